@@ -1,0 +1,36 @@
+import type { ApiObject } from '../util/api-object.ts';
+
+/**
+ * The API as code inside the process sees it: controllers, bootstrap, authorizers and admission plug-ins. Writes take the same road as any
+ * client's (defaults, admission, validation) as the user `system:apiserver`. `src/server/in-process-client.ts` implements it on the stores.
+ */
+export interface Client {
+  /** Throws when no such resource is installed. */
+  resource<T extends ApiObject = ApiObject>(group: string, plural: string): ResourceClient<T>;
+}
+
+/** Objects are in their storage version. What is returned is shared with all readers: clone before changing. */
+export interface ResourceClient<T extends ApiObject = ApiObject> {
+  get(namespace: string, name: string): Promise<T | undefined>;
+  /** Namespace '' is all of them. */
+  list(namespace: string): Promise<T[]>;
+  /** Throws ApiError (AlreadyExists and the rest) as a client would see it. */
+  create(namespace: string, object: T): Promise<T>;
+  /** `change` edits a private copy, or answers false to leave the object alone; retried on conflict. Throws NotFound. `subresource`: '' or 'status'. */
+  update(namespace: string, name: string, change: (object: T) => boolean | void, subresource?: string): Promise<T>;
+  delete(namespace: string, name: string): Promise<void>;
+  readonly informer: Informer<T>;
+}
+
+/**
+ * A live, local view of a resource. A change that was acknowledged to any client of this process is visible here before
+ * that client gets its answer.
+ */
+export interface Informer<T extends ApiObject = ApiObject> {
+  /** Resolves once the view is complete. */
+  readonly synced: Promise<void>;
+  get(namespace: string, name: string): T | undefined;
+  list(namespace: string): T[];
+  /** Called for every change after now, in order; `old` is undefined for a create, `object` for a delete. Returns the way to stop. */
+  onChange(listener: (object: T | undefined, old: T | undefined) => void): () => void;
+}

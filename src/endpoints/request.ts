@@ -1,0 +1,42 @@
+import type { Exchange } from '../serving/exchange.ts';
+import type { RequestContext } from '../registry/request-context.ts';
+import type { User } from '../util/user.ts';
+
+/** What a request's path and method say, before anyone looks at what is installed (apiserver/pkg/endpoints/request). */
+export interface RequestInfo {
+  isResourceRequest: boolean;
+  /** Without the query, still percent-encoded as sent. */
+  path: string;
+  /** get, list, watch, create, update, patch, delete, deletecollection, proxy; for others the method in lower case. */
+  verb: string;
+  /** `api` or `apis`. */
+  apiPrefix: string;
+  apiGroup: string;
+  apiVersion: string;
+  namespace: string;
+  resource: string;
+  subresource: string;
+  name: string;
+  /** Path segments from the resource on, decoded. */
+  parts: string[];
+}
+
+/** One request on its way through filters, chain and verb. Filters fill it in; nobody reads a field before its filter has run. */
+export interface ServerRequest extends RequestContext {
+  readonly exchange: Exchange;
+  /** Parsed on first use. */
+  readonly query: URLSearchParams;
+  info: RequestInfo;
+  user: User;
+  auditId: string;
+  readonly receivedAtMs: number;
+  /** Headers that filters want on whatever answer leaves (audit id, cache control, …). */
+  readonly responseHeaders: Record<string, string | string[]>;
+  readonly warnings: readonly string[];
+  /** Absolute, in the clock of performance.now(); undefined for long-running requests. */
+  deadlineMs: number | undefined;
+}
+
+/** Answers the request, or throws. What is thrown becomes a Status. */
+export type Handler = (request: ServerRequest) => Promise<void> | void;
+export type Filter = (next: Handler) => Handler;

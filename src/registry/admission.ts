@@ -1,0 +1,34 @@
+import type { ApiObject, GroupVersionKind } from '../util/api-object.ts';
+import type { User } from '../util/user.ts';
+import type { RequestContext } from './request-context.ts';
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+/** What admission is told of a write. `object` may be changed in place by the mutating step, and by nothing else. */
+export interface AdmissionAttributes {
+  operation: AdmissionOperation;
+  group: string;
+  version: string;
+  resource: string;
+  subresource: string;
+  kind: GroupVersionKind;
+  namespace: string;
+  name: string;
+  /** The object as it is to be stored, in the storage version; undefined for DELETE. */
+  object: ApiObject | undefined;
+  /** As stored; never to be changed. Undefined for CREATE. */
+  oldObject: ApiObject | undefined;
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions as the client gave them. */
+  options: object;
+  dryRun: boolean;
+  user: User;
+  context: RequestContext;
+}
+
+/** The port through which a write passes admission; `src/admission/` implements it. Throws ApiError to refuse. */
+export interface Admission {
+  /** May change `attributes.object`. Runs before validation. */
+  mutate(attributes: AdmissionAttributes): Promise<void> | void;
+  /** Sees the object as it will be stored. */
+  validate(attributes: AdmissionAttributes): Promise<void> | void;
+}

@@ -1,0 +1,131 @@
+import type { ObjectSchema } from '../schema/schema.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import type { FieldErrors } from '../util/field-errors.ts';
+import type { RequestContext } from './request-context.ts';
+
+/**
+ * All that is particular about one resource. Built-in kinds are values of this, one file each under `src/apis/`; CRDs are turned into it.
+ * Hooks see the object in its storage version unless they say otherwise, and change it in place.
+ */
+export interface ResourceDefinition<T extends ApiObject = ApiObject> extends UpdateRules<T> {
+  /** The storage version's names. */
+  group: string;
+  version: string;
+  kind: string;
+  plural: string;
+  singular: string;
+  namespaced: boolean;
+  shortNames: readonly string[];
+  categories: readonly string[];
+  verbs: readonly string[];
+  schema: ObjectSchema;
+  /** Where objects are kept, below the store's prefix: `configmaps`, `services/specs`, `apiextensions.k8s.io/customresourcedefinitions`. */
+  storagePrefix: string;
+  /** Every group-version under which clients reach the resource; the storage version first. */
+  served: readonly ServedVersion[];
+
+  /** What is wrong with a name, in upstream's words; a DNS-1123 subdomain where absent. `isPrefix`: of a generateName. */
+  nameErrors?(name: string, isPrefix: boolean): string[];
+  /** PUT to a missing name creates it. */
+  createsOnUpdate?: boolean;
+  /** `spec`: 1 at creation, one more whenever anything but metadata and status changes. */
+  generation?: 'spec';
+  /** Clients write `status` only through the subresource: dropped on create, kept from the old object on update. */
+  hasStatus?: boolean;
+  /** DELETE answers with the object instead of a Status. */
+  returnsDeletedObject?: boolean;
+  /** Where DELETE names no propagation policy; `none` where owner references mean nothing (events). */
+  defaultPropagation?: 'Background' | 'Orphan' | 'none';
+  /** Removed by the store after so long. */
+  ttlSeconds?(object: T): number | undefined;
+  /** Seconds until a DELETE takes effect; absent means at once. `requested` is what the client asked for. */
+  gracePeriodSeconds?(object: T, requested: number | undefined): number;
+  /** Whether a DELETE of an object without finalizers or grace may take it from the store (false: namespaces with spec.finalizers). */
+  mayDelete?(object: T): boolean;
+  /** Called on the object that a DELETE leaves standing (finalizers or grace pending), before it is written. */
+  markDeleting?(object: T): void;
+
+  prepareForCreate?(object: T, context: RequestContext): void;
+  validate?(object: T, errors: FieldErrors): void;
+  warnings?(object: T, old: T | undefined): string[];
+  /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
+  beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
+  beginUpdate?(object: T, old: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
+  afterDelete?(object: T, context: RequestContext, dryRun: boolean): Promise<void> | void;
+
+  /** Field selectors beyond metadata.name and metadata.namespace. */
+  selectable?: Record<string, (object: T) => string>;
+  /** `kubectl get`; Name and Created At where absent. */
+  columns?: readonly Column<T>[];
+  subresources?: Record<string, Subresource<T>>;
+}
+
+/** What one way of updating (the object itself, or a subresource) may change. */
+export interface UpdateRules<T extends ApiObject = ApiObject> {
+  prepareForUpdate?(object: T, old: T, context: RequestContext): void;
+  validateUpdate?(object: T, old: T, errors: FieldErrors): void;
+  /** PUT without resourceVersion overwrites whatever is there. True where absent. */
+  allowsUnconditionalUpdate?: boolean;
+}
+
+/** Finished after the write: committed, or taken back when it failed. */
+export interface Transaction {
+  commit(): void;
+  revert(): Promise<void> | void;
+}
+
+/** One group-version of a resource. Hooks here see the object in this version. */
+export interface ServedVersion<V extends ApiObject = ApiObject, T extends ApiObject = ApiObject> {
+  group: string;
+  version: string;
+  kind: string;
+  schema: ObjectSchema;
+  /** Fills in what the client left out. */
+  default?(object: V): void;
+  /** Absent where this is the storage version. Both may change their argument and answer with it. */
+  toStored?(object: V): T;
+  fromStored?(object: T): V;
+  /** Sent as a warning with every request for this version. */
+  deprecation?: string;
+  /** Where this version's selectors or columns differ from the definition's. */
+  selectable?: Record<string, (object: T) => string>;
+}
+
+/** One column of a Table, as meta/v1 TableColumnDefinition, with the code of its cell. */
+export interface Column<T extends ApiObject = ApiObject> {
+  name: string;
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  format: string;
+  description: string;
+  /** 0: always; 1: with -o wide. */
+  priority: number;
+  /** `now` is for ages. */
+  cell(object: T, now: Date): string | number | boolean | null;
+}
+
+/**
+ * `/status` and its like: another way to read and write the same stored object. Where the client sees another kind (Scale, Eviction, TokenRequest),
+ * `kind` and `schema` are that kind's and the conversions are given.
+ */
+export interface Subresource<T extends ApiObject = ApiObject> {
+  group: string;
+  version: string;
+  kind: string;
+  schema: ObjectSchema;
+  verbs: readonly string[];
+  /** GET: what of the object the client sees; the object itself where absent. */
+  read?(object: T): ApiObject;
+  /** PUT and PATCH: writes what the client sent into a copy of the stored object; the sent object takes its place where absent. */
+  write?(object: T, sent: ApiObject): T;
+  update?: UpdateRules<T>;
+  /** POST: the whole of what happens (bindings, evictions, tokens). */
+  create?(call: SubresourceCall): Promise<ApiObject>;
+}
+
+export interface SubresourceCall {
+  namespace: string;
+  name: string;
+  body: ApiObject;
+  dryRun: boolean;
+  context: RequestContext;
+}

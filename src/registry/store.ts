@@ -1,0 +1,110 @@
+import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
+import type { Subscription } from '../storage/engine.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import type { FieldSelector } from '../util/field-selector.ts';
+import type { LabelSelector } from '../util/label-selector.ts';
+import type { ResourceDefinition } from './definition.ts';
+import type { RequestContext } from './request-context.ts';
+
+/**
+ * A resource as the endpoints use it: objects in their storage version, admitted, validated and stored. The pipeline of a write is in
+ * `create.ts`, `update.ts` and `delete.ts`; reads come from the cache. Refusals are thrown as ApiError.
+ */
+export interface ResourceStore<T extends ApiObject = ApiObject> {
+  readonly definition: ResourceDefinition<T>;
+
+  /** `resourceVersion`: '' for the newest, '0' for whatever is at hand, N for not older than N. Synchronous where nothing has to be waited for. */
+  get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry>;
+  list(namespace: string, options: ListOptions): ListResult | Promise<ListResult>;
+  watch(namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription>;
+
+  create(context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>>;
+  /**
+   * `next` makes the new object from a private copy of the current one (undefined where a PUT may create), and is called again
+   * when another writer came first and the new object does not insist on a resourceVersion.
+   */
+  update(context: RequestContext, namespace: string, name: string, next: (current: T | undefined) => T | Promise<T>, options: UpdateOptions): Promise<WriteResult<T>>;
+  delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>>;
+  /** Deletes all that match, and answers with them as they were. */
+  deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult>;
+}
+
+export interface Selection {
+  labels: LabelSelector;
+  fields: FieldSelector;
+}
+
+/** Namespace '' is all namespaces. */
+export interface ListOptions {
+  selection: Selection;
+  /** 0: no limit. */
+  limit: number;
+  continue: string;
+  resourceVersion: string;
+  resourceVersionMatch: '' | 'Exact' | 'NotOlderThan';
+}
+
+export interface ListResult {
+  entries: CacheEntry[];
+  /** The list's resourceVersion. */
+  revision: number;
+  continue: string;
+  remainingItemCount: number | undefined;
+}
+
+export interface WatchOptions {
+  selection: Selection;
+  resourceVersion: string;
+  resourceVersionMatch: '' | 'Exact' | 'NotOlderThan';
+  allowBookmarks: boolean;
+  sendInitialEvents: boolean | undefined;
+}
+
+/** Calls come in order; `event.entry` and `sent` are shared between watchers. */
+export interface WatchSink {
+  /** `type` and `entry` as this watcher's selection sees the change. `event` is undefined for the initial state. */
+  send(type: 'ADDED' | 'MODIFIED' | 'DELETED', entry: CacheEntry, event: CacheEvent | undefined): void;
+  bookmark(revision: number, initialEventsEnd: boolean): void;
+  /** The watch is over: an ERROR event with this Status, then the end. */
+  fail(error: Error): void;
+}
+
+export interface WriteOptions {
+  dryRun: boolean;
+  /** As given; empty where the client gave none. */
+  fieldManager: string;
+  fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  /** The options object as admission sees it. */
+  raw: object;
+}
+
+export interface UpdateOptions extends WriteOptions {
+  subresource: string;
+  /** PUT of a missing name makes it, where the definition agrees. */
+  mayCreate: boolean;
+  /** Server-side apply: force, and the operation recorded in managedFields. */
+  isApply: boolean;
+}
+
+export interface DeleteOptions {
+  dryRun: boolean;
+  gracePeriodSeconds: number | undefined;
+  preconditions: { uid?: string; resourceVersion?: string } | undefined;
+  orphanDependents: boolean | undefined;
+  propagationPolicy: 'Orphan' | 'Background' | 'Foreground' | undefined;
+  raw: object;
+}
+
+export interface WriteResult<T extends ApiObject = ApiObject> {
+  /** As stored; for a dry run as it would have been, without a resourceVersion. Shared: do not change it. */
+  object: T;
+  /** The stored entry, whose bytes can be sent as they are; undefined for a dry run. */
+  entry: CacheEntry | undefined;
+  created: boolean;
+}
+
+export interface DeleteResult<T extends ApiObject = ApiObject> {
+  object: T;
+  /** False: the object stands until its finalizers or grace period are done. */
+  isGone: boolean;
+}

@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Names are lower case. A list value is sent as several header lines. */
+export type ResponseHeaders = Record<string, string | number | string[]>;
+
+/**
+ * One request and its answer, whichever HTTP version carries it. The two implementations (`http1.ts`, `http2.ts`) are the only code
+ * that knows Node's HTTP objects; all else is written against this.
+ *
+ * Exactly one of `respond`, `startStream` and `upgrade` is called, once; calls after the client has gone are ignored.
+ */
+export interface Exchange {
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly target: string;
+  /** Lower-case names. */
+  readonly headers: IncomingHttpHeaders;
+  readonly httpVersion: '1.0' | '1.1' | '2.0';
+  readonly remoteAddress: string;
+  readonly connection: ConnectionInfo;
+  /** True once an answer was begun. */
+  readonly isAnswered: boolean;
+  /** True once the client has gone or the answer is complete. */
+  readonly isClosed: boolean;
+
+  /** The whole body. Throws requestEntityTooLarge beyond the limit (without reading on), badRequest when the client breaks off. */
+  readBody(limitBytes: number): Promise<Buffer>;
+  /** Answers at once; the body is written as it is, never copied. Several buffers are one body, in order. */
+  respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void;
+  /** Begins an answer of unknown length. */
+  startStream(status: number, headers: ResponseHeaders): ResponseStream;
+  /** Takes the raw connection over (HTTP/1.1 Upgrade only; undefined otherwise). `head` is what the client already sent behind the request. */
+  upgrade(): { socket: Duplex; head: Buffer } | undefined;
+  /** Called once, when the client goes or the answer is complete; at once if that has happened. */
+  onClose(listener: () => void): void;
+}
+
+export interface ResponseStream {
+  /** False when the client reads slower than we write: wait for `onDrain`, or give up on it. `bufferedBytes` says how far behind. */
+  write(chunk: Buffer): boolean;
+  readonly bufferedBytes: number;
+  onDrain(listener: () => void): void;
+  end(): void;
+  /** Cuts the connection or stream off without a proper end. */
+  destroy(): void;
+}
+
+/** What is known of the connection, shared by all its requests. */
+export interface ConnectionInfo {
+  /** The client's certificate chain was offered and is well-formed; DER of the leaf first. Whether to trust it is authentication's to say. */
+  readonly peerCertificates: readonly Buffer[];
+  /** Mutable slot in which authentication keeps what it found for this connection's certificate. */
+  certificateUser?: unknown;
+  /** Asks the client to open a new connection: GOAWAY on HTTP/2, `Connection: close` on HTTP/1.1. */
+  requestClose(): void;
+}

@@ -1,0 +1,81 @@
+import type { ApiObject } from '../../util/api-object.ts';
+import type { Subscription } from '../engine.ts';
+
+/**
+ * The current state of one resource, its recent history and its watchers, fed by an engine's watch. One a resource.
+ *
+ * Reads may be stale only by what has not yet arrived from the engine; `freshen` waits that out.
+ */
+export interface ObjectCache {
+  /** Resolves once the first load is in; rejects when it failed. */
+  readonly ready: Promise<void>;
+  /** The newest revision this cache has seen, its own resource's or not. */
+  readonly revision: number;
+
+  /** Waits until the cache is as new as the store was when this was called. Undefined when there is nothing to wait for. */
+  freshen(): Promise<void> | undefined;
+  /** Waits until the cache has reached `revision`; throws tooLargeResourceVersion after three seconds. Undefined when it has. */
+  waitFor(revision: number): Promise<void> | undefined;
+
+  get(key: string): CacheEntry | undefined;
+  /** Keys under `prefix`, ascending, from one consistent state. Throws Compacted when `revision` is no longer kept. */
+  list(prefix: string, options?: CacheListOptions): CacheList;
+  /**
+   * Events of keys under `prefix` after revision `after`, in order, each once. Throws Compacted when that history is gone. Events that are already
+   * in history are delivered synchronously, before this returns. A sink that throws is closed.
+   */
+  watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void): Subscription;
+  /**
+   * Calls back whenever the cache's revision moved without an event under `prefix` having been sent, at most every `intervalMs`,
+   * and at once where `soon` is set: the time to send a bookmark.
+   */
+  onProgress(listener: (revision: number) => void): Subscription;
+
+  /** How many objects there are; for metrics and work estimates. */
+  readonly count: number;
+  close(): void;
+}
+
+export interface CacheListOptions {
+  after?: string;
+  limit?: number;
+  /** Exactly this state, not the current one. */
+  revision?: number;
+  matches?: (entry: CacheEntry) => boolean;
+}
+
+export interface CacheList {
+  entries: CacheEntry[];
+  revision: number;
+  /** The key of the last entry looked at, and whether more keys follow it: for a continue token. */
+  lastKey: string | undefined;
+  hasMore: boolean;
+  /** Keys beyond `lastKey`, whether they match or not. */
+  remaining: number;
+}
+
+/** One object at one revision. Immutable; shared by all readers. */
+export interface CacheEntry {
+  readonly key: string;
+  readonly revision: number;
+  /** The object as JSON in its storage version, resourceVersion included: what a client is sent. Starts with `{"kind":"K","apiVersion":"V",`. */
+  readonly bytes: Buffer;
+  /** Length of `{"kind":"K","apiVersion":"V",`: what list items leave out. */
+  readonly typePrefixLength: number;
+  /** The object, decoded on first use. Shared: callers that change it must clone it first. */
+  object<T = ApiObject>(): T;
+  /** Encoded forms of this object other than `bytes`, by a name that the encoder chooses; made once, shared. */
+  form(name: string, make: () => Buffer): Buffer;
+}
+
+export interface CacheEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly key: string;
+  readonly revision: number;
+  /** The object after the change; for DELETED the last state, with the deletion's revision as its resourceVersion. */
+  readonly entry: CacheEntry;
+  /** The object before a MODIFIED or DELETED. */
+  readonly previous: CacheEntry | undefined;
+  /** The previous object carrying this event's revision: what a watcher is sent when the object left its selection. */
+  departed(): CacheEntry;
+}

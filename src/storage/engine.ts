@@ -1,0 +1,125 @@
+/**
+ * A linearizable, revisioned, ordered key-value store: the contract that `engines/memory.ts`, `engines/embedded.ts` and `engines/etcd.ts` keep.
+ * One suite, `engines/contract.ts`, runs against all of them.
+ *
+ * Revisions are positive integers that grow by at least one with every commit, over all keys, and never repeat, across restarts too.
+ * Keys compare as UTF-8 bytes.
+ */
+export interface Engine {
+  /** The current value; linearizable. */
+  get(key: string): Promise<Stored | undefined>;
+
+  /**
+   * Keys that start with `prefix`, ascending, from one consistent state.
+   * `after`: only keys beyond this one. `limit`: at most so many. `revision`: the state as of that revision; throws Compacted when it is no longer kept.
+   */
+  range(prefix: string, options?: RangeOptions): Promise<Range>;
+
+  /**
+   * Applies the change if the key's revision is `expected` (0: the key is absent) and answers with the change's revision once it is durable.
+   * Throws CommitConflict, with the key's current value, otherwise; by then that value is visible to `get` and to watchers' queues.
+   */
+  commit(change: Change): Promise<number>;
+
+  /**
+   * Calls `sink` with every change of keys under `prefix` whose revision is `from` or later, in revision order, with no gap and no repetition,
+   * changes of one revision in one call. Throws Compacted (from this call, or later through `onError`) when `from` is no longer kept.
+   * Changes are delivered in the same turn in which `commit` resolves, or earlier; `sink` must not throw.
+   */
+  watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void): Subscription;
+
+  /** The newest revision; linearizable. Concurrent callers may share one round trip. */
+  currentRevision(): Promise<number>;
+
+  /**
+   * True when this process is the store's only writer, and every change reaches watchers before `commit` resolves. Readers of a cache fed by
+   * `watch` then need no `currentRevision` to be consistent.
+   */
+  readonly isSingleWriter: boolean;
+
+  /** Forgets history before `revision`. */
+  compact(revision: number): Promise<void>;
+
+  /** Throws when the store does not work, with a message for `/readyz`. */
+  checkHealth(): Promise<void>;
+
+  /** Waits for pending commits, then lets go of files and connections. */
+  close(): Promise<void>;
+}
+
+export interface Stored {
+  key: string;
+  value: Buffer;
+  /** Of the change that wrote this value. */
+  revision: number;
+}
+
+export interface RangeOptions {
+  after?: string;
+  limit?: number;
+  revision?: number;
+}
+
+export interface Range {
+  items: Stored[];
+  /** The state's revision: what a list's resourceVersion is. */
+  revision: number;
+  /** Keys beyond the last item, when a limit cut the range. */
+  remaining: number;
+}
+
+export type Change = Put | Delete;
+
+export interface Put {
+  type: 'put';
+  key: string;
+  value: Buffer;
+  /** The revision the key must have; 0 when it must not exist. */
+  expected: number;
+  /** Removed by the store itself after so many seconds. */
+  ttlSeconds?: number;
+}
+
+export interface Delete {
+  type: 'delete';
+  key: string;
+  expected: number;
+}
+
+export interface StoredEvent {
+  type: 'put' | 'delete';
+  key: string;
+  /** The change's revision. */
+  revision: number;
+  /** The new value; undefined for a delete. */
+  value: Buffer | undefined;
+  /** The value before; undefined for a create. */
+  previous: Stored | undefined;
+}
+
+export interface Subscription {
+  close(): void;
+}
+
+/** The key is not at the revision that the change expected. */
+export class CommitConflict extends Error {
+  readonly key: string;
+  readonly current: Stored | undefined;
+  constructor(key: string, current: Stored | undefined) {
+    super(`${key} is at revision ${current?.revision ?? 0}`);
+    this.key = key;
+    this.current = current;
+  }
+}
+
+/** History of that age is gone. */
+export class Compacted extends Error {
+  readonly oldestRevision: number;
+  constructor(oldestRevision: number) {
+    super(`the requested revision has been compacted; the oldest kept is ${oldestRevision}`);
+    this.oldestRevision = oldestRevision;
+  }
+}
+
+/** The store cannot be opened or written, for a reason that the message tells the operator in one line. */
+export class StorageUnavailable extends Error {}

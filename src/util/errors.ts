@@ -1,0 +1,96 @@
+import { type FieldError, summarize } from './field-errors.ts';
+import { type GroupResource, qualifiedResource } from './api-object.ts';
+
+export interface StatusCause {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: StatusCause[];
+  retryAfterSeconds?: number;
+}
+
+/** meta/v1 Status: what a client is told instead of, or in place of, an object. */
+export interface Status {
+  kind: 'Status';
+  apiVersion: 'v1';
+  metadata: Record<string, never>;
+  status: 'Success' | 'Failure';
+  message?: string;
+  reason?: string;
+  details?: StatusDetails;
+  code?: number;
+}
+
+/**
+ * The one error that reaches a client as it is. Everything thrown that is not an ApiError becomes a 500 without its message's details.
+ * Made only by the constructors below, which word errors as upstream does (apimachinery/pkg/api/errors).
+ */
+export class ApiError extends Error {
+  readonly status: Status;
+  readonly code: number;
+  constructor(code: number, reason: string | undefined, message: string, details?: StatusDetails) {
+    super(message);
+    this.code = code;
+    this.status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, ...(reason !== undefined && { reason }), ...(details && { details }), code };
+  }
+  get reason(): string | undefined {
+    return this.status.reason;
+  }
+}
+
+export const isApiError = (error: unknown, reason?: string): error is ApiError => error instanceof ApiError && (reason === undefined || error.reason === reason);
+
+const named = ({ group, resource }: GroupResource, name: string, more?: Partial<StatusDetails>): StatusDetails => ({
+  ...(name !== '' && { name }),
+  ...(group !== '' && { group }),
+  ...(resource !== '' && { kind: resource }),
+  ...more,
+});
+
+export const badRequest = (message: string): ApiError => new ApiError(400, 'BadRequest', message);
+export const unauthorized = (message = 'Unauthorized'): ApiError => new ApiError(401, 'Unauthorized', message);
+export const forbidden = (resource: GroupResource, name: string, why: string): ApiError => {
+  const subject = resource.resource === '' ? 'forbidden: ' : name === '' ? `${qualifiedResource(resource)} is forbidden: ` : `${qualifiedResource(resource)} ${JSON.stringify(name)} is forbidden: `;
+  return new ApiError(403, 'Forbidden', subject + why, named(resource, name));
+};
+export const notFound = (resource: GroupResource, name: string): ApiError => new ApiError(404, 'NotFound', `${qualifiedResource(resource)} ${JSON.stringify(name)} not found`, named(resource, name));
+/** The path leads nowhere: upstream's generic 404, with empty details. */
+export const genericNotFound = (): ApiError => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
+export const methodNotSupported = (resource: GroupResource, action: string): ApiError =>
+  new ApiError(405, 'MethodNotAllowed', `${action} is not supported on resources of kind ${JSON.stringify(qualifiedResource(resource))}`, named(resource, ''));
+/** The path is known but not with this method: upstream's generic 405, with empty details. */
+export const genericMethodNotAllowed = (): ApiError => new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+export const notAcceptable = (message: string): ApiError => new ApiError(406, 'NotAcceptable', message);
+export const alreadyExists = (resource: GroupResource, name: string): ApiError => new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`, named(resource, name));
+export const conflict = (resource: GroupResource, name: string, why: string): ApiError =>
+  new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`, named(resource, name));
+export const resourceExpired = (message: string): ApiError => new ApiError(410, 'Expired', message);
+export const gone = (message: string): ApiError => new ApiError(410, 'Gone', message);
+export const requestEntityTooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', `Request entity is too large: ${message}`);
+export const unsupportedMediaType = (message: string): ApiError => new ApiError(415, 'UnsupportedMediaType', message);
+export const invalid = (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]): ApiError => {
+  const causes = errors.map((e) => ({ reason: e.type, message: e.body, field: e.field }));
+  const subject = `${kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`} ${JSON.stringify(name)} is invalid`;
+  return new ApiError(422, 'Invalid', errors.length === 0 ? subject : `${subject}: ${summarize(errors)}`, named({ group: kind.group, resource: kind.kind }, name, { causes }));
+};
+/** A patch or body that the server could not apply: upstream's generic 422, with empty details. */
+export const genericInvalid = (): ApiError => new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError => new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds });
+export const internalError = (message: string): ApiError => new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
+/** A failure that upstream answers as 500 with its bare message and no reason. */
+export const unknownError = (message: string): ApiError => new ApiError(500, undefined, message);
+export const serverTimeout = (resource: GroupResource, operation: string, retryAfterSeconds: number): ApiError =>
+  new ApiError(500, 'ServerTimeout', `The ${operation} operation against ${qualifiedResource(resource)} could not be completed at this time, please try again.`, named(resource, '', { retryAfterSeconds }));
+export const serviceUnavailable = (message: string, retryAfterSeconds?: number): ApiError =>
+  new ApiError(503, 'ServiceUnavailable', message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
+export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new ApiError(504, 'Timeout', `Timeout: ${message}`, retryAfterSeconds === 0 ? undefined : { retryAfterSeconds });
+/** The client asked for a version that this server has not reached (storage.NewTooLargeResourceVersionError). */
+export const tooLargeResourceVersion = (wanted: number, current: number, retryAfterSeconds = 1): ApiError =>
+  new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds });

@@ -1,0 +1,119 @@
+/** Why a field is refused; the values are the Status causes' reasons (apimachinery/pkg/util/validation/field). */
+export type FieldErrorType =
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'InternalError'
+  | 'FieldValueTypeInvalid';
+
+export interface FieldError {
+  type: FieldErrorType;
+  /** `spec.containers[0].ports[http].name` */
+  field: string;
+  /** What follows the path in a message: `Invalid value: "x": must be …` */
+  body: string;
+}
+
+/** A value as upstream prints it in a field error: strings quoted as Go quotes them, the rest as JSON. */
+export function printValue(value: unknown): string {
+  if (value === undefined || value === null) return 'null';
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
+}
+
+const SHORT_ESCAPES: Record<string, string> = { '\u0007': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v', '"': '\\"', '\\': '\\\\' };
+
+/** Go's strconv.Quote: printable characters as they are, the rest escaped. */
+export function quote(text: string): string {
+  let out = '"';
+  for (const char of text) {
+    const short = SHORT_ESCAPES[char];
+    if (short !== undefined) out += short;
+    else if (char < ' ' || char === '\u007f') out += `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
+    else if (/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(char) || char === ' ') out += char;
+    else {
+      const code = char.codePointAt(0)!;
+      out += code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+    }
+  }
+  return `${out}"`;
+}
+
+/** `a.b: Required value` for one; `[first, second]` for several; equal messages once (utilerrors.NewAggregate). */
+export function summarize(errors: readonly FieldError[]): string {
+  const messages = [...new Set(errors.map((e) => `${e.field}: ${e.body}`))];
+  return messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
+}
+
+/**
+ * A place in an object, and the list that errors found there go to. `errors.at('spec').at('ports').index(0).required('…')`.
+ * Children share their parent's list, so order of errors is order of checks, as upstream's.
+ */
+export class FieldErrors {
+  readonly list: FieldError[];
+  readonly path: string;
+  constructor(path = '', list: FieldError[] = []) {
+    this.path = path;
+    this.list = list;
+  }
+
+  /** A named child; several names go several levels down. */
+  at(...names: string[]): FieldErrors {
+    let path = this.path;
+    for (const name of names) path = path === '' ? name : `${path}.${name}`;
+    return new FieldErrors(path, this.list);
+  }
+  index(index: number): FieldErrors {
+    return new FieldErrors(`${this.path}[${index}]`, this.list);
+  }
+  key(key: string): FieldErrors {
+    return new FieldErrors(`${this.path}[${key}]`, this.list);
+  }
+
+  get isEmpty(): boolean {
+    return this.list.length === 0;
+  }
+
+  #add(type: FieldErrorType, body: string): void {
+    this.list.push({ type, field: this.path === '' ? '[]' : this.path, body });
+  }
+  required(detail = ''): void {
+    this.#add('FieldValueRequired', withDetail('Required value', detail));
+  }
+  invalid(value: unknown, detail: string): void {
+    this.#add('FieldValueInvalid', withDetail(`Invalid value: ${printValue(value)}`, detail));
+  }
+  typeInvalid(value: unknown, detail: string): void {
+    this.#add('FieldValueTypeInvalid', withDetail(`Invalid value: ${printValue(value)}`, detail));
+  }
+  notSupported(value: unknown, supported: readonly string[]): void {
+    const list = [...supported].sort().map(quote).join(', ');
+    this.#add('FieldValueNotSupported', withDetail(`Unsupported value: ${printValue(value)}`, supported.length > 0 ? `supported values: ${list}` : ''));
+  }
+  forbidden(detail: string): void {
+    this.#add('FieldValueForbidden', withDetail('Forbidden', detail));
+  }
+  duplicate(value: unknown): void {
+    this.#add('FieldValueDuplicate', `Duplicate value: ${printValue(value)}`);
+  }
+  notFound(value: unknown): void {
+    this.#add('FieldValueNotFound', `Not found: ${printValue(value)}`);
+  }
+  tooLong(maxBytes: number): void {
+    this.#add('FieldValueTooLong', `Too long: may not be more than ${maxBytes} bytes`);
+  }
+  tooMany(actual: number, max: number): void {
+    this.#add('FieldValueTooMany', `Too many: ${actual}: must have at most ${max} items`);
+  }
+  internal(detail: string): void {
+    this.#add('InternalError', `Internal error: ${detail}`);
+  }
+}
+
+const withDetail = (head: string, detail: string): string => (detail === '' ? head : `${head}: ${detail}`);
