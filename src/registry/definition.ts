@@ -54,7 +54,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   afterDelete?(object: T, context: RequestContext, dryRun: boolean): Promise<void> | void;
 
   /** Field selectors beyond metadata.name and metadata.namespace. */
-  selectable?: Record<string, (object: T) => string>;
+  selectable?: Selectable<T>;
   /** `kubectl get`; Name and Created At where absent. */
   columns?: readonly Column<T>[];
   subresources?: Record<string, Subresource<T>>;
@@ -63,7 +63,10 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
 /** What one way of updating (the object itself, or a subresource) may change. */
 export interface UpdateRules<T extends ApiObject = ApiObject> {
   prepareForUpdate?(object: T, old: T, context: RequestContext): void;
+  /** Beyond the rules for metadata, which are checked for every update. */
   validateUpdate?(object: T, old: T, errors: FieldErrors): void;
+  /** Whether what the kind demands of a new object is demanded of the changed one too, and on which side of `validateUpdate` (errors come in order). */
+  validatesWhole?: 'before' | 'after';
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;
 }
@@ -88,8 +91,14 @@ export interface ServedVersion<V extends ApiObject = ApiObject, T extends ApiObj
   /** Sent as a warning with every request for this version. */
   deprecation?: string;
   /** Where this version's selectors or columns differ from the definition's. */
-  selectable?: Record<string, (object: T) => string>;
+  selectable?: Selectable<T>;
 }
+
+/**
+ * Field selectors by name. Written as a method's type so that a definition of one kind can stand where any kind's is asked for, as its
+ * other hooks can.
+ */
+export type Selectable<T extends ApiObject = ApiObject> = Record<string, { valueOf(object: T): string }['valueOf']>;
 
 /** One column of a Table, as meta/v1 TableColumnDefinition, with the code of its cell. */
 export interface Column<T extends ApiObject = ApiObject> {

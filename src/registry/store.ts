@@ -107,4 +107,6 @@ export interface DeleteResult<T extends ApiObject = ApiObject> {
   object: T;
   /** False: the object stands until its finalizers or grace period are done. */
   isGone: boolean;
+  /** The client is answered with the object; else with a Status that names it. */
+  answersWithObject: boolean;
 }

@@ -10,6 +10,12 @@ export type TypeSchema = ObjectSchema | ListSchema | MapSchema | ScalarSchema;
 export interface ScalarSchema {
   type: ScalarType;
   enum?: readonly string[];
+  /** OpenAPI's name, where the scalar is a named type: `io.k8s.apimachinery.pkg.api.resource.Quantity`. */
+  name?: string;
+  /** With `bytes`: OpenAPI's x-kubernetes-list-type, which a list of bytes may have although it is text. */
+  listType?: 'atomic';
+  /** With `any`: an object of this type, or else what `or` says (apiextensions' JSONSchemaPropsOrBool, …OrArray, …OrStringArray). */
+  orObject?: { schema: ObjectSchema; or: 'boolean' | 'objects' | 'strings' };
 }
 
 /**
@@ -27,6 +33,8 @@ export interface ListSchema {
   /** Strategic merge: `merge` with its key. */
   patchStrategy?: PatchStrategy;
   patchMergeKey?: string;
+  /** Protobuf nests the list in a message of its own, which repeats the items as field 1 (ExtraValue, Verbs). */
+  protoWrapped?: boolean;
 }
 
 export interface MapSchema {
@@ -50,6 +58,18 @@ export interface ObjectSchema {
   kinds: readonly GroupVersionKind[];
   /** `k8s.io.api.core.v1.PodSpec`; absent where the type has no protobuf form. */
   protoMessage?: string;
+  /**
+   * Structs that JSON flattens into this object but protobuf nests as messages of their own (`VolumeSource` in `Volume`). Their fields stand in
+   * `fields` too, there without a protoNumber.
+   */
+  inlined?: readonly InlinedMessage[];
+  /** OpenAPI's x-kubernetes-unions: which of `fields` may be set, each with the discriminator's value that selects it. */
+  unions?: readonly { discriminator?: string; fields: Readonly<Record<string, string>> }[];
+}
+
+export interface InlinedMessage {
+  protoNumber: number;
+  schema: ObjectSchema;
 }
 
 export interface FieldSchema {
@@ -58,13 +78,21 @@ export interface FieldSchema {
   /** OpenAPI's `required`. */
   required: boolean;
   /**
-   * What upstream's encoder writes when the field has no value: nothing (`omit`), or the type's zero value (`""`, 0, false, `{}`, null for
-   * lists, maps and pointers). See `normalize.ts`.
+   * What upstream's encoder writes when the field has no value (absent, null, or what `pointer` counts as none): nothing (`omit`), `null`, or the
+   * type's zero value (`zero`: "", 0, false; "0" of a quantity, "0s" of a duration, 0 of an int-or-string; for an object, an object made of its
+   * own fields' empty forms, so `{}` for most). Follows from Go's encoding/json: see `normalize.ts`.
    */
   whenEmpty: 'omit' | 'zero' | 'null';
-  /** OpenAPI's default, when it is more than the zero value. */
+  /**
+   * Whether a set zero value differs from none, as it does behind a Go pointer: `replicas: 0` and `emptyDir: {}` stay, whereas `minReadySeconds: 0`
+   * is the same as absent. Never for lists and maps: an empty one has no protobuf form, so it is stored and read back as none.
+   */
+  pointer: boolean;
+  /** A default that upstream declares. The zero values that OpenAPI shows for fields which are always written are not told here. */
   default?: Json;
   protoNumber?: number;
   /** Strategic merge on an object-typed field: `retainKeys`. Lists and maps carry theirs in their type. */
   patchStrategy?: PatchStrategy;
+  /** On an object-typed field: merges otherwise than the object's type says (a volume's `claimRef` is granular). */
+  mapType?: 'atomic' | 'granular';
 }

@@ -14,8 +14,10 @@ export interface Exchange {
   readonly method: string;
   /** Path and query, as sent. */
   readonly target: string;
-  /** Lower-case names. */
+  /** Lower-case names, without HTTP/2's pseudo headers (`host` is always there when the client named one). Lines of one name are joined by `, `. */
   readonly headers: IncomingHttpHeaders;
+  /** Every line of a header by itself, in order, for values that may hold commas (Impersonate-Group, X-Remote-Group). `name` is lower case. */
+  headerValues(name: string): string[];
   readonly httpVersion: '1.0' | '1.1' | '2.0';
   readonly remoteAddress: string;
   readonly connection: ConnectionInfo;
@@ -37,14 +39,21 @@ export interface Exchange {
 }
 
 export interface ResponseStream {
-  /** False when the client reads slower than we write: wait for `onDrain`, or give up on it. `bufferedBytes` says how far behind. */
+  /**
+   * False when the client reads slower than we write: wait for `onDrain`, or give up on it. `bufferedBytes` says how far behind.
+   * The chunk is not copied and must not be changed afterwards; one chunk may be written to any number of streams.
+   */
   write(chunk: Buffer): boolean;
   readonly bufferedBytes: number;
+  /** Calls back once, the next time that all was handed to the network. Never, if the client goes first. */
   onDrain(listener: () => void): void;
   end(): void;
   /** Cuts the connection or stream off without a proper end. */
   destroy(): void;
 }
+
+/** What `startStream` gives when the client has gone: takes everything, does nothing. */
+export const closedStream: ResponseStream = { write: () => true, bufferedBytes: 0, onDrain() {}, end() {}, destroy() {} };
 
 /** What is known of the connection, shared by all its requests. */
 export interface ConnectionInfo {

@@ -11,22 +11,26 @@ export interface Engine {
 
   /**
    * Keys that start with `prefix`, ascending, from one consistent state.
-   * `after`: only keys beyond this one. `limit`: at most so many. `revision`: the state as of that revision; throws Compacted when it is no longer kept.
+   * `after`: only keys beyond this one. `limit`: at most so many. `revision`: the state as of that revision; throws Compacted when it is no longer kept,
+   * and RangeError when it has not been reached.
    */
   range(prefix: string, options?: RangeOptions): Promise<Range>;
 
   /**
    * Applies the change if the key's revision is `expected` (0: the key is absent) and answers with the change's revision once it is durable.
-   * Throws CommitConflict, with the key's current value, otherwise; by then that value is visible to `get` and to watchers' queues.
+   * Throws CommitConflict, with the key's current value, otherwise; by then that value is visible to `get` and to watchers' queues. Commits of one key
+   * are judged in the order in which they came. The engine keeps `change.value`: nobody may write to it afterwards. A delete of an absent key conflicts.
    */
   commit(change: Change): Promise<number>;
 
   /**
    * Calls `sink` with every change of keys under `prefix` whose revision is `from` or later, in revision order, with no gap and no repetition,
    * changes of one revision in one call. Throws Compacted (from this call, or later through `onError`) when `from` is no longer kept.
-   * Changes are delivered in the same turn in which `commit` resolves, or earlier; `sink` must not throw.
+   * Changes are delivered in the same turn in which `commit` resolves, or earlier; `sink` must not throw, and must not keep or change the array.
+   * `onProgress` tells a revision up to which all changes have been delivered, where the engine learns of one without a change under `prefix`;
+   * engines that are single writers may leave that out.
    */
-  watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void): Subscription;
+  watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void, onProgress?: (revision: number) => void): Subscription;
 
   /** The newest revision; linearizable. Concurrent callers may share one round trip. */
   currentRevision(): Promise<number>;

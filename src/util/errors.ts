@@ -20,7 +20,7 @@ export interface StatusDetails {
 export interface Status {
   kind: 'Status';
   apiVersion: 'v1';
-  metadata: Record<string, never>;
+  metadata: { continue?: string };
   status: 'Success' | 'Failure';
   message?: string;
   reason?: string;
@@ -68,13 +68,24 @@ export const methodNotSupported = (resource: GroupResource, action: string): Api
 /** The path is known but not with this method: upstream's generic 405, with empty details. */
 export const genericMethodNotAllowed = (): ApiError => new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 export const notAcceptable = (message: string): ApiError => new ApiError(406, 'NotAcceptable', message);
+/** What upstream's router says before negotiation: as notAcceptable, with empty details. */
+export const genericNotAcceptable = (message: string): ApiError => new ApiError(406, 'NotAcceptable', message, {});
 export const alreadyExists = (resource: GroupResource, name: string): ApiError => new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`, named(resource, name));
+export const generateNameConflict = (resource: GroupResource, name: string): ApiError =>
+  new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`, named(resource, name, { retryAfterSeconds: 1 }));
 export const conflict = (resource: GroupResource, name: string, why: string): ApiError =>
   new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`, named(resource, name));
-export const resourceExpired = (message: string): ApiError => new ApiError(410, 'Expired', message);
+/** `continueToken`: what to go on with, where the client may; it travels in the Status' metadata. */
+export function resourceExpired(message: string, continueToken?: string): ApiError {
+  const error = new ApiError(410, 'Expired', message);
+  if (continueToken !== undefined) error.status.metadata.continue = continueToken;
+  return error;
+}
 export const gone = (message: string): ApiError => new ApiError(410, 'Gone', message);
 export const requestEntityTooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', `Request entity is too large: ${message}`);
 export const unsupportedMediaType = (message: string): ApiError => new ApiError(415, 'UnsupportedMediaType', message);
+/** What upstream's router says of a content type that no route consumes: as unsupportedMediaType, with empty details. */
+export const genericUnsupportedMediaType = (): ApiError => new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 export const invalid = (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]): ApiError => {
   const causes = errors.map((e) => ({ reason: e.type, message: e.body, field: e.field }));
   const subject = `${kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`} ${JSON.stringify(name)} is invalid`;
@@ -90,7 +101,7 @@ export const serverTimeout = (resource: GroupResource, operation: string, retryA
   new ApiError(500, 'ServerTimeout', `The ${operation} operation against ${qualifiedResource(resource)} could not be completed at this time, please try again.`, named(resource, '', { retryAfterSeconds }));
 export const serviceUnavailable = (message: string, retryAfterSeconds?: number): ApiError =>
   new ApiError(503, 'ServiceUnavailable', message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
-export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new ApiError(504, 'Timeout', `Timeout: ${message}`, retryAfterSeconds === 0 ? undefined : { retryAfterSeconds });
+export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new ApiError(504, 'Timeout', `Timeout: ${message}`, retryAfterSeconds === 0 ? {} : { retryAfterSeconds });
 /** The client asked for a version that this server has not reached (storage.NewTooLargeResourceVersionError). */
 export const tooLargeResourceVersion = (wanted: number, current: number, retryAfterSeconds = 1): ApiError =>
   new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds });

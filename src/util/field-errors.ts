@@ -92,8 +92,9 @@ export class FieldErrors {
   typeInvalid(value: unknown, detail: string): void {
     this.#add('FieldValueTypeInvalid', withDetail(`Invalid value: ${printValue(value)}`, detail));
   }
+  /** `supported` in the order in which it is to be printed. */
   notSupported(value: unknown, supported: readonly string[]): void {
-    const list = [...supported].sort().map(quote).join(', ');
+    const list = supported.map(quote).join(', ');
     this.#add('FieldValueNotSupported', withDetail(`Unsupported value: ${printValue(value)}`, supported.length > 0 ? `supported values: ${list}` : ''));
   }
   forbidden(detail: string): void {

@@ -1,9 +1,76 @@
+import { SelectorSyntaxError } from './label-selector.ts';
+
 /** A parsed field selector. Grammar and errors: apimachinery/pkg/fields. */
 export interface FieldSelector {
   readonly isEmpty: boolean;
-  readonly requirements: readonly { field: string; operator: '=' | '!='; value: string }[];
+  readonly requirements: readonly FieldRequirement[];
   /** The value that `field` must have, where the selector says so: for a list of one. */
   exactMatch(field: string): string | undefined;
   matches(valueOf: (field: string) => string): boolean;
   toString(): string;
+}
+
+export interface FieldRequirement {
+  field: string;
+  operator: '=' | '!=';
+  value: string;
+}
+
+export const EVERY_FIELD: FieldSelector = fieldSelectorOf([]);
+
+/** Throws SelectorSyntaxError. */
+export function parseFieldSelector(text: string): FieldSelector {
+  if (text === '') return EVERY_FIELD;
+  const requirements: FieldRequirement[] = [];
+  for (const term of splitTerms(text).sort()) {
+    if (term === '') continue;
+    const parts = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
+    if (parts === null) throw new SelectorSyntaxError(`invalid selector: '${text}'; can't understand '${term}'`);
+    requirements.push({ field: parts[1]!, operator: parts[2] === '!=' ? '!=' : '=', value: unescapeValue(parts[3]!) });
+  }
+  return requirements.length === 0 ? EVERY_FIELD : fieldSelectorOf(requirements);
+}
+
+export function fieldSelectorOf(requirements: readonly FieldRequirement[]): FieldSelector {
+  return {
+    isEmpty: requirements.length === 0,
+    requirements,
+    exactMatch: (field) => requirements.find((r) => r.field === field && r.operator === '=')?.value,
+    matches: (valueOf) => requirements.every((r) => (valueOf(r.field) === r.value) === (r.operator === '=')),
+    toString: () => requirements.map((r) => `${r.field}${r.operator}${escapeValue(r.value)}`).join(','),
+  };
+}
+
+/** Terms between commas; a comma behind a backslash is data. */
+function splitTerms(text: string): string[] {
+  const terms: string[] = [];
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === ',') {
+      terms.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  terms.push(text.slice(start));
+  return terms;
+}
+
+const escapeValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
+
+function unescapeValue(text: string): string {
+  let value = '';
+  const chars = [...text];
+  for (let at = 0; at < chars.length; at++) {
+    const char = chars[at]!;
+    if (char === '\\') {
+      const next = chars[++at] ?? '';
+      if (next === '' || !'\\,='.includes(next)) throw new SelectorSyntaxError(`invalid field selector: invalid escape sequence: \\${next}`);
+      value += next;
+    } else if (char === ',' || char === '=') {
+      // Upstream prints the character's number.
+      throw new SelectorSyntaxError(`invalid field selector: unescaped character in value: ${char.codePointAt(0)}`);
+    } else value += char;
+  }
+  return value;
 }

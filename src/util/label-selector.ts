@@ -1,7 +1,261 @@
+import { quote } from './field-errors.ts';
+import { labelValueErrors, qualifiedNameErrors } from './names.ts';
+
 /** A parsed label selector. Grammar and errors: apimachinery/pkg/labels. */
 export interface LabelSelector {
   readonly isEmpty: boolean;
+  /** In order of keys. */
+  readonly requirements: readonly LabelRequirement[];
   matches(labels: Record<string, string> | undefined): boolean;
   /** Canonical text. */
   toString(): string;
+}
+
+export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
+
+export interface LabelRequirement {
+  key: string;
+  operator: LabelOperator;
+  /** Sorted, each once. */
+  values: readonly string[];
+}
+
+/** The text does not follow the grammar; the message is upstream's. */
+export class SelectorSyntaxError extends Error {}
+
+export const EVERYTHING: LabelSelector = { isEmpty: true, requirements: [], matches: () => true, toString: () => '' };
+
+/** Throws SelectorSyntaxError. */
+export function parseLabelSelector(text: string): LabelSelector {
+  if (text === '') return EVERYTHING;
+  const requirements = new Parser(text).parse();
+  if (requirements.length === 0) return EVERYTHING;
+  return labelSelectorOf(requirements);
+}
+
+/** A selector of requirements that are known to be valid. */
+export function labelSelectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
+  const sorted = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const tests = sorted.map(testOf);
+  return {
+    isEmpty: sorted.length === 0,
+    requirements: sorted,
+    matches: (labels) => tests.every((test) => test(labels)),
+    toString: () => sorted.map(printRequirement).join(','),
+  };
+}
+
+type LabelTest = (labels: Record<string, string> | undefined) => boolean;
+
+function testOf({ key, operator, values }: LabelRequirement): LabelTest {
+  const valueIn = (labels: Record<string, string> | undefined): string | undefined => (labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined);
+  const wanted = new Set(values);
+  switch (operator) {
+    case '=':
+    case '==':
+    case 'in':
+      return (labels) => {
+        const value = valueIn(labels);
+        return value !== undefined && wanted.has(value);
+      };
+    case '!=':
+    case 'notin':
+      return (labels) => {
+        const value = valueIn(labels);
+        return value === undefined || !wanted.has(value);
+      };
+    case 'exists':
+      return (labels) => valueIn(labels) !== undefined;
+    case '!':
+      return (labels) => valueIn(labels) === undefined;
+    case 'gt':
+    case 'lt': {
+      const bound = parseInt64(values[0] ?? '')!;
+      return (labels) => {
+        const value = parseInt64(valueIn(labels) ?? '');
+        return value !== undefined && (operator === 'gt' ? value > bound : value < bound);
+      };
+    }
+  }
+}
+
+/** As strconv.ParseInt(text, 10, 64): undefined for anything else. */
+function parseInt64(text: string): bigint | undefined {
+  if (!/^[+-]?[0-9]{1,20}$/.test(text)) return undefined;
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+function printRequirement({ key, operator, values }: LabelRequirement): string {
+  switch (operator) {
+    case 'exists':
+      return key;
+    case '!':
+      return `!${key}`;
+    case 'in':
+    case 'notin':
+      return `${key} ${operator} (${values.join(',')})`;
+    case 'gt':
+      return `${key}>${values[0]}`;
+    case 'lt':
+      return `${key}<${values[0]}`;
+    default:
+      return `${key}${operator}${values[0]}`;
+  }
+}
+
+/** `identifier`, `end`, `error`, or the symbol itself. */
+type TokenType = 'identifier' | 'end' | 'error' | 'in' | 'notin' | '(' | ')' | ',' | '!' | '=' | '==' | '!=' | '>' | '<';
+
+interface Token {
+  type: TokenType;
+  text: string;
+}
+
+const SYMBOLS: ReadonlySet<string> = new Set(['(', ')', ',', '!', '=', '==', '!=', '>', '<']);
+const SYMBOL_CHARS = '=!(),><';
+const WHITESPACE = ' \t\r\n';
+
+function scan(text: string): Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  // Upstream's lexer takes a NUL for the end of the text.
+  const end = text.indexOf('\0') < 0 ? text.length : text.indexOf('\0');
+  while (at < end) {
+    const char = text[at]!;
+    if (WHITESPACE.includes(char)) at++;
+    else if (SYMBOL_CHARS.includes(char)) {
+      const two = text.slice(at, Math.min(at + 2, end));
+      const symbol = SYMBOLS.has(two) ? two : char;
+      tokens.push({ type: symbol as TokenType, text: symbol });
+      at += symbol.length;
+    } else {
+      const start = at;
+      while (at < end && !WHITESPACE.includes(text[at]!) && !SYMBOL_CHARS.includes(text[at]!)) at++;
+      const word = text.slice(start, at);
+      tokens.push({ type: word === 'in' || word === 'notin' ? word : 'identifier', text: word });
+    }
+  }
+  tokens.push({ type: 'end', text: '' });
+  return tokens;
+}
+
+const BINARY_OPERATORS: ReadonlyMap<TokenType, LabelOperator> = new Map([
+  ['in', 'in'],
+  ['notin', 'notin'],
+  ['=', '='],
+  ['==', '=='],
+  ['!=', '!='],
+  ['>', 'gt'],
+  ['<', 'lt'],
+]);
+
+class Parser {
+  readonly #tokens: Token[];
+  #at = 0;
+  constructor(text: string) {
+    this.#tokens = scan(text);
+  }
+
+  parse(): LabelRequirement[] {
+    const requirements: LabelRequirement[] = [];
+    for (;;) {
+      const token = this.#peek();
+      if (token.type === 'end') return requirements;
+      if (token.type !== 'identifier' && token.type !== '!') throw new SelectorSyntaxError(`found '${token.text}', expected: !, identifier, or 'end of string'`);
+      try {
+        requirements.push(this.#requirement());
+      } catch (error) {
+        throw error instanceof SelectorSyntaxError ? new SelectorSyntaxError(`unable to parse requirement: ${error.message}`) : error;
+      }
+      const behind = this.#take();
+      if (behind.type === 'end') return requirements;
+      if (behind.type !== ',') throw new SelectorSyntaxError(`found '${behind.text}', expected: ',' or 'end of string'`);
+      const next = this.#peek();
+      if (next.type !== 'identifier' && next.type !== '!') throw new SelectorSyntaxError(`found '${next.text}', expected: identifier after ','`);
+    }
+  }
+
+  /** Keys and values may be called `in` and `notin`; only where an operator stands are they words of the grammar. */
+  #peek(): Token {
+    return asValue(this.#tokens[this.#at]!);
+  }
+  #take(): Token {
+    return asValue(this.#takeOperator());
+  }
+  #takeOperator(): Token {
+    const token = this.#tokens[this.#at]!;
+    if (token.type !== 'end') this.#at++;
+    return token;
+  }
+
+  #requirement(): LabelRequirement {
+    let token = this.#take();
+    const isNegated = token.type === '!';
+    if (isNegated) token = this.#take();
+    if (token.type !== 'identifier') throw new SelectorSyntaxError(`found '${token.text}', expected: identifier`);
+    const key = token.text;
+    const keyErrors = qualifiedNameErrors(key);
+    // The parser has no path for the key, which Go prints as <nil>.
+    if (keyErrors.length > 0) throw new SelectorSyntaxError(`<nil>: Invalid value: ${quote(key)}: ${keyErrors.join('; ')}`);
+    const next = this.#peek();
+    if (isNegated) return { key, operator: '!', values: [] };
+    if (next.type === 'end' || next.type === ',') return { key, operator: 'exists', values: [] };
+
+    const word = this.#takeOperator();
+    const operator = BINARY_OPERATORS.get(word.type);
+    if (operator === undefined) throw new SelectorSyntaxError(`found '${word.text}', expected: in, notin, =, ==, !=, gt, lt`);
+    const values = operator === 'in' || operator === 'notin' ? this.#values() : [this.#exactValue()];
+    return validRequirement({ key, operator, values: [...new Set(values)].sort() });
+  }
+
+  #values(): string[] {
+    const open = this.#take();
+    if (open.type !== '(') throw new SelectorSyntaxError(`found '${open.text}' expected: '('`);
+    const first = this.#peek();
+    if (first.type === ')') {
+      this.#take();
+      return [''];
+    }
+    if (first.type !== 'identifier' && first.type !== ',') throw new SelectorSyntaxError(`found '${first.text}', expected: ',', ')' or identifier`);
+    const values: string[] = [];
+    for (;;) {
+      const token = this.#take();
+      const next = this.#peek();
+      if (token.type === 'identifier') {
+        values.push(token.text);
+        if (next.type === ')') break;
+        if (next.type !== ',') throw new SelectorSyntaxError(`found '${next.text}', expected: ',' or ')'`);
+      } else if (token.type === ',') {
+        if (values.length === 0 || next.type === ',' || next.type === ')') values.push('');
+        if (next.type === ')') break;
+      } else throw new SelectorSyntaxError(`found '${token.text}', expected: ',', or identifier`);
+    }
+    this.#take();
+    return values;
+  }
+
+  #exactValue(): string {
+    const next = this.#peek();
+    if (next.type === 'end' || next.type === ',') return '';
+    const token = this.#take();
+    if (token.type !== 'identifier') throw new SelectorSyntaxError(`found '${token.text}', expected: identifier`);
+    return token.text;
+  }
+}
+
+const asValue = (token: Token): Token => (token.type === 'in' || token.type === 'notin' ? { type: 'identifier', text: token.text } : token);
+
+function validRequirement(requirement: LabelRequirement): LabelRequirement {
+  const { key, operator, values } = requirement;
+  const errors: string[] = [];
+  if ((operator === 'gt' || operator === 'lt') && parseInt64(values[0]!) === undefined) {
+    errors.push(`values[0]: Invalid value: ${quote(values[0]!)}: for 'Gt', 'Lt' operators, the value must be an integer`);
+  }
+  for (const [index, value] of values.entries()) {
+    const valueErrors = labelValueErrors(value);
+    if (valueErrors.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${quote(value)}: ${valueErrors.join('; ')}`);
+  }
+  if (errors.length > 0) throw new SelectorSyntaxError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
+  return requirement;
 }

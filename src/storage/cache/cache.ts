@@ -18,6 +18,8 @@ export interface ObjectCache {
   waitFor(revision: number): Promise<void> | undefined;
 
   get(key: string): CacheEntry | undefined;
+  /** The entry that a commit of `value` at `revision` made: the cache's own where it still is the newest, else one made for the caller. */
+  entryAt(key: string, value: Buffer, revision: number): CacheEntry;
   /** Keys under `prefix`, ascending, from one consistent state. Throws Compacted when `revision` is no longer kept. */
   list(prefix: string, options?: CacheListOptions): CacheList;
   /**

@@ -1,0 +1,54 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import encoding from './encoding.json' with { type: 'json' };
+import { allSchemas, type EncodingFacts, type OpenApiDocument, type ProtoMessages, readFolder, readJson } from './openapi.ts';
+import { type ApiResourceList, printResources } from './resources-table.ts';
+import { buildTypes, type TypeEntry } from './types-table.ts';
+import { printTypeModules } from './typescript-types.ts';
+
+const FACTS_FOLDER = 'src/apis/facts';
+
+/** Every generated file, by its path in the repository, made from the folder of facts and `encoding.json` alone. */
+export function generate(factsFolder: string): Map<string, string> {
+  const documents = new Map([...readFolder<OpenApiDocument>(join(factsFolder, 'openapi-v3')), ...readFolder<OpenApiDocument>(join(factsFolder, 'optional/openapi-v3'))]);
+  const schemas = allSchemas(documents.values());
+  const types = buildTypes({ schemas, messages: readJson<ProtoMessages>(join(factsFolder, 'protobuf.json')), encoding: encoding as unknown as EncodingFacts });
+  const lists = (folder: string): ApiResourceList[] => [...readFolder<ApiResourceList>(join(factsFolder, folder)).values()].filter(({ kind }) => kind === 'APIResourceList');
+  const servedPackages = new Set([...schemas.keys(), 'io.k8s.api.apidiscovery.v2.'].map(packageOf));
+  const served = new Map([...types].filter(([name]) => servedPackages.has(packageOf(name))));
+  const unserved = new Map([...types].filter(([name]) => !served.has(name)));
+  return new Map([
+    [`${FACTS_FOLDER}/types.json`, printTypes(served)],
+    [`${FACTS_FOLDER}/types-unserved.json`, printTypes(unserved)],
+    ...[...printTypeModules(served)].map(([file, text]): [string, string] => [`${FACTS_FOLDER}/types/${file}`, text]),
+    [
+      `${FACTS_FOLDER}/resources.json`,
+      printResources({
+        onByDefault: lists('discovery'),
+        optional: lists('optional/discovery'),
+        documents,
+        columns: readJson(join(factsFolder, 'table-columns.json')),
+        encoding: encoding as unknown as EncodingFacts,
+      }),
+    ],
+  ]);
+}
+
+const packageOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));
+
+/** One line a field, so that a change of facts reads as one. */
+function printTypes(types: ReadonlyMap<string, TypeEntry>): string {
+  const entries = [...types].map(([name, { fields, ...rest }]) => {
+    const head = Object.entries(rest).map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}, `);
+    return `  ${JSON.stringify(name)}: {${head.join('')}"fields": [${fields.map((line) => `\n    ${JSON.stringify(line)}`).join(',')}\n  ]}`;
+  });
+  return `{\n${entries.join(',\n')}\n}\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [path, text] of generate('../shared/facts')) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+}

@@ -1,0 +1,43 @@
+import type { RequestContext } from '../../registry/request-context.ts';
+import type { Review } from '../../registry/review-store.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { badRequest } from '../../util/errors.ts';
+import { timeOf } from '../../util/time.ts';
+import type { User } from '../../util/user.ts';
+
+interface SelfSubjectReview extends ApiObject {
+  status?: { userInfo: object };
+}
+
+interface TokenReview extends ApiObject {
+  spec: { token?: string; audiences?: string[] };
+  status?: object;
+}
+
+/** Who a bearer token belongs to, as a request that carried it would be taken; undefined where nobody's, or throws where it is bad. */
+export type TokenReader = (token: string, audiences: readonly string[]) => Promise<{ user: User; audiences?: string[] } | undefined>;
+
+const userInfo = ({ name, uid, groups, extra }: User): object => ({ username: name, ...(uid && { uid }), groups, ...(extra && { extra }) });
+
+/** Who am I? */
+export const selfSubjectReview: Review<SelfSubjectReview> = ({ kind, apiVersion }, { user }: RequestContext) => ({
+  kind,
+  apiVersion,
+  metadata: { creationTimestamp: timeOf(new Date()) },
+  status: { userInfo: userInfo(user) },
+});
+
+/** Who does this token belong to? */
+export const tokenReview =
+  (readToken: TokenReader): Review<TokenReview> =>
+  async (review) => {
+    const { token, audiences = [] } = review.spec;
+    if (!token) throw badRequest('token is required for TokenReview in authentication');
+    try {
+      const found = await readToken(token, audiences);
+      review.status = found ? { authenticated: true, user: userInfo(found.user), ...(found.audiences && { audiences: found.audiences }) } : { user: {} };
+    } catch (error) {
+      review.status = { user: {}, error: (error as Error).message };
+    }
+    return review;
+  };

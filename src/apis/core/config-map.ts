@@ -1,0 +1,40 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { configMapKeyErrors } from '../../util/names.ts';
+import { defineResource } from '../define.ts';
+import type { ConfigMap } from '../facts/types/core-v1.ts';
+
+/** Of a ConfigMap's or Secret's values together. */
+export const MAX_DATA_BYTES = 1024 * 1024;
+
+const IMMUTABLE = 'field is immutable when `immutable` is set';
+
+/** Configuration that pods read. Stored whole; up to 1 MiB of values. */
+export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
+  validate({ data = {}, binaryData = {} }, errors) {
+    for (const key of Object.keys(data)) {
+      const at = errors.at('data').key(key);
+      for (const error of configMapKeyErrors(key)) at.invalid(key, error);
+      if (Object.hasOwn(binaryData, key)) at.invalid(key, 'duplicate of key present in binaryData');
+    }
+    for (const key of Object.keys(binaryData)) for (const error of configMapKeyErrors(key)) errors.at('binaryData').key(key).invalid(key, error);
+    if (textBytes(data) + base64Bytes(binaryData) > MAX_DATA_BYTES) errors.tooLong(MAX_DATA_BYTES);
+  },
+
+  validatesWhole: 'after',
+  validateUpdate(configMap, old, errors) {
+    if (old.immutable) validateImmutable(configMap, old, ['data', 'binaryData'], errors);
+  },
+
+  cells: { Data: ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length },
+});
+
+/** Once set, `immutable` holds the object's contents and itself. */
+export function validateImmutable<T extends { immutable?: boolean }>(object: T, old: T, fields: readonly (keyof T & string)[], errors: FieldErrors): void {
+  if (!object.immutable) errors.at('immutable').forbidden(IMMUTABLE);
+  for (const field of fields) if (!equalJson(object[field], old[field])) errors.at(field).forbidden(IMMUTABLE);
+}
+
+const textBytes = (values: Record<string, string>): number => Object.values(values).reduce((sum, value) => sum + Buffer.byteLength(value), 0);
+
+export const base64Bytes = (values: Record<string, string>): number => Object.values(values).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0);

@@ -1,0 +1,77 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { labelName, qualifiedNameErrors } from '../../util/names.ts';
+import { defineResource } from '../define.ts';
+import type { Namespace } from '../facts/types/core-v1.ts';
+
+/** The finalizer of every namespace, taken off by whoever has removed what is in it. */
+const KUBERNETES = 'kubernetes';
+const STANDARD_FINALIZERS = new Set([KUBERNETES, 'orphan', 'foregroundDeletion']);
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+
+/**
+ * A scope for names. Deleted in two phases: DELETE marks it Terminating, and it goes when its `spec.finalizers` are empty, which is written through
+ * /finalize by the controller that has emptied it.
+ */
+export const namespaces = defineResource<Namespace>('v1/namespaces', {
+  nameErrors: labelName,
+
+  /** So that selectors can name a namespace. A generated name is not known yet: `prepareForCreate` sees it. */
+  default(namespace) {
+    if (namespace.metadata.name) labelWithName(namespace);
+  },
+  prepareForCreate(namespace) {
+    const finalizers = namespace.spec?.finalizers ?? [];
+    namespace.spec = { ...namespace.spec, finalizers: finalizers.includes(KUBERNETES) ? finalizers : [...finalizers, KUBERNETES] };
+    namespace.status = { phase: 'Active' };
+    labelWithName(namespace);
+  },
+  prepareForUpdate(namespace, old) {
+    namespace.spec = { ...namespace.spec, ...finalizersOf(old) };
+    labelWithName(namespace);
+  },
+
+  validatesWhole: 'before',
+  validate({ spec }, errors) {
+    for (const finalizer of spec.finalizers ?? []) validateFinalizer(finalizer, errors.at('spec', 'finalizers'));
+  },
+
+  mayDelete: ({ spec }) => (spec.finalizers ?? []).length === 0,
+  markDeleting(namespace) {
+    namespace.status = { ...namespace.status, phase: 'Terminating' };
+    delete namespace.metadata.deletionGracePeriodSeconds;
+  },
+
+  subresources: {
+    status: { update: { validateUpdate: validateStatusUpdate } },
+    finalize: {
+      update: {
+        prepareForUpdate(namespace, old) {
+          namespace.status = structuredClone(old.status);
+        },
+        validateUpdate({ spec }, _old, errors) {
+          for (const [index, finalizer] of (spec.finalizers ?? []).entries()) validateFinalizer(finalizer, errors.at('spec', 'finalizers').index(index));
+        },
+      },
+    },
+  },
+
+  selectable: { 'status.phase': ({ status }) => status.phase ?? '' },
+  cells: { Status: ({ status }) => status.phase ?? '' },
+});
+
+function labelWithName({ metadata }: Namespace): void {
+  metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name! };
+}
+
+const finalizersOf = ({ spec }: Namespace): Pick<Namespace['spec'], 'finalizers'> => (spec.finalizers ? { finalizers: [...spec.finalizers] } : { finalizers: [] });
+
+function validateFinalizer(finalizer: string, errors: FieldErrors): void {
+  for (const error of qualifiedNameErrors(finalizer)) errors.invalid(finalizer, error);
+  if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) errors.invalid(finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
+}
+
+function validateStatusUpdate({ metadata, status }: Namespace, _old: Namespace, errors: FieldErrors): void {
+  const phase = errors.at('status', 'Phase');
+  if (!metadata.deletionTimestamp && status.phase !== 'Active') phase.invalid(status.phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty");
+  if (metadata.deletionTimestamp && status.phase !== 'Terminating') phase.invalid(status.phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty");
+}

@@ -1,0 +1,62 @@
+import type { Column, ResourceDefinition, ServedVersion, Subresource } from '../registry/definition.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { ageSince } from '../util/duration.ts';
+import { columnsOf, type ResourceFacts, resourceFacts } from './facts/resources.ts';
+import { schemaOfKind } from './facts/schemas.ts';
+
+/** `apps/v1/deployments`, `v1/pods`: a resource in the version it is stored in. */
+type ResourceName = `${string}/${string}`;
+
+type FromFacts = 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'namespaced' | 'shortNames' | 'categories' | 'verbs' | 'schema' | 'served' | 'columns' | 'subresources';
+
+/** What a kind's file says: everything that the tables of facts do not. */
+export interface Particulars<T extends ApiObject> extends Omit<Partial<ResourceDefinition<T>>, FromFacts> {
+  /** Fills in what the client left out, in the storage version. */
+  default?(object: T): void;
+  /** Other group-versions under which clients reach it. */
+  alsoServed?: readonly OtherVersion[];
+  /** The cells of `kubectl get`, by the column's name in the facts; Name and Age need not be told. */
+  cells?: Record<string, Cell<T>>;
+  /** What a subresource does beyond being another way to write the object. */
+  subresources?: Record<string, Partial<Omit<Subresource<T>, 'schema'>>>;
+}
+
+type OtherVersion = Omit<ServedVersion, 'schema' | 'kind'> & { kind?: string };
+
+/** As a method's type, for the reason `Selectable` gives. */
+export type Cell<T extends ApiObject = ApiObject> = Column<T>['cell'];
+
+/** Joins a kind's particulars with its facts. */
+export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, particulars: Particulars<T> = {}): ResourceDefinition<T> {
+  const facts = resourceFacts(name);
+  const { group, version, kind, plural, singular, namespaced, shortNames, categories, verbs } = facts;
+  const { default: fillDefaults, alsoServed = [], cells = {}, subresources = {}, ...hooks } = particulars;
+  const stored = { group, version, kind, ...(fillDefaults && { default: fillDefaults as (object: ApiObject) => void }) };
+  const definition = {
+    ...{ group, version, kind, plural, singular, namespaced, shortNames, categories, verbs },
+    storagePrefix: plural,
+    hasStatus: Object.hasOwn(facts.subresources, 'status'),
+    returnsDeletedObject: facts.returnsDeletedObject,
+    ...hooks,
+    served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map(withSchema),
+    subresources: subresourcesOf(facts, subresources),
+    columns: columnsOf(name).map((column) => ({ ...column, description: '', cell: cells[column.name] ?? commonCell(column.name) })),
+  };
+  return withSchema(definition) as unknown as ResourceDefinition<T>;
+}
+
+/** The schema is looked up when it is first asked for: most kinds are never touched in a process' life, and none at its start. */
+function withSchema<V extends { group: string; version: string; kind: string }>(value: V): V & { schema: ObjectSchema } {
+  return Object.defineProperty(value, 'schema', { enumerable: true, get: () => schemaOfKind(value.group, value.version, value.kind) }) as V & { schema: ObjectSchema };
+}
+
+function subresourcesOf(facts: ResourceFacts, particulars: Record<string, Partial<Omit<Subresource, 'schema'>>>): Record<string, Subresource> {
+  return Object.fromEntries(Object.entries(facts.subresources).map(([name, fact]) => [name, withSchema({ ...fact, ...particulars[name] })]));
+}
+
+function commonCell(column: string): Cell {
+  if (column === 'Age') return (object, now) => ageSince(object.metadata.creationTimestamp, now);
+  if (column === 'Created At') return (object) => object.metadata.creationTimestamp ?? '';
+  return (object) => object.metadata.name ?? '';
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { Authentication, Authenticator } from '../server/authenticator.ts';
+import { type CertificateFields, describeCertificate, parseCertificate, subjectOf } from '../serving/certificates/certificate.ts';
+import { verifyClientChain } from '../serving/certificates/verify.ts';
+import type { ConnectionInfo } from '../serving/exchange.ts';
+
+const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
+
+export interface ClientCertificateOptions {
+  /** The authorities' PEM; the same array as long as they are the same, so that what was found for a connection holds until they change. */
+  authorities(): readonly string[];
+  nowMs?(): number;
+}
+
+/** What was made of a connection's certificate: good for as long as the authorities stay and every link of its chain is valid. */
+interface Finding {
+  authorities: readonly string[];
+  validUntilMs: number;
+  /** Undefined where the certificate names nobody. */
+  result: Authentication | Error | undefined;
+}
+
+/** Client certificates: the common name is the user, the organizations are the groups (apiserver/pkg/authentication/request/x509). */
+export function clientCertificate({ authorities, nowMs = Date.now }: ClientCertificateOptions): Authenticator {
+  return {
+    authenticate({ exchange: { connection } }) {
+      if (connection.peerCertificates.length === 0) return undefined;
+      const { result } = findingFor(connection, authorities(), nowMs());
+      if (result instanceof Error) throw result;
+      return result;
+    },
+  };
+}
+
+function findingFor(connection: ConnectionInfo, authorities: readonly string[], nowMs: number): Finding {
+  const kept = connection.certificateUser as Finding | undefined;
+  if (kept !== undefined && kept.authorities === authorities && nowMs <= kept.validUntilMs) return kept;
+  const finding = examine(connection.peerCertificates, authorities, nowMs);
+  connection.certificateUser = finding;
+  return finding;
+}
+
+function examine(chainDer: readonly Buffer[], authorities: readonly string[], nowMs: number): Finding {
+  try {
+    const chain = verifyClientChain(chainDer, authorities, new Date(nowMs));
+    return { authorities, validUntilMs: Math.min(...chain.map(({ notAfter }) => notAfter.getTime())), result: userOf(chain[0]!) };
+  } catch (error) {
+    // A refusal is kept as well: a certificate can become valid with time, but its client may as well connect again.
+    return { authorities, validUntilMs: Infinity, result: new Error(`verifying certificate ${describeIfReadable(chainDer[0]!)} failed: ${(error as Error).message}`) };
+  }
+}
+
+function userOf(leaf: CertificateFields): Authentication | undefined {
+  const { commonName, organizations, uids } = subjectOf(leaf);
+  if (commonName === '') return undefined;
+  const uid = soleUid(uids);
+  const fingerprint = createHash('sha256').update(leaf.raw).digest('hex');
+  return { user: { name: commonName, ...(uid !== undefined && { uid }), groups: organizations, extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } } };
+}
+
+function soleUid(uids: readonly (string | undefined)[]): string | undefined {
+  if (uids.length === 0) return undefined;
+  if (uids.includes(undefined)) throw new Error('unable to parse UID into a string');
+  if (uids.length > 1) throw new Error(`expected 1 UID, but found multiple: [${uids.join(' ')}]`);
+  if (uids[0] === '') throw new Error('UID cannot be an empty string');
+  return uids[0];
+}
+
+function describeIfReadable(der: Buffer): string {
+  try {
+    return describeCertificate(parseCertificate(der));
+  } catch {
+    return '(unreadable)';
+  }
+}

@@ -1,0 +1,11 @@
+import type { Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+
+const ALLOW: Decision = { decision: 'allow', reason: '' };
+const EVERYTHING: UserRules = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  isIncomplete: false,
+};
+
+/** `--authorization-mode=AlwaysAllow` */
+export const alwaysAllow: Authorizer = { authorize: () => ALLOW, rulesFor: () => EVERYTHING };

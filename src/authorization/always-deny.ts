@@ -1,0 +1,7 @@
+import type { Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+
+const DENY: Decision = { decision: 'noOpinion', reason: 'Everything is forbidden.' };
+const NOTHING: UserRules = { resourceRules: [], nonResourceRules: [], isIncomplete: false };
+
+/** `--authorization-mode=AlwaysDeny`: no opinion rather than a denial, as upstream, so that it can stand before other modes. */
+export const alwaysDeny: Authorizer = { authorize: () => DENY, rulesFor: () => NOTHING };

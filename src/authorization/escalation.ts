@@ -1,0 +1,95 @@
+import type { Admission, AdmissionAttributes } from '../registry/admission.ts';
+import type { Authorizer } from '../registry/authorizer.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { forbidden } from '../util/errors.ts';
+import { quote } from '../util/field-errors.ts';
+import { equalJson } from '../util/json-equal.ts';
+import { SYSTEM_PRIVILEGED_GROUP, type User } from '../util/user.ts';
+import { aggregateMessage } from './aggregate-message.ts';
+import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject, type RoleRef } from './rbac-objects.ts';
+import type { RbacAuthorizer } from './rbac.ts';
+import { compactRules, describeRule, quoteList, uncoveredRules } from './rule-coverage.ts';
+
+/** What the check needs of RBAC: who holds which rules, and what a role reference leads to. */
+export type RuleResolver = Pick<RbacAuthorizer, 'policyRulesFor' | 'index'>;
+
+const FULL_AUTHORITY: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+/**
+ * Nobody grants rights that he does not hold: writes of roles and bindings, checked as pkg/registry/rbac/…/policybased does, in every authorization mode.
+ * Upstream's place for it is after all mutating admission and before validation, so this is to be the last of the mutating steps; it changes nothing.
+ */
+export function escalationCheck(rules: RuleResolver, authorizer: Authorizer): Admission {
+  return {
+    async mutate(attributes) {
+      if (!isPolicyWrite(attributes) || attributes.user.groups.includes(SYSTEM_PRIVILEGED_GROUP)) return;
+      if (changesOnlyGarbageCollectorFields(attributes.object, attributes.oldObject)) return;
+      if (attributes.resource.endsWith('bindings')) await checkBinding(rules, authorizer, attributes);
+      else await checkRole(rules, authorizer, attributes);
+    },
+    validate() {},
+  };
+}
+
+const POLICY_RESOURCES: ReadonlySet<string> = new Set(['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']);
+
+const isPolicyWrite = ({ group, resource, subresource, operation }: AdmissionAttributes): boolean =>
+  group === RBAC_GROUP && POLICY_RESOURCES.has(resource) && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');
+
+async function checkRole(resolver: RuleResolver, authorizer: Authorizer, attributes: AdmissionAttributes): Promise<void> {
+  const { user, namespace, group, resource } = attributes;
+  // A POST names no object, so that a right to escalate certain names does not reach it.
+  const name = attributes.operation === 'CREATE' ? '' : attributes.name;
+  if (await isAllowed(authorizer, user, 'escalate', resource, namespace, name)) return;
+  const role = attributes.object as RoleObject;
+  const refuse = (why: string): Error => forbidden({ group, resource }, role.metadata.name ?? '', why);
+  const escalation = escalationMessage(resolver, user, namespace, role.rules ?? []);
+  if (escalation !== undefined) throw refuse(escalation);
+  const isAggregated = hasAggregationRule(role) || hasAggregationRule(attributes.oldObject as RoleObject | undefined);
+  if (isAggregated && escalationMessage(resolver, user, namespace, FULL_AUTHORITY) !== undefined) throw refuse('must have cluster-admin privileges to use the aggregationRule');
+}
+
+async function checkBinding(resolver: RuleResolver, authorizer: Authorizer, attributes: AdmissionAttributes): Promise<void> {
+  const { user, namespace, group, resource } = attributes;
+  const binding = attributes.object as BindingObject;
+  if (await mayBind(authorizer, user, binding.roleRef, namespace)) return;
+  const { rules } = resolver.index.rulesOf(binding.roleRef.kind, namespace, binding.roleRef.name);
+  const escalation = escalationMessage(resolver, user, namespace, rules);
+  if (escalation !== undefined) throw forbidden({ group, resource }, binding.metadata.name ?? '', escalation);
+}
+
+/** The verb `bind` on the role, in the namespace of the binding. */
+function mayBind(authorizer: Authorizer, user: User, roleRef: RoleRef, namespace: string): Promise<boolean> | false {
+  if (roleRef.kind !== 'Role' && roleRef.kind !== 'ClusterRole') return false;
+  return isAllowed(authorizer, user, 'bind', roleRef.kind === 'Role' ? 'roles' : 'clusterroles', namespace, roleRef.name);
+}
+
+async function isAllowed(authorizer: Authorizer, user: User, verb: string, resource: string, namespace: string, name: string): Promise<boolean> {
+  const { decision } = await authorizer.authorize({ user, verb, isResourceRequest: true, apiGroup: RBAC_GROUP, apiVersion: '*', resource, subresource: '', namespace, name, path: '' });
+  return decision === 'allow';
+}
+
+/** What the user would grant beyond what he holds; undefined where it is nothing. */
+export function escalationMessage({ policyRulesFor }: Pick<RuleResolver, 'policyRulesFor'>, user: User, namespace: string, rules: readonly PolicyRule[]): string | undefined {
+  const held = policyRulesFor(user, namespace, 'resource');
+  const missing = uncoveredRules(held.rules, rules);
+  if (missing.length === 0) return undefined;
+  const descriptions = [...new Set(compactRules(missing).map(describeRule))].sort();
+  const message = `user ${quote(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${descriptions.join('\n')}`;
+  return held.errors.length === 0 ? message : `${message}; resolution errors: [${aggregateMessage(held.errors)}]`;
+}
+
+const hasAggregationRule = (role: RoleObject | undefined): boolean => (role?.aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;
+
+/** The garbage collector touches owners and finalizers without holding the rights of the roles it deletes (registry/rbac: IsOnlyMutatingGCFields). */
+function changesOnlyGarbageCollectorFields(object: ApiObject | undefined, old: ApiObject | undefined): boolean {
+  return object !== undefined && old !== undefined && equalJson(withoutCollectorFields(object), withoutCollectorFields(old));
+}
+
+function withoutCollectorFields(object: ApiObject): object {
+  const { ownerReferences: _owners, finalizers: _finalizers, selfLink: _selfLink, managedFields: _managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,117 @@
+import type { Client, Informer } from '../client/client.ts';
+import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import type { User } from '../util/user.ts';
+import { aggregateMessage } from './aggregate-message.ts';
+import { type Grant, RbacIndex, type RoleNaming, appliesTo, missingRole } from './rbac-index.ts';
+import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject } from './rbac-objects.ts';
+import { type RuleQuery, allowsPath, allowsResource } from './rule-set.ts';
+
+/** Role-based access control, as pkg/registry/rbac/validation resolves it. */
+export interface RbacAuthorizer extends Authorizer {
+  authorize(attributes: AuthorizationAttributes): Decision;
+  rulesFor(user: User, namespace: string): UserRules;
+  /** The user's rules in a namespace ('' for the cluster's alone), and what kept others from being found. */
+  policyRulesFor(user: User, namespace: string, naming: RoleNaming): ResolvedRules;
+  readonly index: RbacIndex;
+  /** Resolves once all roles and bindings that were there are known; until then their users are refused. */
+  readonly synced: Promise<void>;
+}
+
+export interface ResolvedRules {
+  rules: PolicyRule[];
+  errors: string[];
+}
+
+const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };
+
+/** Follows the four RBAC resources from now on. */
+export function createRbacAuthorizer(client: Client): RbacAuthorizer {
+  const index = new RbacIndex();
+  const informerOf = <T extends ApiObject>(plural: string): Informer<T> => client.resource<T>(RBAC_GROUP, plural).informer;
+  const synced = Promise.all([
+    follow<RoleObject>(informerOf('roles'), (namespace, name, role) => index.setRole(namespace, name, role)),
+    follow<RoleObject>(informerOf('clusterroles'), (namespace, name, role) => index.setRole(namespace, name, role)),
+    follow<BindingObject>(informerOf('rolebindings'), (namespace, name, binding) => index.setBinding(namespace, name, binding)),
+    follow<BindingObject>(informerOf('clusterrolebindings'), (namespace, name, binding) => index.setBinding(namespace, name, binding)),
+  ]).then(() => undefined);
+  return { ...rbacOver(index), synced };
+}
+
+/** The decisions themselves, over an index that someone else keeps. */
+export function rbacOver(index: RbacIndex): Omit<RbacAuthorizer, 'synced'> {
+  const policyRulesFor = (user: User, namespace: string, naming: RoleNaming): ResolvedRules => {
+    const grants = grantsFor(index, user, namespace);
+    return { rules: grants.flatMap((grant) => grant.role.rules?.rules ?? []), errors: missingRoles(grants, naming) };
+  };
+  return {
+    index,
+    policyRulesFor,
+    authorize: (attributes) => decide(index, attributes),
+    rulesFor: (user, namespace) => toUserRules(policyRulesFor(user, namespace, 'kind')),
+  };
+}
+
+async function follow<T extends ApiObject>(informer: Informer<T>, set: (namespace: string, name: string, object: T | undefined) => void): Promise<void> {
+  informer.onChange((object, old) => {
+    const { namespace = '', name = '' } = (object ?? old)!.metadata;
+    set(namespace, name, object);
+  });
+  await informer.synced;
+  for (const object of informer.list('')) set(object.metadata.namespace ?? '', object.metadata.name ?? '', object);
+}
+
+function decide(index: RbacIndex, attributes: AuthorizationAttributes): Decision {
+  const { user, namespace } = attributes;
+  const allows = grantTest(attributes);
+  const grant = index.find(user, '', allows) ?? (namespace === '' ? undefined : index.find(user, namespace, allows));
+  if (grant !== undefined) return grant.subjectIndex === 0 ? grant.allowed : firstApplicable(index, user, grant).allowed;
+  return hasMissingRole(index, user, namespace) ? denialOverMissingRoles(index, user, namespace) : NO_OPINION;
+}
+
+const isMissingRole = ({ role }: Grant): boolean => role.rules === undefined;
+
+const hasMissingRole = (index: RbacIndex, user: User, namespace: string): boolean =>
+  index.find(user, '', isMissingRole) !== undefined || (namespace !== '' && index.find(user, namespace, isMissingRole) !== undefined);
+
+function denialOverMissingRoles(index: RbacIndex, user: User, namespace: string): Decision {
+  const errors = missingRoles(grantsFor(index, user, namespace), 'kind');
+  return { decision: 'noOpinion', reason: `RBAC: ${aggregateMessage(errors)}` };
+}
+
+const missingRoles = (grants: readonly Grant[], naming: RoleNaming): string[] => grants.map((grant) => missingRole(grant, naming)).filter((error) => error !== undefined);
+
+function grantTest(attributes: AuthorizationAttributes): (grant: Grant) => boolean {
+  const { verb, path, subresource } = attributes;
+  if (!attributes.isResourceRequest) return ({ role }) => role.rules !== undefined && allowsPath(role.rules, verb, path);
+  const query: RuleQuery = {
+    verb,
+    apiGroup: attributes.apiGroup,
+    resource: subresource === '' ? attributes.resource : `${attributes.resource}/${subresource}`,
+    anyOfSubresource: subresource === '' ? '' : `*/${subresource}`,
+    name: attributes.name,
+  };
+  return ({ role }) => role.rules !== undefined && allowsResource(role.rules, query);
+}
+
+/** The user may be several subjects of one binding: the reason names the first. */
+function firstApplicable(index: RbacIndex, user: User, grant: Grant): Grant {
+  const first = grant.binding.subjects!.findIndex((subject) => appliesTo(user, subject, grant.namespace));
+  return index.find(user, grant.namespace, (other) => other.binding === grant.binding && other.subjectIndex === first) ?? grant;
+}
+
+function grantsFor(index: RbacIndex, user: User, namespace: string): Grant[] {
+  const ofCluster = index.list(user, '');
+  return namespace === '' ? ofCluster : [...ofCluster, ...index.list(user, namespace)];
+}
+
+function toUserRules({ rules, errors }: ResolvedRules): UserRules {
+  const withResources = rules.filter((rule) => rule.resources?.length);
+  const withPaths = rules.filter((rule) => rule.nonResourceURLs?.length);
+  return {
+    resourceRules: withResources.map(({ verbs, apiGroups = [], resources = [], resourceNames }) => ({ verbs, apiGroups, resources, ...(resourceNames && { resourceNames }) })),
+    nonResourceRules: withPaths.map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
+    isIncomplete: false,
+    ...(errors.length > 0 && { evaluationError: aggregateMessage(errors) }),
+  };
+}

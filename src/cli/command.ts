@@ -1,0 +1,130 @@
+import { basename } from 'node:path';
+import { CommandError } from './command-error.ts';
+import type { RunSettings } from './run.ts';
+
+export interface Output {
+  stdout(text: string): void;
+  stderr(text: string): void;
+  /** Width of the terminal; 0 where the output is none. */
+  readonly columns: number;
+}
+
+/** What a command line asks for, before anything heavy is loaded. */
+interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly run: (args: readonly string[], output: Output, settings?: Partial<RunSettings>) => Promise<void>;
+  readonly help: (program: string, columns: number) => Promise<string>;
+}
+
+const commands: readonly Command[] = [
+  {
+    name: 'up',
+    summary: 'Start a cluster for this machine: no flags needed',
+    run: async (...args) => (await import('./up.ts')).up(...args),
+    help: async (program) => upHelp(program),
+  },
+  {
+    name: 'serve',
+    summary: 'Run the API server with the flags of kube-apiserver',
+    run: async (...args) => (await import('./serve.ts')).serve(...args),
+    help: async (program, columns) => serveHelp(program) + (await import('./flags/help.ts')).flagsHelp(columns),
+  },
+];
+
+/** Runs a command line (argv[1] is the program) to its end and answers with the exit code. Never throws. */
+export async function runCommand(argv: readonly string[], output: Output, settings?: Partial<RunSettings>): Promise<number> {
+  const verbosity = readVerbosity(argv);
+  try {
+    await dispatch(argv, output, settings);
+    return 0;
+  } catch (error) {
+    report(error, verbosity, output);
+    return 1;
+  }
+}
+
+async function dispatch([, programPath = 'binnacle', ...args]: readonly string[], output: Output, settings?: Partial<RunSettings>): Promise<void> {
+  const program = basename(programPath).replace(/\.[cm]?[jt]s$/, '');
+  if (program === 'kube-apiserver') return runWithFlags(findCommand('serve'), program, args, output, settings);
+  const [word, ...rest] = args;
+  if (word === undefined || ((word === '--help' || word === '-h') && rest.length === 0)) return output.stdout(shortHelp());
+  if (word === '--version' || word === 'version') return output.stdout(await programVersion());
+  if (word === 'help') return output.stdout(rest[0] === undefined ? shortHelp() : await findCommand(rest[0]).help(`binnacle ${rest[0]}`, output.columns));
+  if (word.startsWith('-')) throw new CommandError(`flags come after a command: binnacle serve ${args.join(' ')}`);
+  return runWithFlags(findCommand(word), `binnacle ${word}`, rest, output, settings);
+}
+
+async function runWithFlags(command: Command, program: string, args: readonly string[], output: Output, settings?: Partial<RunSettings>): Promise<void> {
+  const { parseFlags } = await import('./flags/parser.ts');
+  const { options, positional } = parseFlags(args);
+  if (options.help) return output.stdout(await command.help(program, output.columns));
+  if (options.version === 'true' || options.version === 'raw') return output.stdout(await serverVersion(options.version));
+  const extra = positional.filter((arg) => arg !== '');
+  if (extra.length > 0) throw new CommandError(`${JSON.stringify(program)} does not take any arguments, got [${extra.map((arg) => JSON.stringify(arg)).join(' ')}]`);
+  return command.run(args, output, settings);
+}
+
+function findCommand(name: string): Command {
+  const command = commands.find((known) => known.name === name);
+  if (!command) throw new CommandError(`unknown command ${JSON.stringify(name)}; the commands are ${commands.map((known) => known.name).join(', ')} and help`);
+  return command;
+}
+
+/** As kube-apiserver prints it: scripts take the second word. */
+async function serverVersion(form: 'true' | 'raw'): Promise<string> {
+  const { BINNACLE_VERSION, KUBERNETES_VERSION } = await import('./version.ts');
+  return form === 'true' ? `Kubernetes ${KUBERNETES_VERSION}\n` : `${JSON.stringify({ gitVersion: KUBERNETES_VERSION, binnacle: BINNACLE_VERSION, node: process.version })}\n`;
+}
+
+async function programVersion(): Promise<string> {
+  const { BINNACLE_VERSION, KUBERNETES_VERSION } = await import('./version.ts');
+  return `binnacle ${BINNACLE_VERSION} (Kubernetes ${KUBERNETES_VERSION})\n`;
+}
+
+const shortHelp = (): string => `Binnacle is a Kubernetes API server.
+
+Usage:
+  binnacle <command> [flags]
+
+Commands:
+${[...commands.map(({ name, summary }) => [name, summary] as const), ['help', 'Show the help of a command: binnacle help serve'] as const].map(([name, summary]) => `  ${name.padEnd(8)}${summary}`).join('\n')}
+
+Start with: binnacle up
+`;
+
+const serveHelp = (program: string): string => `The Kubernetes API server: it checks, stores and serves the objects of a cluster, and
+tells whoever watches of their changes. With no flags it keeps them in ./.binnacle.
+
+Usage:
+  ${program} [flags]
+`;
+
+const upHelp = (program: string): string => `Starts a cluster for this machine. The store, the certificates and the kubeconfig of an
+administrator are kept in ./.binnacle; start it again and everything is still there.
+
+Usage:
+  ${program} [flags]
+
+It takes every flag of \`binnacle serve\` (see \`binnacle help serve\`), with these defaults:
+
+      --data-dir .binnacle         where everything is kept
+      --secure-port 6443           or any free port, if that one is taken
+      --bind-address 127.0.0.1     reachable from this machine only
+      --authorization-mode RBAC    the administrator may do everything
+`;
+
+/** Read apart from the parser, whose own errors must be shown too. */
+function readVerbosity(argv: readonly string[]): number {
+  const match = /(?:^|\s)--?v[= ]?(\d+)(?:\s|$)/.exec(argv.slice(2).join(' '));
+  return match ? Number(match[1]) : 0;
+}
+
+/** From this verbosity on, errors come with their stacks. */
+const STACK_VERBOSITY = 4;
+
+function report(error: unknown, verbosity: number, output: Output): void {
+  const lines = error instanceof CommandError ? error.lines : [error instanceof Error ? error.message : String(error)];
+  for (const line of lines) output.stderr(`error: ${line}\n`);
+  if (verbosity >= STACK_VERBOSITY && error instanceof Error) output.stderr(`${error.stack}\n`);
+}

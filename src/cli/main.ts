@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+import { runCommand } from './command.ts';
+
+const output = {
+  stdout: (text: string) => void process.stdout.write(text),
+  stderr: (text: string) => void process.stderr.write(text),
+  columns: process.stdout.isTTY ? process.stdout.columns : 0,
+};
+
+/** How long whatever still keeps the process alive may do so once its work is done. */
+const EXIT_DELAY_MS = 100;
+
+const code = await runCommand(process.argv, output);
+process.exitCode = code;
+setTimeout(() => process.exit(code), EXIT_DELAY_MS).unref();

@@ -1,0 +1,87 @@
+import { CommandError } from './command-error.ts';
+import type { CompletedOptions } from './completion.ts';
+import { makeMissingFiles } from './generated-files.ts';
+import type { Logger } from './logger.ts';
+
+/** A server that listens. */
+export interface RunningServer {
+  /** Where this machine reaches it: `https://127.0.0.1:6443`. */
+  readonly url: string;
+  /** Settles when `/readyz` says ok; rejects when start-up fails. */
+  readonly ready: Promise<void>;
+  /** Shuts down in upstream's order, with the delays that the options ask for. Settles when all is closed; may be called again. */
+  stop(): Promise<void>;
+}
+
+/** Builds the server chain and starts to listen. What it throws is shown to the user: an ErrnoException, or an error whose message says what to do. */
+export interface ServerFactory {
+  (options: CompletedOptions, logger: Logger): Promise<RunningServer>;
+}
+
+export interface RunSettings {
+  readonly logger: Logger;
+  readonly factory?: ServerFactory;
+  /** Called once the server is ready. */
+  readonly onReady?: (server: RunningServer) => void;
+  /** Ends the run. Default: SIGINT or SIGTERM, of which a second one ends the process at once. */
+  readonly stopSignal?: AbortSignal;
+}
+
+/** The server chain of this program; loaded only when it is to run. */
+export const chainFactory: ServerFactory = async () => {
+  throw new CommandError('the server chain is not wired to the command yet');
+};
+
+/** Starts a server: makes the files it lacks, then listens. What goes wrong is a CommandError. */
+export async function startChain(options: CompletedOptions, logger: Logger, factory: ServerFactory = chainFactory): Promise<RunningServer> {
+  makeMissingFiles(options);
+  try {
+    return await factory(options, logger);
+  } catch (error) {
+    throw explain(error, options);
+  }
+}
+
+/** Runs a server until it is told to stop; settles when it has. */
+export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = processSignal() }: RunSettings): Promise<void> {
+  for (const warning of options.warnings) logger.warn(warning);
+  const server = await startChain(options, logger, factory);
+  const stopped = aborted(stopSignal);
+  try {
+    const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
+    if (isReady) onReady?.(server);
+    await stopped;
+  } catch (error) {
+    throw explain(error, options);
+  } finally {
+    await server.stop();
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+function processSignal(): AbortSignal {
+  const controller = new AbortController();
+  const onSignal = (): void => {
+    if (controller.signal.aborted) process.exit(1);
+    controller.abort();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return controller.signal;
+}
+
+/** The line for errors of the operating system that a user can do something about; others pass as they are. */
+function explain(error: unknown, { bindAddress, securePort }: CompletedOptions): unknown {
+  const { code, syscall, path, message } = error as NodeJS.ErrnoException;
+  const address = `${bindAddress}:${securePort}`;
+  if (code === 'EADDRINUSE') return new CommandError(`port ${securePort} on ${bindAddress} is taken: stop what listens there, or choose another with --secure-port (0 for any free one)`);
+  if (code === 'EACCES' && syscall === 'listen') return new CommandError(`not allowed to listen on ${address}: choose a port above 1023 with --secure-port`);
+  if (code === 'EADDRNOTAVAIL') return new CommandError(`this machine has no address ${bindAddress}: choose another with --bind-address`);
+  if (code === 'ENOENT' || code === 'EACCES') return new CommandError(path === undefined ? message : `cannot read ${path}: ${code === 'ENOENT' ? 'no such file' : 'permission denied'}`);
+  return error;
+}

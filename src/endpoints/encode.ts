@@ -1,0 +1,112 @@
+import type { ListResult } from '../registry/store.ts';
+import { ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../schema/protobuf-wire.ts';
+import { encodeEnvelope, encodeProtobuf, encodeProtobufList, encodeProtobufObject } from '../schema/protobuf.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import { notAcceptable } from '../util/errors.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { type Body, JsonListBody, type ListItems } from './body.ts';
+import { type OutputForm, PROTOBUF_TYPE, type Transform } from './negotiation.ts';
+import { type IncludeObject, parseTableOptions } from './options.ts';
+import { metaApiVersion, partialJson } from './partial-metadata.ts';
+import { metaSchema } from './target.ts';
+import { TABLE_TAIL, tableHead, tableRow } from './table.ts';
+import { type View, clientObject, formName, jsonOf, typePrefix, typePrefixLengthOf } from './view.ts';
+
+/** One object in the negotiated form: JSON (from which YAML is made) or protobuf. */
+export function encodeEntry(view: View, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
+  const { transform } = form;
+  if (transform === undefined) return form.mediaType === PROTOBUF_TYPE ? envelopeOf(view, entry) : jsonOf(view, entry);
+  if (transform.kind === 'PartialObjectMetadataList') throw notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`);
+  if (transform.kind === 'PartialObjectMetadata') return form.mediaType === PROTOBUF_TYPE ? partialEnvelopeOf(view, entry, transform) : partialJson(entry, transform.version);
+  return encodeTable(view, tableOptions(transform, query()), entry, true);
+}
+
+/** One object as a Table of one row. */
+export function encodeTable(view: View, options: { version: Transform['version']; includeObject: IncludeObject }, entry: CacheEntry, withColumns: boolean): Buffer {
+  const { resourceVersion } = entry.object().metadata;
+  const metadata = resourceVersion ? JSON.stringify({ resourceVersion }) : '{}';
+  return Buffer.concat([Buffer.from(tableHead(view, metadata, options, withColumns)), tableRow(view, entry, options, view.environment.now()), Buffer.from(TABLE_TAIL)]);
+}
+
+export const tableOptions = ({ version }: Transform, query: URLSearchParams): { version: Transform['version']; includeObject: IncludeObject } => ({ version, includeObject: parseTableOptions(query) });
+
+export const envelopeOf = (view: View, entry: CacheEntry): Buffer => encodeEnvelope(view.apiVersion, view.kind.kind, protobufOf(view, entry));
+
+export const partialEnvelopeOf = (view: View, entry: CacheEntry, transform: Transform): Buffer =>
+  encodeProtobufObject(metaSchema(view.environment, transform.version, 'PartialObjectMetadata'), { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(transform), metadata: entry.object().metadata });
+
+/** The object's message, without its envelope. */
+function protobufOf(view: View, entry: CacheEntry): Buffer {
+  return entry.form(`protobuf ${formName(view)}`, () => encodeProtobuf(view.kind.schema, clientObject(view, entry)));
+}
+
+export function encodeList(view: View, form: OutputForm, list: ListResult, query: () => URLSearchParams): Body {
+  const { transform, mediaType } = form;
+  if (transform?.kind === 'PartialObjectMetadata') throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(view)}List)`);
+  if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
+  const metadata = JSON.stringify(listMeta(list));
+  if (transform === undefined) return new JsonListBody(listHead(`${view.kind.kind}List`, view.apiVersion, metadata), objectItems(view, list.entries), LIST_TAIL);
+  if (transform.kind === 'PartialObjectMetadataList') {
+    return new JsonListBody(listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata), madeItems(list.entries, (entry) => partialJson(entry, transform.version)), LIST_TAIL);
+  }
+  const options = tableOptions(transform, query());
+  const now = view.environment.now();
+  return new JsonListBody(tableHead(view, metadata, options, true), madeItems(list.entries, (entry) => tableRow(view, entry, options, now)), TABLE_TAIL);
+}
+
+const LIST_TAIL = ']}';
+
+const listHead = (kind: string, apiVersion: string, metadata: string): string => `${typePrefix(kind, apiVersion)}"metadata":${metadata},"items":[`;
+
+const listMeta = (list: ListResult): JsonObject => ({
+  resourceVersion: String(list.revision),
+  ...(list.continue !== '' && { continue: list.continue }),
+  ...(list.remainingItemCount !== undefined && { remainingItemCount: list.remainingItemCount }),
+});
+
+function protobufList(view: View, list: ListResult): Buffer {
+  const items = list.entries.map((entry) => protobufOf(view, entry));
+  return encodeProtobufList(view.apiVersion, `${view.kind.kind}List`, listMetaMessage(list), items);
+}
+
+function partialProtobufList(view: View, list: ListResult, transform: Transform): Buffer {
+  const kind = 'PartialObjectMetadataList';
+  const items = list.entries.map((entry) => ({ metadata: entry.object().metadata }));
+  return encodeProtobufObject(metaSchema(view.environment, transform.version, kind), { kind, apiVersion: metaApiVersion(transform), metadata: listMeta(list), items });
+}
+
+/** meta/v1 ListMeta: selfLink 1, resourceVersion 2, continue 3, remainingItemCount 4; strings are written even when empty. The writer goes backwards. */
+function listMetaMessage(list: ListResult): Buffer {
+  const writer = new ProtobufWriter();
+  if (list.remainingItemCount !== undefined) {
+    writer.varint(list.remainingItemCount);
+    writer.varint(tagOf(4, WIRE_VARINT));
+  }
+  for (const [number, text] of [[3, list.continue], [2, String(list.revision)], [1, '']] as const) {
+    writer.string(text);
+    writer.varint(tagOf(number, WIRE_BYTES));
+  }
+  return writer.finish();
+}
+
+/** Items of built-in kinds leave out their type, which the list's says; those of custom resources carry it. */
+function objectItems(view: View, entries: readonly CacheEntry[]): ListItems {
+  const skipOf = (entry: CacheEntry): number => (view.isCustom ? 0 : typePrefixLengthOf(view, entry));
+  let sizeBytes = 0;
+  for (const entry of entries) {
+    const skip = skipOf(entry);
+    sizeBytes += jsonOf(view, entry).length - skip + (skip > 0 ? 1 : 0);
+  }
+  return { count: entries.length, sizeBytes, bytesAt: (index) => jsonOf(view, entries[index]!), skipAt: (index) => skipOf(entries[index]!) };
+}
+
+function madeItems(entries: readonly CacheEntry[], make: (entry: CacheEntry) => Buffer): ListItems {
+  const made = entries.map(make);
+  return { count: made.length, sizeBytes: made.reduce((sum, bytes) => sum + bytes.length, 0), bytesAt: (index) => made[index]!, skipAt: () => 0 };
+}
+
+/** Upstream's name of the internal type, which its refusals print. */
+export const goType = ({ kind }: View): string => `*${internalPackage(kind.group)}.${kind.kind}`;
+
+/** The Go package of a group's internal types. */
+export const internalPackage = (group: string): string => (group === '' ? 'core' : group.split('.')[0]!);

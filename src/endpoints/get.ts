@@ -1,0 +1,14 @@
+import { answerEntry, outputForm } from './answer.ts';
+import { parseGetOptions } from './options.ts';
+import type { ServerRequest } from './request.ts';
+import { nameOf, namespaceOf } from './scope.ts';
+import type { ResourceTarget } from './target.ts';
+
+/** Synchronous where the store is: most reads are. */
+export function get(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
+  const form = outputForm(request, target);
+  const resourceVersion = request.exchange.target.includes('?') ? parseGetOptions(request.query) : '';
+  const found = target.store.get(namespaceOf(request, target), nameOf(request), resourceVersion);
+  if (found instanceof Promise) return found.then((entry) => answerEntry(request, target, 200, form, entry));
+  return answerEntry(request, target, 200, form, found);
+}

@@ -1,0 +1,49 @@
+import type { Selection } from '../registry/store.ts';
+import { badRequest } from '../util/errors.ts';
+import { quote } from '../util/field-errors.ts';
+import { EVERY_FIELD, type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../util/field-selector.ts';
+import { EVERYTHING, type LabelSelector, SelectorSyntaxError, parseLabelSelector } from '../util/label-selector.ts';
+import type { ResourceTarget } from './target.ts';
+
+/** Whose fields may be selected by, and the one name the path limits the collection to ('' for all). */
+export interface SelectorScope {
+  target: ResourceTarget;
+  name: string;
+}
+
+const ALL: Selection = { labels: EVERYTHING, fields: EVERY_FIELD };
+
+/** `validate` runs where upstream checks the other options: after the selectors' syntax, before their fields. */
+export function selectionOf(query: URLSearchParams, scope: SelectorScope, validate: () => void): Selection {
+  const labelText = query.get('labelSelector') ?? '';
+  const fieldText = query.get('fieldSelector') ?? '';
+  const labels = labelText === '' ? EVERYTHING : parsed(() => parseLabelSelector(labelText));
+  const fields = fieldText === '' ? EVERY_FIELD : parsed(() => parseFieldSelector(fieldText));
+  validate();
+  for (const { field } of fields.requirements) checkField(field, scope.target);
+  if (scope.name === '') return labels.isEmpty && fields.isEmpty ? ALL : { labels, fields };
+  return { labels, fields: withName(fields, scope.name) };
+}
+
+function parsed<T extends LabelSelector | FieldSelector>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof SelectorSyntaxError ? badRequest(error.message) : error;
+  }
+}
+
+/** Kinds that convert field labels themselves refuse in other words than those that only know the metadata. */
+function checkField(field: string, { store, served, isCustom }: ResourceTarget): void {
+  if (field === 'metadata.name' || field === 'metadata.namespace') return;
+  const selectable = served.selectable ?? store.definition.selectable;
+  if (selectable !== undefined && Object.hasOwn(selectable, field)) return;
+  if (selectable !== undefined || isCustom) throw badRequest(`field label not supported: ${field}`);
+  throw badRequest(`${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
+}
+
+function withName(fields: FieldSelector, name: string): FieldSelector {
+  if (fields.isEmpty) return fieldSelectorOf([{ field: 'metadata.name', operator: '=', value: name }]);
+  if (fields.exactMatch('metadata.name') !== name) throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  return fields;
+}

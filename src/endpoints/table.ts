@@ -1,0 +1,43 @@
+import type { Column } from '../registry/definition.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { stringifyJson } from '../util/json.ts';
+import type { Transform } from './negotiation.ts';
+import type { IncludeObject } from './options.ts';
+import { metaApiVersion, partialJson } from './partial-metadata.ts';
+import { type View, jsonOf, typePrefix } from './view.ts';
+
+/** Where a kind says nothing of its columns (apiserver's rest.NewDefaultTableConvertor). */
+const DEFAULT_COLUMNS: readonly Column[] = [
+  { name: 'Name', type: 'string', format: 'name', description: '', priority: 0, cell: (object) => object.metadata.name ?? '' },
+  { name: 'Created At', type: 'date', format: '', description: '', priority: 0, cell: (object) => object.metadata.creationTimestamp ?? '0001-01-01T00:00:00Z' },
+];
+
+/** How one client wants its tables. */
+export interface TableOptions {
+  version: Transform['version'];
+  includeObject: IncludeObject;
+}
+
+/** `{"kind":"Table",…,"rows":[`; a stream sends the columns with its first table only. */
+export function tableHead(view: View, metadata: string, { version }: TableOptions, withColumns: boolean): string {
+  return `${typePrefix('Table', metaApiVersion({ version }))}"metadata":${metadata},"columnDefinitions":${withColumns ? columnDefinitions(view) : 'null'},"rows":[`;
+}
+
+export const TABLE_TAIL = ']}';
+
+function columnDefinitions(view: View): string {
+  const columns = view.columns ?? DEFAULT_COLUMNS;
+  return stringifyJson(columns.map(({ name, type, format, description, priority }) => ({ name, type, format, description, priority })));
+}
+
+/** Cells are made from the stored object, whichever version the client speaks. */
+export function tableRow(view: View, entry: CacheEntry, { version, includeObject }: TableOptions, now: Date): Buffer {
+  const object = entry.object<ApiObject>();
+  const cells = (view.columns ?? DEFAULT_COLUMNS).map((column) => column.cell(object, now));
+  const shown = includeObject === 'None' ? NULL : includeObject === 'Object' ? jsonOf(view, entry) : partialJson(entry, version);
+  return Buffer.concat([Buffer.from(`{"cells":${stringifyJson(cells)},"object":`), shown, CLOSING_BRACE]);
+}
+
+const NULL = Buffer.from('null');
+const CLOSING_BRACE = Buffer.from('}');

@@ -1,0 +1,49 @@
+import type { ServedVersion, Subresource } from '../registry/definition.ts';
+import type { ResourceStore } from '../registry/store.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+
+/** What a resource request is about: found by the server from the request's group, version, resource and subresource. */
+export interface ResourceTarget {
+  store: ResourceStore;
+  /** The group-version in the path: what the client speaks. */
+  served: ServedVersion;
+  /** Absent where the path names none. A path whose subresource does not exist must not come here. */
+  subresource?: Subresource;
+  /** A custom resource: no protobuf, no strategic merge, and list items carry their kind and apiVersion. */
+  isCustom: boolean;
+  environment: EndpointEnvironment;
+}
+
+/** What all resources of a server share. */
+export interface EndpointEnvironment {
+  /** Types by kind, also those that this server knows but does not serve; undefined for a kind nobody knows. */
+  schemaOfKind(group: string, version: string, kind: string): ObjectSchema | undefined;
+  /** A watch without timeoutSeconds ends after a random time between this and twice this (--min-request-timeout). */
+  minRequestTimeoutMs: number;
+  /** In [0, 1). */
+  random(): number;
+  now(): Date;
+}
+
+/** Of a request's body (apiserver's MaxRequestBodyBytes). */
+export const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
+
+/** The group, version, kind and schema of what clients read and write here: the subresource's own kind where it has one. */
+export interface ClientKind {
+  group: string;
+  version: string;
+  kind: string;
+  schema: ObjectSchema;
+}
+
+export const clientKindOf = ({ served, subresource }: ResourceTarget): ClientKind => subresource ?? served;
+
+/** Whether clients see stored objects as they are: no conversion, no subresource of another kind. */
+export const isStoredForm = ({ served, subresource }: ResourceTarget): boolean => served.fromStored === undefined && subresource?.read === undefined;
+
+/** The schema of a kind of meta.k8s.io that every server must know. PartialObjectMetadata itself is the same in both versions. */
+export function metaSchema({ schemaOfKind }: EndpointEnvironment, version: string, kind: string): ObjectSchema {
+  const schema = schemaOfKind('meta.k8s.io', version, kind) ?? schemaOfKind('meta.k8s.io', 'v1', kind) ?? schemaOfKind('', 'v1', kind);
+  if (schema === undefined) throw new Error(`meta.k8s.io/${version} ${kind} has no schema`);
+  return schema;
+}

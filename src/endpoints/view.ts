@@ -1,0 +1,73 @@
+import type { Column } from '../registry/definition.ts';
+import { clone } from '../schema/clone.ts';
+import { normalize } from '../schema/normalize.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
+import { stringifyJson } from '../util/json.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { type ClientKind, type EndpointEnvironment, type ResourceTarget, clientKindOf } from './target.ts';
+
+/** How stored objects look to the clients of one target: which kind and version they see, and how it is made. */
+export interface View {
+  kind: ClientKind;
+  apiVersion: string;
+  /** From the stored object, which it may change; absent where clients see it as it is stored. */
+  convert: ((stored: ApiObject) => ApiObject) | undefined;
+  columns: readonly Column[] | undefined;
+  isCustom: boolean;
+  environment: EndpointEnvironment;
+}
+
+export function viewOf(target: ResourceTarget): View {
+  const { store, served, subresource, isCustom, environment } = target;
+  const kind = clientKindOf(target);
+  const convert = subresource?.read ? subresource.read.bind(subresource) : served.fromStored?.bind(served);
+  const isOwnKind = subresource === undefined || subresource.kind === served.kind;
+  return { kind, apiVersion: apiVersionOf(kind.group, kind.version), convert, columns: isOwnKind ? store.definition.columns : undefined, isCustom, environment };
+}
+
+/** The same clients, shown objects that are already of their kind and version. */
+export const unconverted = (view: View): View => (view.convert ? { ...view, convert: undefined } : view);
+
+/** Names this view's encodings of an entry among those that other views made. */
+export const formName = (view: View): string => `${view.apiVersion} ${view.kind.kind}`;
+
+/** The object as the view's clients see it. Shared where nothing was converted: never to be changed. */
+export function clientObject(view: View, entry: CacheEntry): JsonObject {
+  if (view.convert === undefined) return entry.object<JsonObject>();
+  return normalize(view.kind.schema, view.convert(clone(entry.object())) as unknown as JsonObject);
+}
+
+/** The object as JSON: the stored bytes where the view shows them as they are. */
+export function jsonOf(view: View, entry: CacheEntry): Buffer {
+  if (view.convert === undefined) return entry.bytes;
+  return entry.form(`json ${formName(view)}`, () => Buffer.from(stringifyJson(clientObject(view, entry))));
+}
+
+/** How many bytes of `jsonOf` are `{"kind":"K","apiVersion":"V",`. */
+export const typePrefixLengthOf = (view: View, entry: CacheEntry): number => (view.convert === undefined ? entry.typePrefixLength : Buffer.byteLength(typePrefix(view.kind.kind, view.apiVersion)));
+
+export const typePrefix = (kind: string, apiVersion: string): string => `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+
+/** An object that is in no cache (a dry run's, a deleted one, a subresource's answer), in the shape of one that is. It must be in canonical order. */
+export class LooseEntry implements CacheEntry {
+  readonly key = '';
+  readonly revision = 0;
+  readonly #object: ApiObject;
+  #bytes: Buffer | undefined;
+  constructor(object: ApiObject) {
+    this.#object = object;
+  }
+  get bytes(): Buffer {
+    return (this.#bytes ??= Buffer.from(stringifyJson(this.#object)));
+  }
+  get typePrefixLength(): number {
+    return Buffer.byteLength(typePrefix(this.#object.kind, this.#object.apiVersion));
+  }
+  object<T = ApiObject>(): T {
+    return this.#object as T;
+  }
+  form(_name: string, make: () => Buffer): Buffer {
+    return make();
+  }
+}

@@ -1,0 +1,33 @@
+import { type GroupVersionFacts, type ResourceFacts, groupVersions, resourcesOf } from '../apis/facts/resources.ts';
+import type { ResourceStore } from '../registry/store.ts';
+import type { ApiVersion, InstalledResource } from '../server/api-version.ts';
+
+/** The aggregator's own group comes first; it registers itself nowhere, so the facts give it no priority. */
+const AGGREGATOR_PRIORITY = { groupPriorityMinimum: 20_000, versionPriority: 100 };
+
+/**
+ * The built-in group-versions that `isServed` lets through, with the given stores behind their resources. A store serves every version that its
+ * definition names; a resource without a store is not there.
+ */
+export function builtInApiVersions(stores: readonly ResourceStore[], isServed: (facts: GroupVersionFacts) => boolean): ApiVersion[] {
+  const byName = new Map<string, InstalledResource>();
+  for (const store of stores) for (const [name, resource] of installations(store)) byName.set(name, resource);
+  return groupVersions.filter(isServed).flatMap((facts) => {
+    const resources = new Map<string, InstalledResource>();
+    for (const resource of resourcesOf(facts.group, facts.version)) {
+      const installed = byName.get(`${facts.groupVersion}/${resource.plural}`);
+      if (installed) resources.set(resource.plural, withFacts(installed, resource));
+    }
+    return resources.size === 0 ? [] : [{ group: facts.group, version: facts.version, ...(facts.priority ?? AGGREGATOR_PRIORITY), resources }];
+  });
+}
+
+function* installations(store: ResourceStore): Iterable<[string, InstalledResource]> {
+  const { definition } = store;
+  for (const served of definition.served) {
+    const groupVersion = served.group === '' ? served.version : `${served.group}/${served.version}`;
+    yield [`${groupVersion}/${definition.plural}`, { definition, served, store, subresources: definition.subresources ?? {}, storageVersionHash: '', isCustom: false }];
+  }
+}
+
+const withFacts = (installed: InstalledResource, { storageVersionHash = '' }: ResourceFacts): InstalledResource => ({ ...installed, storageVersionHash });

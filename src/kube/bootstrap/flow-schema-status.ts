@@ -1,0 +1,65 @@
+import type { Client, ResourceClient } from '../../client/client.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { isApiError } from '../../util/errors.ts';
+import { quote } from '../../util/field-errors.ts';
+import { type Condition, findCondition, setCondition } from './conditions.ts';
+import { FLOW_CONTROL_GROUP } from './flow-control.ts';
+import type { ControllerOptions } from './keeping.ts';
+
+interface FlowSchema extends ApiObject {
+  spec: { priorityLevelConfiguration: { name: string } };
+  status?: { conditions?: Condition[] };
+}
+
+/** Says in every FlowSchema's status whether the priority level that it names exists (apiserver/pkg/util/flowcontrol). */
+export async function keepFlowSchemaStatus(client: Client, options: ControllerOptions): Promise<void> {
+  const schemas = client.resource<FlowSchema>(FLOW_CONTROL_GROUP, 'flowschemas');
+  const levels = client.resource(FLOW_CONTROL_GROUP, 'prioritylevelconfigurations');
+  const hasLevel = (name: string): boolean => levels.informer.get('', name) !== undefined;
+  const sync = (schema: FlowSchema): Promise<void> => syncStatus(schemas, schema, hasLevel, options);
+  const later = (schema: FlowSchema): void => void sync(schema).catch((error: unknown) => options.report(error as Error));
+
+  await Promise.all([schemas.informer.synced, levels.informer.synced]);
+  if (options.signal.aborted) return;
+  const stops = [
+    schemas.informer.onChange((schema) => schema !== undefined && later(schema)),
+    levels.informer.onChange((level, old) => {
+      if (level !== undefined && old !== undefined) return;
+      const name = (level ?? old)!.metadata.name;
+      for (const schema of schemas.informer.list('')) if (schema.spec.priorityLevelConfiguration.name === name) later(schema);
+    }),
+  ];
+  options.signal.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true });
+  await Promise.all(schemas.informer.list('').map(sync));
+}
+
+async function syncStatus(schemas: ResourceClient<FlowSchema>, { metadata }: FlowSchema, hasLevel: (name: string) => boolean, { now }: ControllerOptions): Promise<void> {
+  const change = (schema: FlowSchema): Condition | undefined => {
+    const wanted = danglingCondition(schema, hasLevel, now);
+    const current = findCondition(schema.status?.conditions, 'Dangling');
+    const isSo = current?.status === wanted.status && current.reason === wanted.reason && current.message === wanted.message;
+    return isSo ? undefined : wanted;
+  };
+  const current = schemas.informer.get('', metadata.name!);
+  if (current === undefined || change(current) === undefined) return;
+  try {
+    await schemas.update('', metadata.name!, (schema) => applyCondition(schema, change(schema)), 'status');
+  } catch (error) {
+    if (!isApiError(error, 'NotFound')) throw error;
+  }
+}
+
+function applyCondition(schema: FlowSchema, condition: Condition | undefined): boolean {
+  if (condition === undefined) return false;
+  schema.status = { ...schema.status, conditions: setCondition(schema.status?.conditions, condition) };
+  return true;
+}
+
+function danglingCondition({ spec }: FlowSchema, hasLevel: (name: string) => boolean, now: () => Date): Condition {
+  const { name } = spec.priorityLevelConfiguration;
+  const subject = `This FlowSchema references the PriorityLevelConfiguration object named ${quote(name)}`;
+  const lastTransitionTime = now().toISOString().replace(/\.\d+Z$/, 'Z');
+  return hasLevel(name)
+    ? { type: 'Dangling', status: 'False', lastTransitionTime, reason: 'Found', message: `${subject} and it exists` }
+    : { type: 'Dangling', status: 'True', lastTransitionTime, reason: 'NotFound', message: `${subject} but there is no such object` };
+}

@@ -1,0 +1,70 @@
+import type { Client, ResourceClient } from '../../client/client.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { isApiError } from '../../util/errors.ts';
+
+/** What every bootstrap controller is given. */
+export interface ControllerOptions {
+  /** Ends the controller; what it has begun may still finish. */
+  signal: AbortSignal;
+  /** Hears of failures that are tried again later. */
+  report(error: Error): void;
+  now(): Date;
+}
+
+const RETRY_INTERVAL_MS = 1000;
+const RETRY_LIMIT_MS = 30_000;
+
+/** Runs `step` until it succeeds; throws its last error after thirty seconds of trying, which is when upstream gives up the process. */
+export async function untilDone(step: () => Promise<unknown>, { signal, report }: ControllerOptions): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += RETRY_INTERVAL_MS) {
+    try {
+      await step();
+      return;
+    } catch (error) {
+      if (signal.aborted || waitedMs >= RETRY_LIMIT_MS) throw error;
+      report(error as Error);
+    }
+    await delay(RETRY_INTERVAL_MS, signal);
+  }
+}
+
+/** As `untilDone`, then again every `intervalMs`, in case someone changed what is kept. `step` must cost nothing when there is nothing to do. */
+export async function keepDoing(step: () => Promise<unknown>, intervalMs: number, options: ControllerOptions): Promise<void> {
+  await untilDone(step, options);
+  if (options.signal.aborted) return;
+  const timer = setInterval(() => void step().catch((error: unknown) => options.report(error as Error)), intervalMs);
+  timer.unref();
+  options.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+}
+
+function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    timer.unref();
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** Makes the object unless it is there, whatever it looks like. */
+export async function createIfMissing<T extends ApiObject>(resource: ResourceClient<T>, object: T): Promise<void> {
+  const { namespace = '', name = '' } = object.metadata;
+  await resource.informer.synced;
+  if (resource.informer.get(namespace, name) !== undefined) return;
+  await ignoringAlreadyExists(resource.create(namespace, structuredClone(object)));
+}
+
+export async function ignoringAlreadyExists(created: Promise<unknown>): Promise<void> {
+  try {
+    await created;
+  } catch (error) {
+    if (!isApiError(error, 'AlreadyExists')) throw error;
+  }
+}
+
+/** Controllers that write into a namespace do not wait for the one that makes namespaces. */
+export const ensureNamespace = (client: Client, name: string): Promise<void> => createIfMissing(client.resource('', 'namespaces'), { kind: 'Namespace', apiVersion: 'v1', metadata: { name } });

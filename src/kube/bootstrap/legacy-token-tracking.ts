@@ -1,0 +1,26 @@
+import type { Client } from '../../client/client.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { type ControllerOptions, createIfMissing, ensureNamespace, untilDone } from './keeping.ts';
+
+const NAMESPACE = 'kube-system';
+const NAME = 'kube-apiserver-legacy-service-account-token-tracking';
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+interface ConfigMap extends ApiObject {
+  data?: Record<string, string>;
+}
+
+/** The ConfigMap that says since when the use of legacy service account tokens is tracked (KEP-2799). */
+export function ensureLegacyTokenTracking(client: Client, options: ControllerOptions): Promise<void> {
+  return untilDone(async () => {
+    const resource = client.resource<ConfigMap>('', 'configmaps');
+    const since = options.now().toISOString().slice(0, 10);
+    await ensureNamespace(client, NAMESPACE);
+    await createIfMissing(resource, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE }, data: { since } });
+    const current = resource.informer.get(NAMESPACE, NAME);
+    if (current === undefined || isDate(current.data?.since)) return;
+    await resource.update(NAMESPACE, NAME, (object) => void (object.data = { ...object.data, since }));
+  }, options);
+}
+
+const isDate = (text: string | undefined): boolean => text !== undefined && DATE.test(text) && !Number.isNaN(Date.parse(text));

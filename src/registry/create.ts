@@ -1,0 +1,111 @@
+import { clone } from '../schema/clone.ts';
+import { CommitConflict } from '../storage/engine.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { ApiError, alreadyExists, generateNameConflict, invalid } from '../util/errors.ts';
+import { FieldErrors } from '../util/field-errors.ts';
+import { pathSegmentName, subdomainName } from '../util/names.ts';
+import type { ResourceDefinition } from './definition.ts';
+import { recordOwnership } from './field-ownership.ts';
+import { fillSystemMetadata, generateName, validateMetadata } from './metadata.ts';
+import type { RequestContext } from './request-context.ts';
+import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
+import type { WriteOptions, WriteResult } from './store.ts';
+
+/** A generated name that is taken is made anew this many times (KEP-4420). */
+const GENERATED_NAME_ATTEMPTS = 8;
+
+export async function create<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+  placeInNamespace(parts.definition, object, namespace);
+  const call = { operation: 'CREATE' as const, subresource: '', namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: options.raw, dryRun: options.dryRun };
+  const mutated = parts.admission.mutate(admissionAttributes(parts, context, call));
+  if (mutated) await mutated;
+  recordOwnership(object);
+
+  const isGenerated = Boolean(object.metadata.generateName) && !object.metadata.name;
+  if (!isGenerated) return createOnce(parts, context, namespace, object, options);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const named = clone(object);
+      named.metadata.name = generateName(object.metadata.generateName!);
+      return await createOnce(parts, context, namespace, named, options);
+    } catch (error) {
+      if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+    }
+  }
+}
+
+async function createOnce<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+  const hooks = await beginCreate(parts, context, namespace, object, options);
+  try {
+    const result = await commitNew(parts, context, namespace, object, options);
+    hooks?.commit();
+    return result;
+  } catch (error) {
+    await hooks?.revert();
+    throw error instanceof CommitConflict ? existsError(parts, object, error.key) : error;
+  }
+}
+
+async function beginCreate<T extends ApiObject>({ definition, now }: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions) {
+  fillSystemMetadata(object.metadata, now());
+  delete object.metadata.resourceVersion;
+  placeInNamespace(definition, object, namespace);
+  return definition.beginCreate?.(object, context, options.dryRun);
+}
+
+async function commitNew<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+  const { definition, engine, cache, admission } = parts;
+  prepareForCreate(parts, object, context);
+  const stored = canonical(parts, object);
+  validateNew(parts, stored);
+  for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
+  const name = stored.metadata.name!;
+  const call = { operation: 'CREATE' as const, subresource: '', namespace, name, object: stored, oldObject: undefined, options: options.raw, dryRun: options.dryRun };
+  const validated = admission.validate(admissionAttributes(parts, context, call));
+  if (validated) await validated;
+
+  const key = keyOf(parts, namespace, name);
+  if (options.dryRun) {
+    const existing = await currentEntry(parts, key);
+    if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
+    return { object: stored, entry: undefined, created: true };
+  }
+  const ttlSeconds = definition.ttlSeconds?.(stored);
+  const value = encodeStored(stored);
+  const revision = await engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) });
+  stored.metadata.resourceVersion = String(revision);
+  return { object: stored, entry: cache.entryAt(key, value, revision), created: true };
+}
+
+/** What every kind's strategy does on creation, then what this kind does. */
+function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, object: T, context: RequestContext): void {
+  if (definition.hasStatus) delete (object as { status?: unknown }).status;
+  if (definition.generation === 'spec') object.metadata.generation = 1;
+  else delete object.metadata.generation;
+  definition.prepareForCreate?.(object, context);
+}
+
+/** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
+function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, object: T): void {
+  const kind = { group: definition.group, kind: definition.kind };
+  const name = object.metadata.name ?? '';
+  const errors = new FieldErrors();
+  validateWhole(definition, object, errors);
+  if (!errors.isEmpty) throw invalid(kind, name, errors.list);
+  validateMetadata(object.metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
+  if (!errors.isEmpty) throw invalid(kind, name, errors.list);
+}
+
+/** What the kind demands of an object by itself, whatever it was before. */
+export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors): void {
+  validateMetadata(object.metadata, definition.namespaced, definition.nameErrors ?? subdomainName, errors.at('metadata'));
+  definition.validate?.(object, errors);
+}
+
+function existsError({ definition, cache }: StoreParts, object: ApiObject, key: string): ApiError {
+  const resource = groupResource(definition);
+  const name = object.metadata.name ?? '';
+  const error = object.metadata.generateName ? generateNameConflict(resource, name) : alreadyExists(resource, name);
+  const isDying = cache.get(key)?.object().metadata.deletionTimestamp !== undefined;
+  return isDying ? new ApiError(error.code, error.reason, `object is being deleted: ${error.message}`, error.status.details) : error;
+}

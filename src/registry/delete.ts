@@ -1,0 +1,181 @@
+import { clone } from '../schema/clone.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import { CommitConflict } from '../storage/engine.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { conflict, isApiError, notFound } from '../util/errors.ts';
+import { formatSeconds } from './metadata.ts';
+import { listEntries } from './read.ts';
+import type { RequestContext } from './request-context.ts';
+import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupResource, keyOf } from './store-parts.ts';
+import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
+
+const ORPHAN = 'orphan';
+const FOREGROUND = 'foregroundDeletion';
+
+/** One deletion of one object as it was found. */
+interface Deletion<T extends ApiObject> {
+  parts: StoreParts<T>;
+  context: RequestContext;
+  namespace: string;
+  name: string;
+  key: string;
+  options: DeleteOptions;
+  entry: CacheEntry;
+  /** A private copy, on which marks of deletion are made. */
+  object: T;
+}
+
+/** Removes an object, or marks it where finalizers or a grace period must be waited out (apiserver/pkg/registry/generic/registry/store.go Delete). */
+export async function deleteObject<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
+  const key = keyOf(parts, namespace, name);
+  for (;;) {
+    const entry = await currentEntry(parts, key);
+    if (!entry) throw notFound(groupResource(parts.definition), name);
+    const deletion = { parts, context, namespace, name, key, options, entry, object: clone(entry.object<T>()) };
+    try {
+      return await attempt(deletion);
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error;
+    }
+  }
+}
+
+async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<DeleteResult<T>> {
+  const { parts, object } = deletion;
+  const { definition } = parts;
+  checkPreconditions(deletion);
+  const grace = beginGrace(deletion);
+  const answersWithObject = definition.returnsDeletedObject ?? false;
+  if (grace === 'pending') return { object, isGone: false, answersWithObject };
+  await admitDelete(deletion);
+
+  const finalizers = collectorFinalizers(deletion);
+  const isHeld = finalizers.length > 0;
+  const before = object.metadata.finalizers ?? [];
+  if (finalizers.join() !== before.join()) object.metadata.finalizers = finalizers;
+  if (isHeld && grace === 'none') markAsDeleting(deletion);
+  const mayGo = !isHeld && (grace === 'none' || object.metadata.deletionGracePeriodSeconds === 0) && (definition.mayDelete?.(object) ?? true);
+  if (mayGo) return remove(deletion, grace === 'begun' ? await writeZeroGrace(deletion) : deletion.entry.revision, answersWithObject);
+
+  if (!object.metadata.deletionTimestamp) markAsDeleting(deletion);
+  definition.markDeleting?.(object);
+  return { object: await writeMarked(deletion), isGone: false, answersWithObject: true };
+}
+
+function checkPreconditions<T extends ApiObject>({ parts: { definition }, name, options, object }: Deletion<T>): void {
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  const kind = { group: definition.group, resource: definition.kind };
+  if (uid !== undefined && uid !== object.metadata.uid) {
+    throw conflict(kind, name, `the UID in the precondition (${uid}) does not match the UID in record (${object.metadata.uid}). The object might have been deleted and then recreated`);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion) {
+    throw conflict(kind, name, `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${object.metadata.resourceVersion}). The object might have been modified`);
+  }
+}
+
+/**
+ * `none`: this kind or object knows no grace. `begun`: the object is marked with its deletion's time. `pending`: it was before, and this request does
+ * not shorten it (rest.BeforeDelete).
+ */
+function beginGrace<T extends ApiObject>({ parts, options, object }: Deletion<T>): 'none' | 'begun' | 'pending' {
+  const { metadata } = object;
+  // A negative period means the shortest one.
+  const requested = options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  if (!parts.definition.gracePeriodSeconds) return 'none';
+  if (metadata.deletionTimestamp) {
+    const current = metadata.deletionGracePeriodSeconds ?? 0;
+    if (current === 0) return 'none';
+    if (requested === undefined || requested >= current) return 'pending';
+    shortenGrace(metadata, current, requested, parts.now());
+    return 'begun';
+  }
+  const seconds = parts.definition.gracePeriodSeconds(object, requested);
+  metadata.deletionTimestamp = formatSeconds(new Date(parts.now().getTime() + seconds * 1000));
+  metadata.deletionGracePeriodSeconds = seconds;
+  if (metadata.generation) metadata.generation++;
+  return 'begun';
+}
+
+function shortenGrace(metadata: ApiObject['metadata'], current: number, requested: number, now: Date): void {
+  const moved = Date.parse(metadata.deletionTimestamp!) + (requested - current) * 1000;
+  const isPast = moved < now.getTime();
+  metadata.deletionTimestamp = formatSeconds(isPast ? now : new Date(moved));
+  metadata.deletionGracePeriodSeconds = isPast && requested !== 0 ? 1 : requested;
+}
+
+/** The object's finalizers with the garbage collector's own added or taken away, as options, then the object, then the kind say. */
+function collectorFinalizers<T extends ApiObject>({ parts, options, object }: Deletion<T>): string[] {
+  const present = object.metadata.finalizers ?? [];
+  if (!parts.collectsGarbage) return present;
+  const policy = propagation(parts.definition.defaultPropagation ?? 'Background', options, present);
+  const wanted = policy === 'Orphan' ? ORPHAN : policy === 'Foreground' ? FOREGROUND : undefined;
+  const others = present.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
+  if (wanted === undefined) return others.length === present.length ? present : others;
+  return present.includes(wanted) && others.length === present.length - 1 ? present : [...others, wanted];
+}
+
+function propagation(byDefault: 'Background' | 'Orphan' | 'none', options: DeleteOptions, finalizers: readonly string[]): 'Orphan' | 'Foreground' | 'Background' {
+  if (byDefault === 'none') return 'Background';
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Background';
+  if (options.propagationPolicy !== undefined) return options.propagationPolicy;
+  const own = finalizers.find((finalizer) => finalizer === ORPHAN || finalizer === FOREGROUND);
+  if (own !== undefined) return own === ORPHAN ? 'Orphan' : 'Foreground';
+  return byDefault;
+}
+
+function markAsDeleting<T extends ApiObject>({ parts, object: { metadata } }: Deletion<T>): void {
+  const now = parts.now();
+  if (!metadata.deletionTimestamp && metadata.generation) metadata.generation++;
+  if (!metadata.deletionTimestamp || Date.parse(metadata.deletionTimestamp) > now.getTime()) metadata.deletionTimestamp = formatSeconds(now);
+  metadata.deletionGracePeriodSeconds = 0;
+}
+
+async function admitDelete<T extends ApiObject>({ parts, context, namespace, name, options, entry }: Deletion<T>): Promise<void> {
+  const call = { operation: 'DELETE' as const, subresource: '', namespace, name, object: undefined, oldObject: entry.object(), options: options.raw, dryRun: options.dryRun };
+  const attributes = admissionAttributes(parts, context, call);
+  const mutated = parts.admission.mutate(attributes);
+  if (mutated) await mutated;
+  const validated = parts.admission.validate(attributes);
+  if (validated) await validated;
+}
+
+async function writeMarked<T extends ApiObject>({ parts, key, options, entry, object }: Deletion<T>): Promise<T> {
+  const marked = canonical(parts, object);
+  const value = encodeStored(marked);
+  if (options.dryRun || encodeStored(canonical(parts, entry.object<T>())).equals(value)) return marked;
+  const revision = await parts.engine.commit({ type: 'put', key, value, expected: entry.revision });
+  marked.metadata.resourceVersion = String(revision);
+  return marked;
+}
+
+/** A kind with grace is first marked, then removed, even when the grace is zero: watchers see both. */
+async function writeZeroGrace<T extends ApiObject>(deletion: Deletion<T>): Promise<number> {
+  return Number((await writeMarked(deletion)).metadata.resourceVersion);
+}
+
+async function remove<T extends ApiObject>({ parts, context, key, options, object }: Deletion<T>, expected: number, answersWithObject: boolean): Promise<DeleteResult<T>> {
+  if (!options.dryRun) {
+    const revision = await parts.engine.commit({ type: 'delete', key, expected });
+    object.metadata.resourceVersion = String(revision);
+  }
+  await parts.definition.afterDelete?.(object, context, options.dryRun);
+  return { object, isGone: true, answersWithObject };
+}
+
+/** Deletes what a list finds, a few at a time; what another client removed meanwhile is no error. */
+export async function deleteCollection<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult> {
+  const found = await listEntries(parts, namespace, list);
+  const queue = found.entries.values();
+  const work = async (): Promise<void> => {
+    for (const entry of queue) {
+      const { metadata } = entry.object();
+      try {
+        await deleteObject(parts, context, metadata.namespace ?? '', metadata.name!, options);
+      } catch (error) {
+        if (!isApiError(error, 'NotFound')) throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, parts.deleteWorkers) }, work));
+  return found;
+}

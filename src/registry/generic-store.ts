@@ -1,0 +1,48 @@
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { Subscription } from '../storage/engine.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { create } from './create.ts';
+import type { ResourceDefinition } from './definition.ts';
+import { deleteCollection, deleteObject } from './delete.ts';
+import { getEntry, listEntries, watchEntries, watchError } from './read.ts';
+import type { RequestContext } from './request-context.ts';
+import type { StoreParts } from './store-parts.ts';
+import type { DeleteOptions, DeleteResult, ListOptions, ListResult, ResourceStore, UpdateOptions, WatchOptions, WatchSink, WriteOptions, WriteResult } from './store.ts';
+import { update } from './update.ts';
+
+/** The store of every resource that is kept: built-in or custom, they differ only in their definition. */
+export class GenericStore<T extends ApiObject = ApiObject> implements ResourceStore<T> {
+  readonly definition: ResourceDefinition<T>;
+  readonly #parts: StoreParts<T>;
+
+  constructor(parts: StoreParts<T>) {
+    this.#parts = parts;
+    this.definition = parts.definition;
+  }
+
+  get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry> {
+    return getEntry(this.#parts, namespace, name, resourceVersion);
+  }
+  list(namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
+    return listEntries(this.#parts, namespace, options);
+  }
+  async watch(namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription> {
+    try {
+      return await watchEntries(this.#parts, namespace, options, sink);
+    } catch (error) {
+      throw watchError(error as Error, Number(options.resourceVersion));
+    }
+  }
+  create(context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+    return create(this.#parts, context, namespace, object, options);
+  }
+  update(context: RequestContext, namespace: string, name: string, next: (current: T | undefined) => T | Promise<T>, options: UpdateOptions): Promise<WriteResult<T>> {
+    return update(this.#parts, context, namespace, name, next, options);
+  }
+  delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
+    return deleteObject(this.#parts, context, namespace, name, options);
+  }
+  deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult> {
+    return deleteCollection(this.#parts, context, namespace, list, options);
+  }
+}

@@ -1,0 +1,153 @@
+import type { CacheEntry, CacheEvent, CacheList } from '../storage/cache/cache.ts';
+import { Compacted, type Subscription } from '../storage/engine.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { badRequest, notFound, resourceExpired } from '../util/errors.ts';
+import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { type StoreParts, groupResource, keyOf } from './store-parts.ts';
+import type { ListOptions, ListResult, Selection, WatchOptions, WatchSink } from './store.ts';
+
+export function getEntry(parts: StoreParts, namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry> {
+  const key = keyOf(parts, namespace, name);
+  const wait = waitForVersion(parts, resourceVersion);
+  return wait ? wait.then(() => found(parts, key, name)) : found(parts, key, name);
+}
+
+function found({ cache, definition }: StoreParts, key: string, name: string): CacheEntry {
+  const entry = cache.get(key);
+  if (!entry) throw notFound(groupResource(definition), name);
+  return entry;
+}
+
+/** '' is the newest there is, '0' whatever is at hand, N nothing older than N. Undefined where there is nothing to wait for. */
+function waitForVersion({ cache }: StoreParts, resourceVersion: string): Promise<void> | undefined {
+  if (resourceVersion === '') return cache.freshen();
+  const revision = parseVersion(resourceVersion);
+  return revision === 0 ? undefined : cache.waitFor(revision);
+}
+
+export function parseVersion(text: string): number {
+  if (text === '') return 0;
+  if (!/^\d{1,19}$/.test(text)) {
+    const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
+    throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`);
+  }
+  return Number(text);
+}
+
+const namespacePrefix = ({ definition, keyPrefix }: StoreParts, namespace: string): string => (definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix);
+
+/** Undefined where everything is selected. */
+export function matcher({ definition }: StoreParts, { labels, fields }: Selection): ((entry: CacheEntry) => boolean) | undefined {
+  if (labels.isEmpty && fields.isEmpty) return undefined;
+  const selectable = Object.assign({}, definition.selectable, ...definition.served.map((version) => version.selectable ?? {}));
+  const valueOf = (object: ApiObject, field: string): string => {
+    if (field === 'metadata.name') return object.metadata.name ?? '';
+    if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
+    return selectable[field]?.(object) ?? '';
+  };
+  return (entry) => {
+    const object = entry.object();
+    return (labels.isEmpty || labels.matches(object.metadata.labels)) && (fields.isEmpty || fields.matches((field) => valueOf(object, field)));
+  };
+}
+
+export function listEntries(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
+  if (options.continue !== '') {
+    if (options.resourceVersion !== '' && options.resourceVersion !== '0') throw badRequest('specifying resource version is not allowed when using continue');
+    return listFurther(parts, namespace, options);
+  }
+  const wait = waitForVersion(parts, options.resourceVersion);
+  return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
+}
+
+function listFirst(parts: StoreParts, namespace: string, options: ListOptions): ListResult {
+  const prefix = namespacePrefix(parts, namespace);
+  const version = parseVersion(options.resourceVersion);
+  // A limit with a version and no match is an exact list, from before matches existed; version 0 is served whole from the cache.
+  const isExact = version > 0 && (options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && options.limit > 0));
+  const limit = options.resourceVersion === '0' ? 0 : options.limit;
+  try {
+    const one = isExact || limit > 0 ? undefined : listOne(parts, namespace, options.selection);
+    if (one) return one;
+    return page(parts, prefix, options, limit, { ...(isExact && { revision: version }) });
+  } catch (error) {
+    if (error instanceof Compacted) throw resourceExpired('The resourceVersion for the provided list is too old.');
+    throw error;
+  }
+}
+
+/** A selector that names one object needs no scan. */
+function listOne(parts: StoreParts, namespace: string, selection: Selection): ListResult | undefined {
+  const name = selection.fields.exactMatch('metadata.name');
+  if (!name || name.includes('/') || (parts.definition.namespaced && namespace === '')) return undefined;
+  const entry = parts.cache.get(namespacePrefix(parts, namespace) + name);
+  const isSelected = entry !== undefined && (matcher(parts, selection)?.(entry) ?? true);
+  return { entries: isSelected ? [entry] : [], revision: parts.cache.revision, continue: '', remainingItemCount: undefined };
+}
+
+function listFurther(parts: StoreParts, namespace: string, options: ListOptions): ListResult {
+  const prefix = namespacePrefix(parts, namespace);
+  const token = decodeContinue(options.continue, prefix);
+  // Keys compare by bytes, and `start` is the last key with a zero byte behind it.
+  const after = token.startKey.endsWith('\0') ? token.startKey.slice(0, -1) : token.startKey;
+  try {
+    return page(parts, prefix, options, options.limit, { after, ...(token.revision > 0 && { revision: token.revision }) });
+  } catch (error) {
+    if (!(error instanceof Compacted)) throw error;
+    throw expiredContinue(encodeContinue(after, prefix, -1));
+  }
+}
+
+const expiredContinue = (token: string): Error =>
+  resourceExpired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    token,
+  );
+
+function page(parts: StoreParts, prefix: string, options: ListOptions, limit: number, from: { after?: string; revision?: number }): ListResult {
+  const matches = matcher(parts, options.selection);
+  const list = parts.cache.list(prefix, { ...from, ...(limit > 0 && { limit }), ...(matches && { matches }) });
+  return { entries: list.entries, revision: list.revision, ...rest(list, prefix, matches === undefined) };
+}
+
+function rest(list: CacheList, prefix: string, isUnselected: boolean): Pick<ListResult, 'continue' | 'remainingItemCount'> {
+  if (!list.hasMore || list.lastKey === undefined) return { continue: '', remainingItemCount: undefined };
+  return { continue: encodeContinue(list.lastKey, prefix, list.revision), remainingItemCount: isUnselected ? list.remaining : undefined };
+}
+
+export async function watchEntries(parts: StoreParts, namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription> {
+  const { cache } = parts;
+  const prefix = namespacePrefix(parts, namespace);
+  const matches = matcher(parts, options.selection) ?? (() => true);
+  const version = parseVersion(options.resourceVersion);
+  const wantsState = options.sendInitialEvents ?? version === 0;
+  if (wantsState || version === 0) await waitForVersion(parts, options.resourceVersion);
+
+  let sentRevision = version;
+  if (wantsState) {
+    const state = cache.list(prefix, { matches });
+    for (const entry of state.entries) sink.send('ADDED', entry, undefined);
+    sentRevision = state.revision;
+    if (options.sendInitialEvents && options.allowBookmarks) sink.bookmark(state.revision, true);
+  } else if (version === 0) sentRevision = cache.revision;
+
+  const watching = cache.watch(prefix, sentRevision, (event) => deliver(event, matches, sink), (error) => sink.fail(watchError(error, version)));
+  const progress = options.allowBookmarks ? cache.onProgress((revision) => sink.bookmark(revision, false)) : undefined;
+  return {
+    close() {
+      watching.close();
+      progress?.close();
+    },
+  };
+}
+
+/** A change as one selection sees it: an object that comes to match is added, one that ceases to is deleted. */
+function deliver(event: CacheEvent, matches: (entry: CacheEntry) => boolean, sink: WatchSink): void {
+  const isIn = event.type !== 'DELETED' && matches(event.entry);
+  const wasIn = event.previous !== undefined && matches(event.previous);
+  if (isIn) sink.send(wasIn ? 'MODIFIED' : 'ADDED', event.entry, event);
+  else if (wasIn) sink.send('DELETED', event.type === 'DELETED' ? event.entry : event.departed(), event);
+}
+
+export const watchError = (error: Error, version: number): Error =>
+  error instanceof Compacted ? resourceExpired(`too old resource version: ${version} (${error.oldestRevision})`) : error;

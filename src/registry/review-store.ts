@@ -1,0 +1,60 @@
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { Subscription } from '../storage/engine.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { methodNotSupported } from '../util/errors.ts';
+import type { Admission } from './admission.ts';
+import type { ResourceDefinition } from './definition.ts';
+import type { RequestContext } from './request-context.ts';
+import type { DeleteResult, ListResult, ResourceStore, WriteOptions, WriteResult } from './store.ts';
+
+/** Answers what a client posts; nothing is kept. */
+export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string) => Promise<T> | T;
+
+/** A resource of questions: what is posted is admitted, answered and forgotten (access reviews, token reviews). */
+export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceStore<T> {
+  readonly definition: ResourceDefinition<T>;
+  readonly #review: Review<T>;
+  readonly #admission: Admission;
+
+  constructor(definition: ResourceDefinition<T>, review: Review<T>, admission: Admission) {
+    this.definition = definition;
+    this.#review = review;
+    this.#admission = admission;
+  }
+
+  async create(context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+    const { group, version, kind, plural, namespaced } = this.definition;
+    if (namespaced) object.metadata.namespace ??= namespace;
+    const { dryRun, raw } = options;
+    const attributes = {
+      ...{ operation: 'CREATE' as const, group, version, resource: plural, subresource: '', kind: { group, version, kind } },
+      ...{ namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: raw, dryRun, user: context.user, context },
+    };
+    await this.#admission.mutate(attributes);
+    await this.#admission.validate(attributes);
+    return { object: await this.#review(object, context, namespace), entry: undefined, created: true };
+  }
+
+  get(): CacheEntry {
+    throw this.#unsupported('get');
+  }
+  list(): ListResult {
+    throw this.#unsupported('list');
+  }
+  watch(): Promise<Subscription> {
+    throw this.#unsupported('watch');
+  }
+  update(): Promise<WriteResult<T>> {
+    throw this.#unsupported('update');
+  }
+  delete(): Promise<DeleteResult<T>> {
+    throw this.#unsupported('delete');
+  }
+  deleteCollection(): Promise<ListResult> {
+    throw this.#unsupported('deletecollection');
+  }
+
+  #unsupported(verb: string): Error {
+    return methodNotSupported({ group: this.definition.group, resource: this.definition.plural }, verb);
+  }
+}

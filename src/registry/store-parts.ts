@@ -1,0 +1,80 @@
+import { normalize } from '../schema/normalize.ts';
+import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
+import type { Engine } from '../storage/engine.ts';
+import { type ApiObject, type GroupResource } from '../util/api-object.ts';
+import { badRequest } from '../util/errors.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { stringifyJson } from '../util/json.ts';
+import { pathSegmentErrors } from '../util/names.ts';
+import { quote } from '../util/field-errors.ts';
+import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission.ts';
+import type { ResourceDefinition } from './definition.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** What the verbs of one resource share: its definition, where it is kept, and whom to ask. */
+export interface StoreParts<T extends ApiObject = ApiObject> {
+  definition: ResourceDefinition<T>;
+  engine: Engine;
+  cache: ObjectCache;
+  /** `/registry/configmaps/` */
+  keyPrefix: string;
+  admission: Admission;
+  /** Whether deletions may leave work to a garbage collector by finalizers (--enable-garbage-collector). */
+  collectsGarbage: boolean;
+  /** --delete-collection-workers */
+  deleteWorkers: number;
+  now: () => Date;
+}
+
+export const groupResource = (definition: ResourceDefinition): GroupResource => ({ group: definition.group, resource: definition.plural });
+
+export function keyOf({ definition, keyPrefix }: StoreParts, namespace: string, name: string): string {
+  if (definition.namespaced && namespace === '') throw badRequest('Namespace parameter required.');
+  if (name === '') throw badRequest('Name parameter required.');
+  const errors = pathSegmentErrors(name);
+  if (errors.length > 0) throw badRequest(`Name parameter invalid: ${quote(name)}: ${errors.join(';')}`);
+  return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : keyPrefix + name;
+}
+
+/** The newest entry of a key; waits where the cache may lag behind the store. */
+export async function currentEntry({ cache }: StoreParts, key: string): Promise<CacheEntry | undefined> {
+  const fresh = cache.freshen();
+  if (fresh) await fresh;
+  return cache.get(key);
+}
+
+/** Fields in upstream's order, zero values as upstream writes them: the form in which an object is stored, sent and compared. */
+export function canonical<T extends ApiObject>({ definition }: StoreParts<T>, object: T): T {
+  return normalize(definition.schema, object as unknown as JsonObject) as unknown as T;
+}
+
+/** The stored bytes of a canonical object: without its resourceVersion, which the store gives it. */
+export function encodeStored(object: ApiObject): Buffer {
+  const { resourceVersion, ...metadata } = object.metadata;
+  void resourceVersion;
+  return Buffer.from(stringifyJson({ ...object, metadata } as unknown as JsonObject));
+}
+
+/** The namespace of an object is its request's; a cluster-scoped one has none. */
+export function placeInNamespace(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
+  const given = object.metadata.namespace ?? '';
+  if (!definition.namespaced) delete object.metadata.namespace;
+  else if (given === '') object.metadata.namespace = namespace;
+  else if (given !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+export interface WriteCall {
+  operation: AdmissionOperation;
+  subresource: string;
+  namespace: string;
+  name: string;
+  object: ApiObject | undefined;
+  oldObject: ApiObject | undefined;
+  options: object;
+  dryRun: boolean;
+}
+
+export function admissionAttributes({ definition }: StoreParts, context: RequestContext, call: WriteCall): AdmissionAttributes {
+  const { group, version, kind, plural } = definition;
+  return { ...call, group, version, resource: plural, kind: { group, version, kind }, user: context.user, context };
+}

@@ -1,0 +1,185 @@
+import { clone } from '../schema/clone.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import { CommitConflict } from '../storage/engine.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { badRequest, conflict, invalid, notFound } from '../util/errors.ts';
+import { FieldErrors } from '../util/field-errors.ts';
+import { equalJson } from '../util/json-equal.ts';
+import { stringifyJson } from '../util/json.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { pathSegmentName } from '../util/names.ts';
+import { create, validateWhole } from './create.ts';
+import type { Transaction, UpdateRules } from './definition.ts';
+import { recordOwnership } from './field-ownership.ts';
+import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
+import type { RequestContext } from './request-context.ts';
+import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
+import type { UpdateOptions, WriteResult } from './store.ts';
+
+const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** One update of one key, tried until no other writer comes between. */
+interface Attempt<T extends ApiObject> {
+  parts: StoreParts<T>;
+  context: RequestContext;
+  namespace: string;
+  name: string;
+  key: string;
+  rules: UpdateRules<T>;
+  options: UpdateOptions;
+  /** The stored object; shared, never changed. */
+  old: T;
+  entry: CacheEntry;
+}
+
+export async function update<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  name: string,
+  next: (current: T | undefined) => T | Promise<T>,
+  options: UpdateOptions,
+): Promise<WriteResult<T>> {
+  const { definition } = parts;
+  const key = keyOf(parts, namespace, name);
+  const rules = options.subresource === '' ? definition : (definition.subresources?.[options.subresource]?.update ?? {});
+  const mayCreate = options.subresource === '' && options.mayCreate && (definition.createsOnUpdate === true || options.isApply);
+  for (;;) {
+    const entry = await currentEntry(parts, key);
+    if (!entry && !mayCreate) throw notFound(groupResource(definition), name);
+    try {
+      if (!entry) return await createInstead(parts, context, namespace, name, await next(undefined), options);
+      const old = entry.object<T>();
+      return await attempt({ parts, context, namespace, name, key, rules, options, old, entry }, await next(clone(old)));
+    } catch (error) {
+      // Another writer came first. The next round sees its object, and refuses if this one insists on the version that is gone.
+      if (!(error instanceof CommitConflict)) throw error;
+    }
+  }
+}
+
+function createInstead<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, name: string, object: T, options: UpdateOptions): Promise<WriteResult<T>> {
+  if (object.metadata.uid) throw conflict(groupResource(parts.definition), name, `StorageError: invalid object, Code: 4, Key: ${keyOf(parts, namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `);
+  return create(parts, context, namespace, object, options);
+}
+
+async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promise<WriteResult<T>> {
+  const { parts, context, old, options } = call;
+  checkUid(call, object);
+  await admit(call, object, 'mutate');
+  checkVersion(call, object);
+  let hooks: Transaction | undefined;
+  try {
+    hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
+    prepareForUpdate(call, object);
+    recordOwnership(object);
+    const stored = canonical(parts, object);
+    validateChange(call, stored);
+    for (const warning of parts.definition.warnings?.(stored, old) ?? []) context.warn(warning);
+    await admit(call, stored, 'validate');
+    const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
+    hooks?.commit();
+    return result;
+  } catch (error) {
+    await hooks?.revert();
+    throw error;
+  }
+}
+
+function admit<T extends ApiObject>({ parts, context, namespace, name, options, old }: Attempt<T>, object: T, step: 'mutate' | 'validate'): Promise<void> | void {
+  const call = { operation: 'UPDATE' as const, subresource: options.subresource, namespace, name, object, oldObject: old, options: options.raw, dryRun: options.dryRun };
+  return parts.admission[step](admissionAttributes(parts, context, call));
+}
+
+/** A uid in the new object is a precondition: it must not overwrite another incarnation of the name. */
+function checkUid<T extends ApiObject>({ parts, name, key, old }: Attempt<T>, object: T): void {
+  const { uid } = object.metadata;
+  if (!uid || uid === old.metadata.uid) return;
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ''}`;
+  throw conflict(groupResource(parts.definition), name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
+}
+
+function checkVersion<T extends ApiObject>({ parts: { definition }, name, rules, entry }: Attempt<T>, object: T): void {
+  const given = object.metadata.resourceVersion ?? '';
+  const resource = groupResource(definition);
+  if (given !== '' && !/^\d+$/.test(given)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(given)}: strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  const isGiven = given !== '' && given !== '0';
+  if (!isGiven && (rules.allowsUnconditionalUpdate ?? definition.allowsUnconditionalUpdate ?? true)) {
+    object.metadata.resourceVersion = String(entry.revision);
+    return;
+  }
+  if (!isGiven) {
+    const errors = new FieldErrors();
+    errors.at('metadata', 'resourceVersion').invalid(0, 'must be specified for an update');
+    throw invalid({ group: resource.group, kind: resource.resource }, name, errors.list);
+  }
+  if (Number(given) !== entry.revision) throw conflict(resource, name, MODIFIED);
+}
+
+/** What no update may change, what only the subresource may, and then what this kind's rules say (registry/rest/update.go BeforeUpdate). */
+function prepareForUpdate<T extends ApiObject>({ parts: { definition }, context, namespace, rules, options, old }: Attempt<T>, object: T): void {
+  placeInNamespace(definition, object, namespace);
+  if (old.metadata.generation === undefined) delete object.metadata.generation;
+  else object.metadata.generation = old.metadata.generation;
+  if (definition.hasStatus) keepUnwritable(object, old, options.subresource);
+  if (definition.generation === 'spec' && !equalApartFromMetadataAndStatus(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  rules.prepareForUpdate?.(object, old, context);
+  if (!object.metadata.uid && old.metadata.uid) object.metadata.uid = old.metadata.uid;
+  if (old.metadata.creationTimestamp) object.metadata.creationTimestamp = old.metadata.creationTimestamp;
+  if (old.metadata.deletionTimestamp) object.metadata.deletionTimestamp = old.metadata.deletionTimestamp;
+  object.metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
+}
+
+/** Through the object, status stays as it was; through /status, all but status and metadata does. */
+function keepUnwritable<T extends ApiObject>(object: T, old: T, subresource: string): void {
+  const fields = object as unknown as JsonObject;
+  const before = clone(old) as unknown as JsonObject;
+  const isKept = (field: string): boolean => (subresource === '' ? field === 'status' : subresource === 'status' && field !== 'status' && field !== 'metadata');
+  for (const field of new Set([...Object.keys(fields), ...Object.keys(before)])) {
+    if (!isKept(field)) continue;
+    if (before[field] === undefined) delete fields[field];
+    else fields[field] = before[field];
+  }
+}
+
+export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boolean {
+  const [left, right] = [a, b].map((object) => ({ ...object, metadata: undefined, status: undefined }));
+  return equalJson(left, right);
+}
+
+function validateChange<T extends ApiObject>({ parts: { definition }, rules, old }: Attempt<T>, object: T): void {
+  const errors = new FieldErrors();
+  const metadata = errors.at('metadata');
+  validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
+  validateMetadataUpdate(object.metadata, old.metadata, metadata);
+  if (rules.validatesWhole === 'before') validateWhole(definition, object, errors);
+  validateMetadataUpdate(object.metadata, old.metadata, metadata);
+  rules.validateUpdate?.(object, old, errors);
+  if (rules.validatesWhole === 'after') validateWhole(definition, object, errors);
+  if (!errors.isEmpty) throw invalid({ group: definition.group, kind: definition.kind }, object.metadata.name ?? '', errors.list);
+}
+
+/** The last finalizer of a deleted object was taken off: this update is what removes it. */
+function isFinished<T extends ApiObject>({ parts: { definition }, old }: Attempt<T>, object: T): boolean {
+  if ((object.metadata.finalizers ?? []).length > 0 || !old.metadata.deletionTimestamp) return false;
+  return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0 && (definition.mayDelete?.(object) ?? true);
+}
+
+async function removeFinished<T extends ApiObject>({ parts, context, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
+  if (!options.dryRun) await parts.engine.commit({ type: 'delete', key, expected: entry.revision });
+  await parts.definition.afterDelete?.(object, context, options.dryRun);
+  return { object, entry: undefined, created: false };
+}
+
+async function commitChange<T extends ApiObject>({ parts, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
+  // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
+  object.metadata.resourceVersion = String(entry.revision);
+  const isSame = entry.bytes.equals(Buffer.from(stringifyJson(canonical(parts, object) as unknown as JsonObject)));
+  if (isSame) return { object, entry: options.dryRun ? undefined : entry, created: false };
+  if (options.dryRun) return { object, entry: undefined, created: false };
+  const ttlSeconds = parts.definition.ttlSeconds?.(object);
+  const value = encodeStored(object);
+  const revision = await parts.engine.commit({ type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) });
+  object.metadata.resourceVersion = String(revision);
+  return { object, entry: parts.cache.entryAt(key, value, revision), created: false };
+}

@@ -1,0 +1,122 @@
+import type { Json, JsonObject } from '../util/json-types.ts';
+import type { FieldSchema, ObjectSchema, TypeSchema } from './schema.ts';
+
+/** An ObjectSchema made ready for decoding: looked up by name, written in order. */
+export interface ObjectPlan {
+  /** `PodSpec`: the Go struct. */
+  readonly structName: string;
+  readonly fields: readonly FieldPlan[];
+  readonly byName: ReadonlyMap<string, FieldPlan>;
+}
+
+export interface FieldPlan {
+  readonly name: string;
+  /** Its place among the plan's fields, which is the order of encoding. */
+  readonly index: number;
+  readonly type: TypeSchema;
+  readonly pointer: boolean;
+  readonly whenEmpty: FieldSchema['whenEmpty'];
+  /** `VolumeSource.csi`: the name with those of the embedded structs that it is promoted from, as Go's errors spell it. */
+  readonly goPath: string;
+  readonly structName: string;
+}
+
+const plans = new WeakMap<ObjectSchema, ObjectPlan>();
+
+export function planOf(schema: ObjectSchema): ObjectPlan {
+  const known = plans.get(schema);
+  if (known !== undefined) return known;
+  const plan = makePlan(schema);
+  plans.set(schema, plan);
+  return plan;
+}
+
+function makePlan(schema: ObjectSchema): ObjectPlan {
+  const structName = lastSegment(schema.name);
+  const promoted = promotedPaths(schema);
+  const fields = [...schema.fields.values()].map((field, index) => ({
+    name: field.name,
+    index,
+    type: field.type,
+    pointer: field.pointer,
+    whenEmpty: field.whenEmpty,
+    goPath: promoted.get(field.name) ?? field.name,
+    structName,
+  }));
+  return { structName, fields, byName: new Map(fields.map((field) => [field.name, field])) };
+}
+
+/** `csi` → `VolumeSource.csi`, through any number of embedded structs. */
+function promotedPaths(schema: ObjectSchema): Map<string, string> {
+  const paths = new Map<string, string>();
+  for (const { schema: embedded } of schema.inlined ?? []) {
+    const deeper = promotedPaths(embedded);
+    for (const name of embedded.fields.keys()) paths.set(name, `${lastSegment(embedded.name)}.${deeper.get(name) ?? name}`);
+  }
+  return paths;
+}
+
+const lastSegment = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+
+/** What Go's encoder writes for a value that was never set. */
+export function zeroOf(type: TypeSchema): Json {
+  switch (type.type) {
+    case 'string':
+    case 'bytes':
+      return '';
+    case 'boolean':
+      return false;
+    case 'int32':
+    case 'int64':
+    case 'double':
+    case 'intOrString':
+      return 0;
+    case 'quantity':
+      return '0';
+    case 'duration':
+      return '0s';
+    case 'object':
+      return assemble(planOf(type), []);
+    default:
+      return null;
+  }
+}
+
+/** The object in the order of its struct, with what Go writes for the fields that have no value. */
+export function assemble(plan: ObjectPlan, values: readonly (Json | undefined)[]): JsonObject {
+  const object: JsonObject = {};
+  const { fields } = plan;
+  for (let index = 0; index < fields.length; index++) {
+    const value = values[index];
+    const field = fields[index]!;
+    if (value !== undefined) object[field.name] = value;
+    else if (field.whenEmpty !== 'omit') object[field.name] = field.whenEmpty === 'null' ? null : zeroOf(field.type);
+  }
+  return object;
+}
+
+/** `v1.PodSpec`, `[]v1.Container`, `map[string]string`: a type as Go's errors name it. */
+export function goTypeName(type: TypeSchema): string {
+  switch (type.type) {
+    case 'object':
+      return type.name.split('.').slice(-2).join('.');
+    case 'list':
+      return `[]${goTypeName(type.items)}`;
+    case 'map':
+      return type.values.type === 'quantity' ? 'v1.ResourceList' : `map[string]${goTypeName(type.values)}`;
+    case 'boolean':
+      return 'bool';
+    case 'double':
+      return 'float64';
+    case 'bytes':
+      return '[]uint8';
+    case 'intOrString':
+      return 'int32';
+    case 'time':
+    case 'microTime':
+    case 'duration':
+      return 'string';
+    default:
+      return type.type;
+  }
+}

@@ -1,0 +1,267 @@
+import { canonicalDuration } from '../util/duration.ts';
+import { quote } from '../util/field-errors.ts';
+import { isJsonObject, setKey } from '../util/json.ts';
+import type { DuplicateKeys } from '../util/json-parser.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import { canonicalQuantity } from '../util/quantity.ts';
+import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
+import { canonicalBase64 } from './base64.ts';
+import { type FieldPlan, type ObjectPlan, assemble, goTypeName, planOf, zeroOf } from './decode-plan.ts';
+import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
+
+/** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
+export class DecodeError extends Error {}
+
+/** What a strict decoding may complain of. The decoding itself is the same. */
+export interface StrictErrors {
+  /** From the parser that read the value. */
+  duplicates?: DuplicateKeys;
+  /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`: added to, in the order of the text. */
+  errors: string[];
+}
+
+const MAX_STRICT_ERRORS = 100;
+const MAX_INT32 = 2 ** 31 - 1;
+const MIN_INT32 = -(2 ** 31);
+
+/**
+ * The value as Go's decoder takes it into a type and its encoder writes it back: fields in the order of the structs, map keys sorted, quantities, times
+ * and durations in canonical form, nulls and empty values dropped or written as upstream does, unknown fields gone. Answers a new object, which shares
+ * only `any` values with the one given. Throws DecodeError.
+ */
+export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors): JsonObject {
+  const decoder = new Decoder(strict);
+  const plan = planOf(schema);
+  const decoded = value === null ? assemble(plan, []) : decoder.value(schema, value);
+  if (decoder.firstError !== undefined) throw new DecodeError(decoder.firstError);
+  return decoded as JsonObject;
+}
+
+class Decoder {
+  /** Go reports the first mismatch, after it has read everything. Only what a type's own unmarshaler says ends the reading. */
+  firstError: string | undefined;
+  strict: StrictErrors | undefined;
+  /** The way down: fields, indexes of lists, keys of maps. */
+  readonly path: (FieldPlan | number | string)[] = [];
+
+  constructor(strict: StrictErrors | undefined) {
+    this.strict = strict;
+  }
+
+  /** Undefined where the value is none, or a mismatch was noted. */
+  value(type: TypeSchema, raw: Json): Json | undefined {
+    switch (type.type) {
+      case 'object':
+        return isJsonObject(raw) ? this.object(planOf(type), raw) : this.mismatch(raw, type);
+      case 'list':
+        return Array.isArray(raw) ? this.list(type, raw) : this.mismatch(raw, type);
+      case 'map':
+        return isJsonObject(raw) ? this.map(type, raw) : this.mismatch(raw, type);
+      case 'string':
+        return typeof raw === 'string' ? raw : this.mismatch(raw, type);
+      case 'boolean':
+        return typeof raw === 'boolean' ? raw : this.mismatch(raw, type);
+      case 'int32':
+        return isInt32(raw) ? raw : this.mismatch(raw, type);
+      case 'any':
+        return type.orObject === undefined ? raw : this.alternative(type.orObject, raw);
+      default:
+        return this.grammar(type, raw);
+    }
+  }
+
+  object(plan: ObjectPlan, raw: JsonObject): JsonObject {
+    const repeated = this.strict?.duplicates?.get(raw);
+    if (repeated !== undefined) this.noteRepeats(plan, repeated);
+    const values: (Json | undefined)[] = new Array(plan.fields.length);
+    for (const key of Object.keys(raw)) {
+      const item = raw[key];
+      const field = plan.byName.get(key);
+      if (field === undefined) {
+        if (item !== undefined && repeated === undefined) this.complain('unknown field', key);
+      } else if (item !== undefined && item !== null) {
+        this.path.push(field);
+        values[field.index] = this.field(field, item);
+        this.path.pop();
+      }
+    }
+    return assemble(plan, values);
+  }
+
+  /** Undefined for what Go counts as no value in this field. */
+  field(field: FieldPlan, raw: Json): Json | undefined {
+    const value = this.value(field.type, raw);
+    if (value === null) return field.type.type === 'any' ? value : undefined;
+    if (typeof value !== 'object') return value === undefined || field.pointer || field.whenEmpty !== 'omit' || isNonZero(value) ? value : undefined;
+    if (field.type.type === 'list') return (value as Json[]).length === 0 ? undefined : value;
+    if (field.type.type === 'map' || (!field.pointer && field.whenEmpty === 'omit')) return hasKeys(value as JsonObject) ? value : undefined;
+    return value;
+  }
+
+  list(type: ListSchema, raw: readonly Json[]): Json[] {
+    const items: Json[] = [];
+    for (let index = 0; index < raw.length; index++) {
+      this.path.push(index);
+      items.push(this.item(type.items, raw[index]!));
+      this.path.pop();
+    }
+    return items;
+  }
+
+  map(type: MapSchema, raw: JsonObject): JsonObject {
+    const repeated = this.strict?.duplicates?.get(raw);
+    if (repeated !== undefined) this.noteRepeats(undefined, repeated);
+    const map: JsonObject = {};
+    const keys = Object.keys(raw);
+    for (const key of keys) {
+      const item = raw[key];
+      if (item === undefined) continue;
+      this.path.push(key);
+      setKey(map, key, this.item(type.values, item));
+      this.path.pop();
+    }
+    return isSorted(keys) ? map : sortKeys(map);
+  }
+
+  /** Of a list or map, where no value is the zero value. */
+  item(type: TypeSchema, raw: Json): Json {
+    return (raw === null ? undefined : this.value(type, raw)) ?? zeroOf(type);
+  }
+
+  int64(raw: Json, type: TypeSchema): Json | undefined {
+    if (typeof raw === 'bigint') return raw;
+    // Beyond 2^63 the parser has made a float of it.
+    return typeof raw === 'number' && Number.isInteger(raw) && Math.abs(raw) < 2 ** 63 ? raw : this.mismatch(raw, type);
+  }
+
+  /** Scalars with a form of their own. Those that Go gives an unmarshaler end the decoding when they fail. */
+  grammar(type: ScalarSchema, raw: Json): Json | undefined {
+    switch (type.type) {
+      case 'int64':
+        return this.int64(raw, type);
+      case 'double':
+        return typeof raw === 'number' || typeof raw === 'bigint' ? Number(raw) : this.mismatch(raw, type);
+      case 'bytes':
+        return typeof raw === 'string' ? this.saving(() => canonicalBase64(raw)) : this.mismatch(raw, type);
+      case 'intOrString':
+        return typeof raw === 'string' ? raw : isInt32(raw) ? raw : this.stop(raw, type);
+      case 'quantity':
+        return this.stopping(() => canonicalQuantity(typeof raw === 'string' ? raw.trim() : typeof raw === 'object' ? '' : String(raw)));
+      case 'time':
+        return this.text(raw, type, canonicalTime);
+      case 'microTime':
+        return this.text(raw, type, canonicalMicroTime);
+      default:
+        return this.text(raw, type, canonicalDuration);
+    }
+  }
+
+  text(raw: Json, type: TypeSchema, canonical: (text: string) => string | null): Json {
+    return typeof raw === 'string' ? this.stopping(() => canonical(raw)) : this.stop(raw, type);
+  }
+
+  stopping<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw new DecodeError((error as Error).message);
+    }
+  }
+
+  saving<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.firstError ??= (error as Error).message;
+      return undefined;
+    }
+  }
+
+  /** A mismatch that a type's own unmarshaler found: it is told rather than any noted before. */
+  stop(raw: Json, type: TypeSchema): never {
+    this.firstError = undefined;
+    this.mismatch(raw, type);
+    throw new DecodeError(this.firstError!);
+  }
+
+  /** apiextensions' JSONSchemaPropsOr…: their unmarshalers read what is inside without being strict. */
+  alternative({ schema, or }: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
+    const { strict } = this;
+    this.strict = undefined;
+    try {
+      if (isJsonObject(raw)) return this.object(planOf(schema), raw);
+      if (or === 'boolean') {
+        if (typeof raw !== 'boolean') throw new DecodeError('boolean or JSON schema expected');
+        return raw;
+      }
+      if (!Array.isArray(raw)) return null;
+      return this.list({ type: 'list', items: or === 'objects' ? schema : { type: 'string' } }, raw);
+    } finally {
+      this.strict = strict;
+    }
+  }
+
+  /** In the order of the text, unknown keys among the repeated ones. */
+  noteRepeats(plan: ObjectPlan | undefined, written: readonly string[]): void {
+    const seen = new Set<string>();
+    for (const key of written) {
+      if (plan !== undefined && !plan.byName.has(key)) this.complain('unknown field', key);
+      else if (seen.has(key)) this.complain('duplicate field', key);
+      seen.add(key);
+    }
+  }
+
+  complain(what: string, key: string): void {
+    if (this.strict === undefined || this.strict.errors.length >= MAX_STRICT_ERRORS) return;
+    let path = '';
+    for (const step of [...this.path, key]) {
+      if (typeof step === 'number') path += `[${step}]`;
+      else path += `${path === '' ? '' : '.'}${typeof step === 'string' ? step : step.name}`;
+    }
+    const error = `${what} ${quote(path)}`;
+    if (!this.strict.errors.includes(error)) this.strict.errors.push(error);
+  }
+
+  mismatch(raw: Json, type: TypeSchema): undefined {
+    if (this.firstError !== undefined) return;
+    const fields = this.path.filter((step): step is FieldPlan => typeof step === 'object');
+    const struct = fields.at(-1)?.structName;
+    const place = struct === undefined ? 'Go value' : `Go struct field ${struct}.${fields.map((field) => field.goPath).join('.')}`;
+    this.firstError = `json: cannot unmarshal ${describe(raw, type)} into ${place} of type ${goTypeName(type)}`;
+  }
+}
+
+/** `string`, `object`, `number 4294967296`: Go tells a number only where a number was expected. */
+function describe(raw: Json, type: TypeSchema): string {
+  if (typeof raw === 'number' || typeof raw === 'bigint') {
+    const expectsNumber = type.type === 'int32' || type.type === 'int64' || type.type === 'intOrString';
+    return expectsNumber ? `number ${literal(raw)}` : 'number';
+  }
+  if (typeof raw === 'boolean') return 'bool';
+  return Array.isArray(raw) ? 'array' : typeof raw;
+}
+
+const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInteger(raw) && raw >= MIN_INT32 && raw <= MAX_INT32;
+
+const literal = (raw: number | bigint): string => (typeof raw === 'number' && Number.isInteger(raw) ? BigInt(raw) : raw).toString();
+
+const isNonZero = (value: Json): boolean => value !== '' && value !== 0 && value !== false && value !== 0n;
+
+function hasKeys(object: JsonObject): boolean {
+  for (const _key in object) return true;
+  return false;
+}
+
+/** Most maps are short, and sorted already. */
+function isSorted(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index++) {
+    if (keys[index - 1]! > keys[index]!) return false;
+  }
+  return true;
+}
+
+function sortKeys(map: JsonObject): JsonObject {
+  const sorted: JsonObject = {};
+  for (const key of Object.keys(map).sort()) setKey(sorted, key, map[key]);
+  return sorted;
+}

@@ -1,0 +1,126 @@
+import { badRequest } from '../util/errors.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { messageCodec } from './protobuf-message.ts';
+import { ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES } from './protobuf-wire.ts';
+import type { ObjectSchema } from './schema.ts';
+
+/** Whether `application/vnd.kubernetes.protobuf` can be spoken about the type at all: custom resources and Tables are JSON only. */
+export const hasProtobuf = (schema: ObjectSchema): boolean => schema.protoMessage !== undefined;
+
+/**
+ * The bytes of an object as a bare message, without envelope; the same for the same object. `object` is a normalized one: its values have the types
+ * that the schema says. `kind` and `apiVersion` have no place in it.
+ */
+export function encodeProtobuf(schema: ObjectSchema, object: object): Buffer {
+  const writer = new ProtobufWriter();
+  messageCodec(schema).write(writer, object as JsonObject);
+  return writer.finish();
+}
+
+/** The object in a bare message, normalized and its keys in their order, without `kind` and `apiVersion`. Bad bytes throw badRequest. */
+export function decodeProtobuf(schema: ObjectSchema, bytes: Buffer): JsonObject {
+  return messageCodec(schema).readObject(new ProtobufReader(bytes), 0);
+}
+
+/** runtime.Unknown: what stands around a message on the wire and in etcd, after the four bytes `k8s\0`. */
+export interface ProtobufEnvelope {
+  apiVersion: string;
+  kind: string;
+  /** The bare message; with another contentType, whatever that is. */
+  raw: Buffer;
+  contentEncoding: string;
+  contentType: string;
+}
+
+const MAGIC = Buffer.from('k8s\0', 'latin1');
+const [TYPE_META, RAW, CONTENT_ENCODING, CONTENT_TYPE] = [1, 2, 3, 4].map((number) => tagOf(number, WIRE_BYTES)) as [number, number, number, number];
+const [API_VERSION, KIND] = [tagOf(1, WIRE_BYTES), tagOf(2, WIRE_BYTES)];
+
+export const isProtobufEnvelope = (bytes: Uint8Array): boolean => bytes.length >= MAGIC.length && MAGIC.equals(bytes.subarray(0, MAGIC.length));
+
+/** `k8s\0` and the envelope around a bare message. */
+export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array): Buffer {
+  const writer = new ProtobufWriter();
+  for (const tag of [CONTENT_TYPE, CONTENT_ENCODING]) {
+    writer.string('');
+    writer.varint(tag);
+  }
+  writer.bytes(raw);
+  writer.varint(RAW);
+  const before = writer.size;
+  writer.string(kind);
+  writer.varint(KIND);
+  writer.string(apiVersion);
+  writer.varint(API_VERSION);
+  writer.lengthSince(before);
+  writer.varint(TYPE_META);
+  writer.raw(MAGIC);
+  return writer.finish();
+}
+
+/** Shares `bytes`. Throws badRequest where they are no envelope. */
+export function decodeEnvelope(bytes: Buffer): ProtobufEnvelope {
+  if (!isProtobufEnvelope(bytes)) throw badRequest(`provided data does not appear to be a protobuf message, expected prefix [${[...MAGIC].join(' ')}]`);
+  const reader = new ProtobufReader(bytes, MAGIC.length);
+  const envelope: ProtobufEnvelope = { apiVersion: '', kind: '', raw: Buffer.alloc(0), contentEncoding: '', contentType: '' };
+  while (!reader.done) {
+    const tag = reader.varint();
+    if (tag === TYPE_META) readTypeMeta(reader.message(), envelope);
+    else if (tag === RAW) envelope.raw = reader.bytes();
+    else if (tag === CONTENT_ENCODING) envelope.contentEncoding = reader.string();
+    else if (tag === CONTENT_TYPE) envelope.contentType = reader.string();
+    else reader.skip(tag);
+  }
+  return envelope;
+}
+
+function readTypeMeta(reader: ProtobufReader, envelope: ProtobufEnvelope): void {
+  while (!reader.done) {
+    const tag = reader.varint();
+    if (tag === API_VERSION) envelope.apiVersion = reader.string();
+    else if (tag === KIND) envelope.kind = reader.string();
+    else reader.skip(tag);
+  }
+}
+
+/** An object with its envelope, as a client is sent it. */
+export function encodeProtobufObject(schema: ObjectSchema, object: { apiVersion: string; kind: string }): Buffer {
+  return encodeEnvelope(object.apiVersion, object.kind, encodeProtobuf(schema, object));
+}
+
+const [LIST_METADATA, LIST_ITEM] = [tagOf(1, WIRE_BYTES), tagOf(2, WIRE_BYTES)];
+
+/**
+ * A list of objects that are encoded already, as bare messages: every List kind has its metadata as field 1 and its items as field 2.
+ * `metadata` is an encoded ListMeta.
+ */
+export function encodeProtobufList(apiVersion: string, kind: string, metadata: Uint8Array, items: readonly Uint8Array[]): Buffer {
+  const writer = new ProtobufWriter();
+  for (let i = items.length - 1; i >= 0; i--) {
+    writer.bytes(items[i]!);
+    writer.varint(LIST_ITEM);
+  }
+  writer.bytes(metadata);
+  writer.varint(LIST_METADATA);
+  return encodeEnvelope(apiVersion, kind, writer.finish());
+}
+
+const [EVENT_TYPE, EVENT_OBJECT, RAW_EXTENSION] = [tagOf(1, WIRE_BYTES), tagOf(2, WIRE_BYTES), tagOf(1, WIRE_BYTES)];
+
+/**
+ * One frame of a protobuf watch: four bytes of length, then a bare WatchEvent whose object is `envelope`, an object with its envelope
+ * (apimachinery's LengthDelimitedFramer and protobuf raw serializer).
+ */
+export function encodeWatchFrame(type: string, envelope: Uint8Array): Buffer {
+  const writer = new ProtobufWriter();
+  writer.bytes(envelope);
+  writer.varint(RAW_EXTENSION);
+  writer.lengthSince(0);
+  writer.varint(EVENT_OBJECT);
+  writer.string(type);
+  writer.varint(EVENT_TYPE);
+  const length = Buffer.allocUnsafe(4);
+  length.writeUInt32BE(writer.size);
+  writer.raw(length);
+  return writer.finish();
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from '../../util/json-types.ts';
+import type { ApiVersion, InstalledResource } from '../api-version.ts';
+import { groupVersionsByPriority, isForeign } from './legacy.ts';
+
+/** apidiscovery.k8s.io/v2 (KEP-3352): all groups, versions and resources in one document. `core` is the document of `/api`, else that of `/apis`. */
+export function aggregatedDiscovery(versions: readonly ApiVersion[], part: 'core' | 'groups'): JsonObject {
+  const groups = part === 'core' ? [versions.filter(({ group }) => group === '')] : [...groupVersionsByPriority(versions).values()];
+  const items = groups.filter((group) => group.length > 0).map((group) => ({ metadata: group[0]!.group === '' ? {} : { name: group[0]!.group }, versions: group.map(versionDiscovery) }));
+  return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
+}
+
+function versionDiscovery({ version, resources }: ApiVersion): JsonObject {
+  const sorted = [...resources.values()].sort((a, b) => (a.definition.plural < b.definition.plural ? -1 : 1));
+  return { version, resources: sorted.map(resourceDiscovery), freshness: 'Current' };
+}
+
+function resourceDiscovery({ definition, served, subresources }: InstalledResource): JsonObject {
+  const { plural, singular, namespaced, verbs, shortNames, categories } = definition;
+  const nested = Object.entries(subresources).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    resource: plural,
+    responseKind: { group: '', version: '', kind: served.kind },
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs: [...verbs],
+    ...(shortNames.length > 0 && { shortNames: [...shortNames] }),
+    ...(categories.length > 0 && { categories: [...categories] }),
+    ...(nested.length > 0 && {
+      subresources: nested.map(([subresource, { group, version, kind, verbs: offered }]) => ({
+        subresource,
+        responseKind: isForeign({ group, version }, served) ? { group, version, kind } : { group: '', version: '', kind },
+        verbs: [...offered],
+      })),
+    }),
+  };
+}

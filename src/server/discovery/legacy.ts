@@ -1,0 +1,74 @@
+import type { Subresource } from '../../registry/definition.ts';
+import { apiVersionOf } from '../../util/api-object.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+import type { ApiVersion, InstalledResource } from '../api-version.ts';
+
+/** Groups in order of preference, each with its versions in order of preference. The core group is not among them. */
+export function groupVersionsByPriority(versions: readonly ApiVersion[]): Map<string, ApiVersion[]> {
+  const sorted = versions.filter(({ group }) => group !== '').sort(comparePriority);
+  const groups = new Map<string, ApiVersion[]>();
+  for (const version of sorted) groups.set(version.group, [...(groups.get(version.group) ?? []), version]);
+  return groups;
+}
+
+const comparePriority = (a: ApiVersion, b: ApiVersion): number => {
+  if (a.groupPriorityMinimum !== b.groupPriorityMinimum) return b.groupPriorityMinimum - a.groupPriorityMinimum;
+  if (a.group !== b.group) return a.group < b.group ? -1 : 1;
+  return b.versionPriority - a.versionPriority;
+};
+
+/** `/apis` */
+export const apiGroupList = (versions: readonly ApiVersion[]): JsonObject => ({
+  kind: 'APIGroupList',
+  apiVersion: 'v1',
+  groups: [...groupVersionsByPriority(versions).values()].map(groupFields),
+});
+
+/** `/apis/<group>` */
+export const apiGroup = (versions: readonly ApiVersion[]): JsonObject => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupFields(versions) });
+
+function groupFields(versions: readonly ApiVersion[]): JsonObject {
+  const listed = versions.map(({ group, version }) => ({ groupVersion: apiVersionOf(group, version), version }));
+  return { name: versions[0]!.group, versions: listed, preferredVersion: listed[0]! };
+}
+
+/** `/api`; `serverAddress` is where clients of any network reach us. */
+export const apiVersions = (versions: readonly ApiVersion[], serverAddress: string): JsonObject => ({
+  kind: 'APIVersions',
+  versions: versions.filter(({ group }) => group === '').map(({ version }) => version),
+  serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+});
+
+/** `/api/v1`, `/apis/<group>/<version>` */
+export function apiResourceList({ group, version, resources }: ApiVersion): JsonObject {
+  const listed = [...resources.values()].flatMap((resource) => [wholeResource(resource), ...subresources(resource)]);
+  listed.sort((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1));
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersionOf(group, version), resources: listed };
+}
+
+function wholeResource({ definition, served, storageVersionHash }: InstalledResource): JsonObject {
+  const { plural, singular, namespaced, verbs, shortNames, categories } = definition;
+  return {
+    name: plural,
+    singularName: singular,
+    namespaced,
+    kind: served.kind,
+    verbs: [...verbs],
+    ...(shortNames.length > 0 && { shortNames: [...shortNames] }),
+    ...(categories.length > 0 && { categories: [...categories] }),
+    ...(storageVersionHash !== '' && { storageVersionHash }),
+  };
+}
+
+const subresources = ({ definition, served, subresources: all }: InstalledResource): JsonObject[] =>
+  Object.entries(all).map(([name, { group, version, kind, verbs }]) => ({
+    name: `${definition.plural}/${name}`,
+    singularName: '',
+    namespaced: definition.namespaced,
+    ...(isForeign({ group, version }, served) && { group, version }),
+    kind,
+    verbs: [...verbs],
+  }));
+
+/** A kind of another group-version than the list it stands in is named with its own. */
+export const isForeign = (kind: Pick<Subresource, 'group' | 'version'>, served: { group: string; version: string }): boolean => kind.group !== served.group || kind.version !== served.version;

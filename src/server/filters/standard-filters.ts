@@ -1,0 +1,70 @@
+import type { Authorizer } from '../../registry/authorizer.ts';
+import type { InFlightRequests, OpenWatches } from '../in-flight.ts';
+import type { LifecycleSignals } from '../lifecycle.ts';
+import type { ServerMetrics } from '../metrics/server-metrics.ts';
+import { withAuditId } from './audit-id.ts';
+import { type AuthenticationOptions, withAuthentication } from './authentication.ts';
+import { withAuthorization } from './authorization.ts';
+import { withCacheControl } from './cache-control.ts';
+import { withCors } from './cors.ts';
+import type { Filter } from './filter.ts';
+import { withGoawayChance } from './goaway.ts';
+import { withHsts } from './hsts.ts';
+import { type HttpLogEntry, withHttpLog } from './http-log.ts';
+import { withMaxInFlight } from './max-in-flight.ts';
+import type { FilterName } from './order.ts';
+import { type Fault, withPanicGuard } from './panic-guard.ts';
+import { withPathsInstalled } from './paths-installed.ts';
+import { withRequestDeadline } from './request-deadline.ts';
+import { withRequestInfo } from './request-info.ts';
+import { withRequestMetrics } from './request-metrics.ts';
+import { withRetryAfter } from './retry-after.ts';
+import { withTimeout } from './timeout.ts';
+import { withWaitGroup } from './wait-group.ts';
+import { withWatchTermination } from './watch-termination.ts';
+import type { ErrorWriter } from './write-error.ts';
+
+export interface StandardFilterOptions {
+  authentication: Omit<AuthenticationOptions, 'metrics'>;
+  authorizer: Authorizer;
+  signals: LifecycleSignals;
+  requests: InFlightRequests;
+  watches: OpenWatches;
+  metrics: ServerMetrics;
+  writeError: ErrorWriter;
+  onFault: (fault: Fault) => void;
+  onAuthorizationFailure?: (error: string, auditId: string) => void;
+  httpLog?: (entry: HttpLogEntry) => void;
+  shutdownSendRetryAfter: boolean;
+  hstsDirectives: readonly string[];
+  corsAllowedOrigins: readonly string[];
+  goawayChance: number;
+  requestTimeoutMs: number;
+  maxRequestsInFlight: number;
+  maxMutatingRequestsInFlight: number;
+}
+
+/** The filters of a server with these options; what is switched off is left out of the chain. */
+export function standardFilters(options: StandardFilterOptions): Partial<Record<FilterName, Filter>> {
+  const { metrics, signals } = options;
+  return {
+    auditId: withAuditId(),
+    panicGuard: withPanicGuard(options),
+    pathsInstalled: withPathsInstalled(signals.muxAndDiscoveryComplete),
+    requestInfo: withRequestInfo,
+    ...(options.httpLog && { httpLog: withHttpLog(options.httpLog) }),
+    ...(options.shutdownSendRetryAfter && { retryAfter: withRetryAfter(signals.notAcceptingNewRequest) }),
+    ...(options.hstsDirectives.length > 0 && { hsts: withHsts(options.hstsDirectives) }),
+    cacheControl: withCacheControl,
+    ...(options.goawayChance > 0 && { goaway: withGoawayChance(options.goawayChance) }),
+    watchTermination: withWatchTermination(options.watches),
+    waitGroup: withWaitGroup(options.requests),
+    requestDeadline: withRequestDeadline(options.requestTimeoutMs),
+    timeout: withTimeout(metrics),
+    ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
+    authentication: withAuthentication({ ...options.authentication, metrics }),
+    maxInFlight: withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),
+    authorization: withAuthorization({ authorizer: options.authorizer, metrics, ...(options.onAuthorizationFailure && { onFailure: options.onAuthorizationFailure }) }),
+    requestMetrics: withRequestMetrics(metrics),
+  };
+}

@@ -1,0 +1,30 @@
+import { timeout } from '../../util/errors.ts';
+import type { ServerMetrics } from '../metrics/server-metrics.ts';
+import type { IncomingRequest } from '../server-request.ts';
+import type { Filter } from './filter.ts';
+import { writeJsonError } from './write-error.ts';
+
+const DEADLINE_PASSED = new Error('the deadline has passed');
+
+const stopTimer = (request: IncomingRequest): void => clearTimeout(request.deadlineTimer);
+
+/**
+ * Answers 504 for a handler that is still at work when the deadline passes, and tells it to stop. What it answers afterwards is dropped; an answer that
+ * had begun is cut off. A handler that answers at once never sees a timer.
+ */
+export function withTimeout(metrics: ServerMetrics): Filter {
+  const onDeadline = (request: IncomingRequest): void => {
+    if (request.exchange.isClosed) return;
+    metrics.recordTermination(request, 504);
+    if (request.exchange.isAnswered) request.exchange.stream?.destroy();
+    else writeJsonError(request, timeout('request did not complete within the allotted timeout'));
+    request.abort(DEADLINE_PASSED);
+  };
+  return (next) => (request) => {
+    const pending = next(request);
+    if (pending === undefined || request.deadlineMs === undefined) return pending;
+    request.deadlineTimer = setTimeout(onDeadline, request.deadlineMs - performance.now(), request);
+    request.onFinish(stopTimer);
+    return pending;
+  };
+}

@@ -1,0 +1,51 @@
+import { type OutputForm, PROTOBUF_TYPE, JSON_TYPE, negotiateOutput } from '../../endpoints/negotiation.ts';
+import type { ServerRequest } from '../../endpoints/request.ts';
+import { respond } from '../../endpoints/respond.ts';
+import { ApiError, type Status, internalError } from '../../util/errors.ts';
+
+/** Answers with an error's Status in the form that the client accepts. Never throws or rejects for what the client sent. */
+export type ErrorWriter = (request: ServerRequest, error: ApiError) => Promise<void> | void;
+
+const ERROR_OFFER = { isResource: false, isCustom: false, mayStream: false };
+const JSON_FORM: OutputForm = { mediaType: JSON_TYPE, isPretty: false, transform: undefined };
+
+/** `encodeProtobuf` makes the enveloped Status of clients that ask for protobuf; without it they get JSON. */
+export function errorWriter(encodeProtobuf?: (status: Status) => Buffer): ErrorWriter {
+  return (request, error) => {
+    const form = formOf(request);
+    setRetryAfter(request, error);
+    if (form.mediaType !== PROTOBUF_TYPE) return respond(request, error.code, form, jsonOf(error));
+    if (encodeProtobuf === undefined) return respond(request, error.code, JSON_FORM, jsonOf(error));
+    return respond(request, error.code, form, encodeProtobuf(error.status));
+  };
+}
+
+/** Where a client accepts nothing that we have, it is still told of its error, as JSON (responsewriters.WriteObjectNegotiated). */
+function formOf(request: ServerRequest): OutputForm {
+  try {
+    return negotiateOutput(request.exchange.headers.accept, ERROR_OFFER);
+  } catch {
+    return JSON_FORM;
+  }
+}
+
+const jsonOf = (error: ApiError): Buffer => Buffer.from(JSON.stringify(error.status));
+
+function setRetryAfter(request: ServerRequest, { status }: ApiError): void {
+  const seconds = status.details?.retryAfterSeconds ?? 0;
+  if (seconds > 0) request.responseHeaders['retry-after'] = String(seconds);
+}
+
+/** For the few errors that upstream writes as JSON whatever the client accepts. */
+export function writeJsonError(request: ServerRequest, error: ApiError): void {
+  setRetryAfter(request, error);
+  request.exchange.respond(error.code, { 'content-type': JSON_TYPE, 'x-content-type-options': 'nosniff' }, `${JSON.stringify(error.status)}\n`);
+}
+
+/** A plain-text error with a line end, for what upstream answers without a Status (Go's http.Error). */
+export function writeTextError(request: ServerRequest, code: number, text: string): void {
+  request.exchange.respond(code, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }, `${text}\n`);
+}
+
+/** What a client is told of a failure that is no ApiError: nothing of what happened. */
+export const asApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : internalError('the server failed to handle the request; its log says more'));

@@ -1,0 +1,121 @@
+import type { Client, Informer, ResourceClient } from '../client/client.ts';
+import { clone } from '../schema/clone.ts';
+import type { RequestContext } from '../registry/request-context.ts';
+import type { DeleteOptions, ListOptions, ResourceStore, UpdateOptions, WriteOptions } from '../registry/store.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { isApiError } from '../util/errors.ts';
+import { EVERY_FIELD } from '../util/field-selector.ts';
+import { EVERY_LABEL } from '../util/label-selector.ts';
+import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
+
+const CONTEXT: RequestContext = {
+  user: { name: 'system:apiserver', groups: [SYSTEM_PRIVILEGED_GROUP, ALL_AUTHENTICATED] },
+  userAgent: 'kube-apiserver',
+  warn() {},
+  annotateAudit() {},
+  signal: undefined,
+};
+const EVERYTHING: ListOptions = { selection: { labels: EVERY_LABEL, fields: EVERY_FIELD }, limit: 0, continue: '', resourceVersion: '0', resourceVersionMatch: '' };
+const WRITE: WriteOptions = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore', raw: {} };
+const DELETE: DeleteOptions = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined, orphanDependents: undefined, propagationPolicy: undefined, raw: {} };
+
+/** The stores of the chain, as code inside the process uses them. Resources join as their servers install them. */
+export class InProcessClient implements Client {
+  readonly #stores = new Map<string, ResourceStore>();
+
+  add(store: ResourceStore): void {
+    this.#stores.set(`${store.definition.group}/${store.definition.plural}`, store);
+  }
+
+  resource<T extends ApiObject>(group: string, plural: string): ResourceClient<T> {
+    const store = this.#stores.get(`${group}/${plural}`);
+    if (!store) throw new Error(`no resource ${plural} of group ${JSON.stringify(group)} is installed`);
+    return new StoreClient<T>(store as unknown as ResourceStore<T>);
+  }
+}
+
+class StoreClient<T extends ApiObject> implements ResourceClient<T> {
+  readonly informer: Informer<T>;
+  readonly #store: ResourceStore<T>;
+
+  constructor(store: ResourceStore<T>) {
+    this.#store = store;
+    this.informer = new StoreInformer(store);
+  }
+
+  async get(namespace: string, name: string): Promise<T | undefined> {
+    return orUndefined(async () => (await this.#store.get(namespace, name, '')).object<T>());
+  }
+  async list(namespace: string): Promise<T[]> {
+    return (await this.#store.list(namespace, { ...EVERYTHING, resourceVersion: '' })).entries.map((entry) => entry.object<T>());
+  }
+  /** Defaults come from the version it is stored in, which is the one that code here speaks. */
+  async create(namespace: string, object: T): Promise<T> {
+    const sent = clone(object);
+    this.#store.definition.served[0]!.default?.(sent);
+    return (await this.#store.create(CONTEXT, namespace, sent, WRITE)).object;
+  }
+  async update(namespace: string, name: string, change: (object: T) => boolean | void, subresource = ''): Promise<T> {
+    const options: UpdateOptions = { ...WRITE, subresource, mayCreate: false, isApply: false };
+    const next = (current: T | undefined): T => {
+      const changed = clone(current!);
+      return change(changed) === false ? current! : changed;
+    };
+    return (await this.#store.update(CONTEXT, namespace, name, next, options)).object;
+  }
+  async delete(namespace: string, name: string): Promise<void> {
+    await this.#store.delete(CONTEXT, namespace, name, DELETE);
+  }
+}
+
+/** Reads the store's cache, which is told of a change before the change is acknowledged. */
+class StoreInformer<T extends ApiObject> implements Informer<T> {
+  readonly #store: ResourceStore<T>;
+
+  constructor(store: ResourceStore<T>) {
+    this.#store = store;
+  }
+  get synced(): Promise<void> {
+    return Promise.resolve(this.#store.list('', { ...EVERYTHING, resourceVersion: '' })).then(() => undefined);
+  }
+  get(namespace: string, name: string): T | undefined {
+    try {
+      return this.#atHand(this.#store.get(namespace, name, '0')).object<T>();
+    } catch (error) {
+      if (isApiError(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+  list(namespace: string): T[] {
+    return this.#atHand(this.#store.list(namespace, EVERYTHING)).entries.map((entry) => entry.object<T>());
+  }
+  onChange(listener: (object: T | undefined, old: T | undefined) => void): () => void {
+    const { revision } = this.#atHand(this.#store.list('', EVERYTHING));
+    const sink = {
+      send: (type: string, entry: { object<O>(): O }, event?: { previous: { object<O>(): O } | undefined }) => {
+        const old = event?.previous?.object<T>();
+        if (type === 'DELETED') listener(undefined, old);
+        else listener(entry.object<T>(), old);
+      },
+      bookmark() {},
+      fail() {},
+    };
+    const options = { selection: EVERYTHING.selection, resourceVersion: String(revision), resourceVersionMatch: '' as const, allowBookmarks: false, sendInitialEvents: false };
+    const watching = this.#store.watch('', options, sink);
+    return () => void watching.then((subscription) => subscription.close());
+  }
+  /** Version 0 asks for what is at hand, so nothing is ever waited for. */
+  #atHand<R extends object>(answer: R | Promise<R>): R {
+    if (answer instanceof Promise) throw new Error(`reading ${this.#store.definition.plural} from the cache had to wait`);
+    return answer;
+  }
+}
+
+async function orUndefined<R>(read: () => Promise<R>): Promise<R | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}

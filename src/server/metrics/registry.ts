@@ -1,0 +1,158 @@
+import { type Sample, familyText } from './text.ts';
+
+export interface MetricOptions {
+  name: string;
+  help: string;
+  stability: 'ALPHA' | 'BETA' | 'STABLE';
+  labels?: readonly string[];
+  /** Series beyond this many share one whose labels all read `unexpected`: no client can fill memory with labels (CVE-2020-8552). */
+  maxSeries?: number;
+}
+
+export interface HistogramOptions extends MetricOptions {
+  /** Upper bounds, ascending, without infinity. */
+  buckets: readonly number[];
+}
+
+const MAX_SERIES = 10_000;
+const UNEXPECTED = 'unexpected';
+
+/** A set of metrics, printed together as Prometheus reads them (text format 0.0.4). */
+export class MetricRegistry {
+  readonly #families = new Map<string, Family<Series>>();
+  readonly #collectors: (() => void)[] = [];
+  readonly #resetListeners: (() => void)[] = [];
+
+  counter(options: MetricOptions): Family<NumberSeries> {
+    return this.#register(new Family(options, 'counter', () => new NumberSeries()));
+  }
+  gauge(options: MetricOptions): Family<NumberSeries> {
+    return this.#register(new Family(options, 'gauge', () => new NumberSeries()));
+  }
+  histogram(options: HistogramOptions): Family<HistogramSeries> {
+    return this.#register(new Family(options, 'histogram', () => new HistogramSeries(options.buckets)));
+  }
+
+  /** Runs before each printing, for values that are read only when asked for. */
+  onCollect(collector: () => void): void {
+    this.#collectors.push(collector);
+  }
+
+  /** All families by name; those without a series are left out. */
+  print(): string {
+    for (const collect of this.#collectors) collect();
+    const names = [...this.#families.keys()].sort();
+    return names.map((name) => this.#families.get(name)!.print()).join('');
+  }
+
+  /** Begins anew. Whoever keeps series must let them go: see onReset. */
+  reset(): void {
+    for (const family of this.#families.values()) family.reset();
+    for (const listener of this.#resetListeners) listener();
+  }
+  onReset(listener: () => void): void {
+    this.#resetListeners.push(listener);
+  }
+
+  #register<S extends Series>(family: Family<S>): Family<S> {
+    if (this.#families.has(family.name)) throw new Error(`metric ${family.name} is registered twice`);
+    this.#families.set(family.name, family);
+    return family;
+  }
+}
+
+interface Series {
+  samples(): Sample[];
+}
+
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/** One metric with all its label values. */
+export class Family<S extends Series> {
+  readonly name: string;
+  readonly #options: MetricOptions;
+  readonly #type: MetricType;
+  readonly #create: () => S;
+  readonly #series = new Map<string, { values: readonly string[]; series: S }>();
+
+  constructor(options: MetricOptions, type: MetricType, create: () => S) {
+    this.name = options.name;
+    this.#options = options;
+    this.#type = type;
+    this.#create = create;
+  }
+
+  /** The series of these label values, in the order of the labels. Keep it where the values do not change. */
+  with(...values: string[]): S {
+    const key = values.join('\u0000');
+    const known = this.#series.get(key);
+    if (known !== undefined) return known.series;
+    const labels = this.#options.labels ?? [];
+    if (values.length !== labels.length) throw new Error(`metric ${this.name} has labels ${labels.join(', ')}`);
+    const isFull = this.#series.size >= (this.#options.maxSeries ?? MAX_SERIES);
+    if (isFull && values.some((value) => value !== UNEXPECTED)) return this.with(...labels.map(() => UNEXPECTED));
+    const series = this.#create();
+    this.#series.set(key, { values, series });
+    return series;
+  }
+
+  /** Forgets all series. Ones that were kept by callers are no longer printed. */
+  reset(): void {
+    this.#series.clear();
+  }
+
+  print(): string {
+    const { name, help, stability, labels = [] } = this.#options;
+    const series = [...this.#series.values()].map(({ values, series: one }) => ({ values, samples: one.samples() }));
+    return familyText({ name, help: `[${stability}] ${help}`, type: this.#type, labels, series });
+  }
+}
+
+/** A counter or a gauge. */
+export class NumberSeries implements Series {
+  value = 0;
+  inc(by = 1): void {
+    this.value += by;
+  }
+  dec(): void {
+    this.value--;
+  }
+  set(value: number): void {
+    this.value = value;
+  }
+  samples(): Sample[] {
+    return [{ suffix: '', value: this.value }];
+  }
+}
+
+export class HistogramSeries implements Series {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+  #count = 0;
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    this.#sum += value;
+    this.#count++;
+    const bounds = this.#bounds;
+    for (let i = 0; i < bounds.length; i++) {
+      if (value <= bounds[i]!) {
+        this.#counts[i]!++;
+        return;
+      }
+    }
+  }
+
+  samples(): Sample[] {
+    let below = 0;
+    const buckets = this.#bounds.map((bound, i): Sample => {
+      below += this.#counts[i]!;
+      return { suffix: '_bucket', le: bound, value: below };
+    });
+    return [...buckets, { suffix: '_bucket', le: Infinity, value: this.#count }, { suffix: '_sum', value: this.#sum }, { suffix: '_count', value: this.#count }];
+  }
+}

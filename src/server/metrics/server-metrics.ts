@@ -1,0 +1,209 @@
+import type { RequestInfo } from '../../endpoints/request.ts';
+import type { Decision } from '../../registry/authorizer.ts';
+import type { IncomingRequest } from '../server-request.ts';
+import { type HistogramSeries, MetricRegistry, type NumberSeries } from './registry.ts';
+import { dryRunLabel, scopeOf, verbLabel } from './request-labels.ts';
+import { Watermark } from './watermark.ts';
+
+const COMPONENT = 'apiserver';
+const RESOURCE_LABELS = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
+const LATENCY_BUCKETS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const SLI_BUCKETS = LATENCY_BUCKETS.slice(2);
+const AUTH_BUCKETS = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
+const SIZE_BUCKETS = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+
+export interface ServerMetricsOptions {
+  registry: MetricRegistry;
+  /** Whether a resource is installed: only then do its group, version, resource and subresource become labels (CVE-2020-8552). */
+  isKnownResource: (info: RequestInfo) => boolean;
+}
+
+/** The label values of a request that both are known and sum up to one series. */
+interface RequestSeries {
+  readonly verb: string;
+  readonly dryRun: string;
+  readonly labels: readonly [group: string, version: string, resource: string, subresource: string, scope: string, component: string];
+  readonly totalByStatus: Map<number, NumberSeries>;
+  readonly duration: HistogramSeries;
+  readonly sli: HistogramSeries;
+  readonly size: HistogramSeries | undefined;
+}
+
+/** What a server counts of its requests, by upstream's names and labels (apiserver/pkg/endpoints/metrics). */
+export class ServerMetrics {
+  readonly readOnlyInFlight = new Watermark();
+  readonly mutatingInFlight = new Watermark();
+  readonly #isKnownResource: (info: RequestInfo) => boolean;
+  readonly #families: ReturnType<typeof registerFamilies>;
+  /** Finding a request's series takes one lookup; there are as many of these as known combinations of labels. */
+  readonly #series = new Map<string, RequestSeries>();
+
+  constructor({ registry, isKnownResource }: ServerMetricsOptions) {
+    this.#isKnownResource = isKnownResource;
+    this.#families = registerFamilies(registry);
+    registry.onReset(() => this.#series.clear());
+    registry.onCollect(() => {
+      this.#families.inFlight.with('readOnly').set(this.readOnlyInFlight.read());
+      this.#families.inFlight.with('mutating').set(this.mutatingInFlight.read());
+    });
+  }
+
+  /** A request that was handled. Paths that are neither a known resource nor a health check are not counted, as upstream does not. */
+  recordRequest(request: IncomingRequest): void {
+    const series = this.#seriesOf(request);
+    if (series === undefined) return;
+    const { status, sentBytes } = request.exchange;
+    this.#totalOf(series, status).inc();
+    const seconds = (performance.now() - request.receivedAtMs) / 1000;
+    series.duration.observe(seconds);
+    if (series.dryRun === '') series.sli.observe(seconds);
+    series.size?.observe(sentBytes);
+  }
+
+  /** A request that max-in-flight refused. */
+  recordDropped(request: IncomingRequest): void {
+    const series = this.#seriesOf(request);
+    if (series !== undefined) this.#totalOf(series, 429).inc();
+  }
+
+  /** A request that the server broke off in self-defence. */
+  recordTermination(request: IncomingRequest, status: number): void {
+    const series = this.#seriesOf(request);
+    if (series !== undefined) this.#families.terminations.with(series.verb, ...series.labels, String(status)).inc();
+  }
+
+  trackLongRunning(request: IncomingRequest): void {
+    const series = this.#seriesOf(request);
+    if (series === undefined) return;
+    const gauge = this.#families.longRunning.with(series.verb, ...series.labels);
+    gauge.inc();
+    request.onFinish(() => gauge.dec());
+  }
+
+  recordAuthentication(result: 'success' | 'failure' | 'error', durationMs: number, userName?: string): void {
+    if (userName !== undefined) this.#families.authenticatedUsers.with(userCategory(userName)).inc();
+    this.#families.authenticationAttempts.with(result).inc();
+    this.#families.authenticationDuration.with(result).observe(durationMs / 1000);
+  }
+
+  recordAuthorization(decision: Decision['decision'], isError: boolean, durationMs: number): void {
+    const result = decision === 'allow' ? 'allowed' : isError ? 'error' : decision === 'deny' ? 'denied' : 'no-opinion';
+    this.#families.authorizationAttempts.with(result).inc();
+    this.#families.authorizationDuration.with(result).observe(durationMs / 1000);
+  }
+
+  #totalOf(series: RequestSeries, status: number): NumberSeries {
+    let total = series.totalByStatus.get(status);
+    if (total === undefined) {
+      total = this.#families.total.with(series.verb, series.dryRun, ...series.labels, String(status));
+      series.totalByStatus.set(status, total);
+    }
+    return total;
+  }
+
+  #seriesOf(request: IncomingRequest): RequestSeries | undefined {
+    const { info, exchange } = request;
+    const scope = scopeOf(info);
+    const verb = verbLabel(exchange.method, info, scope, exchange.headers['content-type']);
+    const dryRun = exchange.target.includes('dryRun') ? dryRunLabel(request.queryValue('dryRun')) : '';
+    const subresource = info.isResourceRequest ? info.subresource : info.path;
+    const key = `${verb}|${info.resource}|${subresource}|${info.apiGroup}|${info.apiVersion}|${scope}|${dryRun}`;
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    if (info.isResourceRequest ? !this.#isKnownResource(info) : !HEALTH_PATHS.has(info.path)) return undefined;
+    const series = this.#createSeries(verb, dryRun, [info.apiGroup, info.apiVersion, info.resource, subresource, scope, COMPONENT]);
+    this.#series.set(key, series);
+    return series;
+  }
+
+  #createSeries(verb: string, dryRun: string, labels: RequestSeries['labels']): RequestSeries {
+    const { duration, sli, sizes } = this.#families;
+    return {
+      verb,
+      dryRun,
+      labels,
+      totalByStatus: new Map(),
+      duration: duration.with(verb, dryRun, ...labels),
+      sli: sli.with(verb, ...labels),
+      size: verb === 'GET' || verb === 'LIST' ? sizes.with(verb, ...labels) : undefined,
+    };
+  }
+}
+
+/** The paths outside of the API that upstream counts. */
+const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
+
+const NAMED_USERS = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
+
+/** Names of users do not become labels: there is no end of them, and they are nobody's business. */
+function userCategory(name: string): string {
+  if (NAMED_USERS.has(name)) return name;
+  return name.includes('@') ? 'email_id' : 'other';
+}
+
+function registerFamilies(registry: MetricRegistry) {
+  return {
+    total: registry.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests handled, by verb, dry run, resource, scope, component and status code.',
+      stability: 'STABLE',
+      labels: ['verb', 'dry_run', ...RESOURCE_LABELS.slice(1), 'code'],
+    }),
+    duration: registry.histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'Seconds from receiving a request to the end of its answer, by verb, dry run, resource, scope and component.',
+      stability: 'STABLE',
+      labels: ['verb', 'dry_run', ...RESOURCE_LABELS.slice(1)],
+      buckets: LATENCY_BUCKETS,
+    }),
+    sli: registry.histogram({
+      name: 'apiserver_request_sli_duration_seconds',
+      help: 'Seconds a request took, without webhooks and waiting in queues, by verb, resource, scope and component.',
+      stability: 'ALPHA',
+      labels: RESOURCE_LABELS,
+      buckets: SLI_BUCKETS,
+    }),
+    sizes: registry.histogram({
+      name: 'apiserver_response_sizes',
+      help: 'Bytes of the answers to reads, by verb, resource, scope and component.',
+      stability: 'STABLE',
+      labels: RESOURCE_LABELS,
+      buckets: SIZE_BUCKETS,
+    }),
+    longRunning: registry.gauge({
+      name: 'apiserver_longrunning_requests',
+      help: 'Long-running requests that are open now, by verb, resource, scope and component.',
+      stability: 'STABLE',
+      labels: RESOURCE_LABELS,
+    }),
+    terminations: registry.counter({
+      name: 'apiserver_request_terminations_total',
+      help: 'Requests that the server broke off in self-defence.',
+      stability: 'ALPHA',
+      labels: [...RESOURCE_LABELS, 'code'],
+    }),
+    inFlight: registry.gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'The most requests in flight at once during the last second, by kind.',
+      stability: 'STABLE',
+      labels: ['request_kind'],
+    }),
+    authenticatedUsers: registry.counter({ name: 'authenticated_user_requests', help: 'Authenticated requests, by kind of user.', stability: 'ALPHA', labels: ['username'] }),
+    authenticationAttempts: registry.counter({ name: 'authentication_attempts', help: 'Authentications, by result.', stability: 'ALPHA', labels: ['result'] }),
+    authenticationDuration: registry.histogram({
+      name: 'authentication_duration_seconds',
+      help: 'Seconds that authentication took, by result.',
+      stability: 'ALPHA',
+      labels: ['result'],
+      buckets: AUTH_BUCKETS,
+    }),
+    authorizationAttempts: registry.counter({ name: 'authorization_attempts_total', help: 'Authorizations, by result.', stability: 'ALPHA', labels: ['result'] }),
+    authorizationDuration: registry.histogram({
+      name: 'authorization_duration_seconds',
+      help: 'Seconds that authorization took, by result.',
+      stability: 'ALPHA',
+      labels: ['result'],
+      buckets: AUTH_BUCKETS,
+    }),
+  };
+}

@@ -1,0 +1,147 @@
+import type { RequestInfo } from '../endpoints/request.ts';
+import { badRequest, unknownError } from '../util/errors.ts';
+import { quote } from '../util/field-errors.ts';
+import { parseFieldSelector } from '../util/field-selector.ts';
+import { parseLabelSelector } from '../util/label-selector.ts';
+import { pathSegmentErrors } from '../util/names.ts';
+import { firstQueryValue, splitTarget } from './request-target.ts';
+
+/** Verbs that may stand in a path before the resource: `/api/v1/watch/pods`, `/api/v1/proxy/nodes/x`. */
+const PATH_VERBS = new Set(['proxy', 'watch']);
+
+const VERB_OF_METHOD = new Map([
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
+
+/**
+ * Says what a request is about from its method and target alone. Where a path segment is percent-encoded it is decoded by itself, so an
+ * encoded slash never makes a new segment (CVE-2015-5305). Rules: apiserver/pkg/endpoints/request/requestinfo.go.
+ *
+ * Throws badRequest for a malformed escape or a slash inside a namespace or name; a 500 for `/api/v1/watch` with nothing behind it, as upstream.
+ */
+export function parseRequestInfo(method: string, target: string): RequestInfo {
+  const { path, query } = splitTarget(target);
+  const info: RequestInfo = {
+    isResourceRequest: false,
+    path,
+    verb: '',
+    apiPrefix: '',
+    apiGroup: '',
+    apiVersion: '',
+    namespace: '',
+    resource: '',
+    subresource: '',
+    name: '',
+    parts: [],
+  };
+  const segments = splitPath(path);
+  const resourceAt = readGroupVersion(info, segments);
+  if (resourceAt < 0) {
+    info.verb = method.toLowerCase();
+    return info;
+  }
+  readResource(info, method, segments, resourceAt);
+  if (info.name === '') refineCollectionVerb(info, query);
+  return info;
+}
+
+/** Fills in prefix, group and version; answers where the resource begins, or -1 for what is no resource path. */
+function readGroupVersion(info: RequestInfo, segments: string[]): number {
+  if (segments.length < 3) return -1;
+  const prefix = segments[0]!;
+  if (prefix === 'api') {
+    info.apiPrefix = prefix;
+    info.apiVersion = segments[1]!;
+  } else if (prefix === 'apis') {
+    info.apiPrefix = prefix;
+    if (segments.length < 4) return -1;
+    info.apiGroup = segments[1]!;
+    info.apiVersion = segments[2]!;
+  } else {
+    return -1;
+  }
+  info.isResourceRequest = true;
+  return prefix === 'api' ? 2 : 3;
+}
+
+function readResource(info: RequestInfo, method: string, segments: string[], resourceAt: number): void {
+  let at = resourceAt;
+  if (PATH_VERBS.has(segments[at]!)) {
+    if (segments.length - at < 2) throw unknownError(`failed to create RequestInfo: unable to determine kind and namespace from url, ${info.path}`);
+    info.verb = segments[at]!;
+    at++;
+  } else {
+    info.verb = VERB_OF_METHOD.get(method) ?? '';
+  }
+  if (segments[at] === 'namespaces' && segments.length > at + 1) {
+    info.namespace = withoutSlash('Namespace', segments[at + 1]!);
+    if (segments.length > at + 2 && !isNamespaceSubresource(segments[at + 2]!)) at += 2;
+  }
+  info.parts = at === 0 ? segments : segments.slice(at);
+  info.resource = info.parts[0]!;
+  if (info.parts.length > 1) info.name = withoutSlash('Name', info.parts[1]!);
+  if (info.parts.length > 2 && info.verb !== 'proxy') info.subresource = info.parts[2]!;
+}
+
+/** Tells `namespaces/x/status` from `namespaces/x/pods`. */
+const isNamespaceSubresource = (segment: string): boolean => segment === 'status' || segment === 'finalize';
+
+/** A get or delete without a name is of the whole collection; a list of one name counts as naming it. */
+function refineCollectionVerb(info: RequestInfo, query: string): void {
+  if (info.verb === 'delete') info.verb = 'deletecollection';
+  if (info.verb !== 'get') return;
+  info.verb = 'list';
+  if (query === '') return;
+  if (isTrue(firstQueryValue(query, 'watch'))) info.verb = 'watch';
+  info.name = nameFromFieldSelector(query);
+}
+
+/** Absent, `false` and `0` are false, all else is true (apimachinery/pkg/runtime/conversion.go). */
+const isTrue = (value: string | undefined): boolean => value !== undefined && value !== '0' && value.toLowerCase() !== 'false';
+
+/** The name that `fieldSelector=metadata.name=x` asks for; none where the list's options are not well-formed as a whole. */
+function nameFromFieldSelector(query: string): string {
+  const text = firstQueryValue(query, 'fieldSelector');
+  if (text === undefined || text === '') return '';
+  if (!isInteger(firstQueryValue(query, 'limit')) || !isInteger(firstQueryValue(query, 'timeoutSeconds'))) return '';
+  try {
+    parseLabelSelector(firstQueryValue(query, 'labelSelector') ?? '');
+    const name = parseFieldSelector(text).exactMatch('metadata.name') ?? '';
+    return pathSegmentErrors(name).length === 0 ? name : '';
+  } catch {
+    return '';
+  }
+}
+
+const isInteger = (value: string | undefined): boolean => value === undefined || /^[-+]?\d{1,19}$/.test(value);
+
+function withoutSlash(what: 'Name' | 'Namespace', segment: string): string {
+  if (segment.includes('/')) throw badRequest(`${what} parameter invalid: ${quote(segment)}: may not contain '/'`);
+  return segment;
+}
+
+/** The segments between the outer slashes, decoded one by one. */
+function splitPath(path: string): string[] {
+  let start = 0;
+  let end = path.length;
+  while (start < end && path.charCodeAt(start) === SLASH) start++;
+  while (end > start && path.charCodeAt(end - 1) === SLASH) end--;
+  if (start === end) return [];
+  const segments = path.slice(start, end).split('/');
+  return path.includes('%') ? segments.map(decodeSegment) : segments;
+}
+
+const SLASH = 47;
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw badRequest(`invalid URL escape in ${quote(segment)}`);
+  }
+}

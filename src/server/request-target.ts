@@ -1,0 +1,54 @@
+/**
+ * A request's target, taken apart without a URL object: this runs for every request. What it says of a query agrees with URLSearchParams, which
+ * endpoints read: authorization must not see another request than the one that is served.
+ */
+export interface RequestTarget {
+  /** Percent-encoded as sent. */
+  path: string;
+  /** Without the question mark; '' where there is none. */
+  query: string;
+}
+
+const SLASH = 47;
+
+export function splitTarget(target: string): RequestTarget {
+  const local = target.charCodeAt(0) === SLASH ? target : withoutOrigin(target);
+  const end = local.indexOf('?');
+  return end < 0 ? { path: local, query: '' } : { path: local.slice(0, end), query: local.slice(end + 1) };
+}
+
+/** Proxies send `GET http://host/path`: absolute-form, RFC 9112 §3.2.2. */
+function withoutOrigin(target: string): string {
+  const scheme = target.indexOf('://');
+  if (scheme < 0) return target;
+  const path = target.indexOf('/', scheme + 3);
+  return path < 0 ? '/' : target.slice(path);
+}
+
+/** The first value of a query parameter, decoded; undefined where there is none. */
+export function firstQueryValue(query: string, name: string): string | undefined {
+  if (!query.includes(name) && !query.includes('%') && !query.includes('+')) return undefined;
+  let start = 0;
+  while (start <= query.length) {
+    const next = query.indexOf('&', start);
+    const end = next < 0 ? query.length : next;
+    const value = valueOfPair(query, start, end, name);
+    if (value !== undefined) return value;
+    start = end + 1;
+  }
+  return undefined;
+}
+
+function valueOfPair(query: string, start: number, end: number, name: string): string | undefined {
+  const equals = query.indexOf('=', start);
+  const keyEnd = equals < 0 || equals > end ? end : equals;
+  const isPlainMatch = keyEnd - start === name.length && query.startsWith(name, start);
+  if (!isPlainMatch && decodeFormText(query.slice(start, keyEnd)) !== name) return undefined;
+  return keyEnd === end ? '' : decodeFormText(query.slice(keyEnd + 1, end));
+}
+
+function decodeFormText(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  // URLSearchParams decodes what it can and leaves the rest; a malformed escape must read the same here as there.
+  return new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v')!;
+}

@@ -1,0 +1,123 @@
+import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
+import type { Exchange } from '../serving/exchange.ts';
+import { ANONYMOUS, type User } from '../util/user.ts';
+import { WarningRecorder } from './filters/warnings.ts';
+import { firstQueryValue, splitTarget } from './request-target.ts';
+import { TrackedExchange } from './tracked-exchange.ts';
+
+/** Before the request-info filter has run. */
+const UNKNOWN_INFO: RequestInfo = Object.freeze({
+  isResourceRequest: false,
+  path: '',
+  verb: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+});
+
+const NO_WARNINGS: readonly string[] = Object.freeze([]);
+
+export type FinishListener = (request: IncomingRequest) => void;
+
+/** The request as the filters build it up. What most requests do not use (query, warnings, signal, annotations) is made on first use. */
+export class IncomingRequest implements ServerRequest {
+  readonly exchange: TrackedExchange;
+  readonly receivedAtMs = performance.now();
+  readonly responseHeaders: Record<string, string | string[]> = {};
+  info: RequestInfo = UNKNOWN_INFO;
+  user: User = ANONYMOUS;
+  auditId = '';
+  deadlineMs: number | undefined = undefined;
+  /** Watches, proxies and streams: no deadline, no place in the in-flight limits. Set with `info`. */
+  isLongRunning = false;
+  /** It came before all paths were installed, so an unknown path is answered 503, not 404. */
+  cameBeforePathsInstalled = false;
+  /** Set by the audit filter; annotations of others are not kept. */
+  isAudited = false;
+  /** Runs while the handler is at work on a request that has a deadline. */
+  deadlineTimer: NodeJS.Timeout | undefined = undefined;
+
+  #query: URLSearchParams | undefined;
+  #controller: AbortController | undefined;
+  #warnings: WarningRecorder | undefined;
+  #auditAnnotations: Map<string, string> | undefined;
+  #finishListeners: FinishListener[] | undefined;
+  #isFinished = false;
+
+  constructor(exchange: Exchange) {
+    this.exchange = new TrackedExchange(exchange, this);
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(splitTarget(this.exchange.target).query);
+    return this.#query;
+  }
+
+  /** One query parameter, without parsing them all. */
+  queryValue(name: string): string | undefined {
+    return this.exchange.target.includes('?') ? firstQueryValue(splitTarget(this.exchange.target).query, name) : undefined;
+  }
+
+  get userAgent(): string {
+    return this.exchange.headers['user-agent'] ?? '';
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings?.texts ?? NO_WARNINGS;
+  }
+
+  /** Goes into `responseHeaders` at once: an answer begun later carries it. */
+  warn(text: string): void {
+    this.#warnings ??= new WarningRecorder();
+    if (this.#warnings.add(text)) this.responseHeaders['warning'] = this.#warnings.headers;
+  }
+
+  get auditAnnotations(): ReadonlyMap<string, string> {
+    return this.#auditAnnotations ?? new Map();
+  }
+
+  /** The first value of a key stays (apiserver/pkg/audit). */
+  annotateAudit(key: string, value: string): void {
+    if (!this.isAudited) return;
+    this.#auditAnnotations ??= new Map();
+    if (!this.#auditAnnotations.has(key)) this.#auditAnnotations.set(key, value);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      this.exchange.onClose(() => {
+        if (!this.#isFinished) this.abort(CLIENT_GONE);
+      });
+    }
+    return this.#controller.signal;
+  }
+
+  /** Tells the handler to stop: the deadline has passed, or the server ends its watches. */
+  abort(reason: Error): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
+  }
+
+  /** Calls back once, when the request is over: the handler has returned and, if it is long-running, its answer has ended. */
+  onFinish(listener: FinishListener): void {
+    if (this.#finishListeners === undefined) this.#finishListeners = [listener];
+    else this.#finishListeners.push(listener);
+  }
+
+  /** The panic guard's to call. Later calls do nothing. */
+  finish(): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    if (this.#finishListeners === undefined) return;
+    for (const listener of this.#finishListeners) listener(this);
+  }
+}
+
+/** Made once: the reason's stack would cost more than most requests. */
+const CLIENT_GONE = new Error('the client has gone');

@@ -1,0 +1,130 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ConnectionInfo, Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
+
+/** What an exchange is told of the request it carries. */
+export interface AnswerContext {
+  /** Joined to the headers of whatever answer leaves; the answer's own win. */
+  readonly responseHeaders: Record<string, string | string[]>;
+  /** Streams of long-running requests are not counted: a watch writes too often for a wrapper. */
+  readonly isLongRunning: boolean;
+}
+
+/**
+ * The exchange as filters and endpoints see it. It remembers how the request was answered, adds the headers that filters want on every answer,
+ * and lets only the first answer through: a handler that comes too late, after its deadline was answered for it, is ignored.
+ */
+export class TrackedExchange implements Exchange {
+  /** 0 until an answer was begun. */
+  status = 0;
+  /** Bytes of body, before any transfer coding; of streams, those of requests that are not long-running. */
+  sentBytes = 0;
+  stream: ResponseStream | undefined;
+  readonly #inner: Exchange;
+  readonly #context: AnswerContext;
+
+  constructor(inner: Exchange, context: AnswerContext) {
+    this.#inner = inner;
+    this.#context = context;
+  }
+
+  get method(): string {
+    return this.#inner.method;
+  }
+  get target(): string {
+    return this.#inner.target;
+  }
+  get headers(): IncomingHttpHeaders {
+    return this.#inner.headers;
+  }
+  headerValues(name: string): string[] {
+    return this.#inner.headerValues(name);
+  }
+  get httpVersion(): '1.0' | '1.1' | '2.0' {
+    return this.#inner.httpVersion;
+  }
+  get remoteAddress(): string {
+    return this.#inner.remoteAddress;
+  }
+  get connection(): ConnectionInfo {
+    return this.#inner.connection;
+  }
+  get isAnswered(): boolean {
+    return this.status !== 0 || this.#inner.isAnswered;
+  }
+  get isClosed(): boolean {
+    return this.#inner.isClosed;
+  }
+
+  readBody(limitBytes: number): Promise<Buffer> {
+    return this.#inner.readBody(limitBytes);
+  }
+
+  respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void {
+    if (this.isAnswered) return;
+    this.status = status;
+    this.sentBytes = sizeOf(body);
+    this.#inner.respond(status, { ...this.#context.responseHeaders, ...headers }, body);
+  }
+
+  startStream(status: number, headers: ResponseHeaders): ResponseStream {
+    if (this.isAnswered) return DISCARDING_STREAM;
+    this.status = status;
+    this.stream = this.#inner.startStream(status, { ...this.#context.responseHeaders, ...headers });
+    return this.#context.isLongRunning ? this.stream : new CountedStream(this.stream, this);
+  }
+
+  upgrade(): { socket: Duplex; head: Buffer } | undefined {
+    if (this.isAnswered) return undefined;
+    const taken = this.#inner.upgrade();
+    if (taken !== undefined) this.status = 101;
+    return taken;
+  }
+
+  onClose(listener: () => void): void {
+    this.#inner.onClose(listener);
+  }
+}
+
+class CountedStream implements ResponseStream {
+  readonly #inner: ResponseStream;
+  readonly #exchange: TrackedExchange;
+  constructor(inner: ResponseStream, exchange: TrackedExchange) {
+    this.#inner = inner;
+    this.#exchange = exchange;
+  }
+  get bufferedBytes(): number {
+    return this.#inner.bufferedBytes;
+  }
+  write(chunk: Buffer): boolean {
+    this.#exchange.sentBytes += chunk.length;
+    return this.#inner.write(chunk);
+  }
+  onDrain(listener: () => void): void {
+    this.#inner.onDrain(listener);
+  }
+  end(): void {
+    this.#inner.end();
+  }
+  destroy(): void {
+    this.#inner.destroy();
+  }
+}
+
+/** Where a late answer goes. */
+const DISCARDING_STREAM: ResponseStream = {
+  bufferedBytes: 0,
+  write: () => true,
+  onDrain: (listener) => listener(),
+  end: () => {},
+  destroy: () => {},
+};
+
+function sizeOf(body: Buffer | string | readonly Buffer[] | undefined): number {
+  if (body === undefined) return 0;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (Buffer.isBuffer(body)) return body.length;
+  let bytes = 0;
+  for (const part of body as readonly Buffer[]) bytes += part.length;
+  return bytes;
+}

@@ -1,0 +1,39 @@
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+
+/** A certificate (with its intermediates behind it) and its private key, as PEM. */
+export interface KeyPair {
+  certPem: string;
+  keyPem: string;
+}
+
+export const encodePem = (label: string, bytes: Buffer): string =>
+  `-----BEGIN ${label}-----\n${bytes.toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END ${label}-----\n`;
+
+/** The contents of all blocks with this label, in order; text around them is skipped. */
+export function decodePem(label: string, pem: string): Buffer[] {
+  const begin = `-----BEGIN ${label}-----`;
+  const end = `-----END ${label}-----`;
+  const blocks: Buffer[] = [];
+  for (let from = pem.indexOf(begin); from !== -1; from = pem.indexOf(begin, from)) {
+    const to = pem.indexOf(end, from);
+    if (to === -1) break;
+    blocks.push(Buffer.from(pem.slice(from + begin.length, to), 'base64'));
+    from = to;
+  }
+  return blocks;
+}
+
+/** The certificates of a bundle. Throws, worded as client-go/util/cert, when there is none or one is broken. */
+export function parseCertificates(pem: string): X509Certificate[] {
+  const blocks = decodePem('CERTIFICATE', pem);
+  if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA certificates');
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/** Throws when the pair cannot serve: unreadable, empty, or a key that belongs to another certificate. */
+export function checkKeyPair({ certPem, keyPem }: KeyPair): void {
+  if (decodePem('CERTIFICATE', certPem).length === 0) throw new Error('tls: failed to find any PEM data in certificate input');
+  if (!keyPem.includes('-----BEGIN')) throw new Error('tls: failed to find any PEM data in key input');
+  const [leaf] = parseCertificates(certPem);
+  if (!leaf!.checkPrivateKey(createPrivateKey(keyPem))) throw new Error('tls: private key does not match public key');
+}

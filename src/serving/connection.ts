@@ -1,0 +1,53 @@
+import type { TLSSocket } from 'node:tls';
+import type { ConnectionInfo, Exchange } from './exchange.ts';
+
+/** One client's TLS connection, whichever HTTP version it speaks. */
+export class Connection implements ConnectionInfo {
+  readonly socket: TLSSocket;
+  readonly remoteAddress: string;
+  certificateUser?: unknown;
+  /** True once the client was asked to open another connection; answers then close this one. */
+  isClosing = false;
+  openExchanges = 0;
+  #peerCertificates: readonly Buffer[] | undefined;
+  /** Closes when idle: what that means is for the HTTP version to say. */
+  #closeGracefully: () => void = () => {};
+
+  constructor(socket: TLSSocket) {
+    this.socket = socket;
+    this.remoteAddress = plainAddress(socket.remoteAddress ?? '');
+  }
+
+  get peerCertificates(): readonly Buffer[] {
+    this.#peerCertificates ??= readPeerCertificates(this.socket);
+    return this.#peerCertificates;
+  }
+
+  setGracefulClose(close: () => void): void {
+    this.#closeGracefully = close;
+  }
+
+  requestClose(): void {
+    if (this.isClosing) return;
+    this.isClosing = true;
+    this.#closeGracefully();
+  }
+}
+
+/** Takes each request to the server, and counts it while it is open. */
+export type ExchangeSink = (exchange: Exchange, connection: Connection) => void;
+
+/** IPv4 on a socket for both families is `::ffff:1.2.3.4`; everyone else knows it as `1.2.3.4`. */
+const plainAddress = (address: string): string => (address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address);
+
+const MAX_PEER_CERTIFICATES = 10;
+
+function readPeerCertificates(socket: TLSSocket): Buffer[] {
+  const chain: Buffer[] = [];
+  let certificate = socket.getPeerX509Certificate();
+  while (certificate && chain.length < MAX_PEER_CERTIFICATES) {
+    chain.push(certificate.raw);
+    certificate = certificate.issuerCertificate;
+  }
+  return chain;
+}

@@ -1,0 +1,64 @@
+/** What one client may cost before it is cut off. Upstream's numbers where it has them (apiserver/pkg/server/secure_serving.go). */
+export interface ServingLimits {
+  /** TLS handshake, and a request's head, from its first byte or the connection's start. */
+  headerTimeoutMs: number;
+  /** A connection without a request. */
+  idleTimeoutMs: number;
+  /** All header lines of a request. */
+  headerBytes: number;
+  /** Header lines of a request. */
+  headerCount: number;
+  /** Requests that one HTTP/2 connection may have open; `--http2-max-streams-per-connection`. */
+  streamsPerConnection: number;
+  /** Body bytes of one HTTP/2 request that may arrive before we read them. */
+  streamWindowBytes: number;
+  /** Requests that a client may take back before they were answered, each second (CVE-2023-44487). */
+  unansweredResetsPerSecond: number;
+  /** Streams of any kind that a client may reset, each second: closing watches is honest work (CVE-2019-9514). */
+  resetsPerSecond: number;
+  /** PING and SETTINGS frames, each second (CVE-2019-9512, CVE-2019-9515). */
+  controlFramesPerSecond: number;
+  /** How long a client that is still sending a body we did not want may go on, so that it gets to read our answer. */
+  lingerMs: number;
+}
+
+export const DEFAULT_LIMITS: Readonly<ServingLimits> = {
+  headerTimeoutMs: 32_000,
+  idleTimeoutMs: 90_000,
+  headerBytes: 1 << 20,
+  headerCount: 2_000,
+  streamsPerConnection: 100,
+  streamWindowBytes: 256 * 1024,
+  unansweredResetsPerSecond: 400,
+  resetsPerSecond: 1_000,
+  controlFramesPerSecond: 500,
+  lingerMs: 500,
+};
+
+/** Something that went wrong with one client, for the log. */
+export interface ServingProblem {
+  kind: 'tls-handshake' | 'bad-request' | 'http2-abuse' | 'http2-session' | 'handler' | 'certificates';
+  remoteAddress: string;
+  message: string;
+}
+
+/** Passes on at most so many problems a second, so that clients cannot fill the log; the next one passed on says how many were left out. */
+export function limitProblems(report: (problem: ServingProblem) => void, perSecond = 20, now: () => number = Date.now): (problem: ServingProblem) => void {
+  let windowStartMs = now();
+  let passed = 0;
+  let leftOut = 0;
+  return (problem) => {
+    const atMs = now();
+    if (atMs - windowStartMs >= 1000) {
+      windowStartMs = atMs;
+      passed = 0;
+    }
+    if (passed >= perSecond) {
+      leftOut++;
+      return;
+    }
+    passed++;
+    report(leftOut === 0 ? problem : { ...problem, message: `${problem.message} (and ${leftOut} problems before it that were not logged)` });
+    leftOut = 0;
+  };
+}

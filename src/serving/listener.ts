@@ -1,0 +1,216 @@
+import { type AddressInfo, type ListenOptions as NetListenOptions, type Server, type Socket, createServer } from 'node:net';
+import { type SecureContextOptions, type Server as TlsServer, type TLSSocket, createServer as createTlsServer } from 'node:tls';
+import { type ServingCertificates, type ServingContexts, createContexts } from './certificates/contexts.ts';
+import { Connection, type ExchangeSink } from './connection.ts';
+import type { Exchange } from './exchange.ts';
+import { createHttp1 } from './http1.ts';
+import { createHttp2 } from './http2.ts';
+import { DEFAULT_LIMITS, type ServingLimits, type ServingProblem, limitProblems } from './limits.ts';
+
+export interface ListenOptions {
+  /** `--bind-address`. An unspecified one (empty, 0.0.0.0, ::) means every interface and both address families. */
+  host?: string;
+  /** 0: any free port. */
+  port: number;
+  certificates: ServingCertificates;
+  /** From `resolveTlsFlags`. */
+  tls?: SecureContextOptions;
+  /** `--disable-http2-serving`. */
+  disableHttp2?: boolean;
+  /** `--permit-port-sharing`: other processes may listen on the same port. */
+  permitPortSharing?: boolean;
+  limits?: Partial<ServingLimits>;
+  /** Told what goes wrong with clients, at most 20 times a second. */
+  onProblem?: (problem: ServingProblem) => void;
+}
+
+export interface Listener {
+  readonly address: { host: string; port: number };
+  readonly openConnections: number;
+  readonly openExchanges: number;
+  /** Since the start, for the metric. */
+  readonly tlsHandshakeErrors: number;
+  /**
+   * Stops accepting, asks every client to go, waits for open exchanges at most so long, and cuts off the rest. Resolves when the last connection
+   * is gone. May be called again with a shorter grace.
+   */
+  close(options: { graceMs: number }): Promise<void>;
+}
+
+/** Why a port could not be had. `code` is the system's (EADDRINUSE, EACCES, …). */
+export class ListenError extends Error {
+  readonly code: string;
+  readonly address: string;
+  readonly port: number;
+  constructor(code: string, reason: string, address: string, port: number) {
+    super(`failed to create listener: failed to listen on ${address.includes(':') ? `[${address}]` : address}:${port}: ${reason}`);
+    this.code = code;
+    this.address = address;
+    this.port = port;
+  }
+}
+
+/** TCP keep-alive finds clients that went without a word; upstream's period. */
+const KEEP_ALIVE_MS = 3 * 60_000;
+
+/**
+ * Serves HTTP/1.1 and HTTP/2 over TLS on one port. Every request comes to `onExchange`; one that it throws on is cut off, and the rest live on.
+ * Rejects with ListenError when the port cannot be had.
+ */
+export async function listen(options: ListenOptions, onExchange: (exchange: Exchange) => void): Promise<Listener> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const onProblem = limitProblems(options.onProblem ?? (() => {}));
+  const contexts = createContexts(options.certificates, options.tls ?? {}, (error) => onProblem({ kind: 'certificates', remoteAddress: '', message: error.message }));
+  const clients = new Clients();
+  const sink = clients.countingSink(onExchange, onProblem);
+  const http1 = createHttp1({ limits, onExchange: sink, onProblem });
+  const http2 = createHttp2({ limits, onExchange: sink, onProblem });
+  let tlsHandshakeErrors = 0;
+
+  const tlsServers = createTlsServers(options, limits, contexts);
+  for (const server of tlsServers.all) {
+    server.on('secureConnection', (socket: TLSSocket) => {
+      const connection = new Connection(socket);
+      clients.add(connection);
+      (socket.alpnProtocol === 'h2' ? http2 : http1).serve(connection);
+    });
+    server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+      tlsHandshakeErrors++;
+      onProblem({ kind: 'tls-handshake', remoteAddress: socket.remoteAddress ?? '', message: error.message });
+      socket.destroy();
+    });
+  }
+
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }, (socket) => {
+    clients.addRaw(socket);
+    tlsServers.forSocket(socket).emit('connection', socket);
+  });
+  await bind(server, options);
+  const isClosed = new Promise<void>((resolve) => server.once('close', resolve)).then(() => http1.close());
+  const { address, port } = server.address() as AddressInfo;
+  return {
+    address: { host: address, port },
+    get openConnections() {
+      return clients.openSockets;
+    },
+    get openExchanges() {
+      return clients.openExchanges;
+    },
+    get tlsHandshakeErrors() {
+      return tlsHandshakeErrors;
+    },
+    close({ graceMs }) {
+      server.close();
+      clients.requestClose(graceMs);
+      return isClosed;
+    },
+  };
+}
+
+/** One TLS server for most clients, and one for each address that has a certificate of its own: without SNI, the address is all a client tells. */
+function createTlsServers(options: ListenOptions, limits: ServingLimits, contexts: ServingContexts): { all: TlsServer[]; forSocket(socket: Socket): TlsServer } {
+  const create = (current: () => SecureContextOptions): TlsServer => {
+    const server = createTlsServer({
+      ...current(),
+      ALPNProtocols: options.disableHttp2 ? ['http/1.1'] : ['h2', 'http/1.1'],
+      requestCert: (options.certificates.clientCas?.length ?? 0) > 0,
+      rejectUnauthorized: false,
+      handshakeTimeout: limits.headerTimeoutMs,
+      SNICallback: (name, done) => done(null, contexts.forServerName(name)),
+    });
+    contexts.onChange(() => server.setSecureContext(current()));
+    return server;
+  };
+  const byDefault = create(() => contexts.defaultOptions);
+  const byAddress = new Map(contexts.addresses.map((address) => [address, create(() => contexts.forAddress(address) ?? contexts.defaultOptions)]));
+  return {
+    all: [byDefault, ...byAddress.values()],
+    forSocket: (socket) => (byAddress.size > 0 && byAddress.get((socket.localAddress ?? '').replace('::ffff:', ''))) || byDefault,
+  };
+}
+
+const isUnspecified = (host: string): boolean => host === '' || host === '0.0.0.0' || host === '::';
+
+function bind(server: Server, { host = '', port, permitPortSharing }: ListenOptions): Promise<void> {
+  if (permitPortSharing && !nodeOffersReusePort()) {
+    return Promise.reject(new ListenError('ERR_FEATURE_UNAVAILABLE', `--permit-port-sharing needs Node 23.1 or newer, this is ${process.version}`, host, port));
+  }
+  // Without a host, Node takes :: for both families, or 0.0.0.0 on a machine without IPv6: what Go does for an unspecified address.
+  const where: NetListenOptions & { reusePort?: boolean } = isUnspecified(host) ? { port } : { port, host };
+  if (permitPortSharing) where.reusePort = true;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(error.code ?? '', describe(error), host || '0.0.0.0', port)));
+    server.listen(where, () => {
+      // From here on, an error is one of accepting (no file descriptors left): clients wait in the backlog, the process lives.
+      server.removeAllListeners('error').on('error', () => {});
+      resolve();
+    });
+  });
+}
+
+const describe = (error: NodeJS.ErrnoException): string => (error.code === 'EADDRINUSE' ? 'bind: address already in use' : error.code === 'EACCES' ? 'bind: permission denied' : error.message);
+
+function nodeOffersReusePort(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > 23 || (major === 23 && minor >= 1);
+}
+
+/** Both the plain and the TLS socket of one connection have this. */
+const peerOf = ({ remoteAddress, remotePort, localAddress }: Socket): string => `${remoteAddress} ${remotePort} ${localAddress}`;
+
+/** Who is connected, and how many requests are open. */
+class Clients {
+  openExchanges = 0;
+  /** Those whose TLS handshake is not done, by their peer. */
+  readonly #handshaking = new Map<string, Socket>();
+  readonly #connections = new Set<Connection>();
+
+  get openSockets(): number {
+    return this.#handshaking.size + this.#connections.size;
+  }
+
+  /** A connection that has not begun TLS yet. */
+  addRaw(socket: Socket): void {
+    const peer = peerOf(socket);
+    this.#handshaking.set(peer, socket);
+    socket.once('close', () => {
+      if (this.#handshaking.get(peer) === socket) this.#handshaking.delete(peer);
+    });
+    socket.on('error', () => socket.destroy());
+  }
+
+  add(connection: Connection): void {
+    this.#handshaking.delete(peerOf(connection.socket));
+    this.#connections.add(connection);
+    connection.socket.once('close', () => this.#connections.delete(connection));
+    connection.socket.on('error', () => connection.socket.destroy());
+  }
+
+  countingSink(onExchange: (exchange: Exchange) => void, onProblem: (problem: ServingProblem) => void): ExchangeSink {
+    return (exchange, connection) => {
+      this.openExchanges++;
+      connection.openExchanges++;
+      exchange.onClose(() => {
+        this.openExchanges--;
+        connection.openExchanges--;
+      });
+      try {
+        onExchange(exchange);
+      } catch (error) {
+        onProblem({ kind: 'handler', remoteAddress: connection.remoteAddress, message: error instanceof Error ? error.message : String(error) });
+        exchange.startStream(500, {}).destroy();
+      }
+    };
+  }
+
+  /** Idle connections end now, busy ones after their last exchange, and all of them when the grace is over. */
+  requestClose(graceMs: number): void {
+    for (const socket of this.#handshaking.values()) socket.destroy();
+    for (const connection of this.#connections) connection.requestClose();
+    const cutOff = (): void => {
+      for (const { socket } of this.#connections) socket.destroy();
+    };
+    if (graceMs <= 0) cutOff();
+    else setTimeout(cutOff, graceMs).unref();
+  }
+}

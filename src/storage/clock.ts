@@ -1,0 +1,22 @@
+/** Time, so that tests need no sleeps. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls back once after `delayMs`. A waiting timer does not keep the process alive. */
+  after(delayMs: number, callback: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** Node's timers take at most this; a longer wait ends early, and whoever set it looks again. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), MAX_DELAY_MS)).unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+};

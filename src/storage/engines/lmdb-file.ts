@@ -1,0 +1,220 @@
+import { type RootDatabase, open } from 'lmdb';
+import { statfs } from 'node:fs/promises';
+import { getSystemErrorName } from 'node:util';
+import { StorageUnavailable, type Stored } from '../engine.ts';
+import { prefixEnd } from '../key-order.ts';
+import type { Lease } from './lease-sweeper.ts';
+
+/**
+ * What the file holds, each key behind one letter:
+ *
+ *     k/registry/pods/default/web     the value; LMDB's version of the entry is the revision that wrote it
+ *     t0001763200000123/registry/…    a lease, in the order in which they end; its version is the revision it belongs to
+ *     mformat, mrevision              the number of this layout, and the newest revision
+ */
+const KEYS = 'k';
+const LEASES = 't';
+const FORMAT_KEY = Buffer.from('mformat');
+const REVISION_KEY = Buffer.from('mrevision');
+
+/** Raised when older programs could not read what newer ones write. */
+const FORMAT = 1;
+const EXPIRY_DIGITS = 16;
+/** LMDB's limit with pages of 4 KiB, less our letter and a lease's time. */
+export const MAX_KEY_BYTES = 1_978 - 1 - EXPIRY_DIGITS;
+
+const MDB_MAP_FULL = -30_792;
+const EIO = 5;
+const FULL_CODES = new Set([28 /* ENOSPC */, 122 /* EDQUOT */, 27 /* EFBIG */, MDB_MAP_FULL]);
+/** With less than this, a short write is a full disk. */
+const FULL_BELOW_BYTES = 1024 * 1024;
+
+export interface FileWrite {
+  key: string;
+  /** Undefined removes the key. */
+  value: Buffer | undefined;
+  revision: number;
+  expiresAtMs?: number | undefined;
+}
+
+export interface FileTransaction {
+  writes: readonly FileWrite[];
+  endedLeases: readonly Lease[];
+  /** The newest revision once this is written. */
+  revision: number;
+}
+
+/** After this failure it is unknown what the file holds; only a restart tells. */
+export class StorageBroken extends StorageUnavailable {}
+
+/** The one file of the embedded engine. It knows no conflicts and no watchers. */
+export class LmdbFile {
+  /** When the file was opened. */
+  readonly revision: number;
+  readonly #folder: string;
+  readonly #database: RootDatabase<Buffer, Buffer>;
+  #hasFormat: boolean;
+  #onFailure: ((code: number) => void) | undefined;
+
+  /** The folder must exist. `firstRevision` is that of a fresh file. */
+  constructor(folder: string, firstRevision: number) {
+    this.#folder = folder;
+    this.#database = openDatabase(folder);
+    try {
+      this.#hasFormat = checkFormat(this.#database, folder);
+      this.revision = this.#hasFormat ? readRevision(this.#database) : firstRevision;
+    } catch (error) {
+      void this.#database.close();
+      throw error;
+    }
+    this.#listenForFailures();
+  }
+
+  get(key: string): Stored | undefined {
+    const entry = this.#database.getEntry(Buffer.from(KEYS + key));
+    return entry && { key, value: entry.value, revision: entry.version! };
+  }
+
+  range(prefix: string, after: string | undefined, limit: number | undefined): Stored[] {
+    const items: Stored[] = [];
+    for (const { key, value, version } of this.#database.getRange({ ...bounds(prefix, after), versions: true, ...(limit !== undefined && { limit }) })) {
+      items.push({ key: key.toString('utf8', KEYS.length), value, revision: version! });
+    }
+    return items;
+  }
+
+  count(prefix: string, after: string | undefined): number {
+    return this.#database.getKeysCount(bounds(prefix, after));
+  }
+
+  leases(limit: number, endedByMs = Infinity): Lease[] {
+    const leases: Lease[] = [];
+    for (const { key, version } of this.#database.getRange({ start: Buffer.from(LEASES), end: Buffer.from(prefixEnd(LEASES)!), versions: true, limit })) {
+      const text = key.toString();
+      const expiresAtMs = Number(text.slice(LEASES.length, LEASES.length + EXPIRY_DIGITS));
+      if (expiresAtMs > endedByMs) break;
+      leases.push({ key: text.slice(LEASES.length + EXPIRY_DIGITS), revision: version!, expiresAtMs });
+    }
+    return leases;
+  }
+
+  /** Resolves once all of it is on disk; rejects, with nothing of it written, otherwise. One at a time. */
+  async write(transaction: FileTransaction): Promise<void> {
+    const failed = new Promise<never>((_, reject) => {
+      this.#onFailure = (code) => reject(new LmdbFailure(code));
+    });
+    try {
+      // Without overlapping sync LMDB makes a transaction visible only when it is on disk, and this resolves after that.
+      await Promise.race([this.#database.batch(() => this.#put(transaction)), failed]);
+      this.#hasFormat = true;
+    } catch (error) {
+      throw error instanceof LmdbFailure ? await this.#explain(error, transaction) : error;
+    } finally {
+      this.#onFailure = undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  #put({ writes, endedLeases, revision }: FileTransaction): void {
+    const database = this.#database;
+    if (!this.#hasFormat) void database.put(FORMAT_KEY, Buffer.from(String(FORMAT)), 0);
+    for (const write of writes) {
+      const key = Buffer.from(KEYS + write.key);
+      if (write.value === undefined) void database.remove(key);
+      else void database.put(key, write.value, write.revision);
+      if (write.expiresAtMs !== undefined) void database.put(leaseKey(write.key, write.expiresAtMs), EMPTY, write.revision);
+    }
+    for (const lease of endedLeases) void database.remove(leaseKey(lease.key, lease.expiresAtMs));
+    void database.put(REVISION_KEY, Buffer.from(String(revision)), 0);
+  }
+
+  /**
+   * lmdb tells of a failed transaction by writing a stack trace to standard error, and after some failures does not settle its promise. So its native
+   * callback is met before it: the code comes here, and lmdb only hears that there is something to look at (its status 1).
+   */
+  #listenForFailures(): void {
+    const { env } = this.#database as unknown as { env: NativeEnvironment };
+    const startWriting = env.startWriting.bind(env);
+    const value: NativeEnvironment['startWriting'] = (address, callback) =>
+      startWriting(address, (status) => {
+        if (status === 0 || status === 1 || status === 2) return callback(status);
+        this.#onFailure?.(status);
+        return callback(1);
+      });
+    Object.defineProperty(env, 'startWriting', { value });
+  }
+
+  async #explain(failure: LmdbFailure, transaction: FileTransaction): Promise<StorageUnavailable> {
+    const { code } = failure;
+    const subject = `cannot write to the store in ${this.#folder}`;
+    if (FULL_CODES.has(code) || (code === EIO && (await freeBytes(this.#folder)) < FULL_BELOW_BYTES)) {
+      return new StorageUnavailable(`${subject}: the disk is full`, { cause: failure });
+    }
+    this.#database.resetReadTxn();
+    const isWritten = readRevision(this.#database) >= transaction.revision;
+    // LMDB's own errors are below zero, and leave it unusable.
+    return isWritten || code < 0 ? new StorageBroken(`${subject}: ${failure.message}; it needs a restart`) : new StorageUnavailable(`${subject}: ${failure.message}`);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+class LmdbFailure extends Error {
+  readonly code: number;
+  constructor(code: number) {
+    super(code > 0 ? getSystemErrorName(-code) : `LMDB error ${code}`);
+    this.code = code;
+  }
+}
+
+/** False for a file that nothing has been written to. */
+function checkFormat(database: RootDatabase<Buffer, Buffer>, folder: string): boolean {
+  const text = database.get(FORMAT_KEY)?.toString();
+  if (text === undefined) return false;
+  if (!(Number(text) <= FORMAT)) throw new StorageUnavailable(`the store in ${folder} has format ${text}, and this version reads up to ${FORMAT}; use a newer version`);
+  return true;
+}
+
+const readRevision = (database: RootDatabase<Buffer, Buffer>): number => Number(database.get(REVISION_KEY)?.toString() ?? 0);
+
+interface NativeEnvironment {
+  startWriting(address: number, callback: (status: number) => unknown): void;
+}
+
+/** Nobody but the server may read what it keeps. The map of the file into memory grows as the file does. */
+const OPTIONS = {
+  noSubdir: false,
+  overlappingSync: false,
+  eventTurnBatching: false,
+  encoding: 'binary',
+  keyEncoding: 'binary',
+  useVersions: true,
+  compression: false,
+  permissionsMode: 0o600,
+} as const;
+
+function openDatabase(folder: string): RootDatabase<Buffer, Buffer> {
+  try {
+    return open<Buffer, Buffer>({ ...OPTIONS, path: folder });
+  } catch (error) {
+    throw new StorageUnavailable(`cannot open the store in ${folder}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function bounds(prefix: string, after: string | undefined): { start: Buffer; end: Buffer; exclusiveStart: boolean } {
+  const end = Buffer.from(prefixEnd(KEYS + prefix)!);
+  if (after === undefined) return { start: Buffer.from(KEYS + prefix), end, exclusiveStart: false };
+  const start = Buffer.from(KEYS + after);
+  const first = Buffer.from(KEYS + prefix);
+  return Buffer.compare(start, first) < 0 ? { start: first, end, exclusiveStart: false } : { start, end, exclusiveStart: true };
+}
+
+const leaseKey = (key: string, expiresAtMs: number): Buffer => Buffer.from(LEASES + String(Math.trunc(expiresAtMs)).padStart(EXPIRY_DIGITS, '0') + key);
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { type DuplicateKeys, JsonError } from './json-parser.ts';
+import { duplicatePaths, parseJson, prettyJson, stringifyJson } from './json.ts';
+
+const failure = (input: string | Uint8Array): string => {
+  try {
+    parseJson(input);
+  } catch (error) {
+    if (error instanceof JsonError) return error.message;
+    throw error;
+  }
+  return 'no error';
+};
+
+describe('parseJson', () => {
+  test('reads what JSON.parse reads', () => {
+    for (const text of ['null', ' true ', 'false', '0', '-1.5e3', '"a\\u00e9\\n\\"\\/"', '[]', '{}', '[1,[2,{"a":[]}]]', '{"a":{"b":"c"},"d":[null]}', '"\\ud83d\\ude00"', '"é😀"'])
+      expect(parseJson(text)).toEqual(JSON.parse(text));
+  });
+
+  test('keeps integers as far as int64 reaches', () => {
+    expect(parseJson('[9007199254740991,9007199254740993,-9223372036854775808,9223372036854775807,9223372036854775808,0000]'.replace(',0000', ''))).toEqual([
+      9007199254740991,
+      9007199254740993n,
+      -9223372036854775808n,
+      9223372036854775807n,
+      9223372036854775808,
+    ]);
+  });
+
+  test('takes every key as data', () => {
+    const value = parseJson('{"__proto__":{"polluted":1},"constructor":2,"toString":3}') as Record<string, unknown>;
+    expect(Object.keys(value)).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test('notes repeated keys, the last value winning', () => {
+    const duplicates: DuplicateKeys = new Map();
+    const value = parseJson('{"a":1,"b":[{"c":1,"d":2,"c":3}],"a":2,"a":4,"__proto__":1,"__proto__":2}', duplicates);
+    expect(stringifyJson(value)).toBe('{"a":4,"b":[{"c":3,"d":2}],"__proto__":2}');
+    expect(duplicatePaths(value, duplicates)).toEqual(['b[0].c', 'a', '__proto__']);
+  });
+
+  test('replaces halves of surrogate pairs', () => {
+    expect(parseJson('"\\ud800x\\udc00"')).toBe('\ufffdx\ufffd');
+  });
+
+  test.each([
+    ['', 'unexpected end of JSON input'],
+    ['{"a"', 'unexpected end of JSON input'],
+    ['"abc', 'unexpected end of JSON input'],
+    ['{not json', "invalid character 'n' looking for beginning of object key string"],
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+    ['{"a" 1}', "invalid character '1' after object key"],
+    ['{"a":1 "b"}', `invalid character '"' after object key:value pair`],
+    ['[1 2]', "invalid character '2' after array element"],
+    ['[1,]', "invalid character ']' looking for beginning of value"],
+    ['not', "invalid character 'o' in literal null (expecting 'u')"],
+    ['trux', "invalid character 'x' in literal true (expecting 'e')"],
+    ['01', "invalid character '1' after top-level value"],
+    ['-', 'unexpected end of JSON input'],
+    ['-x', "invalid character 'x' in numeric literal"],
+    ['1.x', "invalid character 'x' after decimal point in numeric literal"],
+    ['1ex', "invalid character 'x' in exponent of numeric literal"],
+    ['"\n"', "invalid character '\\n' in string literal"],
+    ['"\\x"', "invalid character 'x' in string escape code"],
+    ['"\\u00g0"', "invalid character 'g' in \\u hexadecimal character escape"],
+    ["'a'", "invalid character '\\'' looking for beginning of value"],
+    ['é', "invalid character 'Ã' looking for beginning of value"],
+    ['1e999', 'json: cannot unmarshal number 1e999 into Go value of type float64'],
+    ['['.repeat(100_000), "invalid character '[' exceeded max depth"],
+  ])('words %j as Go does', (text, message) => {
+    expect(failure(text)).toBe(message);
+    expect(failure(Buffer.from(text))).toBe(message);
+  });
+
+  test('names bytes that are no text', () => {
+    expect(failure(Uint8Array.of(0x81))).toBe("invalid character '\\u0081' looking for beginning of value");
+  });
+});
+
+describe('writing', () => {
+  test('escapes as Go does', () => {
+    expect(stringifyJson({ a: '<b>&\u2028"\u0001\u007f' })).toBe('{"a":"\\u003cb\\u003e\\u0026\\u2028\\"\\u0001\u007f"}');
+  });
+
+  test('writes large integers exactly', () => {
+    expect(stringifyJson({ a: [9223372036854775807n, 1.5], b: {}, c: [], d: undefined })).toBe('{"a":[9223372036854775807,1.5],"b":{},"c":[]}');
+  });
+
+  test('writes the same pretty text with and without large integers', () => {
+    expect(prettyJson({ a: [12345678901234567890n, { b: '<' }], c: {}, d: [] })).toBe(
+      prettyJson({ a: [7, { b: '<' }], c: {}, d: [] }).replace('7', '12345678901234567890'),
+    );
+  });
+});

@@ -1,0 +1,91 @@
+import { type DuplicateKeys, JsonError, parseDocument } from './json-parser.ts';
+import type { Json, JsonObject } from './json-types.ts';
+
+/**
+ * The one JSON text reads as. Throws JsonError, worded as Go words it. Where `duplicates` is given, objects that repeat a key are noted there; the
+ * last value wins. See json-types.ts for what numbers and odd keys become.
+ */
+export function parseJson(input: string | Uint8Array, duplicates?: DuplicateKeys): Json {
+  const text = typeof input === 'string' ? input : asBuffer(input).toString();
+  try {
+    return parseDocument(text, duplicates);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    // Go reads bytes, not characters: an error names the first byte of a character as if it were Latin-1.
+    parseDocument(asBuffer(typeof input === 'string' ? Buffer.from(input) : input).toString('latin1'), undefined);
+    throw error;
+  }
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+
+/** `metadata.name`, `spec.ports[0].name`: where keys are repeated, in the order of the text; for objects that have no schema to be decoded by. */
+export function duplicatePaths(value: Json, duplicates: DuplicateKeys): string[] {
+  const paths = new Set<string>();
+  if (duplicates.size > 0) collectDuplicates(value, '', duplicates, paths);
+  return [...paths];
+}
+
+function collectDuplicates(value: Json | undefined, path: string, duplicates: DuplicateKeys, paths: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) collectDuplicates(item, `${path}[${index}]`, duplicates, paths);
+    return;
+  }
+  const seen = new Set<string>();
+  for (const key of duplicates.get(value) ?? Object.keys(value)) {
+    const child = path === '' ? key : `${path}.${key}`;
+    if (seen.has(key)) paths.add(child);
+    else collectDuplicates(value[key], child, duplicates, paths);
+    seen.add(key);
+  }
+}
+
+/** As Go's encoder writes it, HTML characters escaped; integers beyond 2^53 exact. No newline at the end. */
+export const stringifyJson = (value: unknown): string => escapeHtml(write(value, undefined));
+
+/** As `?pretty=true` answers: two spaces a level. */
+export const prettyJson = (value: unknown): string => escapeHtml(write(value, 2));
+
+const HTML = /[<>&\u2028\u2029]/;
+const EVERY_HTML = new RegExp(HTML, 'g');
+
+/** These characters can only stand inside strings, so the text can be escaped after it was written. */
+const escapeHtml = (text: string): string => (HTML.test(text) ? text.replace(EVERY_HTML, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`) : text);
+
+function write(value: unknown, indent: number | undefined): string {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (error) {
+    // JSON.stringify knows no bigint.
+    if (!(error instanceof TypeError)) throw error;
+    return writeExact(value as Json, indent, '\n');
+  }
+}
+
+function writeExact(value: Json, indent: number | undefined, newline: string): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const inner = indent === undefined ? '' : newline + ' '.repeat(indent);
+  const outer = indent === undefined ? '' : newline;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[${inner}${value.map((item) => writeExact(item, indent, inner)).join(`,${inner}`)}${outer}]`;
+  }
+  const entries = Object.entries(value).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+  if (entries.length === 0) return '{}';
+  const colon = indent === undefined ? ':' : ': ';
+  return `{${inner}${entries.map(([key, item]) => JSON.stringify(key) + colon + writeExact(item, indent, inner)).join(`,${inner}`)}${outer}}`;
+}
+
+/** Whether `value` is a JSON object: not null, not a list. */
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Sets a key that may be `__proto__`, which plain assignment would take for the prototype. */
+export function setKey(object: JsonObject, key: string, value: Json | undefined): void {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}
+
+/** The value of an own key: `constructor` is absent where it was not written. */
+export const ownValue = (object: JsonObject, key: string): Json | undefined => (Object.hasOwn(object, key) ? object[key] : undefined);
