@@ -1,11 +1,14 @@
-// Bundles the command and the embeddable server into dist/. What a first request does not need stays in chunks of its own, loaded when asked for.
+// Bundles the command and the embeddable server into dist/ (or --outdir). What a first request does not need stays in chunks of its own, loaded when asked for.
 import { chmodSync, rmSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
-rmSync('dist', { recursive: true, force: true });
+const { values } = parseArgs({ options: { outdir: { type: 'string', default: 'dist' } } });
+
+rmSync(values.outdir, { recursive: true, force: true });
 await build({
   entryPoints: { binnacle: 'src/cli/main.ts', index: 'src/index.ts' },
-  outdir: 'dist',
+  outdir: values.outdir,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -20,4 +23,4 @@ await build({
   // Bundled CommonJS packages call require.
   banner: { js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);" },
 });
-chmodSync('dist/binnacle.js', 0o755);
+chmodSync(`${values.outdir}/binnacle.js`, 0o755);

@@ -54,11 +54,14 @@ export async function startServer({ dataDir, port = 0, flags = [] }: StartOption
     });
     const logger = createLogger({ format: 'text', verbosity: cluster.options.v, minimumSeverity: cluster.options.v > 0 ? 'info' : 'error' });
     const server = await startChain(cluster.options, logger, factory);
+    const stop = (): Promise<void> => server.stop().finally(removeTemporary);
     const kubeconfig = cluster.adminKubeconfig(server.url);
     const kubeconfigFile = join(cluster.options.dataDir, 'kubeconfig');
     writePrivately(kubeconfigFile, kubeconfig);
-    await server.ready;
-    const stop = (): Promise<void> => server.stop().finally(removeTemporary);
+    await server.ready.catch(async (error: unknown) => {
+      await stop();
+      throw error;
+    });
     return { url: server.url, kubeconfig, kubeconfigFile, caCertificate: cluster.caCertificate, stop };
   } catch (error) {
     removeTemporary();

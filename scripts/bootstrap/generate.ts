@@ -28,12 +28,14 @@ interface FactObject {
 const KEPT_METADATA = ['name', 'namespace', 'labels', 'annotations'];
 
 export function tableOf(facts: string): string {
-  const objects = (JSON.parse(facts) as FactObject[]).map(({ metadata, status: _status, ...rest }) => ({
-    metadata: Object.fromEntries(KEPT_METADATA.filter((key) => key in metadata).map((key) => [key, metadata[key]])),
-    ...rest,
-  }));
-  return `[\n${objects.map((object) => JSON.stringify(object)).join(',\n')}\n]\n`;
+  const lines = (JSON.parse(facts) as FactObject[]).map(({ metadata, status: _status, ...rest }) =>
+    JSON.stringify(Object.assign({ metadata: keptOf(metadata) }, rest)),
+  );
+  return `[\n${lines.join(',\n')}\n]\n`;
 }
+
+const keptOf = (metadata: Record<string, unknown>): object =>
+  Object.fromEntries(KEPT_METADATA.filter((key) => key in metadata).map((key) => [key, metadata[key]]));
 
 export function generate(): void {
   for (const [table, facts] of Object.entries(TABLES)) writeFileSync(`${DATA}/${table}.json`, tableOf(readFileSync(`${FACTS}/${facts}.json`, 'utf8')));

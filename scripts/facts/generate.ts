@@ -11,16 +11,22 @@ const FACTS_FOLDER = 'src/apis/facts';
 
 /** Every generated file, by its path in the repository, made from the folder of facts and `encoding.json` alone. */
 export function generate(factsFolder: string): Map<string, string> {
-  const documents = new Map([...readFolder<OpenApiDocument>(join(factsFolder, 'openapi-v3')), ...readFolder<OpenApiDocument>(join(factsFolder, 'optional/openapi-v3'))]);
+  const documents = new Map([
+    ...readFolder<OpenApiDocument>(join(factsFolder, 'openapi-v3')),
+    ...readFolder<OpenApiDocument>(join(factsFolder, 'optional/openapi-v3')),
+  ]);
   const schemas = allSchemas(documents.values());
-  const types = buildTypes({ schemas, messages: readJson<ProtoMessages>(join(factsFolder, 'protobuf.json')), encoding: encoding as unknown as EncodingFacts });
-  const lists = (folder: string): ApiResourceList[] => [...readFolder<ApiResourceList>(join(factsFolder, folder)).values()].filter(({ kind }) => kind === 'APIResourceList');
+  const facts = encoding as unknown as EncodingFacts;
+  const types = buildTypes({ schemas, messages: readJson<ProtoMessages>(join(factsFolder, 'protobuf.json')), encoding: facts });
+  const lists = (folder: string): ApiResourceList[] =>
+    [...readFolder<ApiResourceList>(join(factsFolder, folder)).values()].filter(({ kind }) => kind === 'APIResourceList');
   const servedPackages = new Set([...schemas.keys(), 'io.k8s.api.apidiscovery.v2.'].map(packageOf));
   const served = new Map([...types].filter(([name]) => servedPackages.has(packageOf(name))));
   const unserved = new Map([...types].filter(([name]) => !served.has(name)));
   return new Map([
     [`${FACTS_FOLDER}/types.json`, printTypes(served)],
     [`${FACTS_FOLDER}/types-unserved.json`, printTypes(unserved)],
+    [`${FACTS_FOLDER}/packages.json`, printPackages(facts)],
     ...[...printTypeModules(served)].map(([file, text]): [string, string] => [`${FACTS_FOLDER}/types/${file}`, text]),
     [
       `${FACTS_FOLDER}/resources.json`,
@@ -29,13 +35,19 @@ export function generate(factsFolder: string): Map<string, string> {
         optional: lists('optional/discovery'),
         documents,
         columns: readJson(join(factsFolder, 'table-columns.json')),
-        encoding: encoding as unknown as EncodingFacts,
+        encoding: facts,
       }),
     ],
   ]);
 }
 
 const packageOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));
+
+/** Group-version → the package of its types. */
+function printPackages({ groups }: EncodingFacts): string {
+  const entries = Object.entries(groups).map(([packageName, group]) => [`${group}/${packageName.slice(packageName.lastIndexOf('.') + 1)}`, packageName]);
+  return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`;
+}
 
 /** One line a field, so that a change of facts reads as one. */
 function printTypes(types: ReadonlyMap<string, TypeEntry>): string {

@@ -35,7 +35,7 @@ export interface ProtoField {
 }
 export type ProtoMessages = Partial<Record<string, Record<string, ProtoField>>>;
 
-/** `scripts/facts/encoding.json`: what neither OpenAPI nor protobuf tells about upstream's structs. */
+/** `scripts/facts/encoding.json`: what neither OpenAPI nor protobuf tells about upstream's structs. Read off v1.36.4's types once; kept by hand since. */
 export interface EncodingFacts {
   /** Package → API group. */
   groups: Record<string, string>;
@@ -52,7 +52,9 @@ export const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'u
 
 /** Every document of a folder, by its path with `/` for the file name's `__`. */
 export function readFolder<T>(folder: string): Map<string, T> {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json')).sort();
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .toSorted();
   return new Map(files.map((file) => [file.slice(0, -'.json'.length).replaceAll('__', '/'), readJson<T>(join(folder, file))]));
 }
 

@@ -39,19 +39,22 @@ export interface ResourceSources {
 const groupOf = (groupVersion: string): string => (groupVersion.includes('/') ? groupVersion.split('/')[0]! : '');
 const rootOf = (groupVersion: string): string => (groupVersion.includes('/') ? `apis/${groupVersion}` : `api/${groupVersion}`);
 
-/** Discovery's order: core, then the aggregator's own group, then by priority; equal ones by name. */
+/** The aggregator's own group has no APIService, yet stands first among the named groups. */
+const UNREGISTERED_PRIORITY: [number, number] = [17999, 1];
+
+/** Discovery's order: groups by priority, equal ones by name, then versions by priority. */
 function compare({ priorities }: EncodingFacts): (a: ApiResourceList, b: ApiResourceList) => number {
-  const rank = ({ groupVersion }: ApiResourceList): [number, number] => {
-    const [group, version] = priorities[groupVersion] ?? [17999, 1];
-    return [group, version];
+  const priorityOf = ({ groupVersion }: ApiResourceList): [number, number] => priorities[groupVersion] ?? UNREGISTERED_PRIORITY;
+  return (a, b) => {
+    const [[groupA, versionA], [groupB, versionB]] = [priorityOf(a), priorityOf(b)];
+    return groupB - groupA || groupOf(a.groupVersion).localeCompare(groupOf(b.groupVersion)) || versionB - versionA;
   };
-  return (a, b) => rank(b)[0] - rank(a)[0] || groupOf(a.groupVersion).localeCompare(groupOf(b.groupVersion)) || rank(b)[1] - rank(a)[1];
 }
 
 /** The text of resources.json: one line a resource, one a subresource. */
 export function printResources(sources: ResourceSources): string {
   const defaults = new Set(sources.onByDefault.map((list) => list.groupVersion));
-  const lists = [...sources.onByDefault, ...sources.optional].sort(compare(sources.encoding));
+  const lists = [...sources.onByDefault, ...sources.optional].toSorted(compare(sources.encoding));
   const entries = lists.map((list) => {
     const priority = sources.encoding.priorities[list.groupVersion];
     const head = JSON.stringify({ groupVersion: list.groupVersion, onByDefault: defaults.has(list.groupVersion), ...(priority && { priority }) });
@@ -61,16 +64,32 @@ export function printResources(sources: ResourceSources): string {
 }
 
 function resourceLines(list: ApiResourceList, sources: ResourceSources): string[] {
-  return list.resources.filter((resource) => !resource.name.includes('/')).map((resource) => {
-    const { name: plural, singularName: singular, kind, namespaced, verbs, shortNames, categories, storageVersionHash } = resource;
-    const root = rootOf(list.groupVersion);
-    const columns = sources.columns[`${root}/${plural}`]?.map(({ name, type, format, priority }) => [name, type, format, priority]);
-    const returnsDeletedObject = deletionAnswersObject(sources.documents.get(root)!, `/${root}/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}/{name}`);
-    const line = { plural, singular, kind, namespaced, verbs, shortNames, categories, storageVersionHash, ...(returnsDeletedObject && { returnsDeletedObject }), columns };
-    const subresources = list.resources.filter((other) => other.name.startsWith(`${plural}/`)).map((other) => subresourceLine(other, plural));
-    const text = JSON.stringify(line);
-    return `    ${subresources.length === 0 ? text : `${text.slice(0, -1)},"subresources":{\n${subresources.join(',\n')}\n    }}`}`;
-  });
+  return list.resources
+    .filter((resource) => !resource.name.includes('/'))
+    .map((resource) => {
+      const { name: plural, singularName: singular, kind, namespaced, verbs, shortNames, categories, storageVersionHash } = resource;
+      const root = rootOf(list.groupVersion);
+      const columns = sources.columns[`${root}/${plural}`]?.map(({ name, type, format, priority }) => [name, type, format, priority]);
+      const returnsDeletedObject = deletionAnswersObject(
+        sources.documents.get(root)!,
+        `/${root}/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}/{name}`,
+      );
+      const line = {
+        plural,
+        singular,
+        kind,
+        namespaced,
+        verbs,
+        shortNames,
+        categories,
+        storageVersionHash,
+        ...(returnsDeletedObject && { returnsDeletedObject }),
+        columns,
+      };
+      const subresources = list.resources.filter((other) => other.name.startsWith(`${plural}/`)).map((other) => subresourceLine(other, plural));
+      const text = JSON.stringify(line);
+      return `    ${subresources.length === 0 ? text : `${text.slice(0, -1)},"subresources":{\n${subresources.join(',\n')}\n    }}`}`;
+    });
 }
 
 const subresourceLine = ({ name, group, version, kind, verbs }: ApiResource, plural: string): string =>

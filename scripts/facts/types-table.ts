@@ -72,7 +72,10 @@ function buildType(name: string, sources: TypeSources, containers: Map<string, s
   const message = sources.messages[protoNameOf(name)];
   const fields = sources.encoding.types[name]!.flatMap((field) => fieldLines(field, name, schema, message));
   const kinds = kindsOf(name, own, sources.encoding);
-  const unions = own?.['x-kubernetes-unions']?.map((union) => ({ ...(union.discriminator !== undefined && { discriminator: union.discriminator }), fields: union['fields-to-discriminateBy'] }));
+  const unions = own?.['x-kubernetes-unions']?.map((union) => ({
+    ...(union.discriminator !== undefined && { discriminator: union.discriminator }),
+    fields: union['fields-to-discriminateBy'],
+  }));
   return {
     ...(kinds.length > 0 && { kinds }),
     ...(own?.['x-kubernetes-map-type'] !== undefined && { mapType: own['x-kubernetes-map-type'] }),
@@ -158,4 +161,5 @@ function annotations(property: OpenApiSchema, flags: string): string[] {
 }
 
 /** The zero values that openapi-gen shows for fields that are always written, and `{}` of every struct. */
-const isImpliedDefault = (value: unknown, flags: string): boolean => (value === '' || value === 0 || value === false ? flags === '' : typeof value === 'object');
+const isImpliedDefault = (value: unknown, flags: string): boolean =>
+  value === '' || value === 0 || value === false ? flags === '' : typeof value === 'object';

@@ -31,7 +31,12 @@ const baseName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 /** One module a package, by its file name: interfaces only, named as upstream's structs are. */
 export function printTypeModules(types: ReadonlyMap<string, TypeEntry>): Map<string, string> {
   const packages = [...new Set([...types.keys()].map(packageOf))];
-  return new Map(packages.map((packageName) => [`${moduleOf(packageName)}.ts`, new TypeModule(packageName).print([...types].filter(([name]) => packageOf(name) === packageName))]));
+  return new Map(
+    packages.map((packageName) => [
+      `${moduleOf(packageName)}.ts`,
+      new TypeModule(packageName).print([...types].filter(([name]) => packageOf(name) === packageName)),
+    ]),
+  );
 }
 
 class TypeModule {
@@ -45,7 +50,7 @@ class TypeModule {
 
   print(entries: [string, TypeEntry][]): string {
     const interfaces = entries.filter(([name]) => !HAND_WRITTEN.has(name)).map(([name, entry]) => this.#interface(baseName(name), entry));
-    const imports = [...this.#imports].sort().map(([path, names]) => `import type { ${[...names].sort().join(', ')} } from '${path}';\n`);
+    const imports = [...this.#imports].toSorted().map(([path, names]) => `import type { ${[...names].toSorted().join(', ')} } from '${path}';\n`);
     return `${HEADER}${imports.join('')}\n${interfaces.join('\n')}`;
   }
 
@@ -61,7 +66,7 @@ class TypeModule {
   }
 
   #field({ name, type, whenEmpty }: FieldSchema): string {
-    const key = /^\w+$/.test(name) ? name : `'${name}'`;
+    const key = /^[\w$]+$/.test(name) ? name : `'${name}'`;
     return `  ${key}${whenEmpty === 'omit' ? '?' : ''}: ${this.#type(type)}${whenEmpty === 'null' && type.type !== 'any' ? ' | null' : ''};\n`;
   }
 

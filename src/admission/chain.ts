@@ -3,11 +3,14 @@ import type { AdmissionPlugin } from './plugin.ts';
 
 type Step = 'mutate' | 'validate';
 
-/** The plug-ins in order: every mutation before the first validation. What each operation meets is worked out once, here. */
+/**
+ * The plug-ins in order: every mutation before the first validation. What each operation meets is worked out once, in `use`, which is called before the
+ * first request: plug-ins read stores, and stores are made with the chain that their writes pass.
+ */
 export class AdmissionChain implements Admission {
-  readonly #steps: Record<Step, Map<AdmissionOperation, AdmissionPlugin[]>>;
+  #steps: Record<Step, Map<AdmissionOperation, AdmissionPlugin[]>> = { mutate: new Map(), validate: new Map() };
 
-  constructor(plugins: readonly AdmissionPlugin[]) {
+  use(plugins: readonly AdmissionPlugin[]): void {
     this.#steps = { mutate: byOperation(plugins, 'mutate'), validate: byOperation(plugins, 'validate') };
   }
 

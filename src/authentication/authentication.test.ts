@@ -14,7 +14,9 @@ import { loadTokenFile } from './token-file.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
 let folder: string;
-beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'binnacle-tokens-')); });
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'binnacle-tokens-'));
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const warnings: string[] = [];
@@ -31,9 +33,20 @@ function requestOf(headers: IncomingHttpHeaders, connection: Partial<ConnectionI
   return { exchange, info: { path }, warned, warn: (text: string) => warned.push(text) } as unknown as ServerRequest & { warned: string[] };
 }
 
+const someTokens = (): TokenAuthenticator => tokenFile('t1,alice,u1,devs\nmaster,root,u0,"system:masters,system:authenticated"\n');
+const protocol = (...protocols: string[]): IncomingHttpHeaders => ({
+  connection: 'keep-alive, Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-protocol': protocols.join(', '),
+});
+const chainOf = (pem: string): Buffer[] => decodePem('CERTIFICATE', pem);
+
 describe('CSV', () => {
   it('reads quoted fields, doubled quotes, line breaks and skips empty lines', () => {
-    expect(parseCsv('a,b,"c,d"\r\n\n"x ""y""\nz",,\n')).toEqual([['a', 'b', 'c,d'], ['x "y"\nz', '', '']]);
+    expect(parseCsv('a,b,"c,d"\r\n\n"x ""y""\nz",,\n')).toEqual([
+      ['a', 'b', 'c,d'],
+      ['x "y"\nz', '', ''],
+    ]);
     expect(parseCsv('')).toEqual([]);
   });
 
@@ -51,7 +64,10 @@ describe('the token file', () => {
     expect(tokens.authenticateToken('t2')?.user.name).toBe('eve');
     expect(tokens.authenticateToken('')).toBeUndefined();
     expect(tokens.authenticateToken('__proto__')).toBeUndefined();
-    expect(warnings.map((w) => w.replace(/'[^']*csv'/, 'FILE'))).toEqual(["empty token has been found in token file FILE, record number '3'", "duplicate token has been found in token file FILE, record number '4'"]);
+    expect(warnings.map((w) => w.replace(/'[^']*csv'/, 'FILE'))).toEqual([
+      "empty token has been found in token file FILE, record number '3'",
+      "duplicate token has been found in token file FILE, record number '4'",
+    ]);
   });
 
   it('is refused when a line is short', () => {
@@ -59,12 +75,12 @@ describe('the token file', () => {
   });
 });
 
-describe('tokens of requests', () => {
-  const tokens = (): TokenAuthenticator => tokenFile('t1,alice,u1,devs\nmaster,root,u0,"system:masters,system:authenticated"\n');
-  const authenticator = (): ReturnType<typeof createAuthenticator> => createAuthenticator({ tokens: [createLoopbackIdentity().tokens, tokens()], anonymous: { paths: [] } });
+const withTokens = (): ReturnType<typeof createAuthenticator> =>
+  createAuthenticator({ tokens: [createLoopbackIdentity().tokens, someTokens()], anonymous: { paths: [] } });
 
+describe('tokens of requests', () => {
   it('come as a bearer header', () => {
-    const all = authenticator();
+    const all = withTokens();
     const first = all.authenticate(requestOf({ authorization: 'bearer t1' }));
     expect(first).toEqual({ user: { name: 'alice', uid: 'u1', groups: ['devs', 'system:authenticated'] } });
     expect(all.authenticate(requestOf({ authorization: 'Bearer t1' }))).toBe(first);
@@ -72,7 +88,7 @@ describe('tokens of requests', () => {
   });
 
   it('make a request anonymous only when there is none', () => {
-    const all = authenticator();
+    const all = withTokens();
     const nobody = { user: { name: 'system:anonymous', groups: ['system:unauthenticated'] } };
     expect(all.authenticate(requestOf({}))).toEqual(nobody);
     expect(all.authenticate(requestOf({ authorization: 'Basic YTpi' }))).toEqual(nobody);
@@ -83,35 +99,47 @@ describe('tokens of requests', () => {
   });
 
   it('are needed where anonymous requests are off, or limited to paths', () => {
-    expect(createAuthenticator({ tokens: [tokens()] }).authenticate(requestOf({}))).toBeUndefined();
-    const limited = createAuthenticator({ tokens: [tokens()], anonymous: { paths: ['/healthz'] } });
+    expect(createAuthenticator({ tokens: [someTokens()] }).authenticate(requestOf({}))).toBeUndefined();
+    const limited = createAuthenticator({ tokens: [someTokens()], anonymous: { paths: ['/healthz'] } });
     expect(limited.authenticate(requestOf({}, {}, '/healthz'))).toBeDefined();
     expect(limited.authenticate(requestOf({}, {}, '/api'))).toBeUndefined();
   });
 
   it('may come as a WebSocket subprotocol, and are taken out of it', () => {
-    const all = authenticator();
-    const protocol = (...protocols: string[]): IncomingHttpHeaders => ({ connection: 'keep-alive, Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': protocols.join(', ') });
+    const all = withTokens();
     const encoded = `base64url.bearer.authorization.k8s.io.${Buffer.from('t1').toString('base64url')}`;
     const request = requestOf(protocol('v4.channel.k8s.io', encoded));
     expect(all.authenticate(request)).toMatchObject({ user: { name: 'alice' } });
     expect(request.exchange.headers['sec-websocket-protocol']).toBe('v4.channel.k8s.io');
     expect(() => all.authenticate(requestOf(protocol(encoded)))).toThrow('missing additional subprotocol');
     expect(() => all.authenticate(requestOf(protocol('x', encoded, encoded)))).toThrow('multiple base64.bearer.authorization tokens specified');
-    expect(() => all.authenticate(requestOf(protocol('x', 'base64url.bearer.authorization.k8s.io.a=')))).toThrow('invalid base64.bearer.authorization token encoding');
+    expect(() => all.authenticate(requestOf(protocol('x', 'base64url.bearer.authorization.k8s.io.a=')))).toThrow(
+      'invalid base64.bearer.authorization token encoding',
+    );
     expect(() => all.authenticate(requestOf(protocol('x', 'base64url.bearer.authorization.k8s.io._w')))).toThrow('invalid base64.bearer.authorization token');
   });
 
-  it('are the loopback identity\'s as well', () => {
+  it("are the loopback identity's as well", () => {
     const { token, tokens: loopback } = createLoopbackIdentity();
     const all = createAuthenticator({ tokens: [loopback] });
-    expect(all.authenticate(requestOf({ authorization: `Bearer ${token}` }))).toMatchObject({ user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] } });
+    expect(all.authenticate(requestOf({ authorization: `Bearer ${token}` }))).toMatchObject({
+      user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
+    });
   });
 
   it('may take their time, and errors of all are told together', async () => {
-    const late: TokenAuthenticator = { authenticateToken: async (token) => { if (token === 'slow') return { user: { name: 'slow', groups: [] } }; throw new Error('too late'); } };
-    const bad: TokenAuthenticator = { authenticateToken: () => { throw new Error('no'); } };
-    const all = createAuthenticator({ tokens: [bad, late, tokens()], anonymous: { paths: [] } });
+    const late: TokenAuthenticator = {
+      authenticateToken: async (token) => {
+        if (token === 'slow') return { user: { name: 'slow', groups: [] } };
+        throw new Error('too late');
+      },
+    };
+    const bad: TokenAuthenticator = {
+      authenticateToken: () => {
+        throw new Error('no');
+      },
+    };
+    const all = createAuthenticator({ tokens: [bad, late, someTokens()], anonymous: { paths: [] } });
     expect(await all.authenticate(requestOf({ authorization: 'Bearer slow' }))).toEqual({ user: { name: 'slow', groups: ['system:authenticated'] } });
     expect(await all.authenticate(requestOf({ authorization: 'Bearer t1' }))).toMatchObject({ user: { name: 'alice' } });
     await expect(all.authenticate(requestOf({ authorization: 'Bearer x' }))).rejects.toThrow('[no, too late]');
@@ -121,8 +149,14 @@ describe('tokens of requests', () => {
 describe('client certificates', () => {
   const authority = createAuthority({ commonName: 'ca' });
   const nowMs = Date.now();
-  const chainOf = (pem: string): Buffer[] => decodePem('CERTIFICATE', pem);
-  const client = signCertificate(authority, { commonName: 'kate', organizations: ['dev', 'ops'], uid: 'u-7', usages: ['client'], notBefore: new Date(nowMs - 1000), notAfter: new Date(nowMs + 60_000) });
+  const client = signCertificate(authority, {
+    commonName: 'kate',
+    organizations: ['dev', 'ops'],
+    uid: 'u-7',
+    usages: ['client'],
+    notBefore: new Date(nowMs - 1000),
+    notAfter: new Date(nowMs + 60_000),
+  });
 
   it('name user, groups, uid and credential, once a connection', () => {
     const authenticator = createAuthenticator({ tokens: [], clientCertificates: { authorities: () => authorities, nowMs: () => nowMs } });
@@ -130,7 +164,12 @@ describe('client certificates', () => {
     const connection = { peerCertificates: chainOf(client.certPem) };
     const found = authenticator.authenticate(requestOf({}, connection));
     expect(found).toEqual({
-      user: { name: 'kate', uid: 'u-7', groups: ['dev', 'ops', 'system:authenticated'], extra: { 'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)] } },
+      user: {
+        name: 'kate',
+        uid: 'u-7',
+        groups: ['dev', 'ops', 'system:authenticated'],
+        extra: { 'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)] },
+      },
     });
     expect(authenticator.authenticate(requestOf({}, connection))).toBe(found);
   });

@@ -72,5 +72,11 @@ function decodeToken(encoded: string): string {
 }
 
 function isWebSocketRequest({ connection = '', upgrade = '' }: IncomingHttpHeaders): boolean {
-  return upgrade.toLowerCase() === 'websocket' && connection.toLowerCase().split(',').some((option) => option.trim() === 'upgrade');
+  return (
+    upgrade.toLowerCase() === 'websocket' &&
+    connection
+      .toLowerCase()
+      .split(',')
+      .some((option) => option.trim() === 'upgrade')
+  );
 }

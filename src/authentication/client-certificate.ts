@@ -46,7 +46,11 @@ function examine(chainDer: readonly Buffer[], authorities: readonly string[], no
     return { authorities, validUntilMs: Math.min(...chain.map(({ notAfter }) => notAfter.getTime())), result: userOf(chain[0]!) };
   } catch (error) {
     // A refusal is kept as well: a certificate can become valid with time, but its client may as well connect again.
-    return { authorities, validUntilMs: Infinity, result: new Error(`verifying certificate ${describeIfReadable(chainDer[0]!)} failed: ${(error as Error).message}`) };
+    return {
+      authorities,
+      validUntilMs: Infinity,
+      result: new Error(`verifying certificate ${describeIfReadable(chainDer[0]!)} failed: ${(error as Error).message}`),
+    };
   }
 }
 

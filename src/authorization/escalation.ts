@@ -49,7 +49,8 @@ async function checkRole(resolver: RuleResolver, authorizer: Authorizer, attribu
   const escalation = escalationMessage(resolver, user, namespace, role.rules ?? []);
   if (escalation !== undefined) throw refuse(escalation);
   const isAggregated = hasAggregationRule(role) || hasAggregationRule(attributes.oldObject as RoleObject | undefined);
-  if (isAggregated && escalationMessage(resolver, user, namespace, FULL_AUTHORITY) !== undefined) throw refuse('must have cluster-admin privileges to use the aggregationRule');
+  if (isAggregated && escalationMessage(resolver, user, namespace, FULL_AUTHORITY) !== undefined)
+    throw refuse('must have cluster-admin privileges to use the aggregationRule');
 }
 
 async function checkBinding(resolver: RuleResolver, authorizer: Authorizer, attributes: AdmissionAttributes): Promise<void> {
@@ -68,16 +69,32 @@ function mayBind(authorizer: Authorizer, user: User, roleRef: RoleRef, namespace
 }
 
 async function isAllowed(authorizer: Authorizer, user: User, verb: string, resource: string, namespace: string, name: string): Promise<boolean> {
-  const { decision } = await authorizer.authorize({ user, verb, isResourceRequest: true, apiGroup: RBAC_GROUP, apiVersion: '*', resource, subresource: '', namespace, name, path: '' });
+  const { decision } = await authorizer.authorize({
+    user,
+    verb,
+    isResourceRequest: true,
+    apiGroup: RBAC_GROUP,
+    apiVersion: '*',
+    resource,
+    subresource: '',
+    namespace,
+    name,
+    path: '',
+  });
   return decision === 'allow';
 }
 
 /** What the user would grant beyond what he holds; undefined where it is nothing. */
-export function escalationMessage({ policyRulesFor }: Pick<RuleResolver, 'policyRulesFor'>, user: User, namespace: string, rules: readonly PolicyRule[]): string | undefined {
+export function escalationMessage(
+  { policyRulesFor }: Pick<RuleResolver, 'policyRulesFor'>,
+  user: User,
+  namespace: string,
+  rules: readonly PolicyRule[],
+): string | undefined {
   const held = policyRulesFor(user, namespace, 'resource');
   const missing = uncoveredRules(held.rules, rules);
   if (missing.length === 0) return undefined;
-  const descriptions = [...new Set(compactRules(missing).map(describeRule))].sort();
+  const descriptions = [...new Set(compactRules(missing).map(describeRule))].toSorted();
   const message = `user ${quote(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${descriptions.join('\n')}`;
   return held.errors.length === 0 ? message : `${message}; resolution errors: [${aggregateMessage(held.errors)}]`;
 }

@@ -85,7 +85,7 @@ export class RbacIndex {
       if (!byBinding.has(grant.binding)) byBinding.set(grant.binding, grant);
       return false;
     });
-    return [...byBinding.values()].sort((a, b) => compareNames(a.binding, b.binding));
+    return [...byBinding.values()].toSorted((a, b) => compareNames(a.binding, b.binding));
   }
 
   #addGrants(namespace: string, binding: BindingObject): Grant[] {
@@ -96,7 +96,13 @@ export class RbacIndex {
       if (target === undefined) continue;
       const role = this.#slot(kind, kind === 'Role' ? namespace : '', name);
       role.references++;
-      const grant: Grant = { binding, namespace, subjectIndex, role, allowed: { decision: 'allow', reason: `RBAC: allowed by ${describe(binding, namespace, subject)}` } };
+      const grant: Grant = {
+        binding,
+        namespace,
+        subjectIndex,
+        role,
+        allowed: { decision: 'allow', reason: `RBAC: allowed by ${describe(binding, namespace, subject)}` },
+      };
       target.push(grant);
       grants.push(grant);
     }

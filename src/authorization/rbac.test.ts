@@ -10,20 +10,36 @@ import type { AdmissionAttributes } from '../registry/admission.ts';
 const bob = { name: 'bob', groups: ['devs', 'system:authenticated'] };
 
 const attributes = (verb: string, resource: string, more: Partial<AuthorizationAttributes> = {}): AuthorizationAttributes => ({
-  user: bob, verb, isResourceRequest: true, apiGroup: '', apiVersion: 'v1', resource, subresource: '', namespace: 'n', name: '', path: '', ...more,
+  user: bob,
+  verb,
+  isResourceRequest: true,
+  apiGroup: '',
+  apiVersion: 'v1',
+  resource,
+  subresource: '',
+  namespace: 'n',
+  name: '',
+  path: '',
+  ...more,
 });
 
 const role = (name: string, rules: PolicyRule[] | null): RoleObject => ({ kind: 'Role', apiVersion: `${RBAC_GROUP}/v1`, metadata: { name }, rules });
 const binding = (name: string, kind: string, roleName: string, subjects: Subject[]): BindingObject => ({
-  kind: 'RoleBinding', apiVersion: `${RBAC_GROUP}/v1`, metadata: { name }, roleRef: { apiGroup: RBAC_GROUP, kind, name: roleName }, subjects,
+  kind: 'RoleBinding',
+  apiVersion: `${RBAC_GROUP}/v1`,
+  metadata: { name },
+  roleRef: { apiGroup: RBAC_GROUP, kind, name: roleName },
+  subjects,
 });
 const group = (name: string): Subject => ({ kind: 'Group', name });
 const user = (name: string): Subject => ({ kind: 'User', name });
 
 let client: FakeClient;
 let rbac: RbacAuthorizer;
-const decide = (verb: string, resource: string, more: Partial<AuthorizationAttributes> = {}): string => rbac.authorize(attributes(verb, resource, more)).decision;
-const put = (plural: string, namespace: string, object: RoleObject | BindingObject): Promise<unknown> => client.resource(RBAC_GROUP, plural).create(namespace, object);
+const decide = (verb: string, resource: string, more: Partial<AuthorizationAttributes> = {}): string =>
+  rbac.authorize(attributes(verb, resource, more)).decision;
+const put = (plural: string, namespace: string, object: RoleObject | BindingObject): Promise<unknown> =>
+  client.resource(RBAC_GROUP, plural).create(namespace, object);
 
 beforeEach(async () => {
   client = new FakeClient();
@@ -31,15 +47,45 @@ beforeEach(async () => {
   await rbac.synced;
 });
 
+const write = (resource: string, object: RoleObject | BindingObject, old?: RoleObject | BindingObject): AdmissionAttributes => ({
+  operation: old === undefined ? 'CREATE' : 'UPDATE',
+  group: RBAC_GROUP,
+  version: 'v1',
+  resource,
+  subresource: '',
+  kind: { group: RBAC_GROUP, version: 'v1', kind: object.kind },
+  namespace: resource.startsWith('cluster') ? '' : 'n',
+  name: object.metadata.name ?? '',
+  object,
+  oldObject: old,
+  options: {},
+  dryRun: false,
+  user: bob,
+  context: { user: bob, userAgent: '', warn() {}, annotateAudit() {}, signal: undefined },
+});
+const check = async (admission: AdmissionAttributes): Promise<string> => {
+  try {
+    await escalationCheck(rbac, rbac).mutate(admission);
+    return 'ok';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
 describe('RBAC decisions', () => {
   it('follow roles and bindings as they come, change and go', async () => {
     expect(decide('get', 'configmaps')).toBe('noOpinion');
     await put('rolebindings', 'n', binding('readers', 'Role', 'reader', [group('devs')]));
     expect(rbac.authorize(attributes('get', 'configmaps')).reason).toBe('RBAC: role.rbac.authorization.k8s.io "reader" not found');
     await put('roles', 'n', role('reader', [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }]));
-    expect(rbac.authorize(attributes('get', 'configmaps'))).toEqual({ decision: 'allow', reason: 'RBAC: allowed by RoleBinding "readers/n" of Role "reader" to Group "devs"' });
+    expect(rbac.authorize(attributes('get', 'configmaps'))).toEqual({
+      decision: 'allow',
+      reason: 'RBAC: allowed by RoleBinding "readers/n" of Role "reader" to Group "devs"',
+    });
     expect(decide('list', 'configmaps')).toBe('noOpinion');
-    await client.resource<RoleObject>(RBAC_GROUP, 'roles').update('n', 'reader', (r) => { r.rules![0]!.verbs.push('list'); });
+    await client.resource<RoleObject>(RBAC_GROUP, 'roles').update('n', 'reader', (r) => {
+      r.rules![0]!.verbs.push('list');
+    });
     expect(decide('list', 'configmaps')).toBe('allow');
     expect(decide('list', 'configmaps', { namespace: '' })).toBe('noOpinion');
     expect(decide('list', 'configmaps', { namespace: 'other' })).toBe('noOpinion');
@@ -52,32 +98,49 @@ describe('RBAC decisions', () => {
     await put('clusterrolebindings', '', binding('x', 'ClusterRole', 'all', [user('bob')]));
     const late = createRbacAuthorizer(client);
     await late.synced;
-    expect(late.authorize(attributes('delete', 'nodes', { namespace: '' })).reason).toBe('RBAC: allowed by ClusterRoleBinding "x" of ClusterRole "all" to User "bob"');
+    expect(late.authorize(attributes('delete', 'nodes', { namespace: '' })).reason).toBe(
+      'RBAC: allowed by ClusterRoleBinding "x" of ClusterRole "all" to User "bob"',
+    );
   });
 
   it('match subresources, names, groups and paths as rules say', async () => {
-    await put('clusterroles', '', role('r', [
-      { verbs: ['get'], apiGroups: [''], resources: ['pods/log', '*/scale'] },
-      { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['one'] },
-      { verbs: ['get'], nonResourceURLs: ['/version', '/api/*', '/logs**'] },
-    ]));
+    await put(
+      'clusterroles',
+      '',
+      role('r', [
+        { verbs: ['get'], apiGroups: [''], resources: ['pods/log', '*/scale'] },
+        { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['one'] },
+        { verbs: ['get'], nonResourceURLs: ['/version', '/api/*', '/logs**'] },
+      ]),
+    );
     await put('clusterrolebindings', '', binding('b', 'ClusterRole', 'r', [{ kind: 'ServiceAccount', name: 'sa', namespace: 'ns' }]));
     const sa = { user: { name: 'system:serviceaccount:ns:sa', groups: [] } };
-    expect(rbac.authorize(attributes('get', 'pods', { subresource: 'log', ...sa })).reason).toBe('RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to ServiceAccount "sa/ns"');
+    expect(rbac.authorize(attributes('get', 'pods', { subresource: 'log', ...sa })).reason).toBe(
+      'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to ServiceAccount "sa/ns"',
+    );
     expect(decide('get', 'pods', sa)).toBe('noOpinion');
     expect(decide('get', 'deployments', { subresource: 'scale', ...sa })).toBe('allow');
     expect(decide('get', 'deployments', { subresource: 'scale', apiGroup: 'apps', ...sa })).toBe('noOpinion');
     expect(decide('get', 'secrets', { name: 'one', ...sa })).toBe('allow');
     expect(decide('get', 'secrets', { name: 'two', ...sa })).toBe('noOpinion');
     const path = (value: string): string => decide('get', '', { isResourceRequest: false, namespace: '', path: value, ...sa });
-    expect(['/version', '/version/', '/api/', '/api', '/logs/x', '/metrics'].map(path)).toEqual(['allow', 'noOpinion', 'allow', 'noOpinion', 'allow', 'noOpinion']);
+    expect(['/version', '/version/', '/api/', '/api', '/logs/x', '/metrics'].map(path)).toEqual([
+      'allow',
+      'noOpinion',
+      'allow',
+      'noOpinion',
+      'allow',
+      'noOpinion',
+    ]);
   });
 
   it('name the first subject that applies, and default a service account to the namespace of its binding', async () => {
     await put('clusterroles', '', role('r', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]));
     await put('rolebindings', 'n', binding('b', 'ClusterRole', 'r', [{ kind: 'ServiceAccount', name: 'sa' }, group('devs'), user('bob')]));
     expect(rbac.authorize(attributes('get', 'pods')).reason).toContain('to Group "devs"');
-    expect(rbac.authorize(attributes('get', 'pods', { user: { name: 'system:serviceaccount:n:sa', groups: [] } })).reason).toContain('to ServiceAccount "sa/n"');
+    expect(rbac.authorize(attributes('get', 'pods', { user: { name: 'system:serviceaccount:n:sa', groups: [] } })).reason).toContain(
+      'to ServiceAccount "sa/n"',
+    );
   });
 
   it('treat __proto__ and constructor as names like others', async () => {
@@ -88,8 +151,15 @@ describe('RBAC decisions', () => {
     expect(decide('get', 'constructor', someone)).toBe('noOpinion');
   });
 
-  it('list a user\'s rules once a binding', async () => {
-    await put('clusterroles', '', role('r', [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }, { verbs: ['get'], nonResourceURLs: ['/x'] }]));
+  it("list a user's rules once a binding", async () => {
+    await put(
+      'clusterroles',
+      '',
+      role('r', [
+        { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
+        { verbs: ['get'], nonResourceURLs: ['/x'] },
+      ]),
+    );
     await put('clusterrolebindings', '', binding('b', 'ClusterRole', 'r', [group('devs'), user('bob')]));
     await put('clusterrolebindings', '', binding('a', 'ClusterRole', 'gone', [user('bob')]));
     expect(rbac.rulesFor(bob, 'n')).toEqual({
@@ -121,26 +191,18 @@ describe('RBAC decisions', () => {
 describe('modes', () => {
   it('let system:masters pass first and ask in order', async () => {
     const { authorizer } = createAuthorization(['Node', 'AlwaysDeny'], client);
-    expect(await authorizer.authorize(attributes('get', 'pods', { user: { name: 'x', groups: ['system:masters'] } }))).toEqual({ decision: 'allow', reason: '' });
+    expect(await authorizer.authorize(attributes('get', 'pods', { user: { name: 'x', groups: ['system:masters'] } }))).toEqual({
+      decision: 'allow',
+      reason: '',
+    });
     expect(await authorizer.authorize(attributes('get', 'pods'))).toEqual({ decision: 'noOpinion', reason: 'Everything is forbidden.' });
-    expect((await createAuthorization(['RBAC', 'AlwaysAllow'], client).authorizer.rulesFor(bob, 'n')).resourceRules).toEqual([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]);
+    expect((await createAuthorization(['RBAC', 'AlwaysAllow'], client).authorizer.rulesFor(bob, 'n')).resourceRules).toEqual([
+      { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+    ]);
   });
 });
 
 describe('escalation', () => {
-  const write = (resource: string, object: RoleObject | BindingObject, old?: RoleObject | BindingObject): AdmissionAttributes => ({
-    operation: old === undefined ? 'CREATE' : 'UPDATE', group: RBAC_GROUP, version: 'v1', resource, subresource: '', kind: { group: RBAC_GROUP, version: 'v1', kind: object.kind },
-    namespace: resource.startsWith('cluster') ? '' : 'n', name: object.metadata.name ?? '', object, oldObject: old, options: {}, dryRun: false, user: bob,
-    context: { user: bob, userAgent: '', warn() {}, annotateAudit() {}, signal: undefined },
-  });
-  const check = async (attributes: AdmissionAttributes): Promise<string> => {
-    try {
-      await escalationCheck(rbac, rbac).mutate(attributes);
-      return 'ok';
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
   const reader: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] };
 
   beforeEach(async () => {
@@ -149,8 +211,11 @@ describe('escalation', () => {
     await put('rolebindings', 'n', binding('b', 'ClusterRole', 'reader', [group('devs')]));
   });
 
-  it('is refused in upstream\'s words', async () => {
-    const wanted = role('r', [{ verbs: ['get', 'watch', 'delete'], apiGroups: [''], resources: ['pods', 'secrets'] }, { verbs: ['get'], nonResourceURLs: ['/x'] }]);
+  it("is refused in upstream's words", async () => {
+    const wanted = role('r', [
+      { verbs: ['get', 'watch', 'delete'], apiGroups: [''], resources: ['pods', 'secrets'] },
+      { verbs: ['get'], nonResourceURLs: ['/x'] },
+    ]);
     expect(await check(write('roles', wanted))).toBe(
       'roles.rbac.authorization.k8s.io "r" is forbidden: user "bob" (groups=["devs" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n' +
         '{APIGroups:[""], Resources:["pods"], Verbs:["watch" "delete"]}\n{APIGroups:[""], Resources:["secrets"], Verbs:["get" "watch" "delete"]}\n{NonResourceURLs:["/x"], Verbs:["get"]}',
@@ -166,8 +231,12 @@ describe('escalation', () => {
   });
 
   it('covers bindings, aggregation and missing roles', async () => {
-    expect(await check(write('rolebindings', binding('x', 'ClusterRole', 'admin', [user('bob')])))).toContain('rolebindings.rbac.authorization.k8s.io "x" is forbidden: user "bob"');
-    expect(await check(write('rolebindings', binding('x', 'ClusterRole', 'gone', [user('bob')])))).toBe('clusterroles.rbac.authorization.k8s.io "gone" not found');
+    expect(await check(write('rolebindings', binding('x', 'ClusterRole', 'admin', [user('bob')])))).toContain(
+      'rolebindings.rbac.authorization.k8s.io "x" is forbidden: user "bob"',
+    );
+    expect(await check(write('rolebindings', binding('x', 'ClusterRole', 'gone', [user('bob')])))).toBe(
+      'clusterroles.rbac.authorization.k8s.io "gone" not found',
+    );
     expect(await check(write('clusterroles', { ...role('r', null), aggregationRule: { clusterRoleSelectors: [{}] } }))).toBe(
       'clusterroles.rbac.authorization.k8s.io "r" is forbidden: must have cluster-admin privileges to use the aggregationRule',
     );

@@ -1,5 +1,5 @@
 import type { Client, Informer } from '../client/client.ts';
-import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes, Authorizer, Decision, ResourceRule, UserRules } from '../registry/authorizer.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { User } from '../util/user.ts';
 import { aggregateMessage } from './aggregate-message.ts';
@@ -53,11 +53,11 @@ export function rbacOver(index: RbacIndex): Omit<RbacAuthorizer, 'synced'> {
 }
 
 async function follow<T extends ApiObject>(informer: Informer<T>, set: (namespace: string, name: string, object: T | undefined) => void): Promise<void> {
+  await informer.synced;
   informer.onChange((object, old) => {
     const { namespace = '', name = '' } = (object ?? old)!.metadata;
     set(namespace, name, object);
   });
-  await informer.synced;
   for (const object of informer.list('')) set(object.metadata.namespace ?? '', object.metadata.name ?? '', object);
 }
 
@@ -79,7 +79,8 @@ function denialOverMissingRoles(index: RbacIndex, user: User, namespace: string)
   return { decision: 'noOpinion', reason: `RBAC: ${aggregateMessage(errors)}` };
 }
 
-const missingRoles = (grants: readonly Grant[], naming: RoleNaming): string[] => grants.map((grant) => missingRole(grant, naming)).filter((error) => error !== undefined);
+const missingRoles = (grants: readonly Grant[], naming: RoleNaming): string[] =>
+  grants.map((grant) => missingRole(grant, naming)).filter((error) => error !== undefined);
 
 function grantTest(attributes: AuthorizationAttributes): (grant: Grant) => boolean {
   const { verb, path, subresource } = attributes;
@@ -105,11 +106,18 @@ function grantsFor(index: RbacIndex, user: User, namespace: string): Grant[] {
   return namespace === '' ? ofCluster : [...ofCluster, ...index.list(user, namespace)];
 }
 
+const toResourceRule = ({ verbs, apiGroups = [], resources = [], resourceNames }: PolicyRule): ResourceRule => ({
+  verbs,
+  apiGroups,
+  resources,
+  ...(resourceNames && { resourceNames }),
+});
+
 function toUserRules({ rules, errors }: ResolvedRules): UserRules {
   const withResources = rules.filter((rule) => rule.resources?.length);
   const withPaths = rules.filter((rule) => rule.nonResourceURLs?.length);
   return {
-    resourceRules: withResources.map(({ verbs, apiGroups = [], resources = [], resourceNames }) => ({ verbs, apiGroups, resources, ...(resourceNames && { resourceNames }) })),
+    resourceRules: withResources.map(toResourceRule),
     nonResourceRules: withPaths.map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
     isIncomplete: false,
     ...(errors.length > 0 && { evaluationError: aggregateMessage(errors) }),

@@ -30,7 +30,8 @@ function covers(rule: PolicyRule, right: PolicyRule): boolean {
   );
 }
 
-const hasAllOrStar = (set: readonly string[] = [], wanted: readonly string[] = []): boolean => set.includes('*') || wanted.every((value) => set.includes(value));
+const hasAllOrStar = (set: readonly string[] = [], wanted: readonly string[] = []): boolean =>
+  set.includes('*') || wanted.every((value) => set.includes(value));
 
 function coversResource(set: readonly string[], resource: string): boolean {
   if (set.includes('*') || set.includes(resource)) return true;
@@ -39,7 +40,8 @@ function coversResource(set: readonly string[], resource: string): boolean {
 }
 
 /** A right over all names is covered only by a rule over all names. */
-const coversNames = (set: readonly string[], names: readonly string[]): boolean => set.length === 0 || (names.length > 0 && names.every((name) => set.includes(name)));
+const coversNames = (set: readonly string[], names: readonly string[]): boolean =>
+  set.length === 0 || (names.length > 0 && names.every((name) => set.includes(name)));
 
 const coversPath = (pattern: string, path: string): boolean => pattern === path || (pattern.endsWith('*') && path.startsWith(withoutTrailingStars(pattern)));
 

@@ -40,7 +40,11 @@ export function compileRules(rules: readonly PolicyRule[]): RuleSet {
   const pathPrefixes: { prefix: string; verbs: VerbSet }[] = [];
   for (const rule of rules) {
     const verbs = setOrAll(rule.verbs ?? []);
-    const grant: ResourceGrant = { verbs, apiGroups: setOrAll(rule.apiGroups ?? []), names: rule.resourceNames?.length ? new Set(rule.resourceNames) : undefined };
+    const grant: ResourceGrant = {
+      verbs,
+      apiGroups: setOrAll(rule.apiGroups ?? []),
+      names: rule.resourceNames?.length ? new Set(rule.resourceNames) : undefined,
+    };
     for (const resource of rule.resources ?? []) addTo(byResource, resource, grant);
     for (const path of rule.nonResourceURLs ?? []) {
       if (path.endsWith('*')) pathPrefixes.push({ prefix: withoutTrailingStars(path), verbs });
@@ -68,7 +72,12 @@ export function allowsPath(set: RuleSet, verb: string, path: string): boolean {
 function grantsMatch(grants: readonly ResourceGrant[] | undefined, query: RuleQuery): boolean {
   if (grants === undefined) return false;
   for (const { verbs, apiGroups, names } of grants) {
-    if ((verbs === undefined || verbs.has(query.verb)) && (apiGroups === undefined || apiGroups.has(query.apiGroup)) && (names === undefined || names.has(query.name))) return true;
+    if (
+      (verbs === undefined || verbs.has(query.verb)) &&
+      (apiGroups === undefined || apiGroups.has(query.apiGroup)) &&
+      (names === undefined || names.has(query.name))
+    )
+      return true;
   }
   return false;
 }

@@ -13,7 +13,12 @@ export function unionOf(authorizers: readonly Authorizer[]): Authorizer {
 }
 
 /** Stays synchronous until an authorizer does not. `undecided` holds those no-opinions that had something to say. */
-function decideFrom(authorizers: readonly Authorizer[], start: number, attributes: AuthorizationAttributes, undecided: Decision[] | undefined): Decision | Promise<Decision> {
+function decideFrom(
+  authorizers: readonly Authorizer[],
+  start: number,
+  attributes: AuthorizationAttributes,
+  undecided: Decision[] | undefined,
+): Decision | Promise<Decision> {
   for (let i = start; i < authorizers.length; i++) {
     const decision = authorizers[i]!.authorize(attributes);
     if (decision instanceof Promise) {

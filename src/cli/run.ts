@@ -28,8 +28,9 @@ export interface RunSettings {
 }
 
 /** The server chain of this program; loaded only when it is to run. */
-export const chainFactory: ServerFactory = async () => {
-  throw new CommandError('the server chain is not wired to the command yet');
+const chainFactory: ServerFactory = async (options, logger) => {
+  const { createServer } = await import('./server-factory.ts');
+  return createServer(options, logger);
 };
 
 /** Starts a server: makes the files it lacks, then listens. What goes wrong is a CommandError. */

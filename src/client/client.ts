@@ -14,7 +14,7 @@ export interface ResourceClient<T extends ApiObject = ApiObject> {
   get(namespace: string, name: string): Promise<T | undefined>;
   /** Namespace '' is all of them. */
   list(namespace: string): Promise<T[]>;
-  /** Throws ApiError (AlreadyExists and the rest) as a client would see it. */
+  /** Throws ApiError (AlreadyExists and the rest) as a client would see it. The object given stays the caller's, unchanged. */
   create(namespace: string, object: T): Promise<T>;
   /** `change` edits a private copy, or answers false to leave the object alone; retried on conflict. Throws NotFound. `subresource`: '' or 'status'. */
   update(namespace: string, name: string, change: (object: T) => boolean | void, subresource?: string): Promise<T>;

@@ -32,8 +32,10 @@ export const tableOptions = ({ version }: Transform, query: URLSearchParams): { 
 
 export const envelopeOf = (view: View, entry: CacheEntry): Buffer => encodeEnvelope(view.apiVersion, view.kind.kind, protobufOf(view, entry));
 
-export const partialEnvelopeOf = (view: View, entry: CacheEntry, transform: Transform): Buffer =>
-  encodeProtobufObject(metaSchema(view.environment, transform.version, 'PartialObjectMetadata'), { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(transform), metadata: entry.object().metadata });
+export function partialEnvelopeOf({ environment }: View, entry: CacheEntry, transform: Transform): Buffer {
+  const partial = { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(transform), metadata: entry.object().metadata };
+  return encodeProtobufObject(metaSchema(environment, transform.version, partial.kind), partial);
+}
 
 /** The object's message, without its envelope. */
 function protobufOf(view: View, entry: CacheEntry): Buffer {
@@ -69,10 +71,10 @@ function protobufList(view: View, list: ListResult): Buffer {
   return encodeProtobufList(view.apiVersion, `${view.kind.kind}List`, listMetaMessage(list), items);
 }
 
-function partialProtobufList(view: View, list: ListResult, transform: Transform): Buffer {
-  const kind = 'PartialObjectMetadataList';
+function partialProtobufList({ environment }: View, list: ListResult, transform: Transform): Buffer {
   const items = list.entries.map((entry) => ({ metadata: entry.object().metadata }));
-  return encodeProtobufObject(metaSchema(view.environment, transform.version, kind), { kind, apiVersion: metaApiVersion(transform), metadata: listMeta(list), items });
+  const partial = { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform), metadata: listMeta(list), items };
+  return encodeProtobufObject(metaSchema(environment, transform.version, partial.kind), partial);
 }
 
 /** meta/v1 ListMeta: selfLink 1, resourceVersion 2, continue 3, remainingItemCount 4; strings are written even when empty. The writer goes backwards. */

@@ -30,8 +30,9 @@ export interface ServerRequest extends RequestContext {
   user: User;
   auditId: string;
   readonly receivedAtMs: number;
-  /** Headers that filters want on whatever answer leaves (audit id, cache control, …). */
+  /** Headers that go along with whatever answer leaves (audit id, cache control, warnings, …): the exchange adds them itself; an answer's own win. */
   readonly responseHeaders: Record<string, string | string[]>;
+  /** The texts given to `warn`; their header is among the response headers. */
   readonly warnings: readonly string[];
   /** Absolute, in the clock of performance.now(); undefined for long-running requests. */
   deadlineMs: number | undefined;
@@ -39,4 +40,3 @@ export interface ServerRequest extends RequestContext {
 
 /** Answers the request, or throws. What is thrown becomes a Status. */
 export type Handler = (request: ServerRequest) => Promise<void> | void;
-export type Filter = (next: Handler) => Handler;

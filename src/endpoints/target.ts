@@ -2,12 +2,15 @@ import type { ServedVersion, Subresource } from '../registry/definition.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 
-/** What a resource request is about: found by the server from the request's group, version, resource and subresource. */
+/**
+ * What a resource request is about: found by the server from the request's group, version, resource and subresource. Paths that the resource does
+ * not have (in the wrong scope, too long) never come here.
+ */
 export interface ResourceTarget {
   store: ResourceStore;
   /** The group-version in the path: what the client speaks. */
   served: ServedVersion;
-  /** Absent where the path names none. A path whose subresource does not exist must not come here. */
+  /** Absent where the path names none. */
   subresource?: Subresource;
   /** A custom resource: no protobuf, no strategic merge, and list items carry their kind and apiVersion. */
   isCustom: boolean;

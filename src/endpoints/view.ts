@@ -11,6 +11,8 @@ import { type ClientKind, type EndpointEnvironment, type ResourceTarget, clientK
 export interface View {
   kind: ClientKind;
   apiVersion: string;
+  /** Of what is converted: the length of `{"kind":"K","apiVersion":"V",`. */
+  typePrefixLength: number;
   /** From the stored object, which it may change; absent where clients see it as it is stored. */
   convert: ((stored: ApiObject) => ApiObject) | undefined;
   columns: readonly Column[] | undefined;
@@ -18,12 +20,24 @@ export interface View {
   environment: EndpointEnvironment;
 }
 
+const views = new WeakMap<ResourceTarget, View>();
+
 export function viewOf(target: ResourceTarget): View {
+  const known = views.get(target);
+  if (known) return known;
+  const view = makeView(target);
+  views.set(target, view);
+  return view;
+}
+
+function makeView(target: ResourceTarget): View {
   const { store, served, subresource, isCustom, environment } = target;
   const kind = clientKindOf(target);
   const convert = subresource?.read ? subresource.read.bind(subresource) : served.fromStored?.bind(served);
   const isOwnKind = subresource === undefined || subresource.kind === served.kind;
-  return { kind, apiVersion: apiVersionOf(kind.group, kind.version), convert, columns: isOwnKind ? store.definition.columns : undefined, isCustom, environment };
+  const apiVersion = apiVersionOf(kind.group, kind.version);
+  const typePrefixLength = Buffer.byteLength(typePrefix(kind.kind, apiVersion));
+  return { kind, apiVersion, typePrefixLength, convert, columns: isOwnKind ? store.definition.columns : undefined, isCustom, environment };
 }
 
 /** The same clients, shown objects that are already of their kind and version. */
@@ -45,7 +59,7 @@ export function jsonOf(view: View, entry: CacheEntry): Buffer {
 }
 
 /** How many bytes of `jsonOf` are `{"kind":"K","apiVersion":"V",`. */
-export const typePrefixLengthOf = (view: View, entry: CacheEntry): number => (view.convert === undefined ? entry.typePrefixLength : Buffer.byteLength(typePrefix(view.kind.kind, view.apiVersion)));
+export const typePrefixLengthOf = (view: View, entry: CacheEntry): number => (view.convert === undefined ? entry.typePrefixLength : view.typePrefixLength);
 
 export const typePrefix = (kind: string, apiVersion: string): string => `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
 

@@ -20,6 +20,9 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
     this.definition = parts.definition;
   }
 
+  get ready(): Promise<void> {
+    return this.#parts.cache.ready;
+  }
   get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry> {
     return getEntry(this.#parts, namespace, name, resourceVersion);
   }

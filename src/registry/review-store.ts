@@ -13,6 +13,7 @@ export type Review<T extends ApiObject = ApiObject> = (object: T, context: Reque
 /** A resource of questions: what is posted is admitted, answered and forgotten (access reviews, token reviews). */
 export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceStore<T> {
   readonly definition: ResourceDefinition<T>;
+  readonly ready = Promise.resolve();
   readonly #review: Review<T>;
   readonly #admission: Admission;
 

@@ -12,6 +12,8 @@ import type { RequestContext } from './request-context.ts';
  */
 export interface ResourceStore<T extends ApiObject = ApiObject> {
   readonly definition: ResourceDefinition<T>;
+  /** Resolves once everything stored can be read; rejects where it cannot. */
+  readonly ready: Promise<void>;
 
   /** `resourceVersion`: '' for the newest, '0' for whatever is at hand, N for not older than N. Synchronous where nothing has to be waited for. */
   get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry>;

@@ -94,29 +94,3 @@ export function assemble(plan: ObjectPlan, values: readonly (Json | undefined)[]
   }
   return object;
 }
-
-/** `v1.PodSpec`, `[]v1.Container`, `map[string]string`: a type as Go's errors name it. */
-export function goTypeName(type: TypeSchema): string {
-  switch (type.type) {
-    case 'object':
-      return type.name.split('.').slice(-2).join('.');
-    case 'list':
-      return `[]${goTypeName(type.items)}`;
-    case 'map':
-      return type.values.type === 'quantity' ? 'v1.ResourceList' : `map[string]${goTypeName(type.values)}`;
-    case 'boolean':
-      return 'bool';
-    case 'double':
-      return 'float64';
-    case 'bytes':
-      return '[]uint8';
-    case 'intOrString':
-      return 'int32';
-    case 'time':
-    case 'microTime':
-    case 'duration':
-      return 'string';
-    default:
-      return type.type;
-  }
-}

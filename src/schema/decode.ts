@@ -6,7 +6,8 @@ import type { Json, JsonObject } from '../util/json-types.ts';
 import { canonicalQuantity } from '../util/quantity.ts';
 import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
 import { canonicalBase64 } from './base64.ts';
-import { type FieldPlan, type ObjectPlan, assemble, goTypeName, planOf, zeroOf } from './decode-plan.ts';
+import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
+import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
@@ -30,22 +31,41 @@ const MIN_INT32 = -(2 ** 31);
  * only `any` values with the one given. Throws DecodeError.
  */
 export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors): JsonObject {
-  const decoder = new Decoder(strict);
-  const plan = planOf(schema);
-  const decoded = value === null ? assemble(plan, []) : decoder.value(schema, value);
+  return (decodeAs(schema, value, strict, jsonWording) ?? assemble(planOf(schema), [])) as JsonObject;
+}
+
+/** The same for any type; null for no value. */
+export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors): Json => decodeAs(type, value, strict, jsonWording) ?? null;
+
+/**
+ * The same for an object that a strategic merge made: errors are worded as apimachinery's converter words them, and unknown fields are told in the
+ * order of their paths. `strict.errors` is added to.
+ */
+export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors): JsonObject {
+  const unknown: string[] = [];
+  const converted = decodeAs(schema, value, strict && { errors: unknown }, converterWording) as JsonObject;
+  strict?.errors.push(...unknown.sort());
+  return converted;
+}
+
+function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefined, wording: MismatchWording): Json | undefined {
+  const decoder = new Decoder(strict, wording);
+  const decoded = value === null ? undefined : decoder.value(type, value);
   if (decoder.firstError !== undefined) throw new DecodeError(decoder.firstError);
-  return decoded as JsonObject;
+  return decoded;
 }
 
 class Decoder {
   /** Go reports the first mismatch, after it has read everything. Only what a type's own unmarshaler says ends the reading. */
   firstError: string | undefined;
   strict: StrictErrors | undefined;
+  readonly wording: MismatchWording;
   /** The way down: fields, indexes of lists, keys of maps. */
   readonly path: (FieldPlan | number | string)[] = [];
 
-  constructor(strict: StrictErrors | undefined) {
+  constructor(strict: StrictErrors | undefined, wording: MismatchWording) {
     this.strict = strict;
+    this.wording = wording;
   }
 
   /** Undefined where the value is none, or a mismatch was noted. */
@@ -142,7 +162,7 @@ class Decoder {
       case 'double':
         return typeof raw === 'number' || typeof raw === 'bigint' ? Number(raw) : this.mismatch(raw, type);
       case 'bytes':
-        return typeof raw === 'string' ? this.saving(() => canonicalBase64(raw)) : this.mismatch(raw, type);
+        return typeof raw === 'string' ? this.bytes(raw) : this.mismatch(raw, type);
       case 'intOrString':
         return typeof raw === 'string' ? raw : isInt32(raw) ? raw : this.stop(raw, type);
       case 'quantity':
@@ -168,12 +188,11 @@ class Decoder {
     }
   }
 
-  saving<T>(read: () => T): T | undefined {
+  bytes(text: string): string | undefined {
     try {
-      return read();
+      return canonicalBase64(text);
     } catch (error) {
-      this.firstError ??= (error as Error).message;
-      return undefined;
+      return this.note(this.wording.bytesPrefix + (error as Error).message);
     }
   }
 
@@ -225,25 +244,16 @@ class Decoder {
   mismatch(raw: Json, type: TypeSchema): undefined {
     if (this.firstError !== undefined) return;
     const fields = this.path.filter((step): step is FieldPlan => typeof step === 'object');
-    const struct = fields.at(-1)?.structName;
-    const place = struct === undefined ? 'Go value' : `Go struct field ${struct}.${fields.map((field) => field.goPath).join('.')}`;
-    this.firstError = `json: cannot unmarshal ${describe(raw, type)} into ${place} of type ${goTypeName(type)}`;
+    this.note(this.wording.mismatch(raw, type, fields));
   }
-}
 
-/** `string`, `object`, `number 4294967296`: Go tells a number only where a number was expected. */
-function describe(raw: Json, type: TypeSchema): string {
-  if (typeof raw === 'number' || typeof raw === 'bigint') {
-    const expectsNumber = type.type === 'int32' || type.type === 'int64' || type.type === 'intOrString';
-    return expectsNumber ? `number ${literal(raw)}` : 'number';
+  note(error: string): undefined {
+    if (this.wording.stopsAtOnce) throw new DecodeError(error);
+    this.firstError ??= error;
   }
-  if (typeof raw === 'boolean') return 'bool';
-  return Array.isArray(raw) ? 'array' : typeof raw;
 }
 
 const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInteger(raw) && raw >= MIN_INT32 && raw <= MAX_INT32;
-
-const literal = (raw: number | bigint): string => (typeof raw === 'number' && Number.isInteger(raw) ? BigInt(raw) : raw).toString();
 
 const isNonZero = (value: Json): boolean => value !== '' && value !== 0 && value !== false && value !== 0n;
 

@@ -2,7 +2,7 @@ import { badRequest } from '../util/errors.ts';
 import { setKey } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { readMessage, SCALAR_CODECS, type ValueCodec } from './protobuf-values.ts';
-import { ProtobufReader, type ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from './protobuf-wire.ts';
+import { type ProtobufReader, type ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from './protobuf-wire.ts';
 import type { FieldSchema, ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 /** Messages may nest so deep: more than any real schema in a CRD, and little enough for the stack. */
@@ -30,7 +30,7 @@ class MessageCodec {
     this.#schema = schema;
     const fields = [...schema.fields.values()].filter((field) => field.protoNumber !== undefined).map(fieldCodec);
     const inlined = (schema.inlined ?? []).map((message) => inlinedCodec(message.protoNumber, message.schema));
-    this.#fields = [...fields, ...inlined].sort((a, b) => b.number - a.number);
+    this.#fields = [...fields, ...inlined].toSorted((a, b) => b.number - a.number);
     this.#byNumber = new Map(this.#fields.map((field) => [field.number, field]));
   }
 
@@ -185,8 +185,8 @@ const SURROGATE = /[\ud800-\udfff]/;
 
 /** In the order of their bytes, which is not that of UTF-16 where there are characters beyond the first plane. */
 function sortedKeys(map: JsonObject): string[] {
-  const keys = Object.keys(map).sort();
-  return keys.some((key) => SURROGATE.test(key)) ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys;
+  const keys = Object.keys(map).toSorted();
+  return keys.some((key) => SURROGATE.test(key)) ? keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys;
 }
 
 /** The nested message's fields stand in the object itself. */
@@ -333,4 +333,5 @@ function expectWireType(wireType: number, codec: ValueCodec, name: string): void
   if (wireType !== codec.wireType) throw wrongWireType(wireType, name);
 }
 
-const wrongWireType = (wireType: number, name: string): Error => badRequest(`proto: wrong wireType = ${wireType} for field ${name[0]!.toUpperCase()}${name.slice(1)}`);
+const wrongWireType = (wireType: number, name: string): Error =>
+  badRequest(`proto: wrong wireType = ${wireType} for field ${name[0]!.toUpperCase()}${name.slice(1)}`);

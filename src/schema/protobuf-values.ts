@@ -191,7 +191,8 @@ function parseTime(text: string): { seconds: number; nanos: number } {
 }
 
 function formatTime(seconds: number, nanos: number, fractionDigits: 0 | 6): string {
-  if (seconds < ZERO_TIME_SECONDS || seconds > MAX_TIME_SECONDS || nanos < 0 || nanos >= 1e9) throw badRequest('Time.MarshalJSON: year outside of range [0,9999]');
+  if (seconds < ZERO_TIME_SECONDS || seconds > MAX_TIME_SECONDS || nanos < 0 || nanos >= 1e9)
+    throw badRequest('Time.MarshalJSON: year outside of range [0,9999]');
   const whole = new Date(seconds * 1000).toISOString().slice(0, -'.000Z'.length);
   return fractionDigits === 0 ? `${whole}Z` : `${whole}.${String(Math.floor(nanos / 1000)).padStart(fractionDigits, '0')}Z`;
 }

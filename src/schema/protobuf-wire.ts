@@ -23,9 +23,10 @@ export class ProtobufWriter {
     return this.#buffer.length - this.#start;
   }
 
-  /** What was written; the writer must not be used after. */
+  /** What was written, in a buffer of little more than its size, so that it may be kept. The writer must not be used after. */
   finish(): Buffer {
-    return this.#buffer.subarray(this.#start);
+    const written = this.#buffer.subarray(this.#start);
+    return this.#start * 4 > this.#buffer.length ? Buffer.from(written) : written;
   }
 
   #reserve(sizeBytes: number): number {

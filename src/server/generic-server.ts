@@ -2,7 +2,7 @@ import { serveResource } from '../endpoints/dispatch.ts';
 import type { Handler, RequestInfo, ServerRequest } from '../endpoints/request.ts';
 import type { EndpointEnvironment, ResourceTarget } from '../endpoints/target.ts';
 import { genericNotFound } from '../util/errors.ts';
-import type { ApiVersion, InstalledResource } from './api-version.ts';
+import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
 import type { HealthCheck } from './health.ts';
 import type { PostStartHook, PreShutdownHook } from './hooks.ts';
 
@@ -20,6 +20,7 @@ export class GenericServer {
   /** Group, then version, then plural and subresource: three lookups a request, and no string is built for them. */
   readonly #groups = new Map<string, Map<string, InstalledVersion>>();
   readonly #paths = new Map<string, Handler>();
+  #generation = 0;
   readonly #prefixes: { prefix: string; handler: Handler }[] = [];
 
   constructor(name: string, environment: EndpointEnvironment, delegate: Handler) {
@@ -33,10 +34,20 @@ export class GenericServer {
     const versions = this.#groups.get(version.group) ?? new Map<string, InstalledVersion>();
     versions.set(version.version, { api: version, targets: new Map([...version.resources].map(([plural, resource]) => [plural, this.#targetsOf(resource)])) });
     this.#groups.set(version.group, versions);
+    this.#generation++;
+  }
+
+  /** Grows whenever what is installed changes. */
+  get generation(): number {
+    return this.#generation;
   }
 
   get versions(): ApiVersion[] {
     return [...this.#groups.values()].flatMap((versions) => [...versions.values()].map(({ api }) => api));
+  }
+
+  hasResource(info: RequestInfo): boolean {
+    return this.#targetOf(info) !== undefined;
   }
 
   /** Serves a path that is no resource. */
@@ -61,12 +72,15 @@ export class GenericServer {
 
   #serveResource(request: ServerRequest): Promise<void> | void {
     const { info } = request;
-    const versions = this.#groups.get(info.apiGroup);
-    if (!versions) return this.#delegate(request);
-    const targets = versions.get(info.apiVersion)?.targets.get(info.resource);
-    const target = targets && (info.subresource === '' ? targets.whole : targets.subresources.get(info.subresource));
-    if (!target || !isPathOf(target, info)) throw genericNotFound();
+    if (!this.#groups.has(info.apiGroup)) return this.#delegate(request);
+    const target = this.#targetOf(info);
+    if (!target) throw genericNotFound();
     return serveResource(request, target);
+  }
+
+  #targetOf({ apiGroup, apiVersion, resource, subresource }: RequestInfo): ResourceTarget | undefined {
+    const targets = this.#groups.get(apiGroup)?.get(apiVersion)?.targets.get(resource);
+    return subresource === '' ? targets?.whole : targets?.subresources.get(subresource);
   }
 
   #targetsOf({ store, served, isCustom, subresources }: InstalledResource): Targets {
@@ -83,15 +97,4 @@ interface InstalledVersion {
 interface Targets {
   whole: ResourceTarget;
   subresources: Map<string, ResourceTarget>;
-}
-
-/**
- * Whether the path's shape is one that the resource has: a cluster-scoped resource has none below a namespace (CVE-2019-11247), a namespaced one
- * has names only there, and nothing but a proxied path goes on behind the subresource.
- */
-function isPathOf({ store: { definition }, subresource }: ResourceTarget, info: RequestInfo): boolean {
-  const isInNamespace = info.namespace !== '' && !(info.resource === 'namespaces' && info.apiGroup === '');
-  if (isInNamespace && !definition.namespaced) return false;
-  if (!isInNamespace && definition.namespaced && info.parts.length > 1) return false;
-  return info.parts.length <= 3 || (subresource?.kind.endsWith('ProxyOptions') ?? false);
 }

@@ -143,7 +143,7 @@ async function runChecks(type: string, checks: readonly HealthCheck[], request: 
     results.lines += reason === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
     if (reason !== undefined) results.failures.push(`${name}: ${reason}`);
   }
-  if (unmatched.size > 0) results.lines += `warn: some health checks cannot be excluded: no matches for ${[...unmatched].sort().map(quote).join(',')}\n`;
+  if (unmatched.size > 0) results.lines += `warn: some health checks cannot be excluded: no matches for ${[...unmatched].toSorted().map(quote).join(',')}\n`;
   return results;
 }
 

@@ -5,7 +5,7 @@ import type { DeleteOptions, ListOptions, ResourceStore, UpdateOptions, WriteOpt
 import type { ApiObject } from '../util/api-object.ts';
 import { isApiError } from '../util/errors.ts';
 import { EVERY_FIELD } from '../util/field-selector.ts';
-import { EVERY_LABEL } from '../util/label-selector.ts';
+import { EVERYTHING as EVERY_LABEL } from '../util/label-selector.ts';
 import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
 
 const CONTEXT: RequestContext = {
@@ -21,16 +21,16 @@ const DELETE: DeleteOptions = { dryRun: false, gracePeriodSeconds: undefined, pr
 
 /** The stores of the chain, as code inside the process uses them. Resources join as their servers install them. */
 export class InProcessClient implements Client {
-  readonly #stores = new Map<string, ResourceStore>();
+  readonly #clients = new Map<string, StoreClient<ApiObject>>();
 
   add(store: ResourceStore): void {
-    this.#stores.set(`${store.definition.group}/${store.definition.plural}`, store);
+    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store));
   }
 
   resource<T extends ApiObject>(group: string, plural: string): ResourceClient<T> {
-    const store = this.#stores.get(`${group}/${plural}`);
-    if (!store) throw new Error(`no resource ${plural} of group ${JSON.stringify(group)} is installed`);
-    return new StoreClient<T>(store as unknown as ResourceStore<T>);
+    const client = this.#clients.get(`${group}/${plural}`);
+    if (!client) throw new Error(`no resource ${plural} of group ${JSON.stringify(group)} is installed`);
+    return client as unknown as ResourceClient<T>;
   }
 }
 
@@ -76,7 +76,7 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
     this.#store = store;
   }
   get synced(): Promise<void> {
-    return Promise.resolve(this.#store.list('', { ...EVERYTHING, resourceVersion: '' })).then(() => undefined);
+    return this.#store.ready;
   }
   get(namespace: string, name: string): T | undefined {
     try {

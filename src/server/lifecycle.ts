@@ -79,8 +79,8 @@ export interface ShutdownParts {
   stopServing(graceMs: number, onStoppedListening: () => void): Promise<void>;
   /** What is to be closed behind the last request: the audit backend. */
   closeBackends(): Promise<void>;
-  /** Resolves after a time, or at once when the signal aborts. */
-  sleep(durationMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves after a time, or at once when the signal aborts. Tests let time pass as they like. */
+  sleep?: typeof sleep;
   log?(event: string): void;
 }
 
@@ -103,7 +103,7 @@ async function shutDown(options: ShutdownOptions, parts: ShutdownParts): Promise
 
   announce(signals.shutdownInitiated);
   const [, hooks] = await Promise.all([
-    parts.sleep(options.delayMs, NEVER).then(() => announce(signals.afterShutdownDelayDuration)),
+    (parts.sleep ?? sleep)(options.delayMs).then(() => announce(signals.afterShutdownDelayDuration)),
     settle(parts.runPreShutdownHooks()).finally(() => announce(signals.preShutdownHooksStopped)),
   ]);
   announce(signals.notAcceptingNewRequest);
@@ -115,8 +115,6 @@ async function shutDown(options: ShutdownOptions, parts: ShutdownParts): Promise
   await (closing ?? stopServing(RETRY_AFTER_CLOSE_GRACE_MS));
   if (hooks.status === 'rejected') throw hooks.reason;
 }
-
-const NEVER = new AbortController().signal;
 
 const settle = async (promise: Promise<void>): Promise<PromiseSettledResult<void>> => (await Promise.allSettled([promise]))[0]!;
 
@@ -141,14 +139,26 @@ async function endWatches(watches: OpenWatches, graceMs: number, parts: Shutdown
   const perTick = Math.ceil((perSecond * WATCH_TICK_MS) / 1000);
   for (let ended = 0, count = watches.count; ended < count && watches.count > 0; ended += perTick) {
     watches.end(perTick);
-    if (ended + perTick < count) await parts.sleep(WATCH_TICK_MS, NEVER);
+    if (ended + perTick < count) await (parts.sleep ?? sleep)(WATCH_TICK_MS);
   }
   await drained;
 }
 
-async function within(limitMs: number, work: Promise<void>, { sleep }: ShutdownParts): Promise<void> {
+async function within(limitMs: number, work: Promise<void>, parts: ShutdownParts): Promise<void> {
   const done = new AbortController();
-  await Promise.race([work.finally(() => done.abort()), sleep(limitMs, done.signal)]);
+  await Promise.race([work.finally(() => done.abort()), (parts.sleep ?? sleep)(limitMs, done.signal)]);
+}
+
+function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  if (durationMs <= 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, durationMs);
+    const stop = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
 }
 
 /** What a process offers for being told to stop; `process` itself, or a test's. */

@@ -36,19 +36,32 @@ const RESOURCES: [string, string, string, string, string, string, string, string
 ];
 
 test.each(RESOURCES)('%s %s is a %s', (method, target, verb, apiPrefix, apiGroup, apiVersion, namespace, resource, subresource, name, parts) => {
-  expect(parseRequestInfo(method, target)).toMatchObject({ isResourceRequest: true, verb, apiPrefix, apiGroup, apiVersion, namespace, resource, subresource, name, parts });
+  expect(parseRequestInfo(method, target)).toMatchObject({
+    isResourceRequest: true,
+    verb,
+    apiPrefix,
+    apiGroup,
+    apiVersion,
+    namespace,
+    resource,
+    subresource,
+    name,
+    parts,
+  });
 });
 
-test.each(['/', '', '*', '/api', '/api/v1', '/api/v1/', '/apis/apps/v1/', '/bad/v1/pods', '/apis/apps/v1', '/healthz/ping/x'])('%j is no resource', (target) => {
-  expect(parseRequestInfo('OPTIONS', target)).toMatchObject({ isResourceRequest: false, verb: 'options', resource: '' });
-});
+test.each(['/', '', '*', '/api', '/api/v1', '/api/v1/', '/apis/apps/v1/', '/bad/v1/pods', '/apis/apps/v1', '/healthz/ping/x'])(
+  '%j is no resource',
+  (target) => {
+    expect(parseRequestInfo('OPTIONS', target)).toMatchObject({ isResourceRequest: false, verb: 'options', resource: '' });
+  },
+);
 
 test('the path is kept as sent, without the query', () => {
   expect(parseRequestInfo('GET', '/a%20b?c').path).toBe('/a%20b');
 });
 
 describe('a list by name', () => {
-  const nameOf = (query: string): string => parseRequestInfo('GET', `/api/v1/pods?${query}`).name;
   test.each([
     ['fieldSelector=metadata.name%3Dfoo', 'foo'],
     ['fieldSelector=metadata.name=foo,spec.nodeName=n', 'foo'],
@@ -59,7 +72,7 @@ describe('a list by name', () => {
     ['fieldSelector=metadata.name%3Dfoo&limit=x', ''],
     ['fieldSelector=metadata.name%3Dfoo&labelSelector=%2C', ''],
     ['fieldSelector=%3D%3D%3D', ''],
-  ])('%s names %j', (query, name) => expect(nameOf(query)).toBe(name));
+  ])('%s names %j', (query, name) => expect(parseRequestInfo('GET', `/api/v1/pods?${query}`).name).toBe(name));
 
   test('watches too, and still as a watch', () => {
     expect(parseRequestInfo('GET', '/api/v1/pods?watch=1&fieldSelector=metadata.name%3Dfoo')).toMatchObject({ verb: 'watch', name: 'foo' });

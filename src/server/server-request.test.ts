@@ -78,7 +78,7 @@ describe('the signal', () => {
   test('does not when the request was over', () => {
     const { exchange, request } = newRequest();
     const { signal } = request;
-    request.finish();
+    request.finish(() => {});
     exchange.close();
     expect(signal.aborted).toBe(false);
   });
@@ -89,13 +89,18 @@ describe('the signal', () => {
   });
 });
 
-test('finish listeners run once', () => {
+test('finish listeners run once, all of them', () => {
   const { request } = newRequest();
   let calls = 0;
+  const faults: unknown[] = [];
+  request.onFinish(() => {
+    throw new Error('a log that is full');
+  });
   request.onFinish(() => calls++);
-  request.finish();
-  request.finish();
+  request.finish((error) => faults.push(error));
+  request.finish((error) => faults.push(error));
   expect(calls).toBe(1);
+  expect(faults).toEqual([new Error('a log that is full')]);
 });
 
 test('audit annotations are kept for audited requests only, the first of a key', () => {

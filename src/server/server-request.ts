@@ -110,12 +110,18 @@ export class IncomingRequest implements ServerRequest {
     else this.#finishListeners.push(listener);
   }
 
-  /** The panic guard's to call. Later calls do nothing. */
-  finish(): void {
+  /** The panic guard's to call; later calls do nothing. All listeners are called, whatever one of them throws, which is told to `onFault`. */
+  finish(onFault: (error: unknown) => void): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
     if (this.#finishListeners === undefined) return;
-    for (const listener of this.#finishListeners) listener(this);
+    for (const listener of this.#finishListeners) {
+      try {
+        listener(this);
+      } catch (error) {
+        onFault(error);
+      }
+    }
   }
 }
 

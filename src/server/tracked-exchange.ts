@@ -64,14 +64,21 @@ export class TrackedExchange implements Exchange {
     if (this.isAnswered) return;
     this.status = status;
     this.sentBytes = sizeOf(body);
-    this.#inner.respond(status, { ...this.#context.responseHeaders, ...headers }, body);
+    this.#inner.respond(status, this.#withOwn(headers), body);
   }
 
   startStream(status: number, headers: ResponseHeaders): ResponseStream {
     if (this.isAnswered) return DISCARDING_STREAM;
     this.status = status;
-    this.stream = this.#inner.startStream(status, { ...this.#context.responseHeaders, ...headers });
+    this.stream = this.#inner.startStream(status, this.#withOwn(headers));
     return this.#context.isLongRunning ? this.stream : new CountedStream(this.stream, this);
+  }
+
+  /** The answer's headers added to the filters': the other way round would change an object that the answers of others share, or copy both. */
+  #withOwn(headers: ResponseHeaders): ResponseHeaders {
+    const all: ResponseHeaders = this.#context.responseHeaders;
+    for (const name in headers) all[name] = headers[name]!;
+    return all;
   }
 
   upgrade(): { socket: Duplex; head: Buffer } | undefined {

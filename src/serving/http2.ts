@@ -7,7 +7,7 @@ import { hasNoBody, linesOf, safeValue } from './headers.ts';
 import type { ServingLimits, ServingProblem } from './limits.ts';
 import { RateLimit } from './rate-limit.ts';
 
-const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM } = constants;
+const { NGHTTP2_NO_ERROR, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM } = constants;
 
 export interface Http2Options {
   limits: ServingLimits;
@@ -85,6 +85,8 @@ class AbuseGuard {
     if (this.#session.destroyed) return;
     this.#onProblem({ kind: 'http2-abuse', remoteAddress: this.#connection.remoteAddress, message });
     this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
+    // The session would end the socket politely and wait for a client that has no intention to.
+    this.#connection.socket.destroy();
   }
 }
 
@@ -226,6 +228,6 @@ class Http2ResponseStream implements ResponseStream {
 
   destroy(): void {
     this.#exchange.isCutOff = true;
-    this.#stream.close(NGHTTP2_INTERNAL_ERROR);
+    this.#stream.destroy(new Error('cut off'));
   }
 }

@@ -86,7 +86,7 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     tlsServers.forSocket(socket).emit('connection', socket);
   });
   await bind(server, options);
-  const isClosed = new Promise<void>((resolve) => server.once('close', resolve)).then(() => http1.close());
+  const stoppedListening = new Promise<void>((resolve) => server.once('close', resolve));
   const { address, port } = server.address() as AddressInfo;
   return {
     address: { host: address, port },
@@ -99,10 +99,11 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     get tlsHandshakeErrors() {
       return tlsHandshakeErrors;
     },
-    close({ graceMs }) {
+    async close({ graceMs }) {
       server.close();
       clients.requestClose(graceMs);
-      return isClosed;
+      await Promise.all([stoppedListening, clients.whenGone()]);
+      http1.close();
     },
   };
 }
@@ -164,6 +165,7 @@ class Clients {
   /** Those whose TLS handshake is not done, by their peer. */
   readonly #handshaking = new Map<string, Socket>();
   readonly #connections = new Set<Connection>();
+  #goneListeners: (() => void)[] = [];
 
   get openSockets(): number {
     return this.#handshaking.size + this.#connections.size;
@@ -182,7 +184,10 @@ class Clients {
   add(connection: Connection): void {
     this.#handshaking.delete(peerOf(connection.socket));
     this.#connections.add(connection);
-    connection.socket.once('close', () => this.#connections.delete(connection));
+    connection.socket.once('close', () => {
+      this.#connections.delete(connection);
+      this.#tellIfGone();
+    });
     connection.socket.on('error', () => connection.socket.destroy());
   }
 
@@ -193,6 +198,7 @@ class Clients {
       exchange.onClose(() => {
         this.openExchanges--;
         connection.openExchanges--;
+        this.#tellIfGone();
       });
       try {
         onExchange(exchange);
@@ -212,5 +218,17 @@ class Clients {
     };
     if (graceMs <= 0) cutOff();
     else setTimeout(cutOff, graceMs).unref();
+  }
+  /** Resolves when nobody is connected and every exchange has been told so. */
+  whenGone(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#goneListeners.push(resolve);
+      this.#tellIfGone();
+    });
+  }
+
+  #tellIfGone(): void {
+    if (this.#goneListeners.length === 0 || this.#connections.size > 0 || this.openExchanges > 0) return;
+    for (const listener of this.#goneListeners.splice(0)) listener();
   }
 }

@@ -97,7 +97,11 @@ export function resourcesOf(group: string, version: string): readonly ResourceFa
   return facts;
 }
 
-function describeResource({ columns: _columns, shortNames = [], categories = [], returnsDeletedObject = false, subresources = {}, ...rest }: TableResource, group: string, version: string): ResourceFacts {
+function describeResource(
+  { columns: _columns, shortNames = [], categories = [], returnsDeletedObject = false, subresources = {}, ...rest }: TableResource,
+  group: string,
+  version: string,
+): ResourceFacts {
   const described = Object.entries(subresources).map(([name, subresource]): [string, SubresourceFacts] => [name, { group, version, ...subresource }]);
   return { group, version, ...rest, shortNames, categories, returnsDeletedObject, subresources: Object.fromEntries(described) };
 }

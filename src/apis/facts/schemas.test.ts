@@ -73,17 +73,33 @@ describe.skipIf(!existsSync(FACTS))('the tables hold all that OpenAPI says', () 
   const withoutDescriptions = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(withoutDescriptions);
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).filter(([key, inner]) => key !== 'description' || typeof inner !== 'string').map(([key, inner]) => [key, withoutDescriptions(inner)]));
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key, inner]) => key !== 'description' || typeof inner !== 'string')
+        .map(([key, inner]) => [key, withoutDescriptions(inner)]),
+    );
   };
 
-  const NUMBERS: Record<string, Schema> = { int32: { type: 'integer', format: 'int32' }, int64: { type: 'integer', format: 'int64' }, double: { type: 'number', format: 'double' } };
+  const NUMBERS: Record<string, Schema> = {
+    int32: { type: 'integer', format: 'int32' },
+    int64: { type: 'integer', format: 'int64' },
+    double: { type: 'number', format: 'double' },
+  };
   const ZEROS: Record<string, unknown> = { string: '', boolean: false, int32: 0, int64: 0, object: {} };
 
   /** `isValue`: neither a pointer nor left out when empty, so that OpenAPI shows the zero as default. */
   function rebuildType(type: TypeSchema, isValue: boolean): Schema {
     const zero = isValue && Object.hasOwn(ZEROS, type.type) ? { default: ZEROS[type.type] } : {};
-    if (type.type === 'list') return { type: 'array', items: rebuildType(type.items, true), ...(type.listType && { 'x-kubernetes-list-type': type.listType }), ...(type.listMapKeys && { 'x-kubernetes-list-map-keys': type.listMapKeys }), ...(type.patchMergeKey && { 'x-kubernetes-patch-merge-key': type.patchMergeKey }) };
-    if (type.type === 'map') return { type: 'object', additionalProperties: rebuildType(type.values, true), ...(type.mapType && { 'x-kubernetes-map-type': type.mapType }) };
+    if (type.type === 'list')
+      return {
+        type: 'array',
+        items: rebuildType(type.items, true),
+        ...(type.listType && { 'x-kubernetes-list-type': type.listType }),
+        ...(type.listMapKeys && { 'x-kubernetes-list-map-keys': type.listMapKeys }),
+        ...(type.patchMergeKey && { 'x-kubernetes-patch-merge-key': type.patchMergeKey }),
+      };
+    if (type.type === 'map')
+      return { type: 'object', additionalProperties: rebuildType(type.values, true), ...(type.mapType && { 'x-kubernetes-map-type': type.mapType }) };
     if (type.type === 'object' || type.name !== undefined) return { $ref: `#/components/schemas/${type.name}`, ...zero };
     const listType = type.listType && { 'x-kubernetes-list-type': type.listType };
     const basis = NUMBERS[type.type] ?? (type.type === 'bytes' ? { type: 'string', format: 'byte' } : { type: type.type });
@@ -92,7 +108,12 @@ describe.skipIf(!existsSync(FACTS))('the tables hold all that OpenAPI says', () 
 
   function rebuildField({ type, whenEmpty, pointer, patchStrategy, mapType, default: declared }: FieldSchema): Schema {
     const strategy = patchStrategy ?? (type.type === 'list' || type.type === 'map' ? type.patchStrategy : undefined);
-    return { ...rebuildType(type, whenEmpty === 'zero' && !pointer), ...(declared !== undefined && { default: declared }), ...(strategy && { 'x-kubernetes-patch-strategy': strategy }), ...(mapType && { 'x-kubernetes-map-type': mapType }) };
+    return {
+      ...rebuildType(type, whenEmpty === 'zero' && !pointer),
+      ...(declared !== undefined && { default: declared }),
+      ...(strategy && { 'x-kubernetes-patch-strategy': strategy }),
+      ...(mapType && { 'x-kubernetes-map-type': mapType }),
+    };
   }
 
   function rebuild(schema: ObjectSchema): Schema {
@@ -119,7 +140,11 @@ describe.skipIf(!existsSync(FACTS))('the tables hold all that OpenAPI says', () 
 
   const PER_DOCUMENT = /\.(DeleteOptions|WatchEvent)$/;
   const folders = ['openapi-v3', 'optional/openapi-v3'].map((folder) => join(FACTS, folder)).filter(existsSync);
-  const files = folders.flatMap((folder) => readdirSync(folder).filter((file) => file.includes('__v')).map((file) => join(folder, file)));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.includes('__v'))
+      .map((file) => join(folder, file)),
+  );
   test.each(files)('%s', (file) => {
     const { schemas } = (JSON.parse(readFileSync(file, 'utf8')) as { components: { schemas?: Record<string, Schema> } }).components;
     for (const [name, schema] of Object.entries(schemas ?? {})) {
@@ -128,7 +153,7 @@ describe.skipIf(!existsSync(FACTS))('the tables hold all that OpenAPI says', () 
       const expected = unwrap(withoutDescriptions(schema)) as Schema;
       const actual = rebuild(schemaOf(name));
       if (PER_DOCUMENT.test(name)) actual['x-kubernetes-group-version-kind'] = expected['x-kubernetes-group-version-kind'];
-      expect(actual, name).toEqual(expected);
+      expect({ name, ...actual }).toEqual({ name, ...expected });
     }
   });
 });

@@ -1,6 +1,7 @@
 import type { FieldSchema, InlinedMessage, ObjectSchema } from '../../schema/schema.ts';
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import { parseLine } from './field-line.ts';
+import packages from './packages.json' with { type: 'json' };
 import servedTypes from './types.json' with { type: 'json' };
 import unservedTypes from './types-unserved.json' with { type: 'json' };
 
@@ -13,11 +14,14 @@ interface TypeEntry {
   fields: readonly string[];
 }
 
+/** `apps/v1` → `io.k8s.api.apps.v1`, where the group-version's kinds are. */
+const packagesByVersion: Record<string, string> = packages;
 const served = servedTypes as unknown as Record<string, TypeEntry>;
 /** Types of versions that no server of v1.36 serves, but that its clients, webhooks and stored objects may still name. */
 const unserved = unservedTypes as unknown as Record<string, TypeEntry>;
 
-const entryOf = (name: string): TypeEntry | undefined => (Object.hasOwn(served, name) ? served[name] : Object.hasOwn(unserved, name) ? unserved[name] : undefined);
+const entryOf = (name: string): TypeEntry | undefined =>
+  Object.hasOwn(served, name) ? served[name] : Object.hasOwn(unserved, name) ? unserved[name] : undefined;
 
 /** A built-in type. Its fields are read from their lines at first use, so that naming a type costs nothing, and types may hold themselves. */
 class BuiltinSchema implements ObjectSchema {
@@ -75,6 +79,7 @@ function parseKind(text: string): GroupVersionKind {
 }
 
 const schemas = new Map<string, ObjectSchema>();
+const schemasByKind = new Map<string, ObjectSchema>();
 
 /** The schema of a built-in type by OpenAPI's name, `io.k8s.api.core.v1.Pod`; always the same object. Throws where there is none. */
 export function schemaOf(name: string): ObjectSchema {
@@ -88,29 +93,30 @@ export function schemaOf(name: string): ObjectSchema {
   return schema;
 }
 
-let namesByKind: ReadonlyMap<string, string> | undefined;
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-function indexKinds(): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const types of [served, unserved]) {
-    for (const name of Object.keys(types)) for (const kind of types[name]!.kinds ?? []) names.set(kind, name);
-  }
-  return names;
-}
-
-/** Kinds of meta/v1 that every group-version knows (apimachinery's metav1.AddToGroupVersion). */
+/** Kinds of meta/v1 that every group-version knows (apimachinery's metav1.AddToGroupVersion); the core group knows more of them. */
 const COMMON_KINDS = /^(WatchEvent|(List|Get|Delete|Create|Update|Patch)Options)$/;
 
 /** The schema of a built-in kind, served or not. Throws where there is none; `hasKind` asks first. */
 export function schemaOfKind(group: string, version: string, kind: string): ObjectSchema {
-  const name = nameOfKind(group, version, kind);
-  if (name === undefined) throw new Error(`no built-in kind is ${group}/${version} ${kind}`);
-  return schemaOf(name);
+  const key = `${group}/${version}/${kind}`;
+  let schema = schemasByKind.get(key);
+  if (schema === undefined) {
+    const name = nameOfKind(group, version, kind);
+    if (name === undefined) throw new Error(`no built-in kind is ${key}`);
+    schema = schemaOf(name);
+    schemasByKind.set(key, schema);
+  }
+  return schema;
 }
 
 export const hasKind = (group: string, version: string, kind: string): boolean => nameOfKind(group, version, kind) !== undefined;
 
 function nameOfKind(group: string, version: string, kind: string): string | undefined {
-  namesByKind ??= indexKinds();
-  return namesByKind.get(`${group}/${version}/${kind}`) ?? (COMMON_KINDS.test(kind) ? namesByKind.get(`/v1/${kind}`) : undefined);
+  const key = `${group}/${version}`;
+  const name = Object.hasOwn(packagesByVersion, key) ? `${packagesByVersion[key]}.${kind}` : undefined;
+  if (name !== undefined && entryOf(name)?.kinds?.includes(`${key}/${kind}`)) return name;
+  const common = `${META}.${kind}`;
+  return (key === '/v1' || COMMON_KINDS.test(kind)) && entryOf(common)?.kinds?.includes(`/v1/${kind}`) ? common : undefined;
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { formatDurationMs, parseDurationMs } from '../../util/duration.ts';
+import { formatDuration, parseDuration } from '../../util/duration.ts';
 import { splitCsv } from './csv.ts';
 
 /**
@@ -78,7 +78,8 @@ export const level: FlagType<number, ''> = { ...uint, label: 'Level' };
 export const float: FlagType<number, ''> = { label: 'float', suffix: '', zero: 0, parse: parseFloat64, format: String };
 export const float32: FlagType<number, ''> = { ...float, label: 'float32' };
 
-export const duration: FlagType<number, 'Ms'> = { label: 'duration', suffix: 'Ms', zero: 0, parse: parseDurationMs, format: formatDurationMs };
+/** Go's syntax: `1h30m`, `1.5s`, `300ms`. */
+export const duration: FlagType<number, 'Ms'> = { label: 'duration', suffix: 'Ms', zero: 0, parse: (text) => parseDuration(text), format: (valueMs) => formatDuration(valueMs) };
 
 export const ip: FlagType<string, ''> = {
   label: 'ip',

@@ -5,22 +5,37 @@ import { type BindingObject, RBAC_GROUP, type RoleObject } from '../../authoriza
 import { FakeClient } from '../../client/fake-client.ts';
 import { createAuthority } from '../../serving/certificates/create.ts';
 import type { ApiObject } from '../../util/api-object.ts';
-import { type BootstrapOptions, bootstrapHooks, bootstrapShutdownHooks } from './hooks.ts';
+import { keepAggregatedRoles } from './cluster-role-aggregation.ts';
+import type { ControllerOptions } from './keeping.ts';
+import { type BootstrapOptions, bootstrapHooks } from './hooks.ts';
 
 const authority = createAuthority({ commonName: 'ca' });
 const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io';
 
-function optionsOf(more: Partial<BootstrapOptions> = {}): BootstrapOptions & { stop(): void } {
+function optionsOf(more: Partial<BootstrapOptions> = {}): ControllerOptions & BootstrapOptions & { stop(): void } {
   const controller = new AbortController();
   return {
-    signal: controller.signal, stop: () => controller.abort(), report: (error) => { throw error; }, now: () => new Date('2026-11-15T08:33:39.123Z'), cidrs: ['10.0.0.0/16'], serviceIp: '10.0.0.1', securePort: 16443,
-    nodePort: 0, advertiseAddress: undefined, endpointReconciler: 'none', clientCa: () => authority.certPem, requestHeader: () => undefined, ...more,
+    signal: controller.signal,
+    stop: () => controller.abort(),
+    report: (error) => {
+      throw error;
+    },
+    now: () => new Date('2026-11-15T08:33:39.123Z'),
+    cidrs: ['10.0.0.0/16'],
+    serviceIp: '10.0.0.1',
+    securePort: 16443,
+    nodePort: 0,
+    advertiseAddress: undefined,
+    endpointReconciler: 'none',
+    clientCa: () => authority.certPem,
+    requestHeader: () => undefined,
+    ...more,
   };
 }
 
 async function start(client: FakeClient, more: Partial<BootstrapOptions> = {}): Promise<BootstrapOptions> {
   const options = optionsOf(more);
-  await Promise.all(bootstrapHooks(client, options).map((hook) => hook.run()));
+  await Promise.all(bootstrapHooks(client, options).postStart.map((hook) => hook.run(options.signal)));
   await new Promise(setImmediate);
   options.stop();
   return options;
@@ -31,24 +46,44 @@ interface Loose extends ApiObject {
   status: { conditions: Record<string, unknown>[] };
   data: Record<string, string>;
 }
-const get = (client: FakeClient, group: string, plural: string, name: string, namespace = ''): Loose | undefined => client.resource<Loose>(group, plural).informer.get(namespace, name);
+const get = (client: FakeClient, group: string, plural: string, name: string, namespace = ''): Loose | undefined =>
+  client.resource<Loose>(group, plural).informer.get(namespace, name);
 
 describe('a fresh store', () => {
   it('gets all that a server makes by itself', async () => {
     const client = new FakeClient();
     await start(client);
     const count = (group: string, plural: string): number => client.resource(group, plural).informer.list('').length;
-    expect([count(RBAC_GROUP, 'clusterroles'), count(RBAC_GROUP, 'clusterrolebindings'), count(RBAC_GROUP, 'roles'), count(RBAC_GROUP, 'rolebindings')]).toEqual([69, 50, 7, 7]);
-    expect([count(FLOW_CONTROL, 'flowschemas'), count(FLOW_CONTROL, 'prioritylevelconfigurations'), count('scheduling.k8s.io', 'priorityclasses'), count('', 'namespaces')]).toEqual([11, 8, 2, 4]);
+    expect([
+      count(RBAC_GROUP, 'clusterroles'),
+      count(RBAC_GROUP, 'clusterrolebindings'),
+      count(RBAC_GROUP, 'roles'),
+      count(RBAC_GROUP, 'rolebindings'),
+    ]).toEqual([69, 50, 7, 7]);
+    expect([
+      count(FLOW_CONTROL, 'flowschemas'),
+      count(FLOW_CONTROL, 'prioritylevelconfigurations'),
+      count('scheduling.k8s.io', 'priorityclasses'),
+      count('', 'namespaces'),
+    ]).toEqual([11, 8, 2, 4]);
     expect(get(client, '', 'services', 'kubernetes', 'default')?.spec).toEqual({
-      ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: 16443 }], clusterIP: '10.0.0.1', ipFamilyPolicy: 'SingleStack', sessionAffinity: 'None', type: 'ClusterIP',
+      ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: 16443 }],
+      clusterIP: '10.0.0.1',
+      ipFamilyPolicy: 'SingleStack',
+      sessionAffinity: 'None',
+      type: 'ClusterIP',
     });
     expect(count('', 'endpoints')).toBe(0);
     expect(get(client, 'networking.k8s.io', 'servicecidrs', 'kubernetes')?.status.conditions).toEqual([
       { type: 'Ready', status: 'True', lastTransitionTime: '2026-11-15T08:33:39Z', reason: '', message: 'Kubernetes default Service CIDR is ready' },
     ]);
     expect(get(client, FLOW_CONTROL, 'flowschemas', 'probes')?.status.conditions).toMatchObject([
-      { type: 'Dangling', status: 'False', reason: 'Found', message: 'This FlowSchema references the PriorityLevelConfiguration object named "exempt" and it exists' },
+      {
+        type: 'Dangling',
+        status: 'False',
+        reason: 'Found',
+        message: 'This FlowSchema references the PriorityLevelConfiguration object named "exempt" and it exists',
+      },
     ]);
     expect(get(client, '', 'configmaps', 'extension-apiserver-authentication', 'kube-system')?.data).toEqual({ 'client-ca-file': authority.certPem });
     expect(get(client, '', 'configmaps', 'kube-apiserver-legacy-service-account-token-tracking', 'kube-system')?.data).toEqual({ since: '2026-11-15' });
@@ -72,9 +107,16 @@ describe('RBAC reconciliation', () => {
     const bindings = client.resource<BindingObject>(RBAC_GROUP, 'clusterrolebindings');
     const extra = { verbs: ['x'], apiGroups: ['y'], resources: ['z'] };
     const viewer = roles.informer.get('', 'system:public-info-viewer')!;
-    await roles.update('', 'system:public-info-viewer', (role) => { role.rules = [extra]; delete role.metadata.labels; });
-    await bindings.update('', 'system:basic-user', (binding) => { binding.subjects = [{ kind: 'User', name: 'eve' }]; });
-    await bindings.update('', 'system:discovery', (binding) => { binding.roleRef.name = 'cluster-admin'; });
+    await roles.update('', 'system:public-info-viewer', (role) => {
+      role.rules = [extra];
+      delete role.metadata.labels;
+    });
+    await bindings.update('', 'system:basic-user', (binding) => {
+      binding.subjects = [{ kind: 'User', name: 'eve' }];
+    });
+    await bindings.update('', 'system:discovery', (binding) => {
+      binding.roleRef.name = 'cluster-admin';
+    });
     await start(client);
     const healed = roles.informer.get('', 'system:public-info-viewer')!;
     expect(healed.metadata.labels).toEqual(viewer.metadata.labels);
@@ -88,9 +130,40 @@ describe('RBAC reconciliation', () => {
     const client = new FakeClient();
     await start(client);
     const roles = client.resource<RoleObject>(RBAC_GROUP, 'clusterroles');
-    await roles.update('', 'system:discovery', (role) => { role.rules = []; role.metadata.annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }; });
+    await roles.update('', 'system:discovery', (role) => {
+      role.rules = [];
+      role.metadata.annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' };
+    });
     await start(client);
     expect(roles.informer.get('', 'system:discovery')?.rules).toEqual([]);
+  });
+});
+
+describe('aggregated roles', () => {
+  it('are filled, through each other, and follow their parts', async () => {
+    const client = new FakeClient();
+    await start(client);
+    const roles = client.resource<RoleObject>(RBAC_GROUP, 'clusterroles');
+    expect(roles.informer.get('', 'admin')?.rules).toBeNull();
+    const options = optionsOf();
+    await keepAggregatedRoles(client, options);
+    const rulesOf = (name: string): string[] => (roles.informer.get('', name)?.rules ?? []).map((rule) => JSON.stringify(rule));
+    const parts = ['system:aggregate-to-admin', 'system:aggregate-to-edit', 'system:aggregate-to-view'].flatMap(rulesOf);
+    expect(new Set(rulesOf('admin'))).toEqual(new Set(parts));
+    expect(rulesOf('view')).toEqual(rulesOf('system:aggregate-to-view'));
+    const rule = { verbs: ['get'], apiGroups: ['stable.example.com'], resources: ['crontabs'] };
+    await roles.create('', {
+      kind: 'ClusterRole',
+      apiVersion: 'v1',
+      metadata: { name: 'crontabs', labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } },
+      rules: [rule],
+    });
+    await new Promise(setImmediate);
+    expect(rulesOf('admin')).toContain(JSON.stringify(rule));
+    await roles.delete('', 'crontabs');
+    await new Promise(setImmediate);
+    expect(rulesOf('admin')).not.toContain(JSON.stringify(rule));
+    options.stop();
   });
 });
 
@@ -99,13 +172,19 @@ describe('flow control', () => {
     const client = new FakeClient();
     await start(client);
     const schemas = client.resource<Loose>(FLOW_CONTROL, 'flowschemas');
-    const takeOver = (object: Loose): void => { object.spec.matchingPrecedence = 7; object.metadata.annotations = { 'apf.kubernetes.io/autoupdate-spec': 'false' }; };
+    const takeOver = (object: Loose): void => {
+      object.spec.matchingPrecedence = 7;
+      object.metadata.annotations = { 'apf.kubernetes.io/autoupdate-spec': 'false' };
+    };
     await schemas.update('', 'catch-all', takeOver);
     await schemas.update('', 'probes', takeOver);
     const old = structuredClone(schemas.informer.get('', 'service-accounts')!);
     await schemas.create('', { ...old, metadata: { name: 'of-old', annotations: old.metadata.annotations! } });
     await start(client);
-    expect(schemas.informer.get('', 'catch-all')).toMatchObject({ spec: { matchingPrecedence: 10000 }, metadata: { annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } } });
+    expect(schemas.informer.get('', 'catch-all')).toMatchObject({
+      spec: { matchingPrecedence: 10000 },
+      metadata: { annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } },
+    });
     expect(schemas.informer.get('', 'probes')?.spec.matchingPrecedence).toBe(7);
     expect(schemas.informer.get('', 'of-old')).toBeUndefined();
   });
@@ -113,12 +192,16 @@ describe('flow control', () => {
   it('tells of references to levels that come and go', async () => {
     const client = new FakeClient();
     const options = optionsOf();
-    await Promise.all(bootstrapHooks(client, options).map((hook) => hook.run()));
+    await Promise.all(bootstrapHooks(client, options).postStart.map((hook) => hook.run(options.signal)));
     const status = (): unknown => get(client, FLOW_CONTROL, 'flowschemas', 'mine')?.status.conditions[0]?.reason;
-    await client.resource(FLOW_CONTROL, 'flowschemas').create('', { kind: 'FlowSchema', apiVersion: 'v1', metadata: { name: 'mine' }, spec: { priorityLevelConfiguration: { name: 'gone' } } } as ApiObject);
+    await client
+      .resource(FLOW_CONTROL, 'flowschemas')
+      .create('', { kind: 'FlowSchema', apiVersion: 'v1', metadata: { name: 'mine' }, spec: { priorityLevelConfiguration: { name: 'gone' } } } as ApiObject);
     await new Promise(setImmediate);
     expect(status()).toBe('NotFound');
-    await client.resource(FLOW_CONTROL, 'prioritylevelconfigurations').create('', { kind: 'PriorityLevelConfiguration', apiVersion: 'v1', metadata: { name: 'gone' } });
+    await client
+      .resource(FLOW_CONTROL, 'prioritylevelconfigurations')
+      .create('', { kind: 'PriorityLevelConfiguration', apiVersion: 'v1', metadata: { name: 'gone' } });
     await new Promise(setImmediate);
     expect(status()).toBe('Found');
     options.stop();
@@ -131,12 +214,17 @@ describe('the kubernetes service', () => {
     const options = await start(client, { advertiseAddress: '2001:db8::1', endpointReconciler: 'lease' });
     const slice = (): unknown => get(client, 'discovery.k8s.io', 'endpointslices', 'kubernetes', 'default');
     expect(get(client, '', 'endpoints', 'kubernetes', 'default')).toMatchObject({
-      metadata: { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } }, subsets: [{ addresses: [{ ip: '2001:db8::1' }], ports: [{ name: 'https', port: 16443, protocol: 'TCP' }] }],
+      metadata: { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+      subsets: [{ addresses: [{ ip: '2001:db8::1' }], ports: [{ name: 'https', port: 16443, protocol: 'TCP' }] }],
     });
-    expect(slice()).toMatchObject({ addressType: 'IPv6', endpoints: [{ addresses: ['2001:db8::1'], conditions: { ready: true } }], ports: [{ name: 'https', port: 16443, protocol: 'TCP' }] });
+    expect(slice()).toMatchObject({
+      addressType: 'IPv6',
+      endpoints: [{ addresses: ['2001:db8::1'], conditions: { ready: true } }],
+      ports: [{ name: 'https', port: 16443, protocol: 'TCP' }],
+    });
     await start(client, { advertiseAddress: '192.0.2.7', endpointReconciler: 'lease' });
     expect(slice()).toMatchObject({ addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.7'] }] });
-    for (const hook of bootstrapShutdownHooks(client, options)) await hook.run();
+    for (const hook of bootstrapHooks(client, options).preShutdown) await hook.run();
     expect(get(client, '', 'endpoints', 'kubernetes', 'default')).toMatchObject({ subsets: [] });
     expect(slice()).toMatchObject({ endpoints: [] });
   });
@@ -146,7 +234,14 @@ describe('cluster authentication', () => {
   it('joins what is there with what this server trusts', async () => {
     const client = new FakeClient();
     const proxyCa = createAuthority({ commonName: 'proxy' }).certPem;
-    const trust = { caPem: proxyCa, usernameHeaders: ['X-Remote-User'], uidHeaders: [], groupHeaders: ['X-Remote-Group'], extraHeaderPrefixes: ['X-Remote-Extra-'], allowedNames: ['front'] };
+    const trust = {
+      caPem: proxyCa,
+      usernameHeaders: ['X-Remote-User'],
+      uidHeaders: [],
+      groupHeaders: ['X-Remote-Group'],
+      extraHeaderPrefixes: ['X-Remote-Extra-'],
+      allowedNames: ['front'],
+    };
     await start(client, { requestHeader: () => trust });
     const other = createAuthority({ commonName: 'other' }).certPem;
     await start(client, { clientCa: () => other, requestHeader: () => ({ ...trust, allowedNames: ['front', 'back'] }) });

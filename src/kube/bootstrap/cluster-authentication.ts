@@ -4,7 +4,7 @@ import { encodePem, parseCertificates } from '../../serving/certificates/pem.ts'
 import type { ApiObject } from '../../util/api-object.ts';
 import { isApiError } from '../../util/errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
-import { type ControllerOptions, ensureNamespace, ignoringAlreadyExists, keepDoing } from './keeping.ts';
+import { type ControllerOptions, ensureNamespaces, ignoringAlreadyExists, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
@@ -40,13 +40,12 @@ export function keepClusterAuthentication(client: Client, options: ClusterAuthen
 }
 
 async function ensureConfigMap(client: Client, options: ClusterAuthenticationOptions): Promise<void> {
-  const resource = client.resource<ConfigMap>('', 'configmaps');
-  await resource.informer.synced;
+  const resource = await syncedResource<ConfigMap>(client, '', 'configmaps');
   const current = resource.informer.get(NAMESPACE, NAME);
   const data = combinedData(current?.data ?? {}, options);
   if (equalJson(data, current?.data ?? {})) return;
   if (current === undefined) {
-    await ensureNamespace(client, NAMESPACE);
+    await ensureNamespaces(client, [NAMESPACE]);
     await ignoringAlreadyExists(resource.create(NAMESPACE, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE }, data }));
     return;
   }
@@ -54,7 +53,8 @@ async function ensureConfigMap(client: Client, options: ClusterAuthenticationOpt
     await resource.update(NAMESPACE, NAME, (object) => void (object.data = combinedData(object.data ?? {}, options)));
   } catch (error) {
     // Certificates gathered over years no longer fit: all servers begin anew.
-    if (isApiError(error, 'RequestEntityTooLarge') || (isApiError(error, 'Invalid') && error.message.includes('Too long'))) await resource.delete(NAMESPACE, NAME);
+    const isTooBig = isApiError(error, 'RequestEntityTooLarge') || (isApiError(error, 'Invalid') && error.message.includes('Too long'));
+    if (isTooBig) await resource.delete(NAMESPACE, NAME);
     throw error;
   }
 }
@@ -85,6 +85,7 @@ function combinedCertificates(bundles: readonly (string | undefined)[], now: Dat
 
 function combinedList(existing: string | undefined, own: readonly string[] = []): string[] {
   const parsed: unknown = existing ? JSON.parse(existing) : [];
-  if (!Array.isArray(parsed) || !parsed.every((item) => typeof item === 'string')) throw new Error(`${NAMESPACE}/${NAME} holds a value that is no list of strings`);
+  if (!Array.isArray(parsed) || !parsed.every((item) => typeof item === 'string'))
+    throw new Error(`${NAMESPACE}/${NAME} holds a value that is no list of strings`);
   return [...new Set<string>([...parsed, ...own])];
 }

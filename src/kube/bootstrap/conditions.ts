@@ -7,7 +7,11 @@ export interface Condition {
   message: string;
 }
 
-export const findCondition = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined => conditions?.find((condition) => condition.type === type);
+export const findCondition = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
+  conditions?.find((condition) => condition.type === type);
 
 /** The list with this condition in place of the one of its type. */
-export const setCondition = (conditions: readonly Condition[] | undefined, condition: Condition): Condition[] => [...(conditions ?? []).filter((other) => other.type !== condition.type), condition];
+export const setCondition = (conditions: readonly Condition[] | undefined, condition: Condition): Condition[] => [
+  ...(conditions ?? []).filter((other) => other.type !== condition.type),
+  condition,
+];

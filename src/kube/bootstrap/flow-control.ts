@@ -4,7 +4,7 @@ import { isApiError } from '../../util/errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import flowSchemas from './data/flow-schemas.json' with { type: 'json' };
 import priorityLevels from './data/priority-levels.json' with { type: 'json' };
-import { type ControllerOptions, createIfMissing, keepDoing } from './keeping.ts';
+import { type ControllerOptions, createIfMissing, keepDoing, syncedResource, typed } from './keeping.ts';
 
 export const FLOW_CONTROL_GROUP = 'flowcontrol.apiserver.k8s.io';
 
@@ -20,18 +20,16 @@ interface FlowControlObject extends ApiObject {
 
 /** The default FlowSchemas and PriorityLevelConfigurations (pkg/registry/flowcontrol/ensurer). */
 export function keepFlowControlDefaults(client: Client, options: ControllerOptions): Promise<void> {
-  const levels = client.resource<FlowControlObject>(FLOW_CONTROL_GROUP, 'prioritylevelconfigurations');
-  const schemas = client.resource<FlowControlObject>(FLOW_CONTROL_GROUP, 'flowschemas');
-  const wantedLevels = typed('PriorityLevelConfiguration', priorityLevels);
-  const wantedSchemas = typed('FlowSchema', flowSchemas);
+  const wantedLevels = typed<FlowControlObject>('PriorityLevelConfiguration', API_VERSION, priorityLevels);
+  const wantedSchemas = typed<FlowControlObject>('FlowSchema', API_VERSION, flowSchemas);
   const ensureAll = async (): Promise<void> => {
+    const levels = await syncedResource<FlowControlObject>(client, FLOW_CONTROL_GROUP, 'prioritylevelconfigurations');
+    const schemas = await syncedResource<FlowControlObject>(client, FLOW_CONTROL_GROUP, 'flowschemas');
     await Promise.all([...wantedLevels.map((level) => ensure(levels, level)), ...wantedSchemas.map((schema) => ensure(schemas, schema))]);
     await Promise.all([removeUnwanted(schemas, wantedSchemas), removeUnwanted(levels, wantedLevels)]);
   };
   return keepDoing(ensureAll, INTERVAL_MS, options);
 }
-
-const typed = (kind: string, facts: readonly object[]): FlowControlObject[] => facts.map((fact) => ({ kind, apiVersion: API_VERSION, ...fact }) as unknown as FlowControlObject);
 
 async function ensure(resource: ResourceClient<FlowControlObject>, wanted: FlowControlObject): Promise<void> {
   const name = wanted.metadata.name!;
@@ -72,7 +70,9 @@ function autoUpdateOf({ metadata }: ApiObject): boolean | undefined {
 function isSpecEqualish(wanted: FlowControlObject, actual: FlowControlObject): boolean {
   if (wanted.spec.exempt === undefined) return equalJson(wanted.spec, actual.spec);
   const { nominalConcurrencyShares, lendablePercent } = actual.spec.exempt ?? {};
-  return actual.spec.exempt !== undefined && equalJson({ ...wanted.spec, exempt: { ...wanted.spec.exempt, nominalConcurrencyShares, lendablePercent } }, actual.spec);
+  return (
+    actual.spec.exempt !== undefined && equalJson({ ...wanted.spec, exempt: { ...wanted.spec.exempt, nominalConcurrencyShares, lendablePercent } }, actual.spec)
+  );
 }
 
 /** What an older version made and this one does not, unless someone took it over. */

@@ -2,6 +2,7 @@ import type { Client, ResourceClient } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { isApiError } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
+import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition, setCondition } from './conditions.ts';
 import { FLOW_CONTROL_GROUP } from './flow-control.ts';
 import type { ControllerOptions } from './keeping.ts';
@@ -33,7 +34,12 @@ export async function keepFlowSchemaStatus(client: Client, options: ControllerOp
   await Promise.all(schemas.informer.list('').map(sync));
 }
 
-async function syncStatus(schemas: ResourceClient<FlowSchema>, { metadata }: FlowSchema, hasLevel: (name: string) => boolean, { now }: ControllerOptions): Promise<void> {
+async function syncStatus(
+  schemas: ResourceClient<FlowSchema>,
+  { metadata }: FlowSchema,
+  hasLevel: (name: string) => boolean,
+  { now }: ControllerOptions,
+): Promise<void> {
   const change = (schema: FlowSchema): Condition | undefined => {
     const wanted = danglingCondition(schema, hasLevel, now);
     const current = findCondition(schema.status?.conditions, 'Dangling');
@@ -58,7 +64,7 @@ function applyCondition(schema: FlowSchema, condition: Condition | undefined): b
 function danglingCondition({ spec }: FlowSchema, hasLevel: (name: string) => boolean, now: () => Date): Condition {
   const { name } = spec.priorityLevelConfiguration;
   const subject = `This FlowSchema references the PriorityLevelConfiguration object named ${quote(name)}`;
-  const lastTransitionTime = now().toISOString().replace(/\.\d+Z$/, 'Z');
+  const lastTransitionTime = timeOf(now());
   return hasLevel(name)
     ? { type: 'Dangling', status: 'False', lastTransitionTime, reason: 'Found', message: `${subject} and it exists` }
     : { type: 'Dangling', status: 'True', lastTransitionTime, reason: 'NotFound', message: `${subject} but there is no such object` };

@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.ts';
+import type { PostStartHook, PreShutdownHook } from '../../server/hooks.ts';
 import { type ClusterAuthenticationOptions, keepClusterAuthentication } from './cluster-authentication.ts';
 import { keepFlowControlDefaults } from './flow-control.ts';
 import { keepFlowSchemaStatus } from './flow-schema-status.ts';
-import type { ControllerOptions } from './keeping.ts';
 import { type KubernetesServiceOptions, keepKubernetesService, removeKubernetesEndpoints } from './kubernetes-service.ts';
 import { ensureLegacyTokenTracking } from './legacy-token-tracking.ts';
 import { ensurePriorityClasses } from './priority-classes.ts';
@@ -10,39 +10,50 @@ import { ensureRbacPolicy } from './rbac-policy.ts';
 import { type ServiceCidrOptions, keepDefaultServiceCidr } from './service-cidr.ts';
 import { keepSystemNamespaces } from './system-namespaces.ts';
 
-export type BootstrapOptions = ControllerOptions & ServiceCidrOptions & KubernetesServiceOptions & ClusterAuthenticationOptions;
+/** All but the signal, which the server gives to the hooks. */
+export type BootstrapOptions = Omit<ServiceCidrOptions & KubernetesServiceOptions & ClusterAuthenticationOptions, 'signal'>;
 
-/** A part of start-up (or shutdown) with a health check of its own, under upstream's name. */
-export interface BootstrapHook {
-  name: string;
-  run(): Promise<void>;
+export interface BootstrapHooks {
+  postStart: PostStartHook[];
+  preShutdown: PreShutdownHook[];
 }
 
-/** All that a server makes by itself. Hooks may run side by side; each resolves when its first pass is done, and goes on keeping it so until the signal. */
-export function bootstrapHooks(client: Client, options: BootstrapOptions): BootstrapHook[] {
-  const serviceCidr = once(() => keepDefaultServiceCidr(client, options));
-  const flowControl = once(() => keepFlowControlDefaults(client, options));
-  return [
-    { name: 'start-system-namespaces-controller', run: () => keepSystemNamespaces(client, options) },
-    { name: 'start-cluster-authentication-info-controller', run: () => keepClusterAuthentication(client, options) },
-    { name: 'start-legacy-token-tracking-controller', run: () => ensureLegacyTokenTracking(client, options) },
-    { name: 'start-kubernetes-service-cidr-controller', run: serviceCidr },
+/** All that a server makes by itself, under upstream's names. A hook resolves when its first pass is done, and goes on keeping it so until the signal. */
+export function bootstrapHooks(client: Client, options: BootstrapOptions): BootstrapHooks {
+  const serviceStop = new AbortController();
+  const serviceCidr = once((signal) => keepDefaultServiceCidr(client, { ...options, signal }));
+  const flowControl = once((signal) => keepFlowControlDefaults(client, { ...options, signal }));
+  const service = async (signal: AbortSignal): Promise<void> => {
     // Its address is taken from the range that the ServiceCIDR describes.
-    { name: 'bootstrap-controller', run: () => serviceCidr().then(() => keepKubernetesService(client, options)) },
-    { name: 'rbac/bootstrap-roles', run: () => ensureRbacPolicy(client, options) },
-    { name: 'scheduling/bootstrap-system-priority-classes', run: () => ensurePriorityClasses(client, options) },
-    { name: 'priority-and-fairness-config-producer', run: flowControl },
+    await serviceCidr(signal);
+    await keepKubernetesService(client, { ...options, signal: AbortSignal.any([signal, serviceStop.signal]) });
+  };
+  const flowSchemaStatus = async (signal: AbortSignal): Promise<void> => {
     // After the levels, so that no FlowSchema is called dangling for a moment.
-    { name: 'priority-and-fairness-config-consumer', run: () => flowControl().then(() => keepFlowSchemaStatus(client, options)) },
-  ];
+    await flowControl(signal);
+    await keepFlowSchemaStatus(client, { ...options, signal });
+  };
+  const stopService = (): Promise<void> => {
+    serviceStop.abort();
+    return removeKubernetesEndpoints(client, options);
+  };
+  return {
+    postStart: [
+      { name: 'start-system-namespaces-controller', run: (signal) => keepSystemNamespaces(client, { ...options, signal }) },
+      { name: 'start-cluster-authentication-info-controller', run: (signal) => keepClusterAuthentication(client, { ...options, signal }) },
+      { name: 'start-legacy-token-tracking-controller', run: (signal) => ensureLegacyTokenTracking(client, { ...options, signal }) },
+      { name: 'start-kubernetes-service-cidr-controller', run: serviceCidr },
+      { name: 'bootstrap-controller', run: service },
+      { name: 'rbac/bootstrap-roles', run: (signal) => ensureRbacPolicy(client, { ...options, signal }) },
+      { name: 'scheduling/bootstrap-system-priority-classes', run: (signal) => ensurePriorityClasses(client, { ...options, signal }) },
+      { name: 'priority-and-fairness-config-producer', run: flowControl },
+      { name: 'priority-and-fairness-config-consumer', run: flowSchemaStatus },
+    ],
+    preShutdown: [{ name: 'stop-kubernetes-service-controller', run: stopService }],
+  };
 }
 
-/** What is undone before the server goes down, after the signal. */
-export function bootstrapShutdownHooks(client: Client, options: BootstrapOptions): BootstrapHook[] {
-  return [{ name: 'stop-kubernetes-service-controller', run: () => removeKubernetesEndpoints(client, options) }];
-}
-
-function once(run: () => Promise<void>): () => Promise<void> {
+function once(run: (signal: AbortSignal) => Promise<void>): (signal: AbortSignal) => Promise<void> {
   let running: Promise<void> | undefined;
-  return () => (running ??= run());
+  return (signal) => (running ??= run(signal));
 }

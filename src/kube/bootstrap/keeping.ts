@@ -50,12 +50,22 @@ function delay(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Objects of a table, with what the table leaves out. */
+export const typed = <T extends ApiObject>(kind: string, apiVersion: string, facts: readonly object[]): T[] =>
+  facts.map((fact) => Object.assign({ kind, apiVersion }, fact) as T);
+
+/** A resource whose informer knows all that is there. */
+export async function syncedResource<T extends ApiObject = ApiObject>(client: Client, group: string, plural: string): Promise<ResourceClient<T>> {
+  const resource = client.resource<T>(group, plural);
+  await resource.informer.synced;
+  return resource;
+}
+
 /** Makes the object unless it is there, whatever it looks like. */
 export async function createIfMissing<T extends ApiObject>(resource: ResourceClient<T>, object: T): Promise<void> {
   const { namespace = '', name = '' } = object.metadata;
-  await resource.informer.synced;
   if (resource.informer.get(namespace, name) !== undefined) return;
-  await ignoringAlreadyExists(resource.create(namespace, structuredClone(object)));
+  await ignoringAlreadyExists(resource.create(namespace, object));
 }
 
 export async function ignoringAlreadyExists(created: Promise<unknown>): Promise<void> {
@@ -66,5 +76,10 @@ export async function ignoringAlreadyExists(created: Promise<unknown>): Promise<
   }
 }
 
-/** Controllers that write into a namespace do not wait for the one that makes namespaces. */
-export const ensureNamespace = (client: Client, name: string): Promise<void> => createIfMissing(client.resource('', 'namespaces'), { kind: 'Namespace', apiVersion: 'v1', metadata: { name } });
+const namespaceOf = (name: string): ApiObject => ({ kind: 'Namespace', apiVersion: 'v1', metadata: { name } });
+
+/** Controllers that write into namespaces do not wait for the one that makes them. */
+export async function ensureNamespaces(client: Client, names: Iterable<string>): Promise<void> {
+  const namespaces = await syncedResource(client, '', 'namespaces');
+  await Promise.all(Array.from(names, (name) => createIfMissing(namespaces, namespaceOf(name))));
+}

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { Client } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { equalJson } from '../../util/json-equal.ts';
-import { type ControllerOptions, createIfMissing, ensureNamespace, keepDoing } from './keeping.ts';
+import { type ControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'default';
 const NAME = 'kubernetes';
@@ -43,9 +43,9 @@ interface EndpointSlice extends ApiObject {
 export function keepKubernetesService(client: Client, options: KubernetesServiceOptions): Promise<void> {
   return keepDoing(
     async () => {
-      await ensureNamespace(client, NAMESPACE);
-      await createIfMissing(client.resource('', 'services'), serviceOf(options));
-      if (options.endpointReconciler !== 'none' && options.advertiseAddress !== undefined) await ensureEndpoints(client, [options.advertiseAddress], options.securePort);
+      await ensureNamespaces(client, [NAMESPACE]);
+      await createIfMissing(await syncedResource(client, '', 'services'), serviceOf(options));
+      if (hasEndpoints(options)) await ensureEndpoints(client, [options.advertiseAddress], options.securePort);
     },
     INTERVAL_MS,
     options,
@@ -53,21 +53,29 @@ export function keepKubernetesService(client: Client, options: KubernetesService
 }
 
 /** On the way down: takes this server out of the endpoints, so that nobody is sent to it any more. To be called when the controller was stopped. */
-export async function removeKubernetesEndpoints(client: Client, { endpointReconciler, advertiseAddress, securePort }: KubernetesServiceOptions): Promise<void> {
-  if (endpointReconciler !== 'none' && advertiseAddress !== undefined) await ensureEndpoints(client, [], securePort);
+export async function removeKubernetesEndpoints(client: Client, options: Omit<KubernetesServiceOptions, 'signal'>): Promise<void> {
+  if (hasEndpoints(options)) await ensureEndpoints(client, [], options.securePort);
 }
+
+const hasEndpoints = <O extends Omit<KubernetesServiceOptions, 'signal'>>(options: O): options is O & { advertiseAddress: string } =>
+  options.endpointReconciler !== 'none' && options.advertiseAddress !== undefined;
 
 function serviceOf({ serviceIp, securePort, nodePort }: KubernetesServiceOptions): ApiObject {
   const port = { name: 'https', protocol: 'TCP', port: 443, targetPort: securePort, ...(nodePort > 0 && { nodePort }) };
   const spec = { ports: [port], clusterIP: serviceIp, ipFamilyPolicy: 'SingleStack', sessionAffinity: 'None', type: nodePort > 0 ? 'NodePort' : 'ClusterIP' };
-  const object = { kind: 'Service', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE, labels: { component: 'apiserver', provider: 'kubernetes' } }, spec };
+  const object = {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: { name: NAME, namespace: NAMESPACE, labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec,
+  };
   return object;
 }
 
 async function ensureEndpoints(client: Client, addresses: readonly string[], port: number): Promise<void> {
   const ports: EndpointPort[] = [{ name: 'https', port, protocol: 'TCP' }];
   const subsets = addresses.length === 0 ? [] : [{ addresses: addresses.map((ip) => ({ ip })), ports }];
-  const resource = client.resource<Endpoints>('', 'endpoints');
+  const resource = await syncedResource<Endpoints>(client, '', 'endpoints');
   await createIfMissing(resource, { kind: 'Endpoints', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE, labels: SKIP_MIRROR }, subsets });
   const isWanted = ({ subsets: current = [], metadata }: Endpoints): boolean => equalJson(current, subsets) && hasLabels(metadata.labels, SKIP_MIRROR);
   const current = resource.informer.get(NAMESPACE, NAME);
@@ -83,16 +91,23 @@ async function ensureEndpoints(client: Client, addresses: readonly string[], por
 }
 
 async function ensureEndpointSlice(client: Client, addresses: readonly string[], ports: EndpointPort[]): Promise<void> {
-  const resource = client.resource<EndpointSlice>('discovery.k8s.io', 'endpointslices');
+  const resource = await syncedResource<EndpointSlice>(client, 'discovery.k8s.io', 'endpointslices');
   const addressType = addresses.length > 0 && addresses.every((address) => isIPv6(address)) ? 'IPv6' : 'IPv4';
   const endpoints = addresses.map((address) => ({ addresses: [address], conditions: { ready: true } }));
-  const wanted: EndpointSlice = { kind: 'EndpointSlice', apiVersion: 'discovery.k8s.io/v1', metadata: { name: NAME, namespace: NAMESPACE, labels: SLICE_LABELS }, addressType, endpoints, ports };
-  await resource.informer.synced;
+  const wanted: EndpointSlice = {
+    kind: 'EndpointSlice',
+    apiVersion: 'discovery.k8s.io/v1',
+    metadata: { name: NAME, namespace: NAMESPACE, labels: SLICE_LABELS },
+    addressType,
+    endpoints,
+    ports,
+  };
   const found = resource.informer.get(NAMESPACE, NAME);
   // The address type cannot be changed.
   if (found !== undefined && found.addressType !== addressType) await resource.delete(NAMESPACE, NAME);
   await createIfMissing(resource, wanted);
-  const isWanted = (slice: EndpointSlice): boolean => equalJson(slice.endpoints ?? [], endpoints) && equalJson(slice.ports ?? [], ports) && hasLabels(slice.metadata.labels, SLICE_LABELS);
+  const isWanted = (slice: EndpointSlice): boolean =>
+    equalJson(slice.endpoints ?? [], endpoints) && equalJson(slice.ports ?? [], ports) && hasLabels(slice.metadata.labels, SLICE_LABELS);
   const current = resource.informer.get(NAMESPACE, NAME);
   if (current === undefined || isWanted(current)) return;
   await resource.update(NAMESPACE, NAME, (object) => {
@@ -103,4 +118,5 @@ async function ensureEndpointSlice(client: Client, addresses: readonly string[],
   });
 }
 
-const hasLabels = (labels: Record<string, string> | undefined, wanted: Record<string, string>): boolean => Object.entries(wanted).every(([key, value]) => labels?.[key] === value);
+const hasLabels = (labels: Record<string, string> | undefined, wanted: Record<string, string>): boolean =>
+  Object.entries(wanted).every(([key, value]) => labels?.[key] === value);

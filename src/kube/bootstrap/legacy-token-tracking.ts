@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
-import { type ControllerOptions, createIfMissing, ensureNamespace, untilDone } from './keeping.ts';
+import { type ControllerOptions, createIfMissing, ensureNamespaces, syncedResource, untilDone } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';
 const NAME = 'kube-apiserver-legacy-service-account-token-tracking';
@@ -13,9 +13,9 @@ interface ConfigMap extends ApiObject {
 /** The ConfigMap that says since when the use of legacy service account tokens is tracked (KEP-2799). */
 export function ensureLegacyTokenTracking(client: Client, options: ControllerOptions): Promise<void> {
   return untilDone(async () => {
-    const resource = client.resource<ConfigMap>('', 'configmaps');
+    const resource = await syncedResource<ConfigMap>(client, '', 'configmaps');
     const since = options.now().toISOString().slice(0, 10);
-    await ensureNamespace(client, NAMESPACE);
+    await ensureNamespaces(client, [NAMESPACE]);
     await createIfMissing(resource, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE }, data: { since } });
     const current = resource.informer.get(NAMESPACE, NAME);
     if (current === undefined || isDate(current.data?.since)) return;

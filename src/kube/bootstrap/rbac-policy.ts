@@ -7,7 +7,7 @@ import clusterRoleBindings from './data/cluster-role-bindings.json' with { type:
 import clusterRoles from './data/cluster-roles.json' with { type: 'json' };
 import roleBindings from './data/role-bindings.json' with { type: 'json' };
 import roles from './data/roles.json' with { type: 'json' };
-import { type ControllerOptions, ensureNamespace, ignoringAlreadyExists, untilDone } from './keeping.ts';
+import { type ControllerOptions, ensureNamespaces, ignoringAlreadyExists, syncedResource, typed, untilDone } from './keeping.ts';
 
 const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 const API_VERSION = `${RBAC_GROUP}/v1`;
@@ -17,21 +17,27 @@ const API_VERSION = `${RBAC_GROUP}/v1`;
  * autoupdate annotation to "false" keeps them as they are (component-helpers/auth/rbac/reconciliation).
  */
 export function ensureRbacPolicy(client: Client, options: ControllerOptions): Promise<void> {
-  const resource = <T extends ApiObject>(plural: string): ResourceClient<T> => client.resource<T>(RBAC_GROUP, plural);
-  const reconcileAll = (): Promise<void> => {
-    const namespaces = new Set([...roles, ...roleBindings].map(({ metadata }) => metadata.namespace));
-    const haveNamespaces = Promise.all([...namespaces].map((namespace) => ensureNamespace(client, namespace)));
-    return allDone([
-      ...typed<RoleObject>('ClusterRole', clusterRoles).map((role) => reconcileRole(resource('clusterroles'), role)),
-      ...typed<BindingObject>('ClusterRoleBinding', clusterRoleBindings).map((binding) => reconcileBinding(resource('clusterrolebindings'), binding)),
-      ...typed<RoleObject>('Role', roles).map((role) => haveNamespaces.then(() => reconcileRole(resource('roles'), role))),
-      ...typed<BindingObject>('RoleBinding', roleBindings).map((binding) => haveNamespaces.then(() => reconcileBinding(resource('rolebindings'), binding))),
-    ]);
-  };
-  return untilDone(reconcileAll, options);
+  return untilDone(() => allDone([reconcileCluster(client), reconcileNamespaces(client)]), options);
 }
 
-const typed = <T extends ApiObject>(kind: string, facts: readonly object[]): T[] => facts.map((fact) => ({ kind, apiVersion: API_VERSION, ...fact }) as unknown as T);
+async function reconcileCluster(client: Client): Promise<void> {
+  const roleClient = await syncedResource<RoleObject>(client, RBAC_GROUP, 'clusterroles');
+  const bindingClient = await syncedResource<BindingObject>(client, RBAC_GROUP, 'clusterrolebindings');
+  await allDone([
+    ...typed<RoleObject>('ClusterRole', API_VERSION, clusterRoles).map((role) => reconcileRole(roleClient, role)),
+    ...typed<BindingObject>('ClusterRoleBinding', API_VERSION, clusterRoleBindings).map((binding) => reconcileBinding(bindingClient, binding)),
+  ]);
+}
+
+async function reconcileNamespaces(client: Client): Promise<void> {
+  const roleClient = await syncedResource<RoleObject>(client, RBAC_GROUP, 'roles');
+  const bindingClient = await syncedResource<BindingObject>(client, RBAC_GROUP, 'rolebindings');
+  await ensureNamespaces(client, new Set([...roles, ...roleBindings].map(({ metadata }) => metadata.namespace)));
+  await allDone([
+    ...typed<RoleObject>('Role', API_VERSION, roles).map((role) => reconcileRole(roleClient, role)),
+    ...typed<BindingObject>('RoleBinding', API_VERSION, roleBindings).map((binding) => reconcileBinding(bindingClient, binding)),
+  ]);
+}
 
 /** As many as can be done are done, before the first failure is thrown. */
 async function allDone(work: readonly Promise<void>[]): Promise<void> {
@@ -41,9 +47,8 @@ async function allDone(work: readonly Promise<void>[]): Promise<void> {
 
 async function reconcileRole(resource: ResourceClient<RoleObject>, expected: RoleObject): Promise<void> {
   const { namespace = '', name = '' } = expected.metadata;
-  await resource.informer.synced;
   const existing = resource.informer.get(namespace, name);
-  if (existing === undefined) await ignoringAlreadyExists(resource.create(namespace, structuredClone(expected)));
+  if (existing === undefined) await ignoringAlreadyExists(resource.create(namespace, expected));
   else if (!isProtected(existing) && reconciledRole(existing, expected) !== undefined) {
     await resource.update(namespace, name, (object) => assignIfAny(object, reconciledRole(object, expected)));
   }
@@ -51,13 +56,12 @@ async function reconcileRole(resource: ResourceClient<RoleObject>, expected: Rol
 
 async function reconcileBinding(resource: ResourceClient<BindingObject>, expected: BindingObject): Promise<void> {
   const { namespace = '', name = '' } = expected.metadata;
-  await resource.informer.synced;
   const existing = resource.informer.get(namespace, name);
   if (existing !== undefined && isProtected(existing)) return;
   const isOfOtherRole = existing !== undefined && !equalJson(existing.roleRef, expected.roleRef);
   // A binding's role cannot be changed, so that nobody's rights change under an old name: it is made anew.
   if (isOfOtherRole) await resource.delete(namespace, name);
-  if (existing === undefined || isOfOtherRole) await ignoringAlreadyExists(resource.create(namespace, structuredClone(expected)));
+  if (existing === undefined || isOfOtherRole) await ignoringAlreadyExists(resource.create(namespace, expected));
   else if (reconciledBinding(existing, expected) !== undefined) {
     await resource.update(namespace, name, (object) => assignIfAny(object, reconciledBinding(object, expected)));
   }
@@ -99,4 +103,5 @@ function reconciledMetadata(existing: ApiObject, expected: ApiObject): Partial<A
   return isComplete ? {} : { metadata: { ...existing.metadata, labels, annotations } };
 }
 
-const isSameSubject = (a: Subject, b: Subject): boolean => a.kind === b.kind && a.name === b.name && (a.apiGroup ?? '') === (b.apiGroup ?? '') && (a.namespace ?? '') === (b.namespace ?? '');
+const isSameSubject = (a: Subject, b: Subject): boolean =>
+  a.kind === b.kind && a.name === b.name && (a.apiGroup ?? '') === (b.apiGroup ?? '') && (a.namespace ?? '') === (b.namespace ?? '');

@@ -1,8 +1,9 @@
 import type { Client } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { equalJson } from '../../util/json-equal.ts';
+import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition, setCondition } from './conditions.ts';
-import { type ControllerOptions, createIfMissing, keepDoing } from './keeping.ts';
+import { type ControllerOptions, createIfMissing, keepDoing, syncedResource } from './keeping.ts';
 
 const NAME = 'kubernetes';
 const INTERVAL_MS = 10_000;
@@ -23,7 +24,7 @@ export function keepDefaultServiceCidr(client: Client, options: ServiceCidrOptio
 }
 
 async function ensureServiceCidr(client: Client, { cidrs, now }: ServiceCidrOptions): Promise<void> {
-  const resource = client.resource<ServiceCidr>('networking.k8s.io', 'servicecidrs');
+  const resource = await syncedResource<ServiceCidr>(client, 'networking.k8s.io', 'servicecidrs');
   await createIfMissing(resource, { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', metadata: { name: NAME }, spec: { cidrs: [...cidrs] } });
   const current = resource.informer.get('', NAME);
   if (current === undefined || current.metadata.deletionTimestamp !== undefined) return;
@@ -41,4 +42,10 @@ function isSettled({ status }: ServiceCidr): boolean {
   return ready !== undefined && ready.status !== 'Unknown';
 }
 
-const readyAt = (now: Date): Condition => ({ type: 'Ready', status: 'True', lastTransitionTime: now.toISOString().replace(/\.\d+Z$/, 'Z'), reason: '', message: 'Kubernetes default Service CIDR is ready' });
+const readyAt = (now: Date): Condition => ({
+  type: 'Ready',
+  status: 'True',
+  lastTransitionTime: timeOf(now),
+  reason: '',
+  message: 'Kubernetes default Service CIDR is ready',
+});

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../util/json-types.ts';
-import type { ApiVersion, InstalledResource } from '../api-version.ts';
+import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 import { groupVersionsByPriority, isForeign } from './legacy.ts';
 
 /** apidiscovery.k8s.io/v2 (KEP-3352): all groups, versions and resources in one document. `core` is the document of `/api`, else that of `/apis`. */

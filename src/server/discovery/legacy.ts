@@ -1,7 +1,7 @@
 import type { Subresource } from '../../registry/definition.ts';
 import { apiVersionOf } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
-import type { ApiVersion, InstalledResource } from '../api-version.ts';
+import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 
 /** Groups in order of preference, each with its versions in order of preference. The core group is not among them. */
 export function groupVersionsByPriority(versions: readonly ApiVersion[]): Map<string, ApiVersion[]> {

@@ -40,6 +40,15 @@ export function withAuthentication(options: AuthenticationOptions): Filter {
     if (isAnonymous(found.user)) limitToThisRequest(request);
     return next(request);
   };
+  const acceptLater = async (next: RequestHandler, request: IncomingRequest, startMs: number, pending: Promise<Authentication | undefined>): Promise<void> => {
+    let found: Authentication | undefined;
+    try {
+      found = await pending;
+    } catch (error) {
+      return refuse(request, startMs, error);
+    }
+    return accept(next, request, startMs, found);
+  };
 
   return (next) => (request) => {
     const startMs = performance.now();
@@ -49,11 +58,7 @@ export function withAuthentication(options: AuthenticationOptions): Filter {
     } catch (error) {
       return refuse(request, startMs, error);
     }
-    if (!(found instanceof Promise)) return accept(next, request, startMs, found);
-    return found.then(
-      (authentication) => accept(next, request, startMs, authentication),
-      (error: unknown) => refuse(request, startMs, error),
-    );
+    return found instanceof Promise ? acceptLater(next, request, startMs, found) : accept(next, request, startMs, found);
   };
 }
 
@@ -67,10 +72,12 @@ const isAnonymous = (user: User): boolean => user === ANONYMOUS || user.name ===
 const areAcceptable = (wanted: readonly string[], given: readonly string[] | undefined): boolean =>
   wanted.length === 0 || given === undefined || given.length === 0 || given.some((audience) => wanted.includes(audience));
 
+/** Most headers are let go by their first letter: this looks at every one of every request. */
 function credentialTest(custom: AuthenticationOptions['proxyHeaders']): (name: string) => boolean {
   const names = new Set(['authorization', ...STANDARD_PROXY_HEADERS, ...(custom?.names ?? [])]);
   const prefixes = [...STANDARD_PROXY_PREFIXES, ...(custom?.prefixes ?? [])];
-  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+  const firstLetters = new Set([...names, ...prefixes].map((text) => text.charCodeAt(0)));
+  return (name) => firstLetters.has(name.charCodeAt(0)) && (names.has(name) || prefixes.some((prefix) => name.startsWith(prefix)));
 }
 
 function removeCredentials(headers: IncomingHttpHeaders, isCredential: (name: string) => boolean): void {

@@ -34,11 +34,12 @@ export function withAuthorization({ authorizer, metrics, onFailure }: Authorizat
     annotate(request, 'forbid', reason);
     throw forbiddenError(request.user, request.info, reason);
   };
+  const decideLater = async (next: RequestHandler, request: IncomingRequest, startMs: number, pending: Promise<Decision>): Promise<void> =>
+    decide(next, request, startMs, await pending);
   return (next) => (request) => {
     const startMs = performance.now();
     const decision = authorizer.authorize(new RequestAttributes(request));
-    if (decision instanceof Promise) return decision.then((decided) => decide(next, request, startMs, decided));
-    return decide(next, request, startMs, decision);
+    return decision instanceof Promise ? decideLater(next, request, startMs, decision) : decide(next, request, startMs, decision);
   };
 }
 

@@ -11,7 +11,8 @@ export function withCors(allowedOriginPatterns: readonly string[]): Filter {
   const patterns = allowedOriginPatterns.map(compile);
   return (next) => (request) => {
     const { origin } = request.exchange.headers;
-    if (origin === undefined || origin === '' || origin.length > MAX_ORIGIN_CHARACTERS || !patterns.some((pattern) => pattern.test(origin))) return next(request);
+    if (origin === undefined || origin === '' || origin.length > MAX_ORIGIN_CHARACTERS || !patterns.some((pattern) => pattern.test(origin)))
+      return next(request);
     const { responseHeaders } = request;
     responseHeaders['access-control-allow-origin'] = origin;
     responseHeaders['access-control-allow-methods'] = ALLOWED_METHODS;

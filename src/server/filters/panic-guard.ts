@@ -21,26 +21,35 @@ export interface Fault {
  * passes this filter. An answer that had begun is cut off, so that the client does not take it for whole.
  */
 export function withPanicGuard({ writeError, onFault }: PanicGuardOptions): Filter {
-  const report = ({ auditId, exchange }: IncomingRequest, error: unknown): void => onFault({ error, auditId, method: exchange.method, target: exchange.target });
+  const report = ({ auditId, exchange }: IncomingRequest, error: unknown): void =>
+    onFault({ error, auditId, method: exchange.method, target: exchange.target });
 
-  /** The negotiated writer itself failed: what it left open is answered or cut off. */
-  const failAgain = (request: IncomingRequest, error: unknown): void => {
-    report(request, error);
+  /** A handler may return while its watch goes on; the request is over when the answer is. */
+  const finish = (request: IncomingRequest): void => {
+    const { exchange } = request;
+    const over = (): void => request.finish((error) => report(request, error));
+    if (request.isLongRunning && exchange.isAnswered && !exchange.isClosed) exchange.onClose(over);
+    else over();
+  };
+  /** The error writer failed itself: what it left open is answered plainly, or cut off. */
+  const failTwice = (request: IncomingRequest, error: ApiError, second: unknown): void => {
+    report(request, second);
     if (request.exchange.isAnswered) cutOff(request);
-    else writeJsonError(request, asApiError(error));
+    else writeJsonError(request, error);
     finish(request);
   };
-  const fail = (request: IncomingRequest, error: unknown): Promise<void> | void => {
-    if (!(error instanceof ApiError)) report(request, error);
+  const fail = (request: IncomingRequest, thrown: unknown): Promise<void> | void => {
+    if (!(thrown instanceof ApiError)) report(request, thrown);
+    const error = asApiError(thrown);
     try {
-      const pending = request.exchange.isAnswered ? cutOff(request) : writeError(request, asApiError(error));
+      const pending = request.exchange.isAnswered ? cutOff(request) : writeError(request, error);
       if (pending === undefined) return finish(request);
       return pending.then(
         () => finish(request),
-        (again: unknown) => failAgain(request, again),
+        (second: unknown) => failTwice(request, error, second),
       );
-    } catch (again) {
-      failAgain(request, again);
+    } catch (second) {
+      failTwice(request, error, second);
     }
   };
 
@@ -60,11 +69,4 @@ export function withPanicGuard({ writeError, onFault }: PanicGuardOptions): Filt
 
 function cutOff({ exchange }: IncomingRequest): void {
   if (!exchange.isClosed) exchange.stream?.destroy();
-}
-
-/** A handler may return while its watch goes on; the request is over when the answer is. */
-function finish(request: IncomingRequest): void {
-  const { exchange } = request;
-  if (request.isLongRunning && exchange.isAnswered && !exchange.isClosed) exchange.onClose(() => request.finish());
-  else request.finish();
 }

@@ -20,11 +20,9 @@ export function withRequestDeadline(requestTimeoutMs: number): Filter {
 function parseTimeoutMs(value: string | undefined): number {
   if (value === undefined || value === '') return 0;
   try {
-    return Number(parseDuration(value)) / NANOSECONDS_PER_MS;
+    return parseDuration(value);
   } catch (error) {
     if (!(error instanceof DurationError)) throw error;
     throw badRequest(`invalid timeout specified in the request URL - ${error.message}`);
   }
 }
-
-const NANOSECONDS_PER_MS = 1e6;

@@ -64,7 +64,11 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
     authentication: withAuthentication({ ...options.authentication, metrics }),
     maxInFlight: withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),
-    authorization: withAuthorization({ authorizer: options.authorizer, metrics, ...(options.onAuthorizationFailure && { onFailure: options.onAuthorizationFailure }) }),
+    authorization: withAuthorization({
+      authorizer: options.authorizer,
+      metrics,
+      ...(options.onAuthorizationFailure && { onFailure: options.onAuthorizationFailure }),
+    }),
     requestMetrics: withRequestMetrics(metrics),
   };
 }

@@ -48,4 +48,5 @@ export function writeTextError(request: ServerRequest, code: number, text: strin
 }
 
 /** What a client is told of a failure that is no ApiError: nothing of what happened. */
-export const asApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : internalError('the server failed to handle the request; its log says more'));
+export const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : internalError('the server failed to handle the request; its log says more');

@@ -6,8 +6,18 @@ export type HealthObserver = (check: string, type: string, isHealthy: boolean) =
 
 /** The service-level indicators of `/metrics/slis`: each health check's last result, and how often it had which. */
 export function registerHealthMetrics(registry: MetricRegistry): HealthObserver {
-  const last = registry.gauge({ name: 'kubernetes_healthcheck', help: 'The last result of a health check: 1 is healthy.', stability: 'STABLE', labels: ['name', 'type'] });
-  const results = registry.counter({ name: 'kubernetes_healthchecks_total', help: 'Results of health checks.', stability: 'STABLE', labels: ['name', 'type', 'status'] });
+  const last = registry.gauge({
+    name: 'kubernetes_healthcheck',
+    help: 'The last result of a health check: 1 is healthy.',
+    stability: 'STABLE',
+    labels: ['name', 'type'],
+  });
+  const results = registry.counter({
+    name: 'kubernetes_healthchecks_total',
+    help: 'Results of health checks.',
+    stability: 'STABLE',
+    labels: ['name', 'type', 'status'],
+  });
   registerProcessStartTime(registry);
   return (check, type, isHealthy) => {
     last.with(check, type).set(isHealthy ? 1 : 0);

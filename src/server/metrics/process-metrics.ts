@@ -3,7 +3,11 @@ import type { MetricRegistry } from './registry.ts';
 
 /** When the process began, in seconds of the epoch. */
 export function registerProcessStartTime(registry: MetricRegistry): void {
-  const startTime = registry.gauge({ name: 'process_start_time_seconds', help: 'Start time of the process, in seconds since the Unix epoch.', stability: 'ALPHA' });
+  const startTime = registry.gauge({
+    name: 'process_start_time_seconds',
+    help: 'Start time of the process, in seconds since the Unix epoch.',
+    stability: 'ALPHA',
+  });
   const startSeconds = performance.timeOrigin / 1000;
   registry.onCollect(() => startTime.with().set(startSeconds));
 }

@@ -41,7 +41,7 @@ export class MetricRegistry {
   /** All families by name; those without a series are left out. */
   print(): string {
     for (const collect of this.#collectors) collect();
-    const names = [...this.#families.keys()].sort();
+    const names = [...this.#families.keys()].toSorted();
     return names.map((name) => this.#families.get(name)!.print()).join('');
   }
 
@@ -84,7 +84,7 @@ export class Family<S extends Series> {
 
   /** The series of these label values, in the order of the labels. Keep it where the values do not change. */
   with(...values: string[]): S {
-    const key = values.join('\u0000');
+    const key = values.length === 1 ? values[0]! : values.join('\u0000');
     const known = this.#series.get(key);
     if (known !== undefined) return known.series;
     const labels = this.#options.labels ?? [];
@@ -153,6 +153,11 @@ export class HistogramSeries implements Series {
       below += this.#counts[i]!;
       return { suffix: '_bucket', le: bound, value: below };
     });
-    return [...buckets, { suffix: '_bucket', le: Infinity, value: this.#count }, { suffix: '_sum', value: this.#sum }, { suffix: '_count', value: this.#count }];
+    return [
+      ...buckets,
+      { suffix: '_bucket', le: Infinity, value: this.#count },
+      { suffix: '_sum', value: this.#sum },
+      { suffix: '_count', value: this.#count },
+    ];
   }
 }

@@ -1,7 +1,7 @@
 import type { RequestInfo } from '../../endpoints/request.ts';
 import type { Decision } from '../../registry/authorizer.ts';
 import type { IncomingRequest } from '../server-request.ts';
-import { type HistogramSeries, MetricRegistry, type NumberSeries } from './registry.ts';
+import type { HistogramSeries, MetricRegistry, NumberSeries } from './registry.ts';
 import { dryRunLabel, scopeOf, verbLabel } from './request-labels.ts';
 import { Watermark } from './watermark.ts';
 
@@ -188,7 +188,12 @@ function registerFamilies(registry: MetricRegistry) {
       stability: 'STABLE',
       labels: ['request_kind'],
     }),
-    authenticatedUsers: registry.counter({ name: 'authenticated_user_requests', help: 'Authenticated requests, by kind of user.', stability: 'ALPHA', labels: ['username'] }),
+    authenticatedUsers: registry.counter({
+      name: 'authenticated_user_requests',
+      help: 'Authenticated requests, by kind of user.',
+      stability: 'ALPHA',
+      labels: ['username'],
+    }),
     authenticationAttempts: registry.counter({ name: 'authentication_attempts', help: 'Authentications, by result.', stability: 'ALPHA', labels: ['result'] }),
     authenticationDuration: registry.histogram({
       name: 'authentication_duration_seconds',
@@ -197,7 +202,12 @@ function registerFamilies(registry: MetricRegistry) {
       labels: ['result'],
       buckets: AUTH_BUCKETS,
     }),
-    authorizationAttempts: registry.counter({ name: 'authorization_attempts_total', help: 'Authorizations, by result.', stability: 'ALPHA', labels: ['result'] }),
+    authorizationAttempts: registry.counter({
+      name: 'authorization_attempts_total',
+      help: 'Authorizations, by result.',
+      stability: 'ALPHA',
+      labels: ['result'],
+    }),
     authorizationDuration: registry.histogram({
       name: 'authorization_duration_seconds',
       help: 'Seconds that authorization took, by result.',

@@ -18,7 +18,7 @@ export interface FamilyText {
 /** One metric in Prometheus' text format: labels by name, series by their labels, so that two scrapes compare line by line. */
 export function familyText({ name, help, type, labels, series }: FamilyText): string {
   if (series.length === 0) return '';
-  const order = labels.map((_, i) => i).sort((a, b) => (labels[a]! < labels[b]! ? -1 : 1));
+  const order = labels.map((_, i) => i).toSorted((a, b) => (labels[a]! < labels[b]! ? -1 : 1));
   const printed = series.map(({ values, samples }) => ({ pairs: order.map((i) => `${labels[i]!}="${escapeValue(values[i]!)}"`).join(','), samples }));
   printed.sort((a, b) => (a.pairs < b.pairs ? -1 : 1));
   let text = `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;

@@ -36,16 +36,33 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 const KEY_USAGE_CERT_SIGN = 0x06; // keyCertSign and cRLSign, bits 5 and 6 of the first byte
 const KEY_USAGE_DIGITAL_SIGNATURE = 0x80;
 
-export function createAuthority({ commonName, notBefore, notAfter }: { commonName: string; notBefore?: Date; notAfter?: Date }): Authority {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export interface AuthorityRequest {
+  commonName: string;
+  /** Another authority above it; without one, it is a root. */
+  issuer?: Authority;
+  /** The private key of an authority that is to be renewed; without one, a new key. */
+  key?: KeyObject;
+  notBefore?: Date;
+  notAfter?: Date;
+}
+
+/** Valid from an hour ago for ten years, unless told otherwise. */
+export function createAuthority({ commonName, issuer, key, notBefore, notAfter }: AuthorityRequest): Authority {
+  const privateKey = key ?? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const publicKey = createPublicKey(privateKey);
   const keyId = keyIdOf(publicKey);
   const subject = encodeName([[Oid.commonName, commonName]]);
-  const certificate = signed(privateKey, {
-    issuer: subject,
+  const certificate = signed(issuer?.key ?? privateKey, {
+    issuer: issuer?.subject ?? subject,
     subject,
     publicKey,
     validity: validity(notBefore, notAfter, 10 * YEAR_MS),
-    extensions: [keyUsage(KEY_USAGE_CERT_SIGN | KEY_USAGE_DIGITAL_SIGNATURE), basicConstraints(true), subjectKeyId(keyId)],
+    extensions: [
+      keyUsage(KEY_USAGE_CERT_SIGN | KEY_USAGE_DIGITAL_SIGNATURE),
+      basicConstraints(true),
+      subjectKeyId(keyId),
+      ...(issuer ? [authorityKeyId(issuer.keyId)] : []),
+    ],
   });
   return { certPem: encodePem('CERTIFICATE', certificate), keyPem: exportKey(privateKey), key: privateKey, subject, keyId };
 }
@@ -141,11 +158,10 @@ function signatureAlgorithm(key: KeyObject): Buffer {
   }
 }
 
-const exportKey = (key: KeyObject): string => key.export({ type: 'sec1', format: 'pem' }).toString();
+const exportKey = (key: KeyObject): string => key.export({ type: key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'sec1', format: 'pem' }).toString();
 
 /** SHA-1 of the public key: an identifier that anyone may choose (RFC 5280 §4.2.1.2), not a protection. */
-function keyIdOf(key: KeyObject): Buffer {
-  const publicKey = key.type === 'private' ? createPublicKey(key) : key;
+function keyIdOf(publicKey: KeyObject): Buffer {
   return createHash('sha1')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest();

@@ -23,13 +23,14 @@ export interface ObjectCache {
   /** Keys under `prefix`, ascending, from one consistent state. Throws Compacted when `revision` is no longer kept. */
   list(prefix: string, options?: CacheListOptions): CacheList;
   /**
-   * Events of keys under `prefix` after revision `after`, in order, each once. Throws Compacted when that history is gone. Events that are already
+   * Events of keys under `prefix` after revision `after`, in order, each once. Throws Compacted, with the oldest revision it could
+   * have started after, when that history is gone. Events that are already
    * in history are delivered synchronously, before this returns. A sink that throws is closed.
    */
   watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void): Subscription;
   /**
-   * Calls back whenever the cache's revision moved without an event under `prefix` having been sent, at most every `intervalMs`,
-   * and at once where `soon` is set: the time to send a bookmark.
+   * Calls back once a minute, first a minute from now, with the cache's revision: the time to send a bookmark. By then every change up to that
+   * revision has been delivered.
    */
   onProgress(listener: (revision: number) => void): Subscription;
 

@@ -13,6 +13,7 @@ export interface ChangeLogLimits {
 const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 16 * 1024 * 1024 };
 
 interface Watcher {
+  readonly prefix: string;
   readonly from: number;
   readonly sink: (events: StoredEvent[]) => void;
   readonly onError: ((error: Error) => void) | undefined;
@@ -55,14 +56,10 @@ export class ChangeLog {
   watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void): Subscription {
     if (from < this.#oldest) throw new Compacted(this.#oldest);
     const missed = this.#events.since(from).filter((event) => event.key.startsWith(prefix));
-    const watcher: Watcher = { from: Math.max(from, this.#revision + 1), sink, onError, batch: missed, isClosed: false };
-    const close = (): void => {
-      watcher.isClosed = true;
-      this.#watchers.remove(prefix, watcher);
-    };
+    const watcher: Watcher = { prefix, from: Math.max(from, this.#revision + 1), sink, onError, batch: missed, isClosed: false };
     this.#watchers.add(prefix, watcher);
-    flush(watcher);
-    return { close };
+    this.#flush(watcher);
+    return { close: () => this.#close(watcher) };
   }
 
   /** `items` are the current ones under `prefix`; they become those of `revision`. */
@@ -105,20 +102,25 @@ export class ChangeLog {
         concerned.add(watcher);
       });
     }
-    for (const watcher of concerned) flush(watcher);
+    for (const watcher of concerned) this.#flush(watcher);
   }
-}
 
-/** A sink that throws breaks its contract; it must not take the writers down with it. */
-function flush(watcher: Watcher): void {
-  const events = watcher.batch;
-  watcher.batch = [];
-  if (events.length === 0 || watcher.isClosed) return;
-  try {
-    watcher.sink(events);
-  } catch (error) {
+  /** A sink that throws breaks its contract; it must not take the writers down with it. */
+  #flush(watcher: Watcher): void {
+    const events = watcher.batch;
+    watcher.batch = [];
+    if (events.length === 0 || watcher.isClosed) return;
+    try {
+      watcher.sink(events);
+    } catch (error) {
+      this.#close(watcher);
+      watcher.onError?.(error as Error);
+    }
+  }
+
+  #close(watcher: Watcher): void {
     watcher.isClosed = true;
-    watcher.onError?.(error as Error);
+    this.#watchers.remove(watcher.prefix, watcher);
   }
 }
 

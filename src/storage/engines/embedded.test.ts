@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { open } from 'lmdb';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Compacted, type Engine, StorageUnavailable } from '../engine.ts';
+import { FakeClock } from '../fake-clock.ts';
 import { engineContract } from './contract.ts';
 import { openEmbeddedEngine } from './embedded.ts';
 
@@ -9,5 +12,118 @@ const root = mkdtempSync(join(tmpdir(), 'binnacle-embedded-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const newFolder = (): string => mkdtempSync(join(root, 'store-'));
+const put = (engine: Engine, key: string, value: string, expected = 0): Promise<number> => engine.commit({ type: 'put', key, value: Buffer.from(value), expected });
+const refusal = (folder: string): Promise<StorageUnavailable> => openEmbeddedEngine({ folder }).then(() => expect.fail('opened'), (error) => error);
 
 engineContract('embedded engine', (options) => openEmbeddedEngine({ ...options, folder: newFolder() }));
+
+describe('embedded engine, opened again', () => {
+  test('has all keys at their revisions, and goes on counting', async () => {
+    const folder = newFolder();
+    const first = await openEmbeddedEngine({ folder });
+    const revision = await put(first, '/a', 'one');
+    const last = await first.commit({ type: 'delete', key: '/b', expected: await put(first, '/b', 'x') });
+    await first.close();
+
+    const second = await openEmbeddedEngine({ folder });
+    expect(await second.currentRevision()).toBe(last);
+    expect(await second.range('')).toEqual({ items: [{ key: '/a', value: Buffer.from('one'), revision }], revision: last, remaining: 0 });
+    expect(() => second.watch('', last, () => undefined)).toThrow(Compacted);
+    second.watch('', last + 1, () => undefined).close();
+    expect(await put(second, '/a', 'two', revision)).toBe(last + 1);
+    await second.close();
+  });
+
+  test('removes keys whose time ran out while it was closed', async () => {
+    const folder = newFolder();
+    const clock = new FakeClock();
+    const first = await openEmbeddedEngine({ folder, clock });
+    await first.commit({ type: 'put', key: '/short', value: Buffer.from('x'), expected: 0, ttlSeconds: 10 });
+    await first.commit({ type: 'put', key: '/long', value: Buffer.from('x'), expected: 0, ttlSeconds: 1_000 });
+    await first.close();
+    clock.pass(60_000);
+
+    const second = await openEmbeddedEngine({ folder, clock });
+    const removed = new Promise((resolve) => second.watch('', 4, ([event]) => resolve(event?.key)));
+    clock.pass(0);
+    expect(await removed).toBe('/short');
+    expect(await second.get('/long')).toBeDefined();
+    await second.close();
+
+    const third = await openEmbeddedEngine({ folder, clock });
+    const next = new Promise((resolve) => third.watch('', 5, ([event]) => resolve(event?.key)));
+    clock.pass(2_000_000);
+    expect(await next).toBe('/long');
+    await third.close();
+  });
+
+  test('the file is for its owner only', async () => {
+    const folder = join(newFolder(), 'store');
+    const engine = await openEmbeddedEngine({ folder });
+    await put(engine, '/a', 'secret');
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, 'data.mdb')).mode & 0o777).toBe(0o600);
+    await engine.close();
+  });
+
+  test('thousands of keys and megabytes make the file grow as needed', async () => {
+    const engine = await openEmbeddedEngine({ folder: newFolder() });
+    const value = 'v'.repeat(4_000);
+    await Promise.all(Array.from({ length: 3_000 }, (_, i) => put(engine, `/k/${String(i).padStart(5, '0')}`, value)));
+    const { items, remaining } = await engine.range('/k/', { limit: 2_000 });
+    expect(items).toHaveLength(2_000);
+    expect(remaining).toBe(1_000);
+    expect(items.every((item) => item.value.toString() === value)).toBe(true);
+    await engine.close();
+  });
+});
+
+describe('embedded engine refuses, in one line,', () => {
+  const expectLine = async (folder: string, message: string | RegExp): Promise<void> => {
+    const error = await refusal(folder);
+    expect(error).toBeInstanceOf(StorageUnavailable);
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toContain('\n');
+  };
+
+  test('a folder that another engine holds', async () => {
+    const folder = newFolder();
+    const engine = await openEmbeddedEngine({ folder });
+    await expectLine(folder, `the folder ${folder} is in use by another server (process ${process.pid}); stop that one first, or choose another folder`);
+    await engine.close();
+    await (await openEmbeddedEngine({ folder })).close();
+  });
+
+  test('a folder whose parent does not exist', async () => {
+    const folder = join(newFolder(), 'no', 'where');
+    await expectLine(folder, `cannot make the folder ${folder}: ${join(folder, '..')} does not exist`);
+  });
+
+  test('a file where the folder should be, and a folder under a file', async () => {
+    const file = join(newFolder(), 'file');
+    writeFileSync(file, 'x');
+    await expectLine(file, `cannot open the store in ${file}: it is not a folder`);
+    await expectLine(join(file, 'store'), /^cannot make the folder .*ENOTDIR/);
+  });
+
+  test('a file that is no store', async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'data.mdb'), 'x'.repeat(20_000));
+    await expectLine(folder, `cannot open the store in ${folder}: ${join(folder, 'data.mdb')} is not a store's file`);
+  });
+
+  test('a store of a newer format', async () => {
+    const folder = newFolder();
+    const database = open({ path: folder, noSubdir: false, overlappingSync: false, encoding: 'binary', keyEncoding: 'binary', useVersions: true });
+    await database.put(Buffer.from('mformat'), Buffer.from('2'), 0);
+    await database.close();
+    await expectLine(folder, `the store in ${folder} has format 2, and this version reads up to 1; use a newer version`);
+  });
+
+  test('a key that is too long', async () => {
+    const engine = await openEmbeddedEngine({ folder: newFolder() });
+    await expect(put(engine, `/${'k'.repeat(4_000)}`, 'x')).rejects.toThrow('a key of 4001 bytes is longer than the');
+    await put(engine, `/${'k'.repeat(1_900)}`, 'x');
+    await engine.close();
+  });
+});

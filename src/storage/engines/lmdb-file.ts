@@ -1,5 +1,7 @@
 import { type RootDatabase, open } from 'lmdb';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import { StorageUnavailable, type Stored } from '../engine.ts';
 import { prefixEnd } from '../key-order.ts';
@@ -26,6 +28,9 @@ export const MAX_KEY_BYTES = 1_978 - 1 - EXPIRY_DIGITS;
 const MDB_MAP_FULL = -30_792;
 const EIO = 5;
 const FULL_CODES = new Set([28 /* ENOSPC */, 122 /* EDQUOT */, 27 /* EFBIG */, MDB_MAP_FULL]);
+/** What every LMDB file has in its first bytes: 0xbeefc0de. */
+const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
+const HEADER_BYTES = 64;
 /** With less than this, a short write is a full disk. */
 const FULL_BELOW_BYTES = 1024 * 1024;
 
@@ -198,9 +203,23 @@ const OPTIONS = {
 
 function openDatabase(folder: string): RootDatabase<Buffer, Buffer> {
   try {
+    assertIsDatabase(join(folder, 'data.mdb'));
     return open<Buffer, Buffer>({ ...OPTIONS, path: folder });
   } catch (error) {
     throw new StorageUnavailable(`cannot open the store in ${folder}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** LMDB ends the process, without a word, on a file that is not its own. */
+function assertIsDatabase(path: string): void {
+  if (!existsSync(path)) return;
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    const length = readSync(file, header, 0, HEADER_BYTES, 0);
+    if (length > 0 && !header.includes(MAGIC)) throw new Error(`${path} is not a store's file`);
+  } finally {
+    closeSync(file);
   }
 }
 

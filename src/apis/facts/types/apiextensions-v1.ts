@@ -118,8 +118,8 @@ export interface ExternalDocumentation {
 
 export interface JSONSchemaProps {
   id?: string;
-  '$schema'?: string;
-  '$ref'?: string;
+  $schema?: string;
+  $ref?: string;
   description?: string;
   type?: string;
   format?: string;

@@ -1,6 +1,6 @@
-import { type GroupVersionFacts, type ResourceFacts, groupVersions, resourcesOf } from '../apis/facts/resources.ts';
+import { type GroupVersionFacts, type ResourceFacts, groupVersions, resourcesOf } from './facts/resources.ts';
 import type { ResourceStore } from '../registry/store.ts';
-import type { ApiVersion, InstalledResource } from '../server/api-version.ts';
+import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
 
 /** The aggregator's own group comes first; it registers itself nowhere, so the facts give it no priority. */
 const AGGREGATOR_PRIORITY = { groupPriorityMinimum: 20_000, versionPriority: 100 };

@@ -1,5 +1,5 @@
-import type { ResourceDefinition, ServedVersion, Subresource } from '../registry/definition.ts';
-import type { ResourceStore } from '../registry/store.ts';
+import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
+import type { ResourceStore } from './store.ts';
 
 /** A group-version as a server has it installed: what requests, discovery and OpenAPI are answered from. */
 export interface ApiVersion {

@@ -1,0 +1,72 @@
+import type { ResourceClient } from '../client/client.ts';
+import type { ApiVersion } from '../registry/api-version.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { isApiError } from '../util/errors.ts';
+import { equalJson } from '../util/json-equal.ts';
+import { timeOf } from '../util/time.ts';
+
+/** What tells the aggregator's own APIServices from a user's. `onstart`: made once, at each start; users may change or remove them in between. */
+const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
+const MANAGED_ON_START = 'onstart';
+
+export interface ApiService extends ApiObject {
+  spec: { group?: string; version?: string; groupPriorityMinimum: number; versionPriority: number; service?: object };
+  status?: { conditions?: Condition[] };
+}
+
+interface Condition {
+  type: string;
+  status: string;
+  lastTransitionTime: string;
+  reason: string;
+  message: string;
+}
+
+/**
+ * Registers the group-versions that the chain itself serves, and marks them available: there is no other server behind them that could be away
+ * (kube-aggregator's autoregister and local availability controllers).
+ */
+export async function registerLocalApiServices(apiServices: ResourceClient<ApiService>, versions: readonly ApiVersion[], now: () => Date): Promise<void> {
+  await apiServices.informer.synced;
+  await Promise.all(versions.map(async (version) => markAvailable(apiServices, await ensureRegistered(apiServices, version), now)));
+}
+
+const nameOf = ({ group, version }: ApiVersion): string => `${version}.${group}`;
+
+function desired(api: ApiVersion): ApiService {
+  const { group, version, groupPriorityMinimum, versionPriority } = api;
+  return {
+    kind: 'APIService',
+    apiVersion: 'apiregistration.k8s.io/v1',
+    metadata: { name: nameOf(api), labels: { [MANAGED_LABEL]: MANAGED_ON_START } },
+    spec: { ...(group !== '' && { group }), version, groupPriorityMinimum, versionPriority },
+  };
+}
+
+async function ensureRegistered(apiServices: ResourceClient<ApiService>, version: ApiVersion): Promise<ApiService> {
+  const wanted = desired(version);
+  const name = wanted.metadata.name!;
+  const found = apiServices.informer.get('', name);
+  if (!found) return createOrGet(apiServices, wanted);
+  const isOurs = found.metadata.labels?.[MANAGED_LABEL] !== undefined;
+  if (!isOurs || equalJson(found.spec, wanted.spec)) return found;
+  return apiServices.update('', name, (service) => {
+    service.spec = wanted.spec;
+  });
+}
+
+async function createOrGet(apiServices: ResourceClient<ApiService>, wanted: ApiService): Promise<ApiService> {
+  try {
+    return await apiServices.create('', wanted);
+  } catch (error) {
+    if (!isApiError(error, 'AlreadyExists')) throw error;
+    return (await apiServices.get('', wanted.metadata.name!)) ?? wanted;
+  }
+}
+
+async function markAvailable(apiServices: ResourceClient<ApiService>, { metadata, spec, status }: ApiService, now: () => Date): Promise<void> {
+  const current = status?.conditions?.find(({ type }) => type === 'Available');
+  if (spec.service || (current?.status === 'True' && current.reason === 'Local')) return;
+  const condition = { type: 'Available', status: 'True', lastTransitionTime: timeOf(now()), reason: 'Local', message: 'Local APIServices are always available' };
+  await apiServices.update('', metadata.name!, (service) => void (service.status = { conditions: [condition] }), 'status');
+}

@@ -1,0 +1,40 @@
+import type { Handler } from '../endpoints/request.ts';
+import type { EndpointEnvironment } from '../endpoints/target.ts';
+import type { ApiVersion } from '../registry/api-version.ts';
+import { GenericServer } from '../server/generic-server.ts';
+import type { InProcessClient } from '../server/in-process-client.ts';
+import { type ApiService, registerLocalApiServices } from './local-api-services.ts';
+
+export interface AggregatorOptions {
+  environment: EndpointEnvironment;
+  /** The aggregator's own group: APIServices. */
+  ownVersion: ApiVersion;
+  /** What the servers behind it serve, to be registered. */
+  localVersions: readonly ApiVersion[];
+  client: InProcessClient;
+  now: () => Date;
+}
+
+/**
+ * The head of the chain. It knows which group-version is served where: here so far only by the servers behind it, to which everything else is handed on
+ * (servers elsewhere, behind APIServices with a `service`, come with their own issue: a request for theirs is not found until then).
+ */
+export function createAggregator({ environment, ownVersion, localVersions, client, now }: AggregatorOptions, delegate: Handler): GenericServer {
+  const server = new GenericServer('aggregator', environment, delegate);
+  server.install(ownVersion);
+  let isRegistered = false;
+  server.healthChecks.push({
+    name: 'autoregister-completion',
+    check() {
+      if (!isRegistered) throw new Error('missing APIServices: the first registration is not complete');
+    },
+  });
+  server.postStartHooks.push({
+    name: 'kube-apiserver-autoregistration',
+    async run() {
+      await registerLocalApiServices(client.resource<ApiService>('apiregistration.k8s.io', 'apiservices'), localVersions, now);
+      isRegistered = true;
+    },
+  });
+  return server;
+}

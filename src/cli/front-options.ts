@@ -1,0 +1,115 @@
+import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
+import { PROTOBUF_TYPE } from '../endpoints/negotiation.ts';
+import type { Handler } from '../endpoints/request.ts';
+import { encodeStatus } from '../endpoints/status.ts';
+import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
+import type { Authenticator } from '../server/authenticator.ts';
+import type { FrontOptions } from '../server/chain.ts';
+import type { StandardFilterOptions } from '../server/filters/standard-filters.ts';
+import { errorWriter } from '../server/filters/write-error.ts';
+import { InFlightRequests, OpenWatches } from '../server/in-flight.ts';
+import { createLifecycleSignals } from '../server/lifecycle.ts';
+import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
+import { metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
+import { registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
+import { MetricRegistry } from '../server/metrics/registry.ts';
+import { ServerMetrics } from '../server/metrics/server-metrics.ts';
+import { buildInfo, versionHandler } from '../server/version.ts';
+import type { Engine } from '../storage/engine.ts';
+import type { CompletedOptions } from './completion.ts';
+import type { Logger } from './logger.ts';
+import type { CreatedChain } from './server-chain.ts';
+import type { ServingFiles } from './serving-files.ts';
+
+/** Known only once the server listens: the port may be any free one. */
+export interface ServerAddress {
+  port: number;
+}
+
+interface FrontParts {
+  logger: Logger;
+  engine: Engine;
+  chain: CreatedChain;
+  authenticator: Authenticator;
+  address: ServerAddress;
+}
+
+/** What the options say about everything in front of the chain. */
+export function frontOptions(options: CompletedOptions, parts: FrontParts): FrontOptions {
+  const { logger, engine, address } = parts;
+  const registry = new MetricRegistry();
+  const indicators = new MetricRegistry();
+  const info = buildInfo(options.kubernetesVersion);
+  registerProcessMetrics(registry);
+  registerBuildInfo(registry, info);
+  registerStorageObjects(registry, () => parts.chain.stores.counts());
+  const storeCheck = { check: () => engine.checkHealth() };
+  return {
+    filters: filterOptions(options, parts, registry),
+    discovery: { schemaOfKind: knownSchema, serverAddress: () => `${options.externalHostname}:${address.port}` },
+    shutdown: {
+      delayMs: options.shutdownDelayDurationMs,
+      sendRetryAfter: options.shutdownSendRetryAfter,
+      watchGraceMs: options.shutdownWatchTerminationGracePeriodMs,
+      requestTimeoutMs: options.requestTimeoutMs,
+    },
+    livezGraceMs: options.livezGracePeriodMs,
+    // Named for etcd whatever the engine is: probes ask for these names.
+    healthChecks: [{ name: 'etcd', ...storeCheck }],
+    readinessChecks: [{ name: 'etcd-readiness', ...storeCheck }],
+    observeHealth: registerHealthMetrics(indicators),
+    paths: new Map<string, Handler>([
+      ['/version', versionHandler(info)],
+      ['/version/', versionHandler(info)],
+      ['/metrics', metricsEndpoint(registry, { canReset: options.profiling })],
+      ['/metrics/slis', metricsEndpoint(indicators)],
+    ]),
+    onHealthFailure: (endpoint, failures) => logger.verbose(2, 'A health check failed', { endpoint, failures }),
+    onLifecycle: (event) => logger.verbose(1, 'Shutting down', { event }),
+    closeBackends: async () => {},
+  };
+}
+
+const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, kind) => (hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined);
+
+function filterOptions(options: CompletedOptions, { logger, chain, authenticator }: FrontParts, registry: MetricRegistry): StandardFilterOptions {
+  const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
+  return {
+    authentication: { authenticator, onFailure: (error, auditId) => logger.verbose(2, 'A request could not be authenticated', { error, auditId }) },
+    authorizer: chain.authorizer,
+    signals: createLifecycleSignals(),
+    requests: new InFlightRequests(),
+    watches: new OpenWatches(),
+    metrics,
+    writeError: errorWriter((status) => encodeStatus(chain.environment, PROTOBUF_TYPE, status)),
+    onFault: ({ error, auditId }) => logger.error('A request failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error), auditId }),
+    onAuthorizationFailure: (error, auditId) => logger.error('Authorization failed', { error, auditId }),
+    ...(logger.verbosity >= 3 && { httpLog: (entry) => logger.verbose(3, 'HTTP', { ...entry }) }),
+    shutdownSendRetryAfter: options.shutdownSendRetryAfter,
+    hstsDirectives: options.strictTransportSecurityDirectives,
+    corsAllowedOrigins: options.corsAllowedOrigins,
+    goawayChance: options.goawayChance,
+    requestTimeoutMs: options.requestTimeoutMs,
+    maxRequestsInFlight: options.maxRequestsInflight,
+    maxMutatingRequestsInFlight: options.maxMutatingRequestsInflight,
+  };
+}
+
+/** What the kube server makes of itself at start, as the options have it. */
+export function bootstrapOptions(options: CompletedOptions, logger: Logger, files: ServingFiles, address: ServerAddress): BootstrapOptions {
+  const [primary, secondary] = options.serviceClusterIpRanges;
+  return {
+    report: (error) => logger.warn('A controller failed and will try again', { error }),
+    now: () => new Date(),
+    cidrs: secondary === undefined ? [primary] : [primary, secondary],
+    serviceIp: options.apiServerServiceIp,
+    get securePort() {
+      return address.port;
+    },
+    nodePort: options.kubernetesServiceNodePort,
+    advertiseAddress: options.advertiseAddress,
+    endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
+    clientCa: () => files.clientCa?.current,
+    requestHeader: () => undefined,
+  };
+}

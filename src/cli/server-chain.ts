@@ -1,0 +1,83 @@
+import { AdmissionChain } from '../admission/chain.ts';
+import { namespaceLifecycle } from '../admission/namespace-lifecycle.ts';
+import { createAggregator } from '../aggregator/server.ts';
+import { builtInApiVersions } from '../apis/api-versions.ts';
+import { defineResource } from '../apis/define.ts';
+import { type GroupVersionFacts } from '../apis/facts/resources.ts';
+import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
+import { type AuthorizationMode, createAuthorization } from '../authorization/modes.ts';
+import { escalationCheck } from '../authorization/escalation.ts';
+import { createExtensions } from '../extensions/server.ts';
+import type { Handler, RequestInfo } from '../endpoints/request.ts';
+import type { EndpointEnvironment } from '../endpoints/target.ts';
+import { createKube, openKubeStores } from '../kube/server.ts';
+import type { TokenReader } from '../apis/authentication/reviews.ts';
+import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
+import type { Authorizer } from '../registry/authorizer.ts';
+import type { ServerChain } from '../server/chain.ts';
+import { InProcessClient } from '../server/in-process-client.ts';
+import { notFoundHandler } from '../server/not-found.ts';
+import { Stores } from '../server/stores.ts';
+import { pathSegmentName } from '../util/names.ts';
+import { CacheFeed } from '../storage/cache/feed.ts';
+import type { Engine } from '../storage/engine.ts';
+import type { CompletedOptions } from './completion.ts';
+
+export interface ChainParts {
+  engine: Engine;
+  readToken: TokenReader;
+  bootstrap: BootstrapOptions;
+  now: () => Date;
+}
+
+export interface CreatedChain extends ServerChain {
+  authorizer: Authorizer;
+  stores: Stores;
+  environment: EndpointEnvironment;
+  /** Whether a request's resource is one that is served: only such names become labels of metrics. */
+  isInstalled(info: RequestInfo): boolean;
+  /** Resolves once authorization knows all that is stored. */
+  synced: Promise<void>;
+}
+
+/** The three servers on one store, tail first: not found ← extensions ← kube ← aggregator. */
+export function createServerChain(options: CompletedOptions, { engine, readToken, bootstrap, now }: ChainParts): CreatedChain {
+  const client = new InProcessClient();
+  const admission = new AdmissionChain();
+  const stores = new Stores({
+    feed: new CacheFeed(engine, { prefix: `${options.etcdPrefix}/` }),
+    keyPrefix: `${options.etcdPrefix}/`,
+    admission,
+    collectsGarbage: options.enableGarbageCollector,
+    deleteWorkers: options.deleteCollectionWorkers,
+    client,
+    now,
+  });
+  const environment: EndpointEnvironment = { schemaOfKind: knownSchema, minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000, random: Math.random, now };
+  const isServed = servedVersions(options.runtimeConfig);
+
+  const definitions = stores.open(defineResource('apiextensions.k8s.io/v1/customresourcedefinitions', { storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions' }));
+  const apiServices = stores.open(defineResource('apiregistration.k8s.io/v1/apiservices', { storagePrefix: 'apiregistration.k8s.io/apiservices', nameErrors: pathSegmentName }));
+  const kubeStores = openKubeStores(stores);
+  const { authorizer, rbac } = createAuthorization(options.authorizationMode as AuthorizationMode[], client);
+  const plugins = [namespaceLifecycle(client)].filter(({ name }) => options.admissionPlugins.includes(name));
+  admission.use([...plugins, { name: 'RBACEscalation', operations: new Set(['CREATE', 'UPDATE'] as const), ...escalationCheck(rbac, authorizer) }]);
+
+  const extensions = createExtensions(environment, builtInApiVersions([definitions], isServed)[0]!, notFoundHandler as Handler);
+  const kube = createKube({ environment, stores, client, authorizer, readToken, bootstrap, isServed }, kubeStores, extensions.handle);
+  const localVersions = [...kube.versions, ...extensions.versions];
+  const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServices], isServed)[0]!, localVersions, client, now }, kube.handle);
+  const servers = [aggregator, kube, extensions];
+  return { extensions, kube, aggregator, client, authorizer, stores, environment, isInstalled: (info) => servers.some((server) => server.hasResource(info)), synced: rbac.synced };
+}
+
+const knownSchema: EndpointEnvironment['schemaOfKind'] = (group, version, kind) => (hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined);
+
+/** --runtime-config: the most particular key wins (apiserver/pkg/server/resourceconfig). The two servers at the ends serve their own group always. */
+function servedVersions(config: ReadonlyMap<string, boolean>): (facts: GroupVersionFacts) => boolean {
+  return ({ group, groupVersion, stability, isOnByDefault }) => {
+    if (group === 'apiextensions.k8s.io' || group === 'apiregistration.k8s.io') return true;
+    const key = group === '' ? `/${groupVersion}` : groupVersion;
+    return config.get(key) ?? config.get(`api/${stability === 'stable' ? 'ga' : stability}`) ?? config.get('api/all') ?? isOnByDefault;
+  };
+}

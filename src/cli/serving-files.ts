@@ -1,0 +1,41 @@
+import type { Exchange } from '../serving/exchange.ts';
+import { type FileReloadable, watchBundle, watchKeyPair } from '../serving/certificates/reload.ts';
+import type { KeyPair } from '../serving/certificates/pem.ts';
+import { type Listener, listen } from '../serving/listener.ts';
+import type { CompletedOptions } from './completion.ts';
+import type { Logger } from './logger.ts';
+
+/** The certificates of the options' files, kept current while the server runs. */
+export interface ServingFiles {
+  certificate: FileReloadable<KeyPair>;
+  sni: { certificate: FileReloadable<KeyPair>; names: readonly string[] }[];
+  clientCa: FileReloadable<string> | undefined;
+  close(): void;
+}
+
+/** Throws when a file cannot be read or used. */
+export function openServingFiles(options: CompletedOptions, logger: Logger): ServingFiles {
+  const onError = (error: Error): void => logger.error('Certificates that changed cannot be used; the old ones stay', { error });
+  const certificate = watchKeyPair(options.tlsCertFile, options.tlsPrivateKeyFile, { onError });
+  const sni = options.tlsSniCertKey.map(({ certFile, keyFile, names }) => ({ certificate: watchKeyPair(certFile, keyFile, { onError }), names }));
+  const clientCa = options.clientCaFile === '' ? undefined : watchBundle(options.clientCaFile, { onError });
+  const all = [certificate, ...sni.map((entry) => entry.certificate), ...(clientCa ? [clientCa] : [])];
+  return { certificate, sni, clientCa, close: () => all.forEach((file) => file.close()) };
+}
+
+export function startListening(options: CompletedOptions, files: ServingFiles, logger: Logger, onExchange: (exchange: Exchange) => void): Promise<Listener> {
+  const { ciphers, ecdhCurve, minVersion } = options.tls;
+  return listen(
+    {
+      host: options.bindAddress,
+      port: options.securePort,
+      certificates: { certificate: files.certificate, sni: files.sni, ...(files.clientCa && { clientCas: [files.clientCa] }) },
+      tls: { minVersion, ...(ciphers !== undefined && { ciphers }), ...(ecdhCurve !== undefined && { ecdhCurve }) },
+      disableHttp2: options.disableHttp2Serving,
+      permitPortSharing: options.permitPortSharing,
+      limits: options.http2MaxStreamsPerConnection > 0 ? { streamsPerConnection: options.http2MaxStreamsPerConnection } : {},
+      onProblem: ({ kind, remoteAddress, message }) => logger.verbose(3, 'A client was cut off', { kind, remoteAddress, message }),
+    },
+    onExchange,
+  );
+}

@@ -1,0 +1,154 @@
+import { DecodeError, type StrictErrors, decode } from '../schema/decode.ts';
+import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../util/api-object.ts';
+import { ApiError, badRequest } from '../util/errors.ts';
+import { quote } from '../util/field-errors.ts';
+import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
+import { isJsonObject, parseJson } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import { internalPackage } from './encode.ts';
+import { type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
+import type { DeleteOptionsObject, FieldValidation } from './options.ts';
+import { type ResourceTarget, clientKindOf, metaSchema } from './target.ts';
+
+/** A body as it came, and what it was sent as. */
+export interface RequestBody {
+  bytes: Buffer;
+  mediaType: MediaType;
+}
+
+/** A body whose text was read, but not yet taken for a type. */
+interface ReadBody {
+  type: { apiVersion: string; kind: string };
+  /** Decodes into the schema; throws DecodeError or, from protobuf, badRequest. */
+  decodeAs(schema: ObjectSchema, strict: StrictErrors | undefined): JsonObject;
+}
+
+/**
+ * The object in a request's body, of the kind and version that the target's clients write, with that type set whether they sent it or not.
+ * Complaints of a strict decoding go to `warn`, or are thrown, or neither, as `fieldValidation` says.
+ */
+export async function decodeBody(body: RequestBody, target: ResourceTarget, fieldValidation: FieldValidation, warn: (text: string) => void): Promise<ApiObject> {
+  const expected = clientKindOf(target);
+  const unrecognized = (why: string): ApiError => badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
+  const read = await readBody(body, unrecognized);
+  const sent = withDefaults(read.type, expected, unrecognized);
+  const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
+  if (sent.kind !== expected.kind || sent.group !== expected.group || sent.version !== expected.version) refuseKind(sent, target, refuse);
+
+  const strict: StrictErrors | undefined = fieldValidation === 'Ignore' ? undefined : { errors: [] };
+  const object = decoded(() => read.decodeAs(expected.schema, strict), refuse);
+  if (strict && strict.errors.length > 0) {
+    if (fieldValidation === 'Strict') throw refuse(strictDecodingError(strict.errors));
+    for (const error of strict.errors) warn(error);
+  }
+  return withType(object, expected);
+}
+
+export const strictDecodingError = (errors: readonly string[]): string => `strict decoding error: ${errors.join(', ')}`;
+
+function decoded<T>(decodeIt: () => T, refuse: (why: string) => Error): T {
+  try {
+    return decodeIt();
+  } catch (error) {
+    throw error instanceof DecodeError || error instanceof ApiError ? refuse(error.message) : error;
+  }
+}
+
+/** With its type first, as everything is encoded, and metadata there to be read. */
+export function withType(object: JsonObject, { group, version, kind }: GroupVersionKind): ApiObject {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+  return { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
+}
+
+async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string) => ApiError): Promise<ReadBody> {
+  try {
+    if (mediaType === PROTOBUF_TYPE) {
+      const { apiVersion, kind, raw } = decodeEnvelope(bytes);
+      return { type: { apiVersion, kind }, decodeAs: (schema) => decodeProtobuf(schema, raw) };
+    }
+    const duplicates: DuplicateKeys = new Map();
+    const value = mediaType === YAML_TYPE ? await readYaml(bytes, duplicates) : readJson(bytes, duplicates);
+    return { type: typeOf(value), decodeAs: (schema, strict) => decode(schema, value, strict && Object.assign(strict, { duplicates })) };
+  } catch (error) {
+    throw error instanceof UnreadableBody || error instanceof ApiError ? refuse(error.message) : error;
+  }
+}
+
+/** The text is no JSON or YAML, or no object. */
+class UnreadableBody extends Error {}
+
+function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json {
+  try {
+    return parseJson(bytes, duplicates);
+  } catch (error) {
+    throw error instanceof JsonError ? new UnreadableBody(`couldn't get version/kind; json parse error: ${error.message}`) : error;
+  }
+}
+
+async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json> {
+  const { YamlError, parseYaml } = await import('../util/yaml.ts');
+  try {
+    return parseYaml(bytes.toString('utf8'), duplicates);
+  } catch (error) {
+    throw error instanceof YamlError ? new UnreadableBody(error.message) : error;
+  }
+}
+
+const GO_TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
+
+/** Only the type, as upstream reads it before anything else; `null` is an object without fields. */
+function typeOf(value: Json): ReadBody['type'] {
+  if (value === null) return { apiVersion: '', kind: '' };
+  const mismatch = (what: Json, into: string): UnreadableBody => new UnreadableBody(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(what)} into ${into}`);
+  if (!isJsonObject(value)) throw mismatch(value, `Go value of type ${GO_TYPE_META}`);
+  const { apiVersion = '', kind = '' } = value;
+  if (apiVersion !== null && typeof apiVersion !== 'string') throw mismatch(apiVersion, 'Go struct field .apiVersion of type string');
+  if (kind !== null && typeof kind !== 'string') throw mismatch(kind, 'Go struct field .kind of type string');
+  return { apiVersion: apiVersion ?? '', kind: kind ?? '' };
+}
+
+const goKind = (value: Json): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value);
+
+/** What the client left out of the type is what the endpoint expects (serializer/json gvkWithDefaults). */
+function withDefaults({ apiVersion, kind }: ReadBody['type'], expected: GroupVersionKind, refuse: (why: string) => ApiError): GroupVersionKind {
+  const slash = apiVersion.indexOf('/');
+  if (slash !== apiVersion.lastIndexOf('/')) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
+  let group = slash < 0 ? '' : apiVersion.slice(0, slash);
+  let version = apiVersion.slice(slash + 1);
+  if (version === '' && (group === '' || group === expected.group)) ({ group, version } = expected);
+  return { group, version, kind: kind || expected.kind };
+}
+
+/** Another kind than the endpoint's: nobody's, another one's, or the same in another version. */
+function refuseKind(sent: GroupVersionKind, target: ResourceTarget, refuse: (why: string) => ApiError): never {
+  const expected = clientKindOf(target);
+  const sentVersion = apiVersionOf(sent.group, sent.version);
+  const isKnown = target.isCustom ? sent.group === expected.group : target.environment.schemaOfKind(sent.group, sent.version, sent.kind) !== undefined;
+  if (!isKnown) throw refuse(`no kind ${quote(sent.kind)} is registered for version ${quote(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
+  if (sent.kind !== expected.kind) throw refuse(`converting (${sent.version}.${sent.kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`);
+  throw badRequest(`the API version in the data (${sentVersion}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`);
+}
+
+const SUMMARY_BYTES = 30;
+
+/** Text that looks like JSON is shown, anything else in hexadecimal. */
+function summary(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const start = bytes.subarray(0, SUMMARY_BYTES);
+  const text = bytes[0] === 0x7b ? start.toString('utf8') : start.toString('hex');
+  return bytes.length > SUMMARY_BYTES ? `${text} ...` : text;
+}
+
+/** DeleteOptions of any group-version are the same. What does not fit is refused with the bare reason. */
+export async function decodeDeleteOptions(body: RequestBody, { environment }: ResourceTarget): Promise<DeleteOptionsObject> {
+  const expected = { group: '', version: 'v1', kind: 'DeleteOptions' };
+  const read = await readBody(body, badRequest);
+  const sent = withDefaults(read.type, expected, badRequest);
+  if (sent.kind !== expected.kind) {
+    throw badRequest(`no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:30"`);
+  }
+  const { kind: _kind, apiVersion: _apiVersion, ...options } = decoded(() => read.decodeAs(metaSchema(environment, 'v1', expected.kind), undefined), badRequest);
+  return options as DeleteOptionsObject;
+}

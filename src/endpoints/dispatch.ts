@@ -1,0 +1,41 @@
+import { genericMethodNotAllowed, methodNotSupported } from '../util/errors.ts';
+import { create } from './create.ts';
+import { deleteObject } from './delete.ts';
+import { deleteCollection } from './deletecollection.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { patch } from './patch.ts';
+import type { ServerRequest } from './request.ts';
+import type { ResourceTarget } from './target.ts';
+import { update } from './update.ts';
+import { watch } from './watch.ts';
+
+type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+const HANDLERS: Record<Verb, (request: ServerRequest, target: ResourceTarget) => void | Promise<void>> = { get, list, watch, create, update, patch, delete: deleteObject, deletecollection: deleteCollection };
+
+/** What the methods mean on a collection, on an object in it, and on a subresource. `watch` stands in for a GET that asks for it. */
+const COLLECTION_VERBS: Readonly<Record<string, Verb>> = { GET: 'list', POST: 'create', DELETE: 'deletecollection' };
+const OBJECT_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+/** Answers a request for a resource, or throws what it is to be answered with. Synchronous where nothing has to be waited for. */
+export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
+  const verb = verbOf(request, target);
+  if (target.served.deprecation !== undefined) request.warn(target.served.deprecation);
+  return HANDLERS[verb](request, target);
+}
+
+function verbOf({ info, exchange }: ServerRequest, { store, subresource }: ResourceTarget): Verb {
+  const { definition } = store;
+  const depth = info.parts.length;
+  const table = depth === 1 ? COLLECTION_VERBS : depth === 2 ? OBJECT_VERBS : SUBRESOURCE_VERBS;
+  const verb = Object.hasOwn(table, exchange.method) ? table[exchange.method]! : undefined;
+  const offered = subresource?.verbs ?? definition.verbs;
+  // All namespaces at once can be read, and nothing else.
+  const isAcrossNamespaces = definition.namespaced && info.namespace === '' && verb !== 'list';
+  if (verb === undefined || isAcrossNamespaces || !offered.includes(verb)) throw genericMethodNotAllowed();
+  if (info.verb !== 'watch' || depth > 2) return verb;
+  if (!offered.includes('watch')) throw methodNotSupported({ group: info.apiGroup, resource: info.resource }, 'watch');
+  return 'watch';
+}

@@ -1,0 +1,94 @@
+import { DecodeError, type StrictErrors, convert, decode } from '../schema/decode.ts';
+import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
+import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
+import { applyStrategicMergePatch, parseStrategicMergePatch } from '../schema/strategic-merge.ts';
+import { invalid } from '../util/errors.ts';
+import { FieldErrors, quote } from '../util/field-errors.ts';
+import { formatGo } from '../util/go-format.ts';
+import { isJsonObject, stringifyJson } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import { strictDecodingError } from './decode-body.ts';
+import type { FieldValidation } from './options.ts';
+import type { ClientKind } from './target.ts';
+
+/** What a patch is applied to. */
+export interface PatchContext {
+  /** The present object in the client's version; never changed. */
+  before: JsonObject;
+  kind: ClientKind;
+  fieldValidation: FieldValidation;
+  warn(text: string): void;
+}
+
+/**
+ * One way of patching. Reading the body is left to the time when the object is there, as upstream does: a missing object is told before a bad
+ * patch. The result is decoded: a new object in canonical order.
+ */
+export type PatchMechanism = (bytes: Buffer, context: PatchContext) => JsonObject;
+
+/** RFC 6902. */
+export const jsonPatch: PatchMechanism = (bytes, context) => {
+  const strict = strictErrorsFor(context);
+  const operations = parseJsonPatch(bytes, strict?.errors);
+  return decodePatched(applyJsonPatch(context.before, operations), strict, context);
+};
+
+/** RFC 7386. */
+export const mergePatch: PatchMechanism = (bytes, context) => {
+  const strict = strictErrorsFor(context);
+  const patch = parseMergePatch(bytes, strict?.errors);
+  return decodePatched(applyMergePatch(context.before, patch), strict, context);
+};
+
+/** apimachinery/pkg/util/strategicpatch: lists merge as their type says. */
+export const strategicMergePatch: PatchMechanism = (bytes, context) => {
+  const strict = strictErrorsFor(context);
+  const patch = parseStrategicMergePatch(bytes, strict?.errors);
+  const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
+  const shown = formatGo(patch);
+  const object = decodedOrInvalid(() => convert(context.kind.schema, patched, strict), shown);
+  settleStrictErrors(strict, shown, context);
+  return object;
+};
+
+const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | undefined => (fieldValidation === 'Ignore' ? undefined : { errors: [] });
+
+function decodePatched(patched: Json, strict: StrictErrors | undefined, context: PatchContext): JsonObject {
+  const shown = stringifyJson(patched);
+  checkKind(patched, shown, context.kind);
+  const object = decodedOrInvalid(() => decode(context.kind.schema, patched, strict), shown);
+  settleStrictErrors(strict, shown, context);
+  return object;
+}
+
+/** A patch may not turn an object into one of another kind. */
+function checkKind(patched: Json, shown: string, { kind }: ClientKind): void {
+  if (!isJsonObject(patched)) throw invalidPatch(shown, `couldn't get version/kind; json parse error: json: cannot unmarshal ${Array.isArray(patched) ? 'array' : typeof patched} into Go value`);
+  if (!patched['kind']) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
+  if (!patched['apiVersion']) throw invalidPatch(shown, `Object 'apiVersion' is missing in '${shown}'`);
+  if (patched['kind'] !== kind) {
+    const version = typeof patched['apiVersion'] === 'string' ? patched['apiVersion'] : '';
+    throw invalidPatch(shown, `no kind ${quote(String(patched['kind']))} is registered for version ${quote(version)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
+  }
+}
+
+function decodedOrInvalid(decodeIt: () => JsonObject, shown: string): JsonObject {
+  try {
+    return decodeIt();
+  } catch (error) {
+    throw error instanceof DecodeError ? invalidPatch(shown, error.message) : error;
+  }
+}
+
+function settleStrictErrors(strict: StrictErrors | undefined, shown: string, { fieldValidation, warn }: PatchContext): void {
+  if (strict === undefined || strict.errors.length === 0) return;
+  if (fieldValidation === 'Strict') throw invalidPatch(shown, strictDecodingError(strict.errors));
+  for (const error of strict.errors) warn(error);
+}
+
+/** Upstream refuses a patch's result in the name of no kind at all. */
+function invalidPatch(shown: string, why: string): Error {
+  const errors = new FieldErrors();
+  errors.at('patch').invalid(shown, why);
+  return invalid({ group: '', kind: '' }, '', errors.list);
+}

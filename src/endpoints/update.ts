@@ -1,0 +1,46 @@
+import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
+import { clone } from '../schema/clone.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { notFound } from '../util/errors.ts';
+import { answerEntry, outputForm } from './answer.ts';
+import { toStored } from './conversion.ts';
+import { decodeBody } from './decode-body.ts';
+import { negotiateInput } from './negotiation.ts';
+import { parseUpdateOptions } from './options.ts';
+import { dedupeOwnerReferences } from './owner-references.ts';
+import { readBytes } from './read-body.ts';
+import type { ServerRequest } from './request.ts';
+import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
+import type { ResourceTarget } from './target.ts';
+import { LooseEntry } from './view.ts';
+
+export async function update(request: ServerRequest, target: ResourceTarget): Promise<void> {
+  const form = outputForm(request, target);
+  const bytes = await readBytes(request);
+  const parsed = parseUpdateOptions(request.query);
+  const mediaType = negotiateInput(request.exchange.headers['content-type'], target.isCustom);
+  const sent = await decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, (text) => request.warn(text));
+  const namespace = namespaceOf(request, target);
+  const name = nameOf(request);
+  placeInNamespace(sent, namespace);
+  checkName(sent, name);
+  dedupeOwnerReferences(sent, (text) => request.warn(text));
+
+  const { subresource } = request.info;
+  const options: UpdateOptions = { ...parsed, subresource, mayCreate: subresource === '', isApply: false };
+  const result = await target.store.update(request, namespace, name, writer(target, sent, name), options);
+  return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
+}
+
+/** What the store is to write for what the client sent. Called anew for every attempt, each of which may change what it gets. */
+function writer(target: ResourceTarget, sent: ApiObject, name: string): Parameters<ResourceStore['update']>[3] {
+  const { subresource, store } = target;
+  if (subresource?.write === undefined) {
+    const stored = toStored(target, sent);
+    return () => clone(stored);
+  }
+  return (current) => {
+    if (current === undefined) throw notFound({ group: store.definition.group, resource: store.definition.plural }, name);
+    return subresource.write!(current, clone(sent));
+  };
+}

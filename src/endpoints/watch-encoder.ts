@@ -1,0 +1,79 @@
+import { normalize } from '../schema/normalize.ts';
+import { encodeWatchFrame } from '../schema/protobuf.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import type { Status } from '../util/errors.ts';
+import { encodeTable, envelopeOf, partialEnvelopeOf, tableOptions } from './encode.ts';
+import { type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
+import { partialJson } from './partial-metadata.ts';
+import { encodeStatus } from './status.ts';
+import type { TableOptions } from './table.ts';
+import type { EndpointEnvironment, ResourceTarget } from './target.ts';
+import { LooseEntry, type View, formName, jsonOf, unconverted, viewOf } from './view.ts';
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+/** Makes the frames of one watch. Frames of events are kept with the event's object, so that all watchers of one form share them. */
+export class WatchEncoder {
+  readonly #view: View;
+  readonly #form: OutputForm;
+  readonly #environment: EndpointEnvironment;
+  readonly #isProtobuf: boolean;
+  /** By event type: under which name an entry keeps the frame. */
+  readonly #frameNames: Record<EventType, string>;
+  readonly #table: TableOptions | undefined;
+  #hasSentColumns = false;
+
+  /** Throws where the query asks for tables that there are not. */
+  constructor(target: ResourceTarget, form: OutputForm, query: URLSearchParams) {
+    this.#view = viewOf(target);
+    this.#form = form;
+    this.#environment = target.environment;
+    this.#isProtobuf = form.mediaType === PROTOBUF_TYPE;
+    this.#table = form.transform?.kind === 'Table' ? tableOptions(form.transform, query) : undefined;
+    const name = `watch ${form.mediaType} ${form.transform ? `${form.transform.kind} ${form.transform.version}` : formName(this.#view)}`;
+    this.#frameNames = { ADDED: `${name} ADDED`, MODIFIED: `${name} MODIFIED`, DELETED: `${name} DELETED` };
+  }
+
+  event(type: EventType, entry: CacheEntry): Buffer {
+    // Ages in cells differ from moment to moment, and the columns are sent once: tables are each watcher's own.
+    if (this.#table) return this.#frame(type, this.#encode(this.#view, entry));
+    return entry.form(this.#frameNames[type], () => this.#frame(type, this.#encode(this.#view, entry)));
+  }
+
+  /** An object of the kind with nothing in it but the version that the watch has reached. */
+  bookmark(revision: number, isInitialEventsEnd: boolean): Buffer {
+    const { kind, apiVersion } = this.#view;
+    const metadata = { resourceVersion: String(revision), ...(isInitialEventsEnd && { annotations: { [INITIAL_EVENTS_END]: 'true' } }) };
+    const object = normalize(kind.schema, { kind: kind.kind, apiVersion, metadata });
+    return this.#frame('BOOKMARK', this.#encode(bookmarkView(this.#view), new LooseEntry(object as unknown as ApiObject)));
+  }
+
+  error(status: Status): Buffer {
+    return this.#frame('ERROR', encodeStatus(this.#environment, this.#form.mediaType, status));
+  }
+
+  #encode(view: View, entry: CacheEntry): Buffer {
+    const { transform } = this.#form;
+    if (transform === undefined) return this.#isProtobuf ? envelopeOf(view, entry) : jsonOf(view, entry);
+    if (this.#table) {
+      const table = encodeTable(view, this.#table, entry, !this.#hasSentColumns);
+      this.#hasSentColumns = true;
+      return table;
+    }
+    return this.#isProtobuf ? partialEnvelopeOf(view, entry, transform) : partialJson(entry, transform.version);
+  }
+
+  #frame(type: EventType | 'BOOKMARK' | 'ERROR', object: Buffer): Buffer {
+    return this.#isProtobuf ? encodeWatchFrame(type, object) : Buffer.concat([JSON_HEADS[type], object, JSON_TAIL]);
+  }
+}
+
+/** Cells know how to read whole objects only; a bookmark's row has none. */
+const bookmarkView = (view: View): View => ({ ...unconverted(view), columns: view.columns?.map((column) => ({ ...column, cell: () => null })) });
+
+const jsonHead = (type: string): Buffer => Buffer.from(`{"type":"${type}","object":`);
+const JSON_HEADS = { ADDED: jsonHead('ADDED'), MODIFIED: jsonHead('MODIFIED'), DELETED: jsonHead('DELETED'), BOOKMARK: jsonHead('BOOKMARK'), ERROR: jsonHead('ERROR') };
+const JSON_TAIL = Buffer.from('}\n');

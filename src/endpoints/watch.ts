@@ -1,0 +1,41 @@
+import { outputForm } from './answer.ts';
+import type { OutputForm } from './negotiation.ts';
+import { negotiateStream } from './negotiation.ts';
+import { type WatchRequestOptions, parseWatchOptions } from './options.ts';
+import type { ServerRequest } from './request.ts';
+import { nameOf, namespaceOf } from './scope.ts';
+import type { ResourceTarget } from './target.ts';
+import { ApiError } from '../util/errors.ts';
+import { WatchEncoder } from './watch-encoder.ts';
+import { WatchStream } from './watch-stream.ts';
+
+/** setTimeout's longest. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** Answers with a stream of events, which outlives this call: until the client goes, its time is up, the server shuts down or the history is gone. */
+export async function watch(request: ServerRequest, target: ResourceTarget): Promise<void> {
+  const form = outputForm(request, target, true);
+  const options = parseWatchOptions(request.query, { target, name: nameOf(request) });
+  const stream = openStream(request, target, form, options);
+  try {
+    stream.subscribed(await target.store.watch(namespaceOf(request, target), options, stream));
+  } catch (error) {
+    // A version that is no longer kept is told inside the stream, as upstream's watch cache does; clients then list again.
+    if (error instanceof ApiError && error.code === 410) return stream.fail(error);
+    if (stream.isStarted) throw error;
+    stream.abandon();
+    throw error;
+  }
+}
+
+function openStream(request: ServerRequest, target: ResourceTarget, form: OutputForm, options: WatchRequestOptions): WatchStream {
+  const contentType = negotiateStream(form);
+  const encoder = new WatchEncoder(target, form, request.query);
+  return new WatchStream(request, contentType, encoder, Math.min(timeoutMs(target, options.timeoutSeconds), TIMER_MAX_MS));
+}
+
+/** Spread out, so that the watches of a busy moment do not all come back in another one. */
+function timeoutMs({ environment }: ResourceTarget, timeoutSeconds: number): number {
+  if (timeoutSeconds !== 0) return Math.max(0, timeoutSeconds * 1000);
+  return environment.minRequestTimeoutMs * (1 + environment.random());
+}

@@ -1,0 +1,28 @@
+import { defineResource } from '../apis/define.ts';
+import { groupVersions, resourcesOf } from '../apis/facts/resources.ts';
+import { configMaps } from '../apis/core/config-map.ts';
+import { namespaces } from '../apis/core/namespace.ts';
+import { secrets } from '../apis/core/secret.ts';
+import { pathSegmentName } from '../util/names.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+
+/** Every kind that the kube server keeps, by group. */
+export const KINDS: readonly ResourceDefinition[] = [
+  configMaps,
+  namespaces,
+  secrets,
+];
+
+const OTHER_SERVERS = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
+
+/** Kinds without a file of their own yet: their facts alone. */
+export function remainingKinds(): ResourceDefinition[] {
+  const known = new Set(KINDS.flatMap(({ plural, served }) => served.map(({ group, version }) => `${group}/${version}/${plural}`)));
+  return groupVersions
+    .filter(({ isOnByDefault, group }) => isOnByDefault && !OTHER_SERVERS.has(group))
+    .flatMap(({ group, version, groupVersion }) =>
+      resourcesOf(group, version)
+        .filter((facts) => facts.storageVersionHash !== undefined && !known.has(`${group}/${version}/${facts.plural}`))
+        .map((facts) => defineResource(`${groupVersion}/${facts.plural}`, { nameErrors: pathSegmentName })),
+    );
+}

@@ -1,0 +1,49 @@
+import { localSubjectAccessReview, selfSubjectAccessReview, selfSubjectRulesReview, subjectAccessReview } from '../apis/authorization/access-reviews.ts';
+import { type TokenReader, selfSubjectReview, tokenReview } from '../apis/authentication/reviews.ts';
+import { builtInApiVersions } from '../apis/api-versions.ts';
+import { defineResource } from '../apis/define.ts';
+import type { GroupVersionFacts } from '../apis/facts/resources.ts';
+import type { Handler } from '../endpoints/request.ts';
+import type { EndpointEnvironment } from '../endpoints/target.ts';
+import type { Authorizer } from '../registry/authorizer.ts';
+import type { ResourceStore } from '../registry/store.ts';
+import { GenericServer } from '../server/generic-server.ts';
+import type { InProcessClient } from '../server/in-process-client.ts';
+import type { Stores } from '../server/stores.ts';
+import { type BootstrapOptions, bootstrapHooks } from './bootstrap/hooks.ts';
+import { KINDS, remainingKinds } from './kinds.ts';
+
+export interface KubeOptions {
+  environment: EndpointEnvironment;
+  stores: Stores;
+  client: InProcessClient;
+  authorizer: Authorizer;
+  readToken: TokenReader;
+  bootstrap: BootstrapOptions;
+  /** Which group-versions are on: those on by default, as --runtime-config changes them. */
+  isServed: (facts: GroupVersionFacts) => boolean;
+}
+
+/** The middle of the chain: every built-in group but the two that the other servers own. */
+export function createKube(options: KubeOptions, stores: readonly ResourceStore[], delegate: Handler): GenericServer {
+  const server = new GenericServer('kube', options.environment, delegate);
+  for (const version of builtInApiVersions([...stores, ...reviewStores(options)], options.isServed)) server.install(version);
+  const hooks = bootstrapHooks(options.client, options.bootstrap);
+  server.postStartHooks.push(...hooks.postStart);
+  server.preShutdownHooks.push(...hooks.preShutdown);
+  return server;
+}
+
+export const openKubeStores = (stores: Stores): ResourceStore[] => [...KINDS, ...remainingKinds()].map((definition) => stores.open(definition));
+
+/** Questions that the API answers without keeping them. */
+function reviewStores({ stores, authorizer, readToken }: KubeOptions): ResourceStore[] {
+  return [
+    stores.review(defineResource('authorization.k8s.io/v1/subjectaccessreviews'), subjectAccessReview(authorizer)),
+    stores.review(defineResource('authorization.k8s.io/v1/localsubjectaccessreviews'), localSubjectAccessReview(authorizer)),
+    stores.review(defineResource('authorization.k8s.io/v1/selfsubjectaccessreviews'), selfSubjectAccessReview(authorizer)),
+    stores.review(defineResource('authorization.k8s.io/v1/selfsubjectrulesreviews'), selfSubjectRulesReview(authorizer)),
+    stores.review(defineResource('authentication.k8s.io/v1/selfsubjectreviews'), selfSubjectReview),
+    stores.review(defineResource('authentication.k8s.io/v1/tokenreviews'), tokenReview(readToken)),
+  ];
+}

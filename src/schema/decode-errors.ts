@@ -1,0 +1,92 @@
+import { goKindOfValue, goTypeOfValue } from '../util/go-format.ts';
+import type { Json } from '../util/json-types.ts';
+import type { FieldPlan } from './decode-plan.ts';
+import type { TypeSchema } from './schema.ts';
+
+/** How a mismatch of value and type is worded, and whether it ends the reading at once. */
+export interface MismatchWording {
+  readonly stopsAtOnce: boolean;
+  mismatch(raw: Json, type: TypeSchema, fields: readonly FieldPlan[]): string;
+  /** What is said before the message of a failed base64 decoding. */
+  readonly bytesPrefix: string;
+}
+
+/** sigs.k8s.io/json, by which bodies are read: `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`. */
+export const jsonWording: MismatchWording = {
+  stopsAtOnce: false,
+  bytesPrefix: '',
+  mismatch(raw, type, fields) {
+    const struct = fields.at(-1)?.structName;
+    const place = struct === undefined ? 'Go value' : `Go struct field ${struct}.${fields.map((field) => field.goPath).join('.')}`;
+    return `json: cannot unmarshal ${describe(raw, type)} into ${place} of type ${goTypeName(type)}`;
+  },
+};
+
+/** apimachinery/pkg/runtime's converter, by which what a strategic merge made is read: `unrecognized type: int32`. */
+export const converterWording: MismatchWording = {
+  stopsAtOnce: true,
+  bytesPrefix: 'error decoding from json: ',
+  mismatch(raw, type) {
+    const kind = goKindOfValue(raw);
+    switch (type.type) {
+      case 'object':
+        return `cannot restore struct from: ${kind}`;
+      case 'list':
+      case 'bytes':
+        return `cannot restore slice from ${kind}`;
+      case 'map':
+        return `cannot restore map from ${kind}`;
+      case 'intOrString':
+      case 'time':
+      case 'microTime':
+      case 'duration':
+        return jsonWording.mismatch(raw, type, []);
+      default:
+        return isConvertible(kind, type) ? `cannot convert ${goTypeOfValue(raw)} to ${goTypeName(type)}` : `unrecognized type: ${goTypeName(type)}`;
+    }
+  },
+};
+
+/** Whether Go's reflection knows a conversion, which the converter then refuses to make. */
+const isConvertible = (kind: string, type: TypeSchema): boolean => {
+  if (kind === 'int64') return type.type === 'string' || type.type === 'int32';
+  return kind === 'float64' && (type.type === 'int32' || type.type === 'int64');
+};
+
+/** `string`, `object`, `number 4294967296`: Go tells the number only where a number was expected. */
+function describe(raw: Json, type: TypeSchema): string {
+  if (typeof raw === 'number' || typeof raw === 'bigint') {
+    const expectsNumber = type.type === 'int32' || type.type === 'int64' || type.type === 'intOrString';
+    return expectsNumber ? `number ${literal(raw)}` : 'number';
+  }
+  if (typeof raw === 'boolean') return 'bool';
+  return Array.isArray(raw) ? 'array' : typeof raw;
+}
+
+const literal = (raw: number | bigint): string => (typeof raw === 'number' && Number.isInteger(raw) ? BigInt(raw) : raw).toString();
+
+/** `v1.PodSpec`, `[]v1.Container`, `map[string]string`: a type as Go's errors name it. */
+function goTypeName(type: TypeSchema): string {
+  switch (type.type) {
+    case 'object':
+      return type.name.split('.').slice(-2).join('.');
+    case 'list':
+      return `[]${goTypeName(type.items)}`;
+    case 'map':
+      return type.values.type === 'quantity' ? 'v1.ResourceList' : `map[string]${goTypeName(type.values)}`;
+    case 'boolean':
+      return 'bool';
+    case 'double':
+      return 'float64';
+    case 'bytes':
+      return '[]uint8';
+    case 'intOrString':
+      return 'int32';
+    case 'time':
+    case 'microTime':
+    case 'duration':
+      return 'string';
+    default:
+      return type.type;
+  }
+}

@@ -1,0 +1,201 @@
+import { badRequest, genericInvalid, requestEntityTooLarge } from '../util/errors.ts';
+import { equalJson } from '../util/json-equal.ts';
+import { ownValue, parseJson, setKey, stringifyJson } from '../util/json.ts';
+import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import { clone } from './clone.ts';
+import { DecodeError, decodeType } from './decode.ts';
+import type { FieldSchema, ListSchema, ScalarType } from './schema.ts';
+
+/** One step of RFC 6902. A missing value is null, as it is to evanphx/json-patch. */
+export interface JsonPatchOperation {
+  op?: string;
+  path?: string;
+  from?: string;
+  value?: Json;
+}
+
+const MAX_OPERATIONS = 10_000;
+/** What all `copy` operations of a patch may add: as much as a request's body. */
+const MAX_COPIED_BYTES = 3 * 1024 * 1024;
+
+const field = (name: string, type: ScalarType): [string, FieldSchema] => [name, { name, type: { type }, required: false, whenEmpty: 'omit', pointer: true }];
+
+/** apiserver's own view of an operation, by which it finds unknown fields. */
+const OPERATIONS: ListSchema = {
+  type: 'list',
+  items: { type: 'object', name: 'handlers.jsonPatchOp', kinds: [], fields: new Map([field('op', 'string'), field('path', 'string'), field('from', 'string'), field('value', 'any')]) },
+};
+
+/**
+ * Reads a patch's body. Where `strictErrors` is given (fieldValidation Warn or Strict), unknown and repeated fields of operations are added to it.
+ * Throws 400 where the body is no list of operations, 413 where they are too many.
+ */
+export function parseJsonPatch(body: string | Uint8Array, strictErrors?: string[]): JsonPatchOperation[] {
+  const duplicates: DuplicateKeys = new Map();
+  const errors: string[] = [];
+  try {
+    const operations = decodeType(OPERATIONS, parseJson(body, duplicates), { duplicates, errors }) as unknown as JsonPatchOperation[] | null;
+    strictErrors?.push(...errors.map((error) => `json patch ${error}`));
+    if (operations !== null && operations.length > MAX_OPERATIONS)
+      throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`);
+    return operations ?? [];
+  } catch (error) {
+    if (!(error instanceof JsonError || error instanceof DecodeError)) throw error;
+    throw badRequest(strictErrors === undefined ? error.message : `error decoding patch: ${error.message}`);
+  }
+}
+
+/** The document with the operations applied; the one given stays as it was. Throws the generic 422 where one does not apply. */
+export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): Json {
+  const patching = new Patching(document);
+  for (const operation of operations) patching.apply(operation);
+  return patching.result();
+}
+
+type Container = JsonObject | Json[];
+
+interface Place {
+  container: Container;
+  key: string;
+}
+
+class Patching {
+  root: Json;
+  copiedBytes = 0;
+  /** Containers that this patching made, and may change. */
+  readonly owned = new Set<Container>();
+
+  constructor(document: Json) {
+    this.root = document;
+  }
+
+  apply(operation: JsonPatchOperation): void {
+    const path = operation.path ?? this.refuse();
+    const value = operation.value ?? null;
+    switch (operation.op) {
+      case 'add':
+        return this.add(path, value);
+      case 'remove':
+        return this.remove(path);
+      case 'replace':
+        return this.replace(path, value);
+      case 'move': {
+        const moved = this.get(operation.from ?? this.refuse());
+        this.remove(operation.from!);
+        return this.add(path, moved);
+      }
+      case 'copy':
+        return this.add(path, this.copyOf(operation.from ?? this.refuse()));
+      case 'test':
+        if (!equalJson(this.get(path), value)) this.refuse();
+        return;
+      default:
+        return this.refuse();
+    }
+  }
+
+  refuse(): never {
+    throw genericInvalid();
+  }
+
+  add(path: string, value: Json): void {
+    const { container, key } = this.open(path);
+    if (!Array.isArray(container)) setKey(container, key, value);
+    else if (key === '-') container.push(value);
+    else container.splice(this.index(key, container.length + 1), 0, value);
+  }
+
+  remove(path: string): void {
+    const { container, key } = this.open(path);
+    if (Array.isArray(container)) container.splice(this.index(key, container.length), 1);
+    else if (Object.hasOwn(container, key)) delete container[key];
+    else this.refuse();
+  }
+
+  /** A missing key of an object is no error to evanphx/json-patch. */
+  replace(path: string, value: Json): void {
+    if (path === '') {
+      if (typeof value !== 'object' || value === null) this.refuse();
+      this.root = value;
+      return;
+    }
+    const { container, key } = this.open(path);
+    if (Array.isArray(container)) container[this.index(key, container.length)] = value;
+    else setKey(container, key, value);
+  }
+
+  copyOf(from: string): Json {
+    const value = this.get(from);
+    this.copiedBytes += Buffer.byteLength(stringifyJson(value));
+    if (this.copiedBytes > MAX_COPIED_BYTES) this.refuse();
+    return clone(value);
+  }
+
+  /** Null where a key of an object is missing; the steps before it must exist. */
+  get(path: string): Json {
+    if (path === '') return this.root;
+    const steps = this.steps(path);
+    let value: Json = this.root;
+    for (const step of steps) {
+      if (typeof value !== 'object' || value === null) this.refuse();
+      value = this.child(value as Container, step);
+    }
+    return value;
+  }
+
+  child(container: Container, step: string): Json {
+    return Array.isArray(container) ? container[this.index(step, container.length)]! : (ownValue(container, step) ?? null);
+  }
+
+  /** The container that holds the path's last step, made ready to be changed. */
+  open(path: string): Place {
+    const steps = this.steps(path);
+    const key = steps.pop()!;
+    let container = this.own(this.root);
+    this.root = container;
+    for (const step of steps) {
+      const owned: Container = this.own(this.child(container, step));
+      if (Array.isArray(container)) container[this.index(step, container.length)] = owned;
+      else setKey(container, step, owned);
+      container = owned;
+    }
+    return { container, key };
+  }
+
+  own(value: Json): Container {
+    if (typeof value !== 'object' || value === null) this.refuse();
+    if (this.owned.has(value as Container)) return value as Container;
+    const copy: Container = Array.isArray(value) ? [...value] : { ...(value as JsonObject) };
+    this.owned.add(copy);
+    return copy;
+  }
+
+  /** What stands before the first slash does not count. */
+  steps(path: string): string[] {
+    const steps = path.split('/').slice(1);
+    if (steps.length === 0) this.refuse();
+    return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  }
+
+  /** Below `length`; negative ones count from the end. */
+  index(text: string, length: number): number {
+    if (!/^[+-]?[0-9]{1,9}$/.test(text)) this.refuse();
+    const index = Number(text) < 0 ? Number(text) + length : Number(text);
+    if (index < 0 || index >= length) this.refuse();
+    return index;
+  }
+
+  /** Objects that were changed come out with their keys sorted, as upstream's messages show them. */
+  result(): Json {
+    return this.owned.size === 0 ? this.root : this.settle(this.root);
+  }
+
+  settle(value: Json): Json {
+    if (typeof value !== 'object' || value === null || !this.owned.has(value)) return value;
+    if (Array.isArray(value)) return value.map((item) => this.settle(item));
+    const sorted: JsonObject = {};
+    for (const key of Object.keys(value).sort()) setKey(sorted, key, this.settle(value[key]!));
+    return sorted;
+  }
+}

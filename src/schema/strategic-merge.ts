@@ -1,0 +1,212 @@
+import { badRequest, genericInvalid, unknownError } from '../util/errors.ts';
+import { formatGo, goTypeOfValue } from '../util/go-format.ts';
+import { isJsonObject, ownValue, setKey } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import { parsePatchObject } from './merge-patch.ts';
+import type { ObjectSchema, TypeSchema } from './schema.ts';
+import { type Lookup, lookUpList, lookUpObject } from './strategic-merge-lookup.ts';
+import { type ItemKey, inOrderOf, itemKeys } from './strategic-merge-order.ts';
+
+const DIRECTIVE = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const SET_ORDER = '$setElementOrder';
+const DELETE_ITEMS = '$deleteFromPrimitiveList';
+
+/** Reads a strategic merge patch's body; null is an empty patch. `strictErrors` as of a merge patch. Throws 400 where it is no JSON object. */
+export const parseStrategicMergePatch = (body: string | Uint8Array, strictErrors?: string[]): JsonObject => parsePatchObject(body, '', strictErrors) ?? {};
+
+/**
+ * apimachinery/pkg/util/strategicpatch: the document with the patch merged in, lists by their merge keys, directives obeyed. Neither is changed. The
+ * result is to be read by `convert`. Throws as upstream answers: 400 or 422 for a directive of the wrong form, else 500 with the bare message.
+ */
+export const applyStrategicMergePatch = (schema: ObjectSchema, document: JsonObject, patch: JsonObject): JsonObject => mergeObject(schema, document, patch);
+
+function mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject): JsonObject {
+  const directive = ownValue(patch, DIRECTIVE);
+  if (directive !== undefined) return obeyDirective(directive, patch);
+  const merged: JsonObject = { ...original };
+  const rest: JsonObject = { ...patch };
+  retainKeys(merged, rest);
+  setElementOrders(type, merged, rest);
+  for (const key of Object.keys(rest)) mergeKey(type, merged, key, rest[key]!);
+  return merged;
+}
+
+function obeyDirective(directive: Json, patch: JsonObject): JsonObject {
+  if (directive === 'delete') return {};
+  if (directive !== 'replace') throw unknownPatchType(directive, patch);
+  const { [DIRECTIVE]: _obeyed, ...replacement } = patch;
+  return replacement;
+}
+
+/** `$retainKeys` lists the keys that stay; those that the patch sets must be among them. */
+function retainKeys(merged: JsonObject, patch: JsonObject): void {
+  const retained = ownValue(patch, RETAIN_KEYS);
+  if (retained === undefined) return;
+  delete patch[RETAIN_KEYS];
+  if (!Array.isArray(retained)) throw badRequest('invalid patch format of retainKeys');
+  const keys = new Set(retained);
+  for (const key of Object.keys(patch)) {
+    const isDirective = key.startsWith(DELETE_ITEMS) || key.startsWith(SET_ORDER);
+    if (patch[key] !== null && !isDirective && !keys.has(key)) throw badRequest('invalid patch format of retainKeys');
+  }
+  for (const key of Object.keys(merged)) if (!keys.has(key)) delete merged[key];
+}
+
+function mergeKey(type: TypeSchema, merged: JsonObject, patchKey: string, patchValue: Json): void {
+  const isDeletion = patchKey.startsWith(DELETE_ITEMS);
+  const key = isDeletion ? suffixOf(patchKey, DELETE_ITEMS, 'invalid patch format of primitive list') : patchKey;
+  if (patchValue === null) {
+    delete merged[key];
+    return;
+  }
+  const current = ownValue(merged, key);
+  if (current === undefined || goTypeOfValue(current) !== goTypeOfValue(patchValue)) {
+    if (!isDeletion) setOrDelete(merged, key, withoutDirectives(withoutNulls(patchValue)));
+    return;
+  }
+  if (isJsonObject(current)) setKey(merged, key, mergeField(lookUpObject(type, key), current, patchValue as JsonObject));
+  else if (Array.isArray(current)) setKey(merged, key, mergeListField(lookUpList(type, key), current, patchValue as Json[], isDeletion));
+  else setKey(merged, key, patchValue);
+}
+
+/** `name` of `$setElementOrder/name`. */
+function suffixOf(key: string, prefix: string, complaint: string): string {
+  if (!key.startsWith(`${prefix}/`)) throw badRequest(complaint);
+  return key.slice(prefix.length + 1);
+}
+
+function setOrDelete(object: JsonObject, key: string, value: Json | undefined): void {
+  if (value === undefined) delete object[key];
+  else setKey(object, key, value);
+}
+
+const mergeField = (lookup: Lookup, current: JsonObject, patch: JsonObject): JsonObject => (lookup.strategy === 'replace' ? patch : mergeObject(lookup.type, current, patch));
+
+const mergeListField = (lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean): Json[] => (lookup.strategy === 'merge' || isDeletion ? mergeList(lookup, current, patch, isDeletion) : patch);
+
+function mergeList(lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean): Json[] {
+  if (current.length === 0 && patch.length === 0) return current;
+  if (!holdObjects(current, patch)) {
+    if (isDeletion) return current.filter((item) => !patch.includes(item));
+    return inOrderOf([...new Set([...current, ...patch])], patch, current, itemKeys(undefined));
+  }
+  const { mergeKey: key } = lookup;
+  if (key === undefined) throw unknownError(`cannot merge lists without merge key for ${lookup.type.type === 'object' ? 'struct' : lookup.type.type}`);
+  const { kept, items } = obeyListDirectives(current as JsonObject[], patch as JsonObject[], key);
+  return inOrderOf(mergeItems(lookup.type, kept, items, key), items, kept, itemKeys(key));
+}
+
+/** Whether the items are objects. They must all be of one type, and no lists. */
+function holdObjects(...lists: Json[][]): boolean {
+  const types = new Set(lists.flat().map(goTypeOfValue));
+  if (types.size === 0) throw unknownError('no elements in any of the given slices');
+  const first = goTypeOfValue(lists.find((list) => list.length > 0)![0]);
+  if (first === '[]interface {}') throw genericInvalid();
+  if (types.size > 1) throw unknownError(`list element types are not identical: ${formatGo(lists)}`);
+  return first === 'map[string]interface {}';
+}
+
+/** Items with a `$patch` are orders: delete the item of this key, or replace the whole list. */
+function obeyListDirectives(current: JsonObject[], patch: JsonObject[], key: string): { kept: JsonObject[]; items: JsonObject[] } {
+  const items = patch.filter((item) => ownValue(item, DIRECTIVE) === undefined);
+  let kept = current;
+  let isReplaced = false;
+  for (const item of patch) {
+    const directive = ownValue(item, DIRECTIVE);
+    if (directive === undefined) continue;
+    if (directive === 'replace') isReplaced = true;
+    else if (directive === 'merge') throw unknownError('merging lists cannot yet be specified in the patch');
+    else if (directive !== 'delete') throw unknownPatchType(directive, item);
+    else {
+      const value = requireKey(item, key);
+      kept = kept.filter((candidate) => ownValue(candidate, key) !== value);
+    }
+  }
+  return isReplaced ? { kept: items, items: [] } : { kept, items };
+}
+
+function mergeItems(type: TypeSchema, current: readonly JsonObject[], patch: readonly JsonObject[], key: string): JsonObject[] {
+  const merged = [...current];
+  const places = new Map<Json | undefined, number>();
+  for (const [place, item] of merged.entries()) if (!places.has(ownValue(item, key))) places.set(ownValue(item, key), place);
+  for (const item of patch) {
+    const value = requireKey(item, key);
+    const place = places.get(value);
+    if (place !== undefined) merged[place] = mergeObject(type, merged[place]!, item);
+    else places.set(value, merged.push(item) - 1);
+  }
+  return merged;
+}
+
+/** `$setElementOrder/list` gives the order of the list's items; the list's own patch is merged along with it. */
+function setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObject): void {
+  for (const directive of Object.keys(patch)) {
+    if (!directive.startsWith(SET_ORDER)) continue;
+    const order = requireList(patch[directive]!);
+    delete patch[directive];
+    const key = suffixOf(directive, SET_ORDER, 'invalid patch format of setElementOrder list');
+    const current = ownValue(merged, key);
+    const sent = ownValue(patch, key);
+    const currentItems = current === undefined ? [] : requireList(current);
+    const sentItems = sent === undefined ? [] : requireList(sent);
+    const lookup = lookUpList(type, key);
+    checkOrder(sentItems, order, lookup.mergeKey);
+    if (current === undefined && sent === undefined) continue;
+    const both = current === undefined ? (withoutDirectives(sentItems) as Json[]) : sent === undefined ? currentItems : mergeListField(lookup, currentItems, sentItems, false);
+    holdObjects(currentItems, sentItems);
+    setKey(merged, key, inOrderOf(both, order, currentItems, itemKeys(lookup.mergeKey)));
+    delete patch[key];
+  }
+}
+
+/** What the patch adds or changes must stand in the order list, in the same order. */
+function checkOrder(sent: readonly Json[], order: readonly Json[], mergeKeyName: string | undefined): void {
+  if (sent.length === 0 || order.length === 0) return;
+  const keyOf: ItemKey = itemKeys(mergeKeyName);
+  const items = mergeKeyName === undefined ? sent : sent.filter((item) => ownValue(requireObject(item), DIRECTIVE) === undefined);
+  let next = 0;
+  for (const ordered of order) {
+    if (next < items.length && keyOf(items[next]!) === keyOf(ordered)) next++;
+  }
+  if (next < items.length) throw unknownError(`The order in patch list:\n${formatGo([...sent])}\n doesn't match ${SET_ORDER} list:\n${formatGo([...order])}\n`);
+}
+
+/** A new value keeps no orders: undefined where it is one itself. */
+function withoutDirectives(value: Json): Json | undefined {
+  if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
+  if (!isJsonObject(value)) return value;
+  if (ownValue(value, DIRECTIVE) !== undefined) return undefined;
+  const rest: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const kept = withoutDirectives(value[key]!);
+    if (kept !== undefined) setKey(rest, key, kept);
+  }
+  return rest;
+}
+
+function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const rest: JsonObject = {};
+  for (const key of Object.keys(value)) if (value[key] !== null) setKey(rest, key, withoutNulls(value[key]!));
+  return rest;
+}
+
+function requireKey(item: JsonObject, key: string): Json {
+  const value = ownValue(item, key);
+  if (value === undefined) throw unknownError(`map: ${formatGo(item)} does not contain declared merge key: ${key}`);
+  return value;
+}
+
+function requireObject(value: Json): JsonObject {
+  if (!isJsonObject(value)) throw unknownError(`expected a map[string]interface {}, but received a ${goTypeOfValue(value)}`);
+  return value;
+}
+
+function requireList(value: Json): Json[] {
+  if (!Array.isArray(value)) throw unknownError(`expected a []interface {}, but received a ${goTypeOfValue(value)}`);
+  return value;
+}
+
+const unknownPatchType = (directive: Json, patch: JsonObject): Error => unknownError(`unknown patch type: ${formatGo(directive)} in map: ${formatGo(patch)}`);

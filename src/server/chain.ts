@@ -1,0 +1,133 @@
+import type { Handler } from '../endpoints/request.ts';
+import type { ApiVersion } from '../registry/api-version.ts';
+import type { Exchange } from '../serving/exchange.ts';
+import type { Listener } from '../serving/listener.ts';
+import { type DiscoveryOptions, withDiscovery } from './discovery/handler.ts';
+import { chainFilters } from './filters/order.ts';
+import { type StandardFilterOptions, standardFilters } from './filters/standard-filters.ts';
+import type { GenericServer } from './generic-server.ts';
+import { Health, type HealthCheck, LOG, PING, shutdownCheck } from './health.ts';
+import { Hooks } from './hooks.ts';
+import type { InProcessClient } from './in-process-client.ts';
+import { type ShutdownOptions, runUntil } from './lifecycle.ts';
+import type { HealthObserver } from './metrics/health-metrics.ts';
+import { IncomingRequest } from './server-request.ts';
+
+/**
+ * The three servers, joined tail first: not found ← extensions ← kube ← aggregator. A request enters at the aggregator, behind one set of filters, and
+ * goes on to the next server when the path is not one's own.
+ */
+export interface ServerChain {
+  extensions: GenericServer;
+  kube: GenericServer;
+  aggregator: GenericServer;
+  client: InProcessClient;
+}
+
+/** What stands in front of the chain, and how it ends. */
+export interface FrontOptions {
+  filters: StandardFilterOptions;
+  discovery: Omit<DiscoveryOptions, 'installed'>;
+  shutdown: ShutdownOptions;
+  livezGraceMs: number;
+  /** Store and other parts whose failure makes the server unready. */
+  healthChecks: readonly HealthCheck[];
+  readinessChecks: readonly HealthCheck[];
+  observeHealth: HealthObserver;
+  paths: ReadonlyMap<string, Handler>;
+  onHealthFailure?: (endpoint: string, failures: readonly string[]) => void;
+  onLifecycle?: (event: string) => void;
+  closeBackends(): Promise<void>;
+}
+
+/** Every path is installed; it can be served. */
+export interface PreparedServer {
+  /** Serves on what `listen` opens and runs the post-start hooks; shuts down in order when `stop` aborts. Rejects when it cannot listen. */
+  run(listen: Listen, stop: AbortSignal): Promise<RunningChain>;
+}
+
+export type Listen = (onExchange: (exchange: Exchange) => void) => Promise<Listener>;
+
+export interface RunningChain {
+  listener: Listener;
+  /** Resolves when every post-start hook has finished; rejects when one failed: the server cannot go on then. */
+  ready: Promise<void>;
+  /** Resolves when all is closed. */
+  stopped: Promise<void>;
+}
+
+/** Puts discovery, health, metrics and the filters in front of the chain. */
+export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedServer {
+  const servers = [chain.aggregator, chain.kube, chain.extensions];
+  const head = chain.aggregator;
+  const { signals } = options.filters;
+  const health = new Health({
+    livezGraceMs: options.livezGraceMs,
+    observe: options.observeHealth,
+    onFirstReady: () => signals.hasBeenReady.signal(),
+    ...(options.onHealthFailure && { log: options.onHealthFailure }),
+  });
+  const failures: Error[] = [];
+  const hooks = new Hooks({ addHealthCheck: (check) => health.addBootChecks(check), onFatal: (error) => failures.push(error) });
+
+  health.addChecks(PING, LOG, ...options.healthChecks);
+  for (const server of servers) {
+    server.postStartHooks.forEach((hook) => hooks.addPostStart(hook));
+    server.preShutdownHooks.forEach((hook) => hooks.addPreShutdown(hook));
+    health.addBootChecks(...server.healthChecks);
+  }
+  health.addReadyzChecks(...options.readinessChecks, shutdownCheck(signals.shutdownInitiated));
+
+  for (const [path, handler] of [...options.paths, ...health.handlers()]) head.route(path, handler);
+  head.route('/', indexHandler(servers));
+  const documented = withDiscovery({ ...options.discovery, installed: installedVersions(servers) }, head.handle);
+  signals.muxAndDiscoveryComplete.signal();
+
+  const handler = chainFilters(standardFilters(options.filters), documented);
+  return {
+    async run(listen, stop) {
+      const listener = await listen((exchange) => void handler(new IncomingRequest(exchange)));
+      const ready = hooks.runPostStart(stop).then(() => {
+        if (failures.length > 0) throw failures[0];
+      });
+      return { listener, ready, stopped: serveUntil(stop, options, hooks, listener) };
+    },
+  };
+}
+
+/** All servers' versions in one array, the same one until a server has installed another. */
+function installedVersions(servers: readonly GenericServer[]): () => readonly ApiVersion[] {
+  let generation = -1;
+  let versions: readonly ApiVersion[] = [];
+  return () => {
+    const current = servers.reduce((sum, server) => sum + server.generation, 0);
+    if (current !== generation) versions = servers.flatMap((server) => server.versions);
+    generation = current;
+    return versions;
+  };
+}
+
+/** `/`: every path there is, for people who look around. */
+function indexHandler(servers: readonly GenericServer[]): Handler {
+  return ({ exchange }) => {
+    const groups = servers.flatMap((server) => server.versions).flatMap(({ group, version }) => (group === '' ? ['/api', `/api/${version}`] : ['/apis', `/apis/${group}`, `/apis/${group}/${version}`]));
+    const paths = [...new Set([...groups, ...servers.flatMap((server) => server.paths)])].filter((path) => path !== '/').sort();
+    exchange.respond(200, { 'content-type': 'application/json' }, JSON.stringify({ paths }, null, 2));
+  };
+}
+
+function serveUntil(stop: AbortSignal, { filters, shutdown, closeBackends, onLifecycle }: FrontOptions, hooks: Hooks, listener: Listener): Promise<void> {
+  return runUntil(stop, shutdown, {
+    signals: filters.signals,
+    requests: filters.requests,
+    watches: filters.watches,
+    runPreShutdownHooks: () => hooks.runPreShutdown(),
+    async stopServing(graceMs, onStoppedListening) {
+      const closed = listener.close({ graceMs });
+      onStoppedListening();
+      await closed;
+    },
+    closeBackends,
+    ...(onLifecycle && { log: onLifecycle }),
+  });
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { type OutputForm, JSON_TYPE, PROTOBUF_TYPE, negotiateOutput, parseAccept } from '../../endpoints/negotiation.ts';
+import type { Handler, ServerRequest } from '../../endpoints/request.ts';
+import { respond } from '../../endpoints/respond.ts';
+import type { ApiVersion } from '../../registry/api-version.ts';
+import { encodeProtobufObject } from '../../schema/protobuf.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+import { aggregatedDiscovery } from './aggregated.ts';
+import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupVersionsByPriority } from './legacy.ts';
+
+export interface DiscoveryOptions {
+  /** What is installed now, over all servers of the chain. A new array whenever that has changed, so that documents are made once. */
+  installed(): readonly ApiVersion[];
+  /** Types by kind: discovery's own. */
+  schemaOfKind(group: string, version: string, kind: string): ObjectSchema | undefined;
+  /** `host:port` at which clients reach this server. */
+  serverAddress(): string;
+}
+
+const OFFER = { isResource: false, isCustom: false, mayStream: false };
+
+/** `/api`, `/apis` and what stands right below them, in the legacy and the aggregated form; other paths go on to `next`. */
+export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler {
+  let versions: readonly ApiVersion[] | undefined;
+  let documents = new Documents([], options);
+
+  return (request) => {
+    const { info } = request;
+    if (info.isResourceRequest || !info.path.startsWith('/api')) return next(request);
+    const installed = options.installed();
+    if (installed !== versions) {
+      versions = installed;
+      documents = new Documents(installed, options);
+    }
+    const path = info.path.endsWith('/') ? info.path.slice(0, -1) : info.path;
+    if ((path === '/api' || path === '/apis') && request.exchange.method === 'GET') {
+      const mediaType = aggregatedType(request.exchange.headers.accept);
+      if (mediaType) return serveAggregated(request, documents.aggregated(path === '/api' ? 'core' : 'groups', mediaType), mediaType);
+    }
+    const document = documents.legacy(path);
+    if (!document) return next(request);
+    const form = negotiateOutput(request.exchange.headers.accept, OFFER);
+    return respond(request, 200, form, documents.encode(document, form));
+  };
+}
+
+/** The media type in which the client wants the aggregated document; undefined where it prefers the legacy one, or knows only old forms. */
+function aggregatedType(accept: string | undefined): typeof JSON_TYPE | typeof PROTOBUF_TYPE | undefined {
+  for (const { type, subtype, params } of parseAccept(accept ?? '')) {
+    const mediaType = `${type}/${subtype}`;
+    if (!params.has('as')) return undefined;
+    if (params.get('as') !== 'APIGroupDiscoveryList' || params.get('g') !== 'apidiscovery.k8s.io' || params.get('v') !== 'v2') continue;
+    if (mediaType === JSON_TYPE || mediaType === PROTOBUF_TYPE) return mediaType;
+  }
+  return undefined;
+}
+
+function serveAggregated({ exchange }: ServerRequest, { bytes, etag }: Tagged, mediaType: string): void {
+  const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
+  if (exchange.headers['if-none-match'] === etag) return exchange.respond(304, headers);
+  exchange.respond(200, { ...headers, 'content-type': `${mediaType};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList` }, bytes);
+}
+
+interface Tagged {
+  bytes: Buffer;
+  etag: string;
+}
+
+/** The documents of one state of the installed versions, each made when it is first asked for. */
+class Documents {
+  readonly #versions: readonly ApiVersion[];
+  readonly #options: DiscoveryOptions;
+  readonly #legacy = new Map<string, JsonObject | undefined>();
+  readonly #aggregated = new Map<string, Tagged>();
+
+  constructor(versions: readonly ApiVersion[], options: DiscoveryOptions) {
+    this.#versions = versions;
+    this.#options = options;
+  }
+
+  /** `path` without a slash at its end. */
+  legacy(path: string): JsonObject | undefined {
+    const known = this.#legacy.get(path);
+    if (known) return known;
+    const document = this.#make(path);
+    if (document) this.#legacy.set(path, document);
+    return document;
+  }
+
+  #make(path: string): JsonObject | undefined {
+    const [, prefix, first, second, ...more] = path.split('/');
+    if (more.length > 0) return undefined;
+    if (prefix === 'api') {
+      if (first === undefined) return apiVersions(this.#versions, this.#options.serverAddress());
+      return second === undefined ? this.#resourceList('', first) : undefined;
+    }
+    if (prefix !== 'apis') return undefined;
+    if (first === undefined) return apiGroupList(this.#versions);
+    if (second !== undefined) return this.#resourceList(first, second);
+    const versions = groupVersionsByPriority(this.#versions).get(first);
+    return versions && apiGroup(versions);
+  }
+
+  #resourceList(group: string, version: string): JsonObject | undefined {
+    const found = this.#versions.find((candidate) => candidate.group === group && candidate.version === version);
+    return found && apiResourceList(found);
+  }
+
+  encode(document: JsonObject, { mediaType }: OutputForm): Buffer {
+    return mediaType === PROTOBUF_TYPE ? this.#encodeProtobuf(document) : Buffer.from(JSON.stringify(document));
+  }
+
+  aggregated(part: 'core' | 'groups', mediaType: typeof JSON_TYPE | typeof PROTOBUF_TYPE): Tagged {
+    const key = `${part} ${mediaType}`;
+    const known = this.#aggregated.get(key);
+    if (known) return known;
+    const document = aggregatedDiscovery(this.#versions, part);
+    const json = Buffer.from(JSON.stringify(document));
+    const etag = `"${createHash('sha512').update(json).digest('hex').toUpperCase()}"`;
+    const tagged = { etag, bytes: mediaType === JSON_TYPE ? json : this.#encodeProtobuf(document) };
+    this.#aggregated.set(key, tagged);
+    return tagged;
+  }
+
+  #encodeProtobuf(document: JsonObject): Buffer {
+    // APIVersions names no version of its own: it is older than that field.
+    const object = { ...document, kind: String(document['kind']), apiVersion: String(document['apiVersion'] ?? 'v1') };
+    const [group, version] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['', object.apiVersion];
+    return encodeProtobufObject(this.#options.schemaOfKind(group!, version!, object.kind)!, object);
+  }
+}

@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Exchange } from './exchange.ts';
+import type { Listener } from './listener.ts';
+import type { ServingProblem } from './limits.ts';
+import { connectRaw, readToEnd, startListener } from './test-server.ts';
+
+let listener: Listener;
+afterEach(() => listener.close({ graceMs: 0 }));
+
+const echo = (exchange: Exchange): void => exchange.respond(exchange.method === 'FOO' ? 405 : 200, {}, `${exchange.method} ${exchange.target}`);
+
+async function converse(text: string): Promise<string> {
+  const socket = await connectRaw(listener);
+  const answer = readToEnd(socket);
+  socket.write(text, 'latin1');
+  return answer;
+}
+
+describe('HTTP/1.1', () => {
+  test('a method that Node does not know reaches the handler, and its answer closes the connection', async () => {
+    listener = await startListener(echo);
+    expect(await converse('FOO /api/v1?x=1 HTTP/1.1\r\nHost: a\r\nX-Y: z\r\n\r\n')).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n[^]*Connection: close\r\n\r\nFOO \/api\/v1\?x=1$/);
+    expect(await converse('GETX / HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    await expect.poll(() => listener.openExchanges, { interval: 5 }).toBe(0);
+  });
+
+  test.each([
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['a bad version', 'GET / HTTP/9.9\r\nHost: a\r\n\r\n'],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['a blank in a header name', 'GET / HTTP/1.1\r\nHost: a\r\nA B: c\r\n\r\n'],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx'],
+    ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a bad header behind an unknown method', 'FOO / HTTP/1.1\r\nHost a\r\n\r\n'],
+    ['a NUL', 'GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('%s is a 400, and the server lives', async (_, text) => {
+    listener = await startListener(echo);
+    expect(await converse(text)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(await converse('GET /alive HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toContain('GET /alive');
+  });
+
+  test('too many header bytes are a 431', async () => {
+    listener = await startListener(echo, { limits: { headerBytes: 4096 } });
+    expect(await converse(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(5000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  test('a head that trickles in is cut off in time, and so is a silent client', async () => {
+    const problems: ServingProblem[] = [];
+    listener = await startListener(echo, { limits: { headerTimeoutMs: 50 }, onProblem: (problem) => problems.push(problem) });
+    const trickling = connectRaw(listener).then((socket) => (socket.write('GET / HTTP/1.1\r\nHost: a\r\n'), readToEnd(socket)));
+    const silent = connectRaw(listener).then(readToEnd);
+    expect(await Promise.all([trickling, silent])).toEqual(['', '']);
+    await expect.poll(() => listener.openConnections, { interval: 5 }).toBe(0);
+  });
+
+  test('an idle connection ends', async () => {
+    listener = await startListener(echo, { limits: { idleTimeoutMs: 30 } });
+    expect(await converse('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*GET \/x$/);
+  });
+
+  test('an upgrade is handed over with what came behind it', async () => {
+    listener = await startListener((exchange) => {
+      const taken = exchange.upgrade();
+      expect(exchange.headers.upgrade).toBe('SPDY/3.1');
+      taken!.socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\n\r\n[${taken!.head.toString()}]`);
+      taken!.socket.on('data', (chunk: Buffer) => taken!.socket.end(`echo ${chunk.toString()}`));
+    });
+    const socket = await connectRaw(listener);
+    const answer = readToEnd(socket);
+    socket.write('POST /exec HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\nfirst');
+    await new Promise((resolve) => socket.once('data', resolve));
+    expect(listener.openExchanges).toBe(1);
+    socket.write('second');
+    expect(await answer).toMatch(/\r\n\r\n\[first\]echo second$/);
+    await expect.poll(() => listener.openExchanges, { interval: 5 }).toBe(0);
+  });
+
+  test('an upgrade that is answered normally is a normal answer, and the last', async () => {
+    listener = await startListener(echo);
+    expect(await converse('GET /exec HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Connection: close[^]*\r\n\r\nGET \/exec$/);
+    expect(await converse('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  test('a stream of an answer that waits behind another', async () => {
+    const waiting: Exchange[] = [];
+    listener = await startListener((exchange) => {
+      waiting.push(exchange);
+      if (waiting.length < 2) return;
+      const second = waiting[1]!.startStream(200, {});
+      second.write(Buffer.from('two'));
+      second.end();
+      waiting[0]!.respond(200, {}, 'one');
+    });
+    expect(await converse('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(/one[^]*HTTP\/1\.1 200 OK[^]*\r\n3\r\ntwo\r\n0\r\n\r\n$/);
+  });
+
+  test('HTTP/1.0 gets no chunks, and the end of the stream is the end of the connection', async () => {
+    listener = await startListener((exchange) => {
+      const stream = exchange.startStream(200, {});
+      stream.write(Buffer.from(exchange.httpVersion));
+      stream.end();
+    });
+    expect(await converse('GET / HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n1\.0$/);
+  });
+
+  test('requestClose: this answer says close', async () => {
+    listener = await startListener((exchange) => {
+      exchange.connection.requestClose();
+      echo(exchange);
+    });
+    expect(await converse('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/Connection: close\r\n[^]*GET \/x$/);
+  });
+
+  test('an absolute target is its path', async () => {
+    listener = await startListener(echo);
+    expect(await converse('GET https://a:6443/api?x=/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toContain('GET /api?x=/');
+  });
+});

@@ -1,0 +1,127 @@
+import { type ClientHttp2Stream, constants } from 'node:http2';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Exchange } from './exchange.ts';
+import type { Listener } from './listener.ts';
+import { connectSession, requestOn, startListener } from './test-server.ts';
+
+let listener: Listener;
+afterEach(() => listener.close({ graceMs: 0 }));
+
+const answer = (exchange: Exchange): void => exchange.respond(200, {}, 'ok');
+const closed = (emitter: { once(event: 'close', listener: () => void): unknown }): Promise<void> => new Promise((resolve) => emitter.once('close', resolve));
+
+describe('HTTP/2', () => {
+  test('requests that are taken back faster than they are answered end the connection, and only that (CVE-2023-44487)', async () => {
+    const problems: string[] = [];
+    listener = await startListener((exchange) => void (exchange.target === '/ok' && answer(exchange)), {
+      limits: { unansweredResetsPerSecond: 50 },
+      onProblem: ({ kind, message }) => problems.push(`${kind}: ${message}`),
+    });
+    const good = connectSession(listener);
+    const bad = connectSession(listener);
+    const isOver = closed(bad);
+    let sent = 0;
+    const attack = (): void => {
+      for (let i = 0; i < 20 && !bad.closed && !bad.destroyed; i++, sent++) {
+        const stream: ClientHttp2Stream = bad.request({ ':path': '/slow' });
+        stream.on('error', () => {});
+        stream.close(constants.NGHTTP2_CANCEL);
+      }
+      if (!bad.closed && !bad.destroyed) setImmediate(attack);
+    };
+    bad.once('connect', attack);
+    await isOver;
+    expect(problems).toContain('http2-abuse: too many streams reset');
+    expect((await requestOn(good, { path: '/ok' })).body.toString()).toBe('ok');
+    expect(listener.openExchanges).toBe(0);
+    good.destroy();
+  });
+
+  test('pings without end end the connection (CVE-2019-9512)', async () => {
+    const problems: string[] = [];
+    listener = await startListener(answer, { limits: { controlFramesPerSecond: 50 }, onProblem: ({ message }) => problems.push(message) });
+    const session = connectSession(listener);
+    const isOver = closed(session);
+    const flood = (): void => {
+      while (!session.destroyed && !session.closed && session.ping(() => {}));
+      if (!session.destroyed && !session.closed) setImmediate(flood);
+    };
+    session.once('connect', flood);
+    await isOver;
+    expect(problems).toContain('too many control frames');
+  });
+
+  test('settings without end end the connection (CVE-2019-9515)', async () => {
+    const problems: string[] = [];
+    listener = await startListener(answer, { limits: { controlFramesPerSecond: 50 }, onProblem: ({ message }) => problems.push(message) });
+    const session = connectSession(listener);
+    const isOver = closed(session);
+    let window = 100_000;
+    const flood = (): void => {
+      if (session.destroyed || session.closed) return;
+      session.settings({ initialWindowSize: window++ }, () => setImmediate(flood));
+    };
+    session.once('connect', flood);
+    await isOver;
+    expect(problems).toContain('too many control frames');
+  });
+
+  test('more streams than are allowed wait; the allowance is announced', async () => {
+    const open: Exchange[] = [];
+    let onFull = (): void => {};
+    const full = new Promise<void>((resolve) => (onFull = resolve));
+    listener = await startListener((exchange) => void (open.push(exchange) === 3 && onFull()), { limits: { streamsPerConnection: 3 } });
+    const session = connectSession(listener);
+    await new Promise((resolve) => session.once('remoteSettings', resolve));
+    const answers = Array.from({ length: 5 }, () => requestOn(session));
+    await full;
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
+    expect(open).toHaveLength(3);
+    for (let i = 0; i < 5; i++) {
+      while (!open[i]) await new Promise((resolve) => setImmediate(resolve));
+      answer(open[i]!);
+    }
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    session.destroy();
+  });
+
+  test('a head that is too large ends its stream', async () => {
+    listener = await startListener(answer, { limits: { headerBytes: 4096 } });
+    const session = connectSession(listener);
+    await new Promise((resolve) => session.once('remoteSettings', resolve));
+    await expect(requestOn(session, { headers: { x: 'x'.repeat(8000) } })).rejects.toThrow();
+    expect((await requestOn(session)).status).toBe(200);
+    session.destroy();
+  });
+
+  test('requestClose sends GOAWAY; what is open goes on to its end', async () => {
+    listener = await startListener((exchange) => {
+      exchange.connection.requestClose();
+      setImmediate(() => answer(exchange));
+    });
+    const session = connectSession(listener);
+    const goaway = new Promise<number>((resolve) => session.once('goaway', resolve));
+    const isOver = closed(session);
+    expect((await requestOn(session)).body.toString()).toBe('ok');
+    expect(await goaway).toBe(constants.NGHTTP2_NO_ERROR);
+    await isOver;
+  });
+
+  test('an idle connection ends, a watched one does not', async () => {
+    listener = await startListener((exchange) => void exchange.startStream(200, {}).write(Buffer.from('x')), { limits: { idleTimeoutMs: 30 } });
+    const idle = connectSession(listener);
+    const watching = connectSession(listener);
+    const stream = watching.request({ ':path': '/' });
+    await new Promise((resolve) => stream.once('data', resolve));
+    await closed(idle);
+    expect(watching.destroyed).toBe(false);
+    watching.destroy();
+  });
+
+  test('an upgrade is not to be had', async () => {
+    listener = await startListener((exchange) => exchange.respond(200, {}, String(exchange.upgrade())));
+    const session = connectSession(listener);
+    expect((await requestOn(session)).body.toString()).toBe('undefined');
+    session.destroy();
+  });
+});

@@ -1,0 +1,183 @@
+import { tooLargeResourceVersion } from '../../util/errors.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Engine, StoredEvent, Subscription } from '../engine.ts';
+import { PrefixIndex } from '../prefix-index.ts';
+
+/** A cache, as the feed sees it. */
+export interface FeedRoute {
+  /** Takes the change in; true when there is something to announce. */
+  apply(event: StoredEvent): boolean;
+  /** Tells watchers what was taken in. */
+  announce(): void;
+  /** The feed has a gap: what was taken in may be out of date until `load` has resolved. Ends all watches. */
+  interrupt(error: Error): void;
+  /** Takes the state from the engine, unless that was done since the last interruption. */
+  load(): Promise<void>;
+}
+
+interface Waiter {
+  revision: number;
+  resolve: () => void;
+}
+
+export interface FeedOptions {
+  /** Only changes of keys that start so are of interest to anybody. */
+  prefix?: string;
+  clock?: Clock;
+}
+
+/** Upstream's blockTimeout (apiserver/pkg/storage/cacher/watch_cache.go). */
+const WAIT_MS = 3_000;
+const RETRY_MS = 1_000;
+
+/**
+ * One watch on the engine for all caches, which routes each change to its cache by the prefix of its key, and knows how far all of them are.
+ * When the engine loses the thread (Compacted), caches are loaded anew.
+ */
+export class CacheFeed {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly #prefix: string;
+  readonly #routes = new PrefixIndex<FeedRoute>();
+  readonly #waiters = new Set<Waiter>();
+  #started: Promise<void> | undefined;
+  #subscription: Subscription | undefined;
+  #revision = 0;
+  #reading: Promise<number> | undefined;
+  #nextReading: Promise<number> | undefined;
+  #isClosed = false;
+
+  constructor(engine: Engine, { prefix = '', clock = systemClock }: FeedOptions = {}) {
+    this.engine = engine;
+    this.clock = clock;
+    this.#prefix = prefix;
+  }
+
+  /** All changes up to here have been taken in by the caches that are loaded. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The route gets every change from now on; `load` is called when changes flow. */
+  async add(prefix: string, route: FeedRoute): Promise<void> {
+    this.#routes.add(prefix, route);
+    this.#started ??= this.#startFirst();
+    try {
+      await this.#started;
+      await route.load();
+    } catch (error) {
+      this.#routes.remove(prefix, route);
+      throw error;
+    }
+  }
+
+  remove(prefix: string, route: FeedRoute): void {
+    this.#routes.remove(prefix, route);
+  }
+
+  /** See ObjectCache.freshen. */
+  freshen(): Promise<void> | undefined {
+    if (this.engine.isSingleWriter) return undefined;
+    // A reading under way may have been answered before this call; all who come meanwhile share the next.
+    this.#nextReading ??= (this.#reading ?? Promise.resolve(0)).then(
+      () => this.#read(),
+      () => this.#read(),
+    );
+    return this.#nextReading.then((revision) => this.waitFor(revision));
+  }
+
+  /** See ObjectCache.waitFor. */
+  waitFor(revision: number): Promise<void> | undefined {
+    if (revision <= this.#revision) return undefined;
+    return new Promise((resolve, reject) => {
+      const timer = this.clock.after(WAIT_MS, () => {
+        this.#waiters.delete(waiter);
+        reject(tooLargeResourceVersion(revision, this.#revision));
+      });
+      const waiter: Waiter = {
+        revision,
+        resolve: () => {
+          timer.cancel();
+          resolve();
+        },
+      };
+      this.#waiters.add(waiter);
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#subscription?.close();
+  }
+
+  #read(): Promise<number> {
+    this.#reading = this.#nextReading;
+    this.#nextReading = undefined;
+    return this.engine.currentRevision();
+  }
+
+  /** A failure is told to those who waited; the next cache tries again. */
+  async #startFirst(): Promise<void> {
+    try {
+      await this.#start();
+    } catch (error) {
+      this.#started = undefined;
+      throw error;
+    }
+  }
+
+  async #start(): Promise<void> {
+    const revision = await this.engine.currentRevision();
+    this.#revision = Math.max(this.#revision, revision);
+    if (this.#isClosed) return;
+    this.#subscription = this.engine.watch(
+      this.#prefix,
+      revision + 1,
+      (events) => this.#receive(events),
+      (error) => (this.#started = this.#restart(error)),
+      (progress) => this.#advance(progress),
+    );
+  }
+
+  /** Changes of one revision become visible together: all caches take them in before any watcher hears of one. */
+  #receive(events: StoredEvent[]): void {
+    let i = 0;
+    while (i < events.length) {
+      const { revision } = events[i]!;
+      const touched: FeedRoute[] = [];
+      for (; events[i]?.revision === revision; i++) {
+        const event = events[i]!;
+        this.#routes.forEachUnder(event.key, (route) => {
+          if (route.apply(event)) touched.push(route);
+        });
+      }
+      this.#revision = Math.max(this.#revision, revision);
+      for (const route of touched) route.announce();
+    }
+    this.#advance(this.#revision);
+  }
+
+  #advance(revision: number): void {
+    this.#revision = Math.max(this.#revision, revision);
+    for (const waiter of this.#waiters) {
+      if (waiter.revision > this.#revision) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  async #restart(error: Error): Promise<void> {
+    while (!this.#isClosed) {
+      this.#subscription?.close();
+      for (const route of this.#routes) route.interrupt(error);
+      try {
+        await this.#start();
+        await Promise.all([...this.#routes].map((route) => route.load()));
+        return;
+      } catch {
+        // Readers see a cache that does not move, and readiness the engine's own check, until it works again.
+        await new Promise<void>((resolve) => this.clock.after(RETRY_MS, resolve));
+      }
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import type { Engine } from '../engine.ts';
+import { Compacted } from '../engine.ts';
+import { openMemoryEngine } from '../engines/memory.ts';
+import { FakeClock } from '../fake-clock.ts';
+import type { CacheEvent, ObjectCache } from './cache.ts';
+import { CacheFeed } from './feed.ts';
+import { openCache } from './object-cache.ts';
+
+const PREFIX = '/registry/things/';
+const OTHER = '/registry/others/';
+const NAMESPACES = ['a', 'b', 'c'];
+const OPERATIONS = 400;
+
+/** Mulberry32: the same seed, the same run. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The naive truth: every state there ever was, and every event. */
+class Model {
+  readonly states = new Map<number, Map<string, number>>();
+  readonly events: { type: string; key: string; revision: number }[] = [];
+  current = new Map<string, number>();
+
+  record(key: string, revision: number, isDelete: boolean): void {
+    if (key.startsWith(PREFIX)) {
+      const type = isDelete ? 'DELETED' : this.current.has(key) ? 'MODIFIED' : 'ADDED';
+      this.events.push({ type, key, revision });
+      this.current = new Map(this.current);
+      if (isDelete) this.current.delete(key);
+      else this.current.set(key, revision);
+    }
+    this.states.set(revision, this.current);
+  }
+
+  list(prefix: string, revision: number): string[] {
+    return [...this.states.get(revision)!].filter(([key]) => key.startsWith(prefix)).map(([key, at]) => `${key}@${at}`).sort();
+  }
+
+  eventsAfter(prefix: string, revision: number): string[] {
+    return this.events.filter((event) => event.revision > revision && event.key.startsWith(prefix)).map(show);
+  }
+}
+
+const show = ({ type, key, revision }: { type: string; key: string; revision: number }): string => `${type} ${key}@${revision}`;
+const value = (key: string): Buffer => Buffer.from(`{"kind":"Thing","apiVersion":"v1","metadata":{"name":"${key}","uid":"u"}}`);
+
+class Run {
+  readonly random: () => number;
+  readonly engine: Engine;
+  readonly clock = new FakeClock();
+  readonly model = new Model();
+  readonly watches: { prefix: string; after: number; seen: string[] }[] = [];
+  cache!: ObjectCache;
+
+  constructor(seed: number) {
+    this.random = randomFrom(seed);
+    this.engine = openMemoryEngine({ clock: this.clock });
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.random() * items.length)]!;
+  }
+
+  prefix(): string {
+    return this.random() < 0.5 ? PREFIX : `${PREFIX}${this.pick(NAMESPACES)}/`;
+  }
+
+  async change(): Promise<void> {
+    const key = `${this.random() < 0.2 ? OTHER : PREFIX}${this.pick(NAMESPACES)}/${Math.floor(this.random() * 6)}`;
+    const expected = (await this.engine.get(key))?.revision ?? 0;
+    const isDelete = expected > 0 && this.random() < 0.4;
+    const revision = await this.engine.commit(isDelete ? { type: 'delete', key, expected } : { type: 'put', key, value: value(key), expected });
+    this.model.record(key, revision, isDelete);
+  }
+
+  /** A revision of any age; lists of it are right or refused. */
+  checkList(): void {
+    const revision = this.pick([...this.model.states.keys()]);
+    const prefix = this.prefix();
+    try {
+      const { entries } = this.cache.list(prefix, { revision });
+      expect(entries.map((entry) => `${entry.key}@${entry.revision}`)).toEqual(this.model.list(prefix, revision));
+    } catch (error) {
+      expect(error).toBeInstanceOf(Compacted);
+      expect((error as Compacted).oldestRevision).toBeGreaterThan(revision);
+    }
+  }
+
+  /** Pages of the current state, with changes between them, show that state. */
+  async checkPages(): Promise<void> {
+    const prefix = this.prefix();
+    const seen: string[] = [];
+    const limit = 1 + Math.floor(this.random() * 5);
+    let page = this.cache.list(prefix, { limit });
+    const { revision } = page;
+    for (;;) {
+      seen.push(...page.entries.map((entry) => `${entry.key}@${entry.revision}`));
+      const expected = this.model.list(prefix, revision);
+      expect(page.remaining).toBe(expected.length - seen.length);
+      expect(page.hasMore).toBe(page.remaining > 0);
+      if (!page.hasMore) return expect(seen).toEqual(expected);
+      await this.change();
+      page = this.cache.list(prefix, { limit, after: page.lastKey!, revision });
+    }
+  }
+
+  startWatch(): void {
+    const after = this.pick([...this.model.states.keys()]);
+    const prefix = this.prefix();
+    const seen: string[] = [];
+    try {
+      this.cache.watch(prefix, after, (event: CacheEvent) => seen.push(show(event)), (error) => expect.fail(error.message));
+      this.watches.push({ prefix, after, seen });
+    } catch (error) {
+      expect(error).toBeInstanceOf(Compacted);
+    }
+  }
+}
+
+describe('a cache against a naive model', () => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('seed %i', async (seed) => {
+    const run = new Run(seed);
+    for (let i = 0; i < 10; i++) await run.change();
+    run.cache = openCache(new CacheFeed(run.engine, { clock: run.clock }), PREFIX, { history: { minEvents: 10, maxEvents: 60, maxBytes: 1_000_000, freshMs: 75_000 } });
+    await run.cache.ready;
+    for (let i = 0; i < OPERATIONS; i++) {
+      const dice = run.random();
+      if (dice < 0.6) await run.change();
+      else if (dice < 0.8) run.checkList();
+      else if (dice < 0.9) await run.checkPages();
+      else if (dice < 0.97) run.startWatch();
+      else run.clock.pass(Math.floor(run.random() * 60_000));
+      expect(run.cache.count).toBe(run.model.current.size);
+    }
+    for (const { prefix, after, seen } of run.watches) expect(seen).toEqual(run.model.eventsAfter(prefix, after));
+    expect(run.watches.length).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,223 @@
+import { tooLargeResourceVersion } from '../../util/errors.ts';
+import { type StoredCodec, jsonCodec } from '../codec.ts';
+import { Compacted, type StoredEvent, type Subscription } from '../engine.ts';
+import { compareKeys, prefixEnd } from '../key-order.ts';
+import { type OrderedMap, orderedMap } from '../ordered-map.ts';
+import { PrefixIndex } from '../prefix-index.ts';
+import type { CacheEvent, CacheList, CacheListOptions, ObjectCache } from './cache.ts';
+import { StoredEntry } from './entry.ts';
+import type { CacheFeed, FeedRoute } from './feed.ts';
+import { CacheChange, DEFAULT_HISTORY_LIMITS, History, type HistoryLimits } from './history.ts';
+import { ProgressTicker } from './progress.ts';
+import { Snapshots } from './snapshots.ts';
+
+export interface ObjectCacheOptions {
+  codec?: StoredCodec;
+  history?: HistoryLimits;
+  /** How often `onProgress` calls. */
+  progressIntervalMs?: number;
+}
+
+/** The cache of the keys under `prefix`, which ends with a `/`. */
+export const openCache = (feed: CacheFeed, prefix: string, options: ObjectCacheOptions = {}): ObjectCache => new FedCache(feed, prefix, options);
+
+type Tree = OrderedMap<string, StoredEntry>;
+
+interface Watcher {
+  readonly prefix: string;
+  readonly after: number;
+  /** The last change that history gave it. */
+  readonly joinedAt: number;
+  readonly sink: (event: CacheEvent) => void;
+  readonly onError: (error: Error) => void;
+  isClosed: boolean;
+}
+
+const STOP = { break: true };
+
+class FedCache implements ObjectCache, FeedRoute {
+  readonly ready: Promise<void>;
+  readonly #feed: CacheFeed;
+  readonly #prefix: string;
+  readonly #codec: StoredCodec;
+  readonly #history: History;
+  readonly #snapshots: Snapshots;
+  readonly #progress: ProgressTicker;
+  readonly #watchers = new PrefixIndex<Watcher>();
+  #tree: Tree = orderedMap<string, StoredEntry>(compareKeys);
+  /** The tree is the state of every revision from here to the newest. */
+  #changedAt = 0;
+  #loadedRevision = 0;
+  #sequence = 0;
+  /** Taken in, and not yet told to watchers. */
+  #unannounced: CacheChange[] = [];
+  /** What arrives while the state is being loaded. */
+  #early: StoredEvent[] | undefined = [];
+
+  constructor(feed: CacheFeed, prefix: string, { codec = jsonCodec, history = DEFAULT_HISTORY_LIMITS, progressIntervalMs = 60_000 }: ObjectCacheOptions) {
+    this.#feed = feed;
+    this.#prefix = prefix;
+    this.#codec = codec;
+    this.#history = new History(history, feed.clock);
+    this.#snapshots = new Snapshots(feed.clock);
+    this.#progress = new ProgressTicker(feed.clock, () => this.revision, progressIntervalMs);
+    this.ready = feed.add(prefix, this);
+    // Whoever waits for it is told; if nobody does, it must not end the process.
+    this.ready.catch(() => undefined);
+  }
+
+  get revision(): number {
+    return Math.max(this.#feed.revision, this.#loadedRevision);
+  }
+
+  get count(): number {
+    return this.#tree.size;
+  }
+
+  freshen(): Promise<void> | undefined {
+    return this.#feed.freshen();
+  }
+
+  waitFor(revision: number): Promise<void> | undefined {
+    return revision <= this.#loadedRevision ? undefined : this.#feed.waitFor(revision);
+  }
+
+  get(key: string): StoredEntry | undefined {
+    return this.#tree.get(key);
+  }
+
+  entryAt(key: string, value: Buffer, revision: number): StoredEntry {
+    const current = this.#tree.get(key);
+    return current?.revision === revision ? current : new StoredEntry(key, revision, value, this.#codec);
+  }
+
+  list(prefix: string, { after, limit = Infinity, revision, matches }: CacheListOptions = {}): CacheList {
+    const tree = revision === undefined ? this.#tree : this.#treeAt(revision);
+    const start = after !== undefined && compareKeys(after, prefix) >= 0 ? keyBehind(after) : prefix;
+    const end = prefixEnd(prefix)!;
+    const entries: StoredEntry[] = [];
+    let lastKey: string | undefined;
+    tree.forRange(start, end, false, (key, entry) => {
+      lastKey = key;
+      if (matches !== undefined && !matches(entry)) return undefined;
+      return entries.push(entry) >= limit ? STOP : undefined;
+    });
+    const remaining = entries.length >= limit && lastKey !== undefined ? tree.forRange(keyBehind(lastKey), end, false) : 0;
+    const listRevision = revision ?? this.revision;
+    if (remaining > 0 && tree === this.#tree) this.#snapshots.keep(listRevision, tree.clone());
+    return { entries, revision: listRevision, lastKey, hasMore: remaining > 0, remaining };
+  }
+
+  watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void): Subscription {
+    if (this.#early) throw new Compacted(this.revision);
+    const missed = this.#history.after(after);
+    const watcher: Watcher = { prefix, after, joinedAt: this.#sequence, sink, onError, isClosed: false };
+    this.#watchers.add(prefix, watcher);
+    for (const event of missed) if (event.key.startsWith(prefix)) this.#send(watcher, event);
+    return { close: () => this.#closeWatcher(watcher) };
+  }
+
+  onProgress(listener: (revision: number) => void): Subscription {
+    return this.#progress.add(listener);
+  }
+
+  close(): void {
+    this.#feed.remove(this.#prefix, this);
+    this.#progress.stop();
+    for (const watcher of this.#watchers) this.#closeWatcher(watcher);
+  }
+
+  async load(): Promise<void> {
+    if (!this.#early) return;
+    const { items, revision } = await this.#feed.engine.range(this.#prefix);
+    const tree = orderedMap<string, StoredEntry>(compareKeys);
+    for (const { key, value, revision: writtenAt } of items) tree.set(key, new StoredEntry(key, writtenAt, value, this.#codec));
+    this.#tree = tree;
+    this.#changedAt = revision;
+    this.#loadedRevision = revision;
+    this.#history.restart(revision);
+    this.#snapshots.clear();
+    const early = this.#early;
+    this.#early = undefined;
+    for (const event of early) this.apply(event);
+    this.announce();
+  }
+
+  interrupt(error: Error): void {
+    this.#early = [];
+    this.#unannounced = [];
+    for (const watcher of this.#watchers) this.#fail(watcher, error);
+  }
+
+  apply(event: StoredEvent): boolean {
+    if (this.#early) {
+      this.#early.push(event);
+      return false;
+    }
+    if (event.revision <= this.#loadedRevision) return false;
+    const change = this.#changeOf(event);
+    if (change === undefined) return false;
+    if (change.type === 'DELETED') this.#tree.delete(event.key);
+    else this.#tree.set(event.key, change.entry);
+    this.#changedAt = event.revision;
+    this.#history.push(change);
+    this.#unannounced.push(change);
+    return true;
+  }
+
+  announce(): void {
+    const changes = this.#unannounced;
+    this.#unannounced = [];
+    for (const change of changes) {
+      this.#watchers.forEachUnder(change.key, (watcher) => {
+        if (change.sequence > watcher.joinedAt && change.revision > watcher.after) this.#send(watcher, change);
+      });
+    }
+  }
+
+  #changeOf({ type, key, revision, value }: StoredEvent): CacheChange | undefined {
+    const previous = this.#tree.get(key);
+    const isDeletion = type === 'delete';
+    if (isDeletion && previous === undefined) return undefined;
+    const entry = isDeletion ? previous!.at(revision) : new StoredEntry(key, revision, value!, this.#codec);
+    return new CacheChange(entry, previous, isDeletion, ++this.#sequence, this.#feed.clock.now());
+  }
+
+  #treeAt(revision: number): Tree {
+    if (revision > this.revision) throw tooLargeResourceVersion(revision, this.revision);
+    if (revision >= this.#changedAt) return this.#tree;
+    const kept = this.#snapshots.get(revision);
+    if (kept) return kept;
+    const tree = this.#tree.clone();
+    this.#history.rollBack(tree, revision);
+    this.#snapshots.keep(revision, tree);
+    return tree;
+  }
+
+  /** One watcher's fault is that watcher's end. */
+  #send(watcher: Watcher, event: CacheChange): void {
+    if (watcher.isClosed) return;
+    try {
+      watcher.sink(event);
+    } catch (error) {
+      this.#fail(watcher, error as Error);
+    }
+  }
+
+  #fail(watcher: Watcher, error: Error): void {
+    this.#closeWatcher(watcher);
+    try {
+      watcher.onError(error);
+    } catch {
+      // It has been told.
+    }
+  }
+
+  #closeWatcher(watcher: Watcher): void {
+    watcher.isClosed = true;
+    this.#watchers.remove(watcher.prefix, watcher);
+  }
+}
+
+/** The first key beyond this one. */
+const keyBehind = (key: string): string => `${key}\0`;

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { SelectorSyntaxError, parseLabelSelector } from './label-selector.ts';
+
+const labels = { app: 'web', n: '5', 'example.com/x': '' };
+
+describe('label selectors', () => {
+  test.each([
+    ['', true],
+    ['app=web', true],
+    ['app==web', true],
+    ['app!=web', false],
+    ['other!=web', true],
+    ['app in (web,db)', true],
+    ['app in ()', false],
+    ['example.com/x in ()', true],
+    ['app notin (db)', true],
+    ['other notin (db)', true],
+    ['app', true],
+    ['!app', false],
+    ['!other', true],
+    ['app=web,!other , n', true],
+    ['app=web,app=db', false],
+    ['app=', false],
+    ['n>3', true],
+    ['n<5', false],
+    ['app>3', false],
+    ['in in (in)', false],
+    ['constructor', false],
+  ])('%s', (text, expected) => {
+    expect(parseLabelSelector(text).matches(labels)).toBe(expected);
+  });
+
+  test.each([
+    ['=x', "found '=', expected: !, identifier, or 'end of string'"],
+    ['a b=c', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+    ['n>x', `unable to parse requirement: values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer`],
+    ['app in (web', "unable to parse requirement: found '', expected: ',' or ')'"],
+    [',', "found ',', expected: !, identifier, or 'end of string'"],
+    ['a,', "found '', expected: identifier after ','"],
+    ['a=b c', "found 'c', expected: ',' or 'end of string'"],
+    ['!a=b', "found '=', expected: ',' or 'end of string'"],
+    ['a in b', "unable to parse requirement: found 'b' expected: '('"],
+    [
+      'x/y/z=1',
+      `unable to parse requirement: <nil>: Invalid value: "x/y/z": a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ],
+  ])('refuses %s', (text, message) => {
+    expect(() => parseLabelSelector(text)).toThrow(new SelectorSyntaxError(message));
+  });
+
+  test('prints canonically', () => {
+    expect(parseLabelSelector(' b notin (y, x),a==1,!c ,d>3').toString()).toBe('a==1,b notin (x,y),!c,d>3');
+  });
+});

@@ -1,0 +1,181 @@
+import type { Json, JsonObject } from './json-types.ts';
+import { resolvePlain } from './yaml-scalars.ts';
+
+/** Lines are folded at the first space beyond this column. */
+const WIDTH = 80;
+/** Longer keys are written as `? key`. */
+const MAX_SIMPLE_KEY_BYTES = 128;
+const STEP = '  ';
+
+/** A JSON value as sigs.k8s.io/yaml prints it (go-yaml v2's emitter): sorted keys, lists at their key's own indent. Ends in a newline. */
+export function toYaml(value: Json): string {
+  const out: string[] = [];
+  if (isBlock(value)) writeBlock(out, value, '', '');
+  else out.push(scalar(value, 0, STEP), '\n');
+  return out.join('');
+}
+
+const isBlock = (value: Json): value is JsonObject | Json[] => typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0);
+
+/** A list or object, its first line beginning with `lead` where the ones after begin with `indent`. */
+function writeBlock(out: string[], value: JsonObject | Json[], indent: string, lead: string): void {
+  let start = lead;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      writeItem(out, item, indent, `${start}- `);
+      start = indent;
+    }
+    return;
+  }
+  for (const key of Object.keys(value).sort(compareKeys)) {
+    writeEntry(out, key, value[key] ?? null, indent, start);
+    start = indent;
+  }
+}
+
+/** What stands behind `- ` or a long key's `: `: blocks go on in the same line. */
+function writeItem(out: string[], item: Json, indent: string, lead: string): void {
+  if (isBlock(item)) writeBlock(out, item, indent + STEP, lead);
+  else out.push(lead, scalar(item, lead.length, indent + STEP), '\n');
+}
+
+function writeEntry(out: string[], key: string, value: Json, indent: string, start: string): void {
+  const name = keyText(key);
+  if (Buffer.byteLength(key) > MAX_SIMPLE_KEY_BYTES || key.includes('\n')) {
+    out.push(start, '? ', name, '\n');
+    writeItem(out, value, indent, `${indent}: `);
+  } else if (isBlock(value)) {
+    out.push(start, name, ':\n');
+    writeBlock(out, value, Array.isArray(value) ? indent : indent + STEP, Array.isArray(value) ? indent : indent + STEP);
+  } else {
+    out.push(start, name, ': ', scalar(value, start.length + name.length + 2, indent + STEP), '\n');
+  }
+}
+
+function scalar(value: Json, column: number, indent: string): string {
+  if (typeof value === 'string') return text(value, column, indent);
+  if (typeof value === 'number') return number(value);
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[]' : '{}';
+  return String(value);
+}
+
+/** Go's FormatFloat 'g' for what is no integer: an exponent of two digits, from 1e21 on or below 1e-4. */
+function number(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(value);
+  const plain = Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
+  return plain.replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+function keyText(key: string): string {
+  if (key.includes('\n')) return doubleQuoted(key);
+  if (!staysString(key)) return doubleQuoted(key);
+  return isPlain(key) ? key : canSingleQuote(key) ? `'${key.replaceAll("'", "''")}'` : doubleQuoted(key);
+}
+
+function text(value: string, column: number, indent: string): string {
+  if (value.includes('\n')) return isLiteral(value) ? literal(value, indent) : fold(doubleQuoted(value), column, indent, 'double');
+  if (!staysString(value)) return fold(doubleQuoted(value), column, indent, 'double');
+  if (isPlain(value)) return fold(value, column, indent, 'plain');
+  if (canSingleQuote(value)) return fold(`'${value.replaceAll("'", "''")}'`, column, indent, 'single');
+  return fold(doubleQuoted(value), column, indent, 'double');
+}
+
+const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
+const staysString = (value: string): boolean => resolvePlain(value).kind === 'string' && !BASE_60.test(value);
+
+const INDICATOR_START = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$))/;
+const INDICATOR_INSIDE = /:(?:[ \t]|$)|[ \t]#/;
+const UNPRINTABLE = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[\u2028\u2029]/;
+
+const isPlain = (value: string): boolean => !INDICATOR_START.test(value) && !INDICATOR_INSIDE.test(value) && !UNPRINTABLE.test(value) && !/^ | $/.test(value) && value !== '';
+const canSingleQuote = (value: string): boolean => !UNPRINTABLE.test(value);
+/** Text of several lines that can stand as it is. */
+const isLiteral = (value: string): boolean => !UNPRINTABLE.test(value) && !/ $| \n/.test(value);
+
+function literal(value: string, indent: string): string {
+  const hint = /^[ \n]/.test(value) ? '2' : '';
+  const chomp = !value.endsWith('\n') ? '-' : value.endsWith('\n\n') || value === '\n' ? '+' : '';
+  const body = value.endsWith('\n') ? value.slice(0, -1) : value;
+  const lines = body.split('\n').map((line) => (line === '' ? '' : indent + line));
+  return `|${hint}${chomp}\n${lines.join('\n')}`;
+}
+
+const ESCAPES: Record<string, string> = { '\0': '0', '\x07': 'a', '\b': 'b', '\t': 't', '\n': 'n', '\v': 'v', '\f': 'f', '\r': 'r', '\x1b': 'e', '"': '"', '\\': '\\', '\x85': 'N', '\u2028': 'L', '\u2029': 'P' };
+const ESCAPED = /["\\\n\u2028\u2029]|[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/gu;
+
+function doubleQuoted(value: string): string {
+  const escaped = value.replace(ESCAPED, (character) => {
+    if (Object.hasOwn(ESCAPES, character)) return `\\${ESCAPES[character]!}`;
+    const code = character.codePointAt(0)!;
+    const [letter, width] = code <= 0xff ? ['x', 2] : code <= 0xffff ? ['u', 4] : ['U', 8];
+    return `\\${letter}${code.toString(16).toUpperCase().padStart(width, '0')}`;
+  });
+  return `"${escaped}"`;
+}
+
+/** Breaks lines at single spaces past the width. Within double quotes, a break before another space is escaped. */
+function fold(written: string, column: number, indent: string, style: 'plain' | 'single' | 'double'): string {
+  if (column + written.length <= WIDTH) return written;
+  let out = '';
+  let at = column;
+  let afterSpace = false;
+  const last = written.length - (style === 'plain' ? 1 : 2);
+  for (let index = 0; index < written.length; index++) {
+    const character = written[index]!;
+    const isSpace = character === ' ';
+    const isDoubled = written[index + 1] === ' ';
+    const mayBreak = isSpace && !afterSpace && at > WIDTH && (style === 'plain' || (index > 1 && index < last)) && (style === 'double' || !isDoubled);
+    if (mayBreak) {
+      out += `\n${indent}${isDoubled ? '\\' : ''}`;
+      at = indent.length + (isDoubled ? 1 : 0);
+    } else {
+      out += character;
+      at++;
+    }
+    afterSpace = isSpace;
+  }
+  return out;
+}
+
+const LETTER = /\p{L}/u;
+const DIGIT = /\p{Nd}/u;
+
+/** go-yaml's order of keys: letters after everything else, runs of digits by their number. */
+function compareKeys(a: string, b: string): number {
+  const left = [...a];
+  const right = [...b];
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    if (left[index] !== right[index]) return compareFrom(left, right, index);
+  }
+  return left.length - right.length;
+}
+
+function compareFrom(left: readonly string[], right: readonly string[], index: number): number {
+  const a = left[index]!;
+  const b = right[index]!;
+  const isLetterA = LETTER.test(a);
+  const isLetterB = LETTER.test(b);
+  if (isLetterA && isLetterB) return a < b ? -1 : 1;
+  if (isLetterA || isLetterB) return isLetterB ? -1 : 1;
+  // A digit that continues a number must not be taken for the start of one: 10 after 1, not 0 before it.
+  const carried = (a === '0' || b === '0') && continuesNumber(left, index) ? '1' : '';
+  const runA = digitsFrom(left, index);
+  const runB = digitsFrom(right, index);
+  const numberA = BigInt(carried + runA || '0');
+  const numberB = BigInt(carried + runB || '0');
+  if (numberA !== numberB) return numberA < numberB ? -1 : 1;
+  if (runA.length !== runB.length) return runA.length - runB.length;
+  return a < b ? -1 : 1;
+}
+
+function continuesNumber(characters: readonly string[], index: number): boolean {
+  for (let before = index - 1; before >= 0 && DIGIT.test(characters[before]!); before--) if (characters[before] !== '0') return true;
+  return false;
+}
+
+function digitsFrom(characters: readonly string[], index: number): string {
+  let end = index;
+  while (end < characters.length && /[0-9]/.test(characters[end]!)) end++;
+  return characters.slice(index, end).join('');
+}

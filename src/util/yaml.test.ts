@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { duplicatePaths } from './json.ts';
+import type { DuplicateKeys } from './json-parser.ts';
+import { YamlError, parseYaml, toYaml } from './yaml.ts';
+
+describe('parseYaml', () => {
+  test('resolves scalars as go-yaml v2 does', () => {
+    const text = `
+a: yes
+b: [no, On, off, y, ~, null, "yes"]
+c: [0777, 0o17, 0x1F, 0b11, 1_000, +1, 08, -5]
+d: [1.5, 1e3, .5, 1.0]
+e: [9223372036854775807, 9007199254740993]
+f: 2020-01-02
+g: 12:30:45
+h: !!str 12
+i: !!float 3
+j: |
+  two
+  lines
+k:
+`;
+    expect(parseYaml(text)).toEqual({
+      a: true,
+      b: [false, true, false, true, null, null, 'yes'],
+      c: [511, 15, 31, 3, 1000, 1, 8, -5],
+      d: [1.5, 1000, 0.5, 1],
+      e: [9223372036854775807n, 9007199254740993n],
+      f: '2020-01-02',
+      g: '12:30:45',
+      h: '12',
+      i: 3,
+      j: 'two\nlines\n',
+      k: null,
+    });
+  });
+
+  test('reads the first document only', () => {
+    expect(parseYaml('---\na: 1\n---\nb: [\n')).toEqual({ a: 1 });
+    expect(parseYaml('')).toBeNull();
+    expect(parseYaml('{"a": [1, "b"]}')).toEqual({ a: [1, 'b'] });
+  });
+
+  test('makes strings of keys, and sorts them', () => {
+    expect(JSON.stringify(parseYaml('z: 1\ntrue: 2\n1.5: 3\n__proto__: 4\n'))).toBe('{"1.5":3,"__proto__":4,"true":2,"z":1}');
+  });
+
+  test('expands aliases and merges', () => {
+    expect(parseYaml('base: &b {x: 1, y1: 2}\nd: *b\ne: {<<: *b, x: 3}\nf: {x: 3, <<: [{x: 4}, {x: 5, z: 6}]}\n')).toEqual({
+      base: { x: 1, y1: 2 },
+      d: { x: 1, y1: 2 },
+      e: { x: 3, y1: 2 },
+      f: { x: 4, z: 6 },
+    });
+  });
+
+  test('notes repeated keys', () => {
+    const duplicates: DuplicateKeys = new Map();
+    const value = parseYaml('a: 1\nb: {c: 1, c: 2}\na: 3\n', duplicates);
+    expect(value).toEqual({ a: 3, b: { c: 2 } });
+    expect(duplicatePaths(value, duplicates).sort()).toEqual(['a', 'b.c']);
+  });
+
+  test('refuses what would unfold beyond measure', () => {
+    const bomb = `a0: &a0 [x,x,x,x,x,x,x,x,x]\n${Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(',')}]`).join('\n')}\n`;
+    expect(() => parseYaml(bomb)).toThrow('yaml: document contains excessive aliasing');
+    expect(() => parseYaml('['.repeat(20_000))).toThrow(YamlError);
+    expect(() => parseYaml(`${'a: {'.repeat(1500)}${'}'.repeat(1500)}`)).toThrow(YamlError);
+  });
+
+  test.each([
+    ['a: b: c\n', 'yaml: line 1: mapping values are not allowed in this context'],
+    ['a: *x\n', "yaml: unknown anchor 'x' referenced"],
+    ['a: &x [*x]\n', "yaml: anchor 'x' value contains itself"],
+    ['a: .nan\n', 'json: unsupported value: NaN'],
+    ['a: !!int x\n', 'yaml: cannot decode !!str `x` as a !!int'],
+    ['a:\n\t- b\n', 'yaml: line 2: found character that cannot start any token'],
+    ['<<: 1\n', 'yaml: map merge requires map or sequence of maps as the value'],
+    ['{a: 1}: 2\n', 'yaml: invalid map key'],
+  ])('refuses %j', (text, message) => expect(() => parseYaml(text)).toThrow(message));
+});
+
+describe('toYaml', () => {
+  test('prints as sigs.k8s.io/yaml does', () => {
+    const value = {
+      kind: 'List',
+      apiVersion: 'v1',
+      items: [{ metadata: { name: 'a', creationTimestamp: '2020-01-02T03:04:05Z' }, data: { a: '1', b: 'true', c: 'x: y', d: "it's", e: '', f: 'a\nb\n', g: '#x', h: '- x', i: 'y' } }, ['x', ['y']], {}, []],
+      'f:data': { '.': {}, 'f:a': {} },
+      number: 1.5,
+      big: 9223372036854775807n,
+      empty: null,
+    };
+    expect(toYaml(value)).toBe(`apiVersion: v1
+big: 9223372036854775807
+empty: null
+f:data:
+  .: {}
+  f:a: {}
+items:
+- data:
+    a: "1"
+    b: "true"
+    c: 'x: y'
+    d: it's
+    e: ""
+    f: |
+      a
+      b
+    g: '#x'
+    h: '- x'
+    i: "y"
+  metadata:
+    creationTimestamp: "2020-01-02T03:04:05Z"
+    name: a
+- - x
+  - - "y"
+- {}
+- []
+kind: List
+number: 1.5
+`);
+  });
+
+  test('folds long lines and hints at odd blocks', () => {
+    const words = Array(20).fill('lorem').join(' ');
+    expect(toYaml({ a: words, b: ' x\ny', c: 'x\n\n', d: 'tab\there' })).toBe(
+      `a: ${Array(14).fill('lorem').join(' ')}\n  ${Array(6).fill('lorem').join(' ')}\nb: |2-\n   x\n  y\nc: |+\n  x\n\nd: "tab\\there"\n`,
+    );
+  });
+
+  test('orders keys by their numbers, and writes long ones apart', () => {
+    expect(toYaml({ a10: 1, a9: 2, B: 3, _: 4, ['k'.repeat(129)]: { x: 5 } })).toBe(`_: 4\nB: 3\na9: 2\na10: 1\n? ${'k'.repeat(129)}\n: x: 5\n`);
+  });
+
+  test('comes back the same', () => {
+    const value = { a: ['yes', '0777', '1e3', 'null', '~', '2020-01-02', '12:30', ' x ', 'é\u2028😀', 'a: b', '<<', '-', '?', '---'], b: { 'x y': [{ c: [] }] } };
+    expect(parseYaml(toYaml(value))).toEqual(value);
+  });
+});

@@ -1,0 +1,179 @@
+import { type Alias, Composer, type Document, type Pair, type ParsedNode, Parser, type Scalar, type YAMLMap, type YAMLSeq, isAlias, isMap, isScalar, isSeq } from 'yaml';
+import { setKey } from './json.ts';
+import type { DuplicateKeys } from './json-parser.ts';
+import type { Json, JsonObject } from './json-types.ts';
+import { type Resolved, resolvePlain } from './yaml-scalars.ts';
+
+export { toYaml } from './yaml-writer.ts';
+
+/** Text that is no YAML, or that has no JSON form. Worded as go-yaml words it, where the parser's finding has a counterpart there. */
+export class YamlError extends Error {}
+
+const TAG_PREFIX = 'tag:yaml.org,2002:';
+/** Deeper nesting is refused, as in JSON. */
+const MAX_DEPTH = 1_000;
+
+/**
+ * The first document of a YAML text as JSON, as sigs.k8s.io/yaml converts it: YAML 1.1 with `yes`, `on` and `0777`, merge keys, keys sorted and made
+ * strings. Where `duplicates` is given, objects that repeat a key are noted there; the last value wins. Throws YamlError. Aliases are expanded as
+ * far as go-yaml allows; this module is slow to load and is to be imported when needed.
+ */
+export function parseYaml(text: string, duplicates?: DuplicateKeys): Json {
+  try {
+    const document = firstDocument(text);
+    return document?.contents == null ? null : new YamlConverter(duplicates).convert(document.contents);
+  } catch (error) {
+    if (error instanceof RangeError) throw new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
+    throw error;
+  }
+}
+
+function firstDocument(text: string): Document.Parsed | undefined {
+  const options = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, strict: true, prettyErrors: false, logLevel: 'silent' } as const;
+  for (const document of new Composer(options).compose(new Parser().parse(text))) {
+    const error = document.errors[0];
+    if (error !== undefined) throw new YamlError(`yaml: line ${lineOf(text, error.pos[0])}: ${WORDING[error.code] ?? error.message}`);
+    return document as Document.Parsed;
+  }
+  return undefined;
+}
+
+/** libyaml's words for what the parser found. */
+const WORDING: Record<string, string> = {
+  BLOCK_AS_IMPLICIT_KEY: 'mapping values are not allowed in this context',
+  TAB_AS_INDENT: 'found character that cannot start any token',
+  MISSING_CHAR: "could not find expected ':'",
+  BAD_INDENT: 'did not find expected key',
+  MULTILINE_IMPLICIT_KEY: "could not find expected ':'",
+  BAD_ALIAS: 'did not find expected alphabetic or numeric character',
+  UNEXPECTED_TOKEN: 'did not find expected node content',
+};
+
+const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+
+type Node = ParsedNode | Alias | Scalar | YAMLMap | YAMLSeq;
+
+/** Walks the nodes of one document. */
+class YamlConverter {
+  readonly duplicates: DuplicateKeys | undefined;
+  readonly anchors = new Map<string, Node>();
+  readonly targets = new Map<Alias, Node>();
+  readonly expanding = new Set<Alias>();
+  converted = 0;
+  convertedByAlias = 0;
+  depth = 0;
+
+  constructor(duplicates: DuplicateKeys | undefined) {
+    this.duplicates = duplicates;
+  }
+
+  convert(node: Node | null): Json {
+    this.count();
+    if (node === null) return null;
+    if (isAlias(node)) return this.alias(node);
+    if (node.anchor !== undefined && this.expanding.size === 0) this.anchors.set(node.anchor, node as Node);
+    if (isScalar(node)) return jsonOf(resolveScalar(node));
+    if (++this.depth > MAX_DEPTH) throw new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
+    const value = isSeq(node) ? node.items.map((item) => this.convert(item as Node | null)) : this.map(node as YAMLMap);
+    this.depth--;
+    return value;
+  }
+
+  /** go-yaml's defence against documents that unfold beyond measure (decode.go, allowedAliasRatio). */
+  count(): void {
+    this.converted++;
+    if (this.expanding.size > 0) this.convertedByAlias++;
+    if (this.convertedByAlias > 100 && this.converted > 1000 && this.convertedByAlias / this.converted > allowedAliasRatio(this.converted))
+      throw new YamlError('yaml: document contains excessive aliasing');
+  }
+
+  alias(node: Alias): Json {
+    if (this.expanding.has(node)) throw new YamlError(`yaml: anchor '${node.source}' value contains itself`);
+    const target = this.target(node);
+    this.expanding.add(node);
+    const value = this.convert(target);
+    this.expanding.delete(node);
+    return value;
+  }
+
+  /** Found when first met, since an anchor may be set anew later. */
+  target(node: Alias): Node {
+    const target = this.targets.get(node) ?? this.anchors.get(node.source);
+    if (target === undefined) throw new YamlError(`yaml: unknown anchor '${node.source}' referenced`);
+    this.targets.set(node, target);
+    return target;
+  }
+
+  map(node: YAMLMap): JsonObject {
+    const entries = new Map<string, Json>();
+    const written: string[] = [];
+    this.fill(entries, written, node);
+    const object: JsonObject = {};
+    for (const key of [...entries.keys()].sort()) setKey(object, key, entries.get(key));
+    if (this.duplicates !== undefined && written.length > entries.size) this.duplicates.set(object, written);
+    return object;
+  }
+
+  fill(entries: Map<string, Json>, written: string[], node: YAMLMap): void {
+    for (const { key, value } of node.items as Pair<Node | null, Node | null>[]) {
+      if (isMergeKey(key)) {
+        this.merge(entries, written, value);
+        continue;
+      }
+      const name = this.key(key);
+      written.push(name);
+      entries.set(name, this.convert(value));
+    }
+  }
+
+  /** Sets the keys of another mapping, or of several, the first of which counts most. */
+  merge(entries: Map<string, Json>, written: string[], value: Node | null): void {
+    const sources = isSeq(value) ? [...(value.items as Node[])].reverse() : [value];
+    for (const source of sources) {
+      const mapping = isAlias(source) ? this.target(source) : source;
+      if (!isMap(mapping)) throw new YamlError('yaml: map merge requires map or sequence of maps as the value');
+      const merged = this.convert(source as Node) as JsonObject;
+      for (const key of Object.keys(merged)) {
+        written.push(key);
+        entries.set(key, merged[key]!);
+      }
+    }
+  }
+
+  key(node: Node | null): string {
+    const value = this.convert(node);
+    if (typeof value === 'object') throw new YamlError(value === null ? 'unsupported map key of type: %!s(<nil>), key: <nil>' : 'yaml: invalid map key');
+    return String(value);
+  }
+}
+
+const isMergeKey = (key: Node | null): boolean => isScalar(key) && key.type === 'PLAIN' && key.tag === undefined && key.value === '<<';
+
+const ALIAS_RANGE_LOW = 400_000;
+const ALIAS_RANGE_HIGH = 4_000_000;
+
+function allowedAliasRatio(converted: number): number {
+  if (converted <= ALIAS_RANGE_LOW) return 0.99;
+  if (converted >= ALIAS_RANGE_HIGH) return 0.1;
+  return 0.99 - 0.89 * ((converted - ALIAS_RANGE_LOW) / (ALIAS_RANGE_HIGH - ALIAS_RANGE_LOW));
+}
+
+function resolveScalar(node: Scalar): Resolved {
+  const source = String(node.value ?? '');
+  const tag = node.tag?.startsWith(TAG_PREFIX) ? node.tag.slice(TAG_PREFIX.length) : node.tag;
+  if (tag === undefined) return node.type === 'PLAIN' ? resolvePlain(source) : { kind: 'string', value: source };
+  if (tag === 'binary') return { kind: 'string', value: Buffer.from(source, 'base64').toString() };
+  const kind = TAG_KINDS[tag];
+  if (kind === undefined) return { kind: 'string', value: source };
+  const resolved = resolvePlain(source);
+  if (resolved.kind !== kind && !(kind === 'float' && resolved.kind === 'int')) throw new YamlError(`yaml: cannot decode !!${KIND_TAGS[resolved.kind]} \`${source}\` as a !!${tag}`);
+  return resolved;
+}
+
+const TAG_KINDS: Record<string, Resolved['kind']> = { bool: 'bool', int: 'int', float: 'float', null: 'null', timestamp: 'timestamp' };
+const KIND_TAGS: Record<Resolved['kind'], string> = { string: 'str', bool: 'bool', int: 'int', float: 'float', null: 'null', timestamp: 'timestamp', merge: 'merge' };
+
+function jsonOf(resolved: Resolved): Json {
+  if (typeof resolved.value !== 'number' || Number.isFinite(resolved.value)) return resolved.value;
+  throw new YamlError(`json: unsupported value: ${Number.isNaN(resolved.value) ? 'NaN' : resolved.value > 0 ? '+Inf' : '-Inf'}`);
+}
