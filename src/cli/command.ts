@@ -61,7 +61,8 @@ async function runWithFlags(command: Command, program: string, args: readonly st
   if (options.help) return output.stdout(await command.help(program, output.columns));
   if (options.version === 'true' || options.version === 'raw') return output.stdout(await serverVersion(options.version));
   const extra = positional.filter((arg) => arg !== '');
-  if (extra.length > 0) throw new CommandError(`${JSON.stringify(program)} does not take any arguments, got [${extra.map((arg) => JSON.stringify(arg)).join(' ')}]`);
+  if (extra.length > 0)
+    throw new CommandError(`${JSON.stringify(program)} does not take any arguments, got [${extra.map((arg) => JSON.stringify(arg)).join(' ')}]`);
   return command.run(args, output, settings);
 }
 
@@ -74,7 +75,9 @@ function findCommand(name: string): Command {
 /** As kube-apiserver prints it: scripts take the second word. */
 async function serverVersion(form: 'true' | 'raw'): Promise<string> {
   const { BINNACLE_VERSION, KUBERNETES_VERSION } = await import('./version.ts');
-  return form === 'true' ? `Kubernetes ${KUBERNETES_VERSION}\n` : `${JSON.stringify({ gitVersion: KUBERNETES_VERSION, binnacle: BINNACLE_VERSION, node: process.version })}\n`;
+  return form === 'true'
+    ? `Kubernetes ${KUBERNETES_VERSION}\n`
+    : `${JSON.stringify({ gitVersion: KUBERNETES_VERSION, binnacle: BINNACLE_VERSION, node: process.version })}\n`;
 }
 
 async function programVersion(): Promise<string> {

@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path';
+import type { SecureContextOptions } from 'node:tls';
+import { resolveTlsFlags } from '../serving/tls-options.ts';
 import { enabledPlugins } from './admission-plugins.ts';
 import { addressAt, type Cidr, hostBits, isLoopback, isUnspecified, parseCidr } from './cidr.ts';
 import { CommandError } from './command-error.ts';
@@ -7,14 +9,13 @@ import type { FlagName, Options } from './flags/options.ts';
 import { parseBool } from './flags/types.ts';
 import type { ParsedFlags } from './flags/parser.ts';
 import { type Host, thisHost } from './host-address.ts';
-import { type TlsSettings, tlsSettings } from './tls.ts';
 import { validateOptions } from './validation.ts';
 import { reportedVersion } from './version.ts';
 
-export type StorageBackend = 'embedded' | 'memory' | 'etcd3';
+type StorageBackend = 'embedded' | 'memory' | 'etcd3';
 
 /** What completion works out from the flags. Where it has the name of an option, it takes that option's place. */
-export interface Completion {
+interface Completion {
   /** Never empty: the flag's, or an address of this machine. */
   readonly advertiseAddress: string;
   readonly externalHostname: string;
@@ -27,7 +28,8 @@ export interface Completion {
   readonly tlsCertFile: string;
   readonly tlsPrivateKeyFile: string;
   readonly isServingPairGenerated: boolean;
-  readonly tls: TlsSettings;
+  /** What --tls-min-version, --tls-cipher-suites and --tls-curve-preferences say, in Node's words. */
+  readonly tls: SecureContextOptions;
   /** The authorizers in order; empty only where --authorization-config stands for them. */
   readonly authorizationMode: readonly string[];
   readonly anonymousAuth: boolean;
@@ -84,7 +86,8 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
   const storage = completeStorage(options);
   const advertiseAddress = completeAdvertiseAddress(options, host);
   const gates = resolveFeatureGates(options.featureGates);
-  errors.push(...gates.errors);
+  const tls = resolveTlsFlags({ minVersion: options.tlsMinVersion, cipherSuites: options.tlsCipherSuites, curvePreferences: options.tlsCurvePreferences });
+  errors.push(...gates.errors, ...tls.errors);
   const ranges = completeServiceRanges(options.serviceClusterIpRange, errors);
   const authorizationMode = options.authorizationMode.length === 0 && options.authorizationConfig === '' ? ['AlwaysAllow'] : options.authorizationMode;
   const anonymousAuth = options.anonymousAuth && !authorizationMode.includes('AlwaysAllow');
@@ -95,7 +98,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     ...completeServiceAccounts(options, storage),
     advertiseAddress,
     externalHostname: options.externalHostname || advertiseAddress || host.hostname(),
-    tls: tlsSettings(options, errors),
+    tls: tls.settings,
     authorizationMode,
     anonymousAuth,
     ranges,
@@ -106,7 +109,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     featureGates: gates.gates,
     kubernetesVersion: reportedVersion(options.version),
     given,
-    warnings: [...warnings, ...completionWarnings(options, given, authorizationMode)],
+    warnings: [...warnings, ...tls.warnings, ...completionWarnings(options, given, authorizationMode)],
   };
 }
 
@@ -156,7 +159,8 @@ function completeServiceAccounts(options: Options, { storageBackend, dataDir }: 
 function completeServiceRanges(flag: string, errors: string[]): readonly Cidr[] {
   const ranges = (flag === '' ? DEFAULT_SERVICE_RANGE : flag).split(',').map(parseCidr);
   if (!ranges[0]) errors.push('service-cluster-ip-range[0] is not a valid cidr');
-  else if (hostBits(ranges[0]) < 3) errors.push('error determining service IP ranges for primary service cidr: the service cluster IP range must be at least 8 IP addresses');
+  else if (hostBits(ranges[0]) < 3)
+    errors.push('error determining service IP ranges for primary service cidr: the service cluster IP range must be at least 8 IP addresses');
   if (ranges.length > 1 && !ranges[1]) errors.push('service-cluster-ip-range[1] is not an ip net');
   const read = ranges.filter((range) => range !== undefined);
   return read.length > 0 ? read : [parseCidr(DEFAULT_SERVICE_RANGE)!];

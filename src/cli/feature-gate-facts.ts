@@ -1,4 +1,4 @@
-export type GateStage = 'alpha' | 'beta' | 'GA' | 'deprecated';
+type GateStage = 'alpha' | 'beta' | 'GA' | 'deprecated';
 
 /** Gates of one stage, default and lock. A locked gate cannot be moved from its default. */
 export interface GateGroup {

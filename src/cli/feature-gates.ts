@@ -23,7 +23,7 @@ export function gateHelp(): string {
     if (stage === 'GA' || stage === 'deprecated') continue;
     for (const name of names) lines.push(`${KUBE}:${name}=true|false (${stage.toUpperCase()} - default=${isOnByDefault})`);
   }
-  return lines.sort().join('\n');
+  return lines.toSorted().join('\n');
 }
 
 /** Settings as `--feature-gates` was parsed: the pairs of each component; pairs with no component are under ''. */
@@ -46,7 +46,8 @@ function readPairs(pairs: readonly string[], errors: string[]): Map<string, bool
     const name = pair.slice(0, equals < 0 ? undefined : equals).trim();
     const value = pair.slice(equals + 1).trim();
     if (equals < 0) errors.push(`missing bool value for ${name}`);
-    else if (!/^(1|t|true|0|f|false)$/i.test(value)) errors.push(`invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`);
+    else if (!/^(1|t|true|0|f|false)$/i.test(value))
+      errors.push(`invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`);
     else wanted.set(name, /^(1|t|true)$/i.test(value));
   }
   return wanted;
@@ -55,7 +56,10 @@ function readPairs(pairs: readonly string[], errors: string[]): Map<string, bool
 /** AllAlpha and AllBeta move their stage as a whole; gates named one by one win over them, wherever they stand. */
 function applyPairs(wanted: ReadonlyMap<string, boolean>, errors: string[]): Map<string, boolean> {
   const state = new Map<string, boolean>();
-  for (const [all, stage] of [['AllAlpha', 'alpha'], ['AllBeta', 'beta']] as const) {
+  for (const [all, stage] of [
+    ['AllAlpha', 'alpha'],
+    ['AllBeta', 'beta'],
+  ] as const) {
     const value = wanted.get(all);
     if (value === undefined) continue;
     for (const group of gateGroups) if (group.stage === stage) for (const name of group.names) state.set(name, value);
@@ -63,7 +67,8 @@ function applyPairs(wanted: ReadonlyMap<string, boolean>, errors: string[]): Map
   for (const [name, value] of wanted) {
     const group = groupByGate.get(name);
     if (!group) errors.push(`unrecognized feature gate: ${name}`);
-    else if (group.isLocked && group.isOnByDefault !== value) errors.push(`cannot set feature gate ${name} to ${value}, feature is locked to ${group.isOnByDefault}`);
+    else if (group.isLocked && group.isOnByDefault !== value)
+      errors.push(`cannot set feature gate ${name} to ${value}, feature is locked to ${group.isOnByDefault}`);
     else state.set(name, value);
   }
   return state;

@@ -9,7 +9,7 @@ export function readIfThere(path: string): string | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    throw new CommandError(`cannot read ${path}: ${reason(code)}; make it readable, or choose another folder with --data-dir`);
+    throw new CommandError(`cannot read ${path}: ${reason(code)}; choose another folder with --data-dir or --cert-dir`);
   }
 }
 

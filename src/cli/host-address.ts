@@ -15,9 +15,8 @@ export const thisHost: Host = {
     const interfaces = Object.entries(networkInterfaces());
     const routed = defaultRouteInterface();
     const inOrder = [...interfaces.filter(([name]) => name === routed), ...interfaces.filter(([name]) => name !== routed)];
-    return inOrder
-      .flatMap(([, addresses]) => addresses ?? [])
-      .find(({ address, internal }) => !internal && isIP(address) === family && !isLinkLocal(address))?.address;
+    return inOrder.flatMap(([, addresses]) => addresses ?? []).find(({ address, internal }) => !internal && isIP(address) === family && !isLinkLocal(address))
+      ?.address;
   },
 };
 

@@ -1,5 +1,5 @@
 /** Values are written as they are; what carries a secret is left out by its name. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Logger {
   info(message: string, fields?: LogFields): void;
@@ -71,8 +71,9 @@ const HIDDEN = '<hidden>';
 const isSecret = (key: string): boolean => /token|password|secret|authorization|cookie|private/i.test(key);
 const withoutBearers = (message: string): string => message.replace(/\b(bearer|basic)\s+[^\s"',]+/gi, `$1 ${HIDDEN}`);
 
-const fieldText = (key: string, value: unknown): string => (isSecret(key) ? HIDDEN : typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(plain(value)));
+const fieldText = (key: string, value: unknown): string =>
+  isSecret(key) ? HIDDEN : typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(plain(value));
 const plain = (value: unknown): unknown => (value instanceof Error ? withoutBearers(value.message) : typeof value === 'string' ? withoutBearers(value) : value);
 
 /** What a client sent must not be able to begin a line of its own. */
-const oneLine = (message: string): string => message.replace(/[\u0000-\u001f\u007f]/g, (control) => JSON.stringify(control).slice(1, -1));
+const oneLine = (message: string): string => message.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1));

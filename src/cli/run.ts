@@ -1,3 +1,4 @@
+import { stopOnSignals } from '../server/lifecycle.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import { makeMissingFiles } from './generated-files.ts';
@@ -44,7 +45,7 @@ export async function startChain(options: CompletedOptions, logger: Logger, fact
 }
 
 /** Runs a server until it is told to stop; settles when it has. */
-export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = processSignal() }: RunSettings): Promise<void> {
+export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = stopOnSignals() }: RunSettings): Promise<void> {
   for (const warning of options.warnings) logger.warn(warning);
   const server = await startChain(options, logger, factory);
   const stopped = aborted(stopSignal);
@@ -65,24 +66,18 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-function processSignal(): AbortSignal {
-  const controller = new AbortController();
-  const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(1);
-    controller.abort();
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-  return controller.signal;
-}
-
 /** The line for errors of the operating system that a user can do something about; others pass as they are. */
 function explain(error: unknown, { bindAddress, securePort }: CompletedOptions): unknown {
-  const { code, syscall, path, message } = error as NodeJS.ErrnoException;
-  const address = `${bindAddress}:${securePort}`;
-  if (code === 'EADDRINUSE') return new CommandError(`port ${securePort} on ${bindAddress} is taken: stop what listens there, or choose another with --secure-port (0 for any free one)`);
-  if (code === 'EACCES' && syscall === 'listen') return new CommandError(`not allowed to listen on ${address}: choose a port above 1023 with --secure-port`);
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  const isAboutListening = (error as { port?: number }).port !== undefined;
+  if (code === 'EADDRINUSE')
+    return new CommandError(
+      `port ${securePort} on ${bindAddress} is taken: stop what listens there, or choose another with --secure-port (0 for any free one)`,
+    );
+  if (code === 'EACCES' && isAboutListening)
+    return new CommandError(`not allowed to listen on port ${securePort} of ${bindAddress}: choose a port above 1023 with --secure-port`);
   if (code === 'EADDRNOTAVAIL') return new CommandError(`this machine has no address ${bindAddress}: choose another with --bind-address`);
-  if (code === 'ENOENT' || code === 'EACCES') return new CommandError(path === undefined ? message : `cannot read ${path}: ${code === 'ENOENT' ? 'no such file' : 'permission denied'}`);
+  if (code === 'ENOENT' || code === 'EACCES')
+    return new CommandError(path === undefined ? message : `cannot read ${path}: ${code === 'ENOENT' ? 'no such file' : 'permission denied'}`);
   return error;
 }

@@ -22,6 +22,7 @@ export async function up(args: readonly string[], output: Output, settings: Part
   const logger = createLogger({
     format: options.loggingFormat === 'json' ? 'json' : 'text',
     verbosity: options.v,
+    write: output.stderr,
     minimumSeverity: options.v > 0 ? 'info' : 'warning',
   });
   await runServer(options, { logger, onReady: (server) => output.stdout(banner(cluster, server)), ...settings });

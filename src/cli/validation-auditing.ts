@@ -9,7 +9,13 @@ interface Backend {
   readonly name: 'log' | 'webhook';
   readonly mode: string;
   readonly version: string;
-  readonly batch: { readonly bufferSize: number; readonly maxSize: number; readonly isThrottled: boolean; readonly throttleQps: number; readonly throttleBurst: number };
+  readonly batch: {
+    readonly bufferSize: number;
+    readonly maxSize: number;
+    readonly isThrottled: boolean;
+    readonly throttleQps: number;
+    readonly throttleBurst: number;
+  };
   readonly truncate: { readonly maxBatchSize: number; readonly maxEventSize: number };
 }
 

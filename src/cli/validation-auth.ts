@@ -50,7 +50,8 @@ const MAX_TOKEN_LIFETIME_MS = 2 ** 32 * 1000;
 
 function* validateSigning(options: Draft): Generator<string> {
   const { serviceAccountSigningEndpoint: endpoint, serviceAccountSigningKeyFile: keyFile, serviceAccountMaxTokenExpirationMs: maxLifetimeMs } = options;
-  if (maxLifetimeMs !== 0 && (maxLifetimeMs < HOUR_MS || maxLifetimeMs > MAX_TOKEN_LIFETIME_MS)) yield 'the service-account-max-token-expiration must be between 1 hour and 2^32 seconds';
+  if (maxLifetimeMs !== 0 && (maxLifetimeMs < HOUR_MS || maxLifetimeMs > MAX_TOKEN_LIFETIME_MS))
+    yield 'the service-account-max-token-expiration must be between 1 hour and 2^32 seconds';
   if (endpoint === '') {
     if (keyFile === '') yield '--service-account-signing-key-file and --service-account-issuer are required flags';
     return;
@@ -89,5 +90,6 @@ export function* validateAuthorization(options: Draft): Generator<string> {
   }
   if (policyFile !== '' && !modes.includes('ABAC')) yield 'cannot specify --authorization-policy-file without mode ABAC';
   if (webhookFile !== '' && !modes.includes('Webhook')) yield 'cannot specify --authorization-webhook-config-file without mode Webhook';
-  if (new Set(modes).size !== modes.length) yield `authorization-mode [${modes.map((mode) => JSON.stringify(mode)).join(' ')}] has mode specified more than once`;
+  if (new Set(modes).size !== modes.length)
+    yield `authorization-mode [${modes.map((mode) => JSON.stringify(mode)).join(' ')}] has mode specified more than once`;
 }

@@ -46,7 +46,7 @@ export function* validateRuntimeConfig(options: Draft): Generator<string> {
     if (group === undefined || version === undefined || version === '' || more.length > 0) yield `runtime-config invalid key ${key}`;
     else if (!GROUPS.has(group)) unknown.add(`${group}/${version}`);
   }
-  if (unknown.size > 0) yield `unknown api groups ${[...unknown].sort().join(',')}`;
+  if (unknown.size > 0) yield `unknown api groups ${[...unknown].toSorted().join(',')}`;
 }
 
 /** Priority and fairness keeps its configuration in an API, which must then be served. The most particular setting decides. */

@@ -89,7 +89,8 @@ function* validateStorage(options: Draft): Generator<string> {
     yield '--encryption-provider-config-automatic-reload must be set with --encryption-provider-config';
   }
   const mediaType = options.storageMediaType;
-  if (mediaType !== '' && !STORAGE_MEDIA_TYPES.includes(mediaType)) yield `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${STORAGE_MEDIA_TYPES.join(', ')}`;
+  if (mediaType !== '' && !STORAGE_MEDIA_TYPES.includes(mediaType))
+    yield `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${STORAGE_MEDIA_TYPES.join(', ')}`;
   for (const size of options.watchCacheSizes) yield* validateWatchCacheSize(size);
 }
 
@@ -107,16 +108,21 @@ function* validateSecureServing({ securePort, http2MaxStreamsPerConnection, tlsC
   if ((tlsCertFile === '') !== (tlsPrivateKeyFile === '')) yield '--tls-cert-file and --tls-private-key-file must be given together';
 }
 
+const isKnownPlugin = (plugin: string): boolean => admissionPlugins.some(({ name }) => name === plugin);
+
 function* validateAdmission({ admissionControl, enableAdmissionPlugins, disableAdmissionPlugins }: Draft): Generator<string> {
   if (admissionControl.length > 0 && (enableAdmissionPlugins.length > 0 || disableAdmissionPlugins.length > 0)) {
     yield 'admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive';
   }
-  const isKnown = (plugin: string): boolean => admissionPlugins.some(({ name }) => name === plugin);
-  const lists = { 'admission-control': admissionControl, 'enable-admission-plugins': enableAdmissionPlugins, 'disable-admission-plugins': disableAdmissionPlugins };
+  const lists = {
+    'admission-control': admissionControl,
+    'enable-admission-plugins': enableAdmissionPlugins,
+    'disable-admission-plugins': disableAdmissionPlugins,
+  };
   for (const [flag, names] of Object.entries(lists)) {
-    for (const name of names) if (!isKnown(name)) yield `${flag} plugin ${JSON.stringify(name)} is unknown`;
+    for (const name of names) if (!isKnownPlugin(name)) yield `${flag} plugin ${JSON.stringify(name)} is unknown`;
   }
-  const overlap = [...new Set(enableAdmissionPlugins)].filter((name) => disableAdmissionPlugins.includes(name)).sort();
+  const overlap = [...new Set(enableAdmissionPlugins)].filter((name) => disableAdmissionPlugins.includes(name)).toSorted();
   if (overlap.length > 0) yield `[${overlap.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`;
 }
 
@@ -144,7 +150,12 @@ function* validateLeadership(options: Draft): Generator<string> {
   }
 }
 
+const ENDPOINT_RECONCILERS = ['lease', 'master-count', 'none'];
+
 function* validateServiceRanges(options: Draft): Generator<string> {
+  if (!ENDPOINT_RECONCILERS.includes(options.endpointReconcilerType)) {
+    yield `--endpoint-reconciler-type ${JSON.stringify(options.endpointReconcilerType)} invalid, allowed values: ${ENDPOINT_RECONCILERS.join(', ')}`;
+  }
   const [primary, secondary] = options.ranges as [Cidr, Cidr?];
   if (options.serviceClusterIpRange.split(',').length > 2) yield '--service-cluster-ip-range must not contain more than two entries';
   if (secondary && primary.family === secondary.family) yield '--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family';

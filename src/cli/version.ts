@@ -9,9 +9,12 @@ export const BINNACLE_VERSION: string = packageJson.version;
 export function reportedVersion(flagValue: string): string {
   if (!flagValue.startsWith('v')) return KUBERNETES_VERSION;
   const release = /^v\d+\.\d+\.\d+/.exec(flagValue)?.[0];
-  if (release === undefined) throw new CommandError(`invalid argument ${JSON.stringify(flagValue)} for "--version" flag: could not parse ${JSON.stringify(flagValue)}`);
+  if (release === undefined)
+    throw new CommandError(`invalid argument ${JSON.stringify(flagValue)} for "--version" flag: could not parse ${JSON.stringify(flagValue)}`);
   if (release !== KUBERNETES_VERSION) {
-    throw new CommandError(`invalid argument ${JSON.stringify(flagValue)} for "--version" flag: version ${JSON.stringify(flagValue)} must match major/minor/patch of default version ${JSON.stringify(KUBERNETES_VERSION)}`);
+    throw new CommandError(
+      `invalid argument ${JSON.stringify(flagValue)} for "--version" flag: version ${JSON.stringify(flagValue)} must match major/minor/patch of default version ${JSON.stringify(KUBERNETES_VERSION)}`,
+    );
   }
   return flagValue;
 }

@@ -1,5 +1,5 @@
 import type { SubresourceCall } from '../registry/definition.ts';
-import type { Status } from '../util/errors.ts';
+import { type Status, methodNotSupported } from '../util/errors.ts';
 import { answerEntry, answerViewed, outputForm } from './answer.ts';
 import { toStored } from './conversion.ts';
 import { decodeBody } from './decode-body.ts';
@@ -20,7 +20,8 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
   const sent = await decodeBody(body, target, options.fieldValidation, (text) => request.warn(text));
   const namespace = namespaceOf(request, target);
   placeInNamespace(sent, namespace);
-  if (target.subresource?.create) return createSubresource(request, target, form, { namespace, name: nameOf(request), body: sent, dryRun: options.dryRun, context: request });
+  if (target.subresource)
+    return createSubresource(request, target, form, { namespace, name: nameOf(request), body: sent, dryRun: options.dryRun, context: request });
 
   dedupeOwnerReferences(sent, (text) => request.warn(text));
   const result = await target.store.create(request, namespace, toStored(target, sent), options);
@@ -29,7 +30,11 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
 
 /** POST to bindings, evictions, tokens: they answer with the object sent, filled in, or with a Status. */
 async function createSubresource(request: ServerRequest, target: ResourceTarget, form: OutputForm, call: SubresourceCall): Promise<void> {
-  const answer = await target.subresource!.create!(call);
+  const { info } = request;
+  const post = target.subresource?.create;
+  // Discovery may offer what this server cannot do yet; it must not fall through to making the object itself.
+  if (post === undefined) throw methodNotSupported({ group: info.apiGroup, resource: `${info.resource}/${info.subresource}` }, 'create');
+  const answer = await post.call(target.subresource, call);
   if (answer.kind === 'Status') return respondStatus(request, target.environment, 201, form, { code: 201, ...(answer as unknown as Status) });
   return answerViewed(request, unconverted(viewOf(target)), 201, form, new LooseEntry(answer));
 }

@@ -29,9 +29,15 @@ interface ReadBody {
  * The object in a request's body, of the kind and version that the target's clients write, with that type set whether they sent it or not.
  * Complaints of a strict decoding go to `warn`, or are thrown, or neither, as `fieldValidation` says.
  */
-export async function decodeBody(body: RequestBody, target: ResourceTarget, fieldValidation: FieldValidation, warn: (text: string) => void): Promise<ApiObject> {
+export async function decodeBody(
+  body: RequestBody,
+  target: ResourceTarget,
+  fieldValidation: FieldValidation,
+  warn: (text: string) => void,
+): Promise<ApiObject> {
   const expected = clientKindOf(target);
-  const unrecognized = (why: string): ApiError => badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
+  const unrecognized = (why: string): ApiError =>
+    badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
   const read = await readBody(body, unrecognized);
   const sent = withDefaults(read.type, expected, unrecognized);
   const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
@@ -101,15 +107,18 @@ const GO_TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,om
 /** Only the type, as upstream reads it before anything else; `null` is an object without fields. */
 function typeOf(value: Json): ReadBody['type'] {
   if (value === null) return { apiVersion: '', kind: '' };
-  const mismatch = (what: Json, into: string): UnreadableBody => new UnreadableBody(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(what)} into ${into}`);
-  if (!isJsonObject(value)) throw mismatch(value, `Go value of type ${GO_TYPE_META}`);
+  if (!isJsonObject(value)) throw typeMismatch(value, `Go value of type ${GO_TYPE_META}`);
   const { apiVersion = '', kind = '' } = value;
-  if (apiVersion !== null && typeof apiVersion !== 'string') throw mismatch(apiVersion, 'Go struct field .apiVersion of type string');
-  if (kind !== null && typeof kind !== 'string') throw mismatch(kind, 'Go struct field .kind of type string');
+  if (apiVersion !== null && typeof apiVersion !== 'string') throw typeMismatch(apiVersion, 'Go struct field .apiVersion of type string');
+  if (kind !== null && typeof kind !== 'string') throw typeMismatch(kind, 'Go struct field .kind of type string');
   return { apiVersion: apiVersion ?? '', kind: kind ?? '' };
 }
 
-const goKind = (value: Json): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value);
+const typeMismatch = (what: Json, into: string): UnreadableBody =>
+  new UnreadableBody(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(what)} into ${into}`);
+
+const goKind = (value: Json): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
 
 /** What the client left out of the type is what the endpoint expects (serializer/json gvkWithDefaults). */
 function withDefaults({ apiVersion, kind }: ReadBody['type'], expected: GroupVersionKind, refuse: (why: string) => ApiError): GroupVersionKind {
@@ -127,7 +136,8 @@ function refuseKind(sent: GroupVersionKind, target: ResourceTarget, refuse: (why
   const sentVersion = apiVersionOf(sent.group, sent.version);
   const isKnown = target.isCustom ? sent.group === expected.group : target.environment.schemaOfKind(sent.group, sent.version, sent.kind) !== undefined;
   if (!isKnown) throw refuse(`no kind ${quote(sent.kind)} is registered for version ${quote(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
-  if (sent.kind !== expected.kind) throw refuse(`converting (${sent.version}.${sent.kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`);
+  if (sent.kind !== expected.kind)
+    throw refuse(`converting (${sent.version}.${sent.kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`);
   throw badRequest(`the API version in the data (${sentVersion}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`);
 }
 
@@ -147,8 +157,14 @@ export async function decodeDeleteOptions(body: RequestBody, { environment }: Re
   const read = await readBody(body, badRequest);
   const sent = withDefaults(read.type, expected, badRequest);
   if (sent.kind !== expected.kind) {
-    throw badRequest(`no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:30"`);
+    throw badRequest(
+      `no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:30"`,
+    );
   }
-  const { kind: _kind, apiVersion: _apiVersion, ...options } = decoded(() => read.decodeAs(metaSchema(environment, 'v1', expected.kind), undefined), badRequest);
+  const {
+    kind: _kind,
+    apiVersion: _apiVersion,
+    ...options
+  } = decoded(() => read.decodeAs(metaSchema(environment, 'v1', expected.kind), undefined), badRequest);
   return options as DeleteOptionsObject;
 }

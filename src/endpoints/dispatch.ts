@@ -12,7 +12,16 @@ import { watch } from './watch.ts';
 
 type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-const HANDLERS: Record<Verb, (request: ServerRequest, target: ResourceTarget) => void | Promise<void>> = { get, list, watch, create, update, patch, delete: deleteObject, deletecollection: deleteCollection };
+const HANDLERS: Record<Verb, (request: ServerRequest, target: ResourceTarget) => void | Promise<void>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: deleteObject,
+  deletecollection: deleteCollection,
+};
 
 /** What the methods mean on a collection, on an object in it, and on a subresource. `watch` stands in for a GET that asks for it. */
 const COLLECTION_VERBS: Readonly<Record<string, Verb>> = { GET: 'list', POST: 'create', DELETE: 'deletecollection' };

@@ -16,19 +16,33 @@ import { type View, clientObject, formName, jsonOf, typePrefix, typePrefixLength
 export function encodeEntry(view: View, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
   const { transform } = form;
   if (transform === undefined) return form.mediaType === PROTOBUF_TYPE ? envelopeOf(view, entry) : jsonOf(view, entry);
-  if (transform.kind === 'PartialObjectMetadataList') throw notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`);
-  if (transform.kind === 'PartialObjectMetadata') return form.mediaType === PROTOBUF_TYPE ? partialEnvelopeOf(view, entry, transform) : partialJson(entry, transform.version);
+  if (transform.kind === 'PartialObjectMetadataList')
+    throw notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`);
+  if (transform.kind === 'PartialObjectMetadata')
+    return form.mediaType === PROTOBUF_TYPE ? partialEnvelopeOf(view, entry, transform) : partialJson(entry, transform.version);
   return encodeTable(view, tableOptions(transform, query()), entry, true);
 }
 
 /** One object as a Table of one row. */
-export function encodeTable(view: View, options: { version: Transform['version']; includeObject: IncludeObject }, entry: CacheEntry, withColumns: boolean): Buffer {
+export function encodeTable(
+  view: View,
+  options: { version: Transform['version']; includeObject: IncludeObject },
+  entry: CacheEntry,
+  withColumns: boolean,
+): Buffer {
   const { resourceVersion } = entry.object().metadata;
   const metadata = resourceVersion ? JSON.stringify({ resourceVersion }) : '{}';
-  return Buffer.concat([Buffer.from(tableHead(view, metadata, options, withColumns)), tableRow(view, entry, options, view.environment.now()), Buffer.from(TABLE_TAIL)]);
+  return Buffer.concat([
+    Buffer.from(tableHead(view, metadata, options, withColumns)),
+    tableRow(view, entry, options, view.environment.now()),
+    Buffer.from(TABLE_TAIL),
+  ]);
 }
 
-export const tableOptions = ({ version }: Transform, query: URLSearchParams): { version: Transform['version']; includeObject: IncludeObject } => ({ version, includeObject: parseTableOptions(query) });
+export const tableOptions = ({ version }: Transform, query: URLSearchParams): { version: Transform['version']; includeObject: IncludeObject } => ({
+  version,
+  includeObject: parseTableOptions(query),
+});
 
 export const envelopeOf = (view: View, entry: CacheEntry): Buffer => encodeEnvelope(view.apiVersion, view.kind.kind, protobufOf(view, entry));
 
@@ -44,16 +58,26 @@ function protobufOf(view: View, entry: CacheEntry): Buffer {
 
 export function encodeList(view: View, form: OutputForm, list: ListResult, query: () => URLSearchParams): Body {
   const { transform, mediaType } = form;
-  if (transform?.kind === 'PartialObjectMetadata') throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(view)}List)`);
+  if (transform?.kind === 'PartialObjectMetadata')
+    throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(view)}List)`);
   if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
   const metadata = JSON.stringify(listMeta(list));
-  if (transform === undefined) return new JsonListBody(listHead(`${view.kind.kind}List`, view.apiVersion, metadata), objectItems(view, list.entries), LIST_TAIL);
+  if (transform === undefined)
+    return new JsonListBody(listHead(`${view.kind.kind}List`, view.apiVersion, metadata), objectItems(view, list.entries), LIST_TAIL);
   if (transform.kind === 'PartialObjectMetadataList') {
-    return new JsonListBody(listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata), madeItems(list.entries, (entry) => partialJson(entry, transform.version)), LIST_TAIL);
+    return new JsonListBody(
+      listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata),
+      madeItems(list.entries, (entry) => partialJson(entry, transform.version)),
+      LIST_TAIL,
+    );
   }
   const options = tableOptions(transform, query());
   const now = view.environment.now();
-  return new JsonListBody(tableHead(view, metadata, options, true), madeItems(list.entries, (entry) => tableRow(view, entry, options, now)), TABLE_TAIL);
+  return new JsonListBody(
+    tableHead(view, metadata, options, true),
+    madeItems(list.entries, (entry) => tableRow(view, entry, options, now)),
+    TABLE_TAIL,
+  );
 }
 
 const LIST_TAIL = ']}';
@@ -84,7 +108,11 @@ function listMetaMessage(list: ListResult): Buffer {
     writer.varint(list.remainingItemCount);
     writer.varint(tagOf(4, WIRE_VARINT));
   }
-  for (const [number, text] of [[3, list.continue], [2, String(list.revision)], [1, '']] as const) {
+  for (const [number, text] of [
+    [3, list.continue],
+    [2, String(list.revision)],
+    [1, ''],
+  ] as const) {
     writer.string(text);
     writer.varint(tagOf(number, WIRE_BYTES));
   }

@@ -7,7 +7,11 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 describe('accept', () => {
   test('orders by quality, then by how much a clause says', () => {
-    expect(parseAccept('*/*;q=0.8, application/json;q=0.9 ,application/*, bad, a/b/c').map((c) => `${c.type}/${c.subtype}`)).toEqual(['application/*', 'application/json', '*/*']);
+    expect(parseAccept('*/*;q=0.8, application/json;q=0.9 ,application/*, bad, a/b/c').map((c) => `${c.type}/${c.subtype}`)).toEqual([
+      'application/*',
+      'application/json',
+      '*/*',
+    ]);
   });
 
   test.each([
@@ -23,25 +27,34 @@ describe('accept', () => {
   });
 
   test('tables have no protobuf form, so the next clause counts', () => {
-    expect(negotiateOutput(`application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,${TABLE}`, RESOURCE)).toMatchObject({ mediaType: 'application/json', transform: { kind: 'Table', version: 'v1' } });
+    expect(negotiateOutput(`application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,${TABLE}`, RESOURCE)).toMatchObject({
+      mediaType: 'application/json',
+      transform: { kind: 'Table', version: 'v1' },
+    });
   });
 
   test('custom resources have protobuf for metadata only', () => {
     expect(negotiateOutput('application/vnd.kubernetes.protobuf,application/json', CUSTOM).mediaType).toBe('application/json');
-    expect(negotiateOutput('application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', CUSTOM).mediaType).toBe('application/vnd.kubernetes.protobuf');
+    expect(negotiateOutput('application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', CUSTOM).mediaType).toBe(
+      'application/vnd.kubernetes.protobuf',
+    );
   });
 
   test('what nobody produces is refused by the router, what cannot be made by negotiation', () => {
     expect(() => negotiateOutput('text/html', RESOURCE)).toThrow(
       '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
     );
-    expect(() => negotiateOutput(TABLE.replace('v=v1', 'v=v9'), RESOURCE)).toThrow('only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf');
+    expect(() => negotiateOutput(TABLE.replace('v=v1', 'v=v9'), RESOURCE)).toThrow(
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    );
   });
 });
 
 test('content types', () => {
   expect(negotiateInput(undefined, false)).toBe('application/json');
   expect(negotiateInput('Application/YAML; charset=utf-8', false)).toBe('application/yaml');
-  expect(() => negotiateInput('text/plain', false)).toThrow('the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf');
+  expect(() => negotiateInput('text/plain', false)).toThrow(
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+  );
   expect(() => negotiateInput('application/vnd.kubernetes.protobuf', true)).toThrow('accepted media types include: application/json, application/yaml');
 });

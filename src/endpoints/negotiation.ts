@@ -97,15 +97,15 @@ function formOf(params: ReadonlyMap<string, string>, mediaType: MediaType, offer
   if (stream !== '' && (stream !== 'watch' || mediaType === YAML_TYPE)) return undefined;
   const serverVersion = params.get('sv') ?? '';
   if (serverVersion !== '' && (serverVersion !== 'v1' || !offer.isResource)) return undefined;
-  const isPretty = params.get('pretty') === '1';
+  const asksPretty = params.get('pretty') === '1';
   if (!params.has('as') && !params.has('g') && !params.has('v')) {
     if (offer.isCustom && !CUSTOM_MEDIA_TYPES.includes(mediaType)) return undefined;
-    return { mediaType, isPretty, transform: undefined };
+    return { mediaType, isPretty: asksPretty, transform: undefined };
   }
   const transform = offer.isResource ? transformOf(params) : undefined;
   // Tables hold free JSON in their cells and so have no protobuf form.
   if (transform === undefined || (transform.kind === 'Table' && mediaType === PROTOBUF_TYPE)) return undefined;
-  return { mediaType, isPretty, transform };
+  return { mediaType, isPretty: asksPretty, transform };
 }
 
 function transformOf(params: ReadonlyMap<string, string>): Transform | undefined {
@@ -158,7 +158,8 @@ function parseClause(part: string): AcceptClause | undefined {
   return { type, subtype, quality, params };
 }
 
-const isBetter = (a: AcceptClause, b: AcceptClause): boolean => a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*');
+const isBetter = (a: AcceptClause, b: AcceptClause): boolean =>
+  a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*');
 
 /** People read what curl, wget and browsers get; the query decides where it says so. */
 export function isPretty(request: ServerRequest, form: OutputForm): boolean {
@@ -181,6 +182,7 @@ export function negotiateInput(contentType: string | undefined, isCustom: boolea
   return mediaType;
 }
 
-export const unknownBodyFormat = (accepted: readonly string[]): Error => unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`);
+export const unknownBodyFormat = (accepted: readonly string[]): Error =>
+  unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`);
 
 export const bareMediaType = (contentType: string): string => contentType.split(';', 1)[0]!.trim().toLowerCase();

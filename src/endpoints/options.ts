@@ -44,7 +44,13 @@ function parseWriteOptions(kind: string, query: URLSearchParams, checkFirst?: (e
     dryRun: dryRun.length > 0,
     fieldManager,
     fieldValidation: (fieldValidation || 'Warn') as FieldValidation,
-    raw: { kind, apiVersion: OPTIONS_API_VERSION, ...(dryRun.length > 0 && { dryRun }), ...(fieldManager !== '' && { fieldManager }), ...(fieldValidation !== '' && { fieldValidation }) },
+    raw: {
+      kind,
+      apiVersion: OPTIONS_API_VERSION,
+      ...(dryRun.length > 0 && { dryRun }),
+      ...(fieldManager !== '' && { fieldManager }),
+      ...(fieldValidation !== '' && { fieldValidation }),
+    },
   };
 }
 
@@ -196,7 +202,8 @@ function validateListQuery(asked: CollectionQuery, errors: FieldErrors): void {
 function validateWatchQuery(asked: CollectionQuery, errors: FieldErrors): void {
   const match = asked.resourceVersionMatch;
   const at = errors.at('resourceVersionMatch');
-  if (asked.sendInitialEvents !== undefined && match !== 'NotOlderThan') at.forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  if (asked.sendInitialEvents !== undefined && match !== 'NotOlderThan')
+    at.forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
   if (match === '') return;
   if (asked.sendInitialEvents === undefined) at.forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
   if (match !== 'NotOlderThan') at.notSupported(match, ['NotOlderThan']);
@@ -219,5 +226,7 @@ export function parseTableOptions(query: URLSearchParams): IncludeObject {
   const includeObject = query.get('includeObject') ?? '';
   if (includeObject === '' || includeObject === 'Metadata') return 'Metadata';
   if (includeObject === 'None' || includeObject === 'Object') return includeObject;
-  throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${quote(includeObject)}: must be 'Metadata', 'Object', 'None', or empty`);
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(includeObject)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }

@@ -63,12 +63,19 @@ function decodePatched(patched: Json, strict: StrictErrors | undefined, context:
 
 /** A patch may not turn an object into one of another kind. */
 function checkKind(patched: Json, shown: string, { kind }: ClientKind): void {
-  if (!isJsonObject(patched)) throw invalidPatch(shown, `couldn't get version/kind; json parse error: json: cannot unmarshal ${Array.isArray(patched) ? 'array' : typeof patched} into Go value`);
+  if (!isJsonObject(patched))
+    throw invalidPatch(
+      shown,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${Array.isArray(patched) ? 'array' : typeof patched} into Go value`,
+    );
   if (!patched['kind']) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
   if (!patched['apiVersion']) throw invalidPatch(shown, `Object 'apiVersion' is missing in '${shown}'`);
   if (patched['kind'] !== kind) {
     const version = typeof patched['apiVersion'] === 'string' ? patched['apiVersion'] : '';
-    throw invalidPatch(shown, `no kind ${quote(String(patched['kind']))} is registered for version ${quote(version)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
+    throw invalidPatch(
+      shown,
+      `no kind ${quote(String(patched['kind']))} is registered for version ${quote(version)} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+    );
   }
 }
 

@@ -18,7 +18,11 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
 const APPLY_PATCH = 'application/apply-patch+yaml';
 
-const MECHANISMS: Readonly<Record<string, PatchMechanism>> = { [JSON_PATCH]: jsonPatch, [MERGE_PATCH]: mergePatch, [STRATEGIC_MERGE_PATCH]: strategicMergePatch };
+const MECHANISMS: Readonly<Record<string, PatchMechanism>> = {
+  [JSON_PATCH]: jsonPatch,
+  [MERGE_PATCH]: mergePatch,
+  [STRATEGIC_MERGE_PATCH]: strategicMergePatch,
+};
 
 /** In the order in which upstream names them. Strategic merge needs a type that says how its lists merge, which custom resources' do not. */
 const PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH];
@@ -35,7 +39,9 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
 
   const { subresource } = request.info;
   const options: UpdateOptions = { ...parsed, subresource, mayCreate: false };
-  const next = patcher(request, target, (before) => mechanism(bytes, { before, kind: clientKindOf(target), fieldValidation: parsed.fieldValidation, warn: (text) => request.warn(text) }));
+  const next = patcher(request, target, (before) =>
+    mechanism(bytes, { before, kind: clientKindOf(target), fieldValidation: parsed.fieldValidation, warn: (text) => request.warn(text) }),
+  );
   const result = await target.store.update(request, namespaceOf(request, target), nameOf(request), next, options);
   return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }

@@ -45,22 +45,46 @@ describe('get', () => {
     expect(target.store.entries.get('a')!.made).toEqual(['protobuf v1 ConfigMap']);
   });
 
+  test('YAML', async () => {
+    const { exchange } = await serve(threeConfigMaps(), 'GET', ITEM, { headers: { accept: 'application/yaml' } });
+    expect(exchange.answerHeaders).toEqual({ 'content-type': 'application/yaml' });
+    expect(exchange.text).toMatch(/^apiVersion: v1\ndata:\n {2}a: <1>\nkind: ConfigMap\nmetadata:\n/);
+  });
+
   test('only the metadata', async () => {
     const { exchange } = await serve(threeConfigMaps(), 'GET', ITEM, { headers: { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' } });
-    expect(exchange.json).toEqual({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: expect.objectContaining({ name: 'a', labels: { on: 'yes' } }) });
+    expect(exchange.json).toEqual({
+      kind: 'PartialObjectMetadata',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: expect.objectContaining({ name: 'a', labels: { on: 'yes' } }),
+    });
   });
 
   test('a table of one row', async () => {
     const { exchange } = await serve(threeConfigMaps(), 'GET', `${ITEM}?includeObject=None`, { headers: { accept: TABLE } });
-    expect(exchange.json).toMatchObject({ kind: 'Table', metadata: { resourceVersion: '101' }, rows: [{ cells: ['a', '2026-01-01T00:00:00Z'], object: null }] });
+    expect(exchange.json).toMatchObject({
+      kind: 'Table',
+      metadata: { resourceVersion: '101' },
+      rows: [{ cells: ['a', '2026-01-01T00:00:00Z'], object: null }],
+    });
   });
 
   test.each([
     [`${ITEM}?resourceVersion=x`, '', 400, 'invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'],
     [`${ITEM}?export=true`, '', 400, 'the export parameter, deprecated since v1.14, is no longer supported'],
     ['/api/v1/namespaces/ns/configmaps/none', '', 404, 'configmaps "none" not found'],
-    [`${ITEM}?includeObject=All`, TABLE, 400, `Unable to convert to Table as requested: includeObject: Invalid value: "All": must be 'Metadata', 'Object', 'None', or empty`],
-    [ITEM, 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 406, 'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)'],
+    [
+      `${ITEM}?includeObject=All`,
+      TABLE,
+      400,
+      `Unable to convert to Table as requested: includeObject: Invalid value: "All": must be 'Metadata', 'Object', 'None', or empty`,
+    ],
+    [
+      ITEM,
+      'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+      406,
+      'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)',
+    ],
   ])('%s as %s is refused', async (path, accept, status, message) => {
     const { exchange } = await serve(threeConfigMaps(), 'GET', path, { headers: { accept } });
     expect([exchange.status, exchange.json.message]).toEqual([status, message]);
@@ -77,7 +101,10 @@ describe('list', () => {
 
   test('pages and selectors', async () => {
     const { exchange } = await serve(threeConfigMaps(), 'GET', `${COLLECTION}?limit=1&labelSelector=on%3Dno`);
-    expect(exchange.json).toMatchObject({ metadata: { resourceVersion: '103', continue: 'next', remainingItemCount: 1 }, items: [{ metadata: { name: 'b' } }] });
+    expect(exchange.json).toMatchObject({
+      metadata: { resourceVersion: '103', continue: 'next', remainingItemCount: 1 },
+      items: [{ metadata: { name: 'b' } }],
+    });
     const empty = await serve(configMaps(), 'GET', `${COLLECTION}?limit=-1`);
     expect(empty.exchange.json.items).toEqual([]);
   });
@@ -94,7 +121,7 @@ describe('list', () => {
     target.store.put(configMap('huge', { text: 'y'.repeat(600_000) }));
     const { exchange } = await serve(target, 'GET', COLLECTION);
     expect(exchange.isEnded).toBe(true);
-    expect(exchange.json.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual([...target.store.entries.keys()]);
+    expect(exchange.json.items.map((item) => item.metadata.name)).toEqual([...target.store.entries.keys()]);
 
     const zipped = await serve(target, 'GET', COLLECTION, { headers: { 'accept-encoding': 'br, gzip' } });
     expect(zipped.exchange.answerHeaders).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
@@ -103,7 +130,16 @@ describe('list', () => {
 
   test('as a table, with metadata or whole objects beside the cells', async () => {
     const target = threeConfigMaps();
-    target.store.definition.columns = [{ name: 'Data', type: 'string', format: '', description: 'd', priority: 0, cell: (object) => Object.keys((object as unknown as { data: object }).data).length }];
+    target.store.definition.columns = [
+      {
+        name: 'Data',
+        type: 'string',
+        format: '',
+        description: 'd',
+        priority: 0,
+        cell: (object) => Object.keys((object as unknown as { data: object }).data).length,
+      },
+    ];
     const { exchange } = await serve(target, 'GET', `${COLLECTION}?limit=1`, { headers: { accept: `${TABLE},application/json` } });
     expect(exchange.json).toEqual({
       kind: 'Table',
@@ -120,10 +156,15 @@ describe('list', () => {
     const { exchange } = await serve(threeConfigMaps(), 'GET', `${COLLECTION}?limit=2`, { headers: { accept: PROTOBUF } });
     const envelope = decodeEnvelope(exchange.body);
     expect(envelope).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMapList' });
-    expect(decodeProtobuf(schemaOf('io.k8s.api.core.v1.ConfigMapList'), envelope.raw)).toMatchObject({ metadata: { resourceVersion: '103', continue: 'next', remainingItemCount: 1 }, items: [{ metadata: { name: 'a' } }, {}] });
+    expect(decodeProtobuf(schemaOf('io.k8s.api.core.v1.ConfigMapList'), envelope.raw)).toMatchObject({
+      metadata: { resourceVersion: '103', continue: 'next', remainingItemCount: 1 },
+      items: [{ metadata: { name: 'a' } }, {}],
+    });
     const partial = await serve(threeConfigMaps(), 'GET', COLLECTION, { headers: { accept: `${PROTOBUF};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io` } });
     const partialEnvelope = decodeEnvelope(partial.exchange.body);
-    expect(decodeProtobuf(schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadataList'), partialEnvelope.raw)).toMatchObject({ items: [{ metadata: { name: 'a' } }, {}, {}] });
+    expect(decodeProtobuf(schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadataList'), partialEnvelope.raw)).toMatchObject({
+      items: [{ metadata: { name: 'a' } }, {}, {}],
+    });
   });
 
   test.each([
@@ -131,8 +172,16 @@ describe('list', () => {
     ['labelSelector=%3Dx', 400, "found '=', expected: !, identifier, or 'end of string'"],
     ['fieldSelector=spec.x%3D1', 400, '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"'],
     ['resourceVersion=abc', 400, 'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax'],
-    ['resourceVersionMatch=Exact', 422, 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided'],
-    ['resourceVersion=0&resourceVersionMatch=Exact', 422, 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'],
+    [
+      'resourceVersionMatch=Exact',
+      422,
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+    ],
+    [
+      'resourceVersion=0&resourceVersionMatch=Exact',
+      422,
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+    ],
     ['sendInitialEvents=true', 422, 'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list'],
   ])('?%s is refused', async (query, status, message) => {
     const { exchange } = await serve(configMaps(), 'GET', `${COLLECTION}?${query}`);
@@ -146,21 +195,25 @@ describe('list', () => {
   });
 });
 
-describe('another version than the stored one', () => {
-  function converted() {
-    const target = configMaps();
-    target.store.put(configMap('a'));
-    const fromStored = (object: { data?: object; kind: string }) => ({ ...object, kind: 'Secret', data: { b: 'Mg==' } });
-    return { ...target, served: { group: '', version: 'v1', kind: 'Secret', schema: targetOf('Secret', 'secrets').served.schema, fromStored: fromStored as never } };
-  }
+const fromStored = (object: { data?: object; kind: string }) => ({ ...object, kind: 'Secret', data: { b: 'Mg==' } });
 
+function converted() {
+  const target = configMaps();
+  target.store.put(configMap('a'));
+  return {
+    ...target,
+    served: { group: '', version: 'v1', kind: 'Secret', schema: targetOf('Secret', 'secrets').served.schema, fromStored: fromStored as never },
+  };
+}
+
+describe('another version than the stored one', () => {
   test('is made once for reads, and items leave out its own type', async () => {
     const target = converted();
     const { exchange } = await serve(target, 'GET', ITEM);
     expect(exchange.json).toMatchObject({ kind: 'Secret', data: { b: 'Mg==' } });
     const listed = await serve(target, 'GET', COLLECTION);
     expect(listed.exchange.json).toMatchObject({ kind: 'SecretList', items: [{ metadata: { name: 'a' }, data: { b: 'Mg==' } }] });
-    expect(listed.exchange.json.items[0].kind).toBeUndefined();
+    expect(listed.exchange.json.items[0]!.kind).toBeUndefined();
     expect(target.store.entries.get('a')!.made).toEqual(['json v1 Secret']);
     expect(target.store.entries.get('a')!.object()).toMatchObject({ kind: 'ConfigMap', data: { a: '1' } });
   });
@@ -177,7 +230,16 @@ describe('methods', () => {
     ['DELETE', '/api/v1/configmaps'],
   ])('%s %s is not allowed', async (method, path) => {
     const { exchange } = await serve(configMaps(), method, path);
-    expect(exchange.json).toEqual({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'the server does not allow this method on the requested resource', reason: 'MethodNotAllowed', details: {}, code: 405 });
+    expect(exchange.json).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'the server does not allow this method on the requested resource',
+      reason: 'MethodNotAllowed',
+      details: {},
+      code: 405,
+    });
   });
 
   test('nor is what the resource does not offer', async () => {

@@ -63,7 +63,8 @@ function send({ exchange }: ServerRequest, status: number, mediaType: MediaType,
 }
 
 /** Upstream looks for the bare word; `gzip;q=1` is not it. */
-const acceptsGzip = (header: string | string[] | undefined): boolean => typeof header === 'string' && header.split(',').some((token) => token.trim() === 'gzip');
+const acceptsGzip = (header: string | string[] | undefined): boolean =>
+  typeof header === 'string' && header.split(',').some((token) => token.trim() === 'gzip');
 
 async function writeAll(exchange: Exchange, stream: ResponseStream, body: ChunkedBody): Promise<void> {
   const gone = new Promise<void>((resolve) => exchange.onClose(resolve));

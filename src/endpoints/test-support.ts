@@ -31,6 +31,7 @@ export class FakeEntry extends LooseEntry implements CacheEntry {
 
 export class FakeStore implements ResourceStore {
   readonly definition: ResourceDefinition;
+  readonly ready = Promise.resolve();
   readonly entries = new Map<string, FakeEntry>();
   revision = 100;
   sink: WatchSink | undefined;
@@ -43,7 +44,10 @@ export class FakeStore implements ResourceStore {
   }
 
   put(object: ApiObject): FakeEntry {
-    const stored = normalize(this.definition.schema, { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.revision) } } as never) as unknown as ApiObject;
+    const stored = normalize(this.definition.schema, {
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: String(++this.revision) },
+    } as never) as unknown as ApiObject;
     const entry = new FakeEntry(stored);
     this.entries.set(stored.metadata.name!, entry);
     return entry;
@@ -112,17 +116,39 @@ export const environment: EndpointEnvironment = {
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-export function targetOf(kind: string, plural: string, group = '', version = 'v1', more: Partial<ResourceDefinition> & { served?: ServedVersion[] } = {}): ResourceTarget & { store: FakeStore } {
+export function targetOf(
+  kind: string,
+  plural: string,
+  group = '',
+  version = 'v1',
+  more: Partial<ResourceDefinition> & { served?: ServedVersion[] } = {},
+): ResourceTarget & { store: FakeStore } {
   const schema = schemaOfKind(group, version, kind);
   const served = { group, version, kind, schema };
-  const definition: ResourceDefinition = { ...served, plural, singular: kind.toLowerCase(), namespaced: true, shortNames: [], categories: [], verbs: VERBS, storagePrefix: plural, served: [served], ...more };
+  const definition: ResourceDefinition = {
+    ...served,
+    plural,
+    singular: kind.toLowerCase(),
+    namespaced: true,
+    shortNames: [],
+    categories: [],
+    verbs: VERBS,
+    storagePrefix: plural,
+    served: [served],
+    ...more,
+  };
   return { store: new FakeStore(definition), served: more.served?.[0] ?? served, isCustom: false, environment };
 }
 
 export const configMaps = (): ReturnType<typeof targetOf> => targetOf('ConfigMap', 'configmaps');
 
 export const configMap = (name: string, data: Record<string, string> = { a: '1' }, labels?: Record<string, string>): ApiObject =>
-  ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace: 'ns', uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z', ...(labels && { labels }) }, data }) as unknown as ApiObject;
+  ({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name, namespace: 'ns', uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z', ...(labels && { labels }) },
+    data,
+  }) as unknown as ApiObject;
 
 /** What was answered, whole or as a stream. */
 export class FakeExchange implements Exchange {
@@ -135,7 +161,7 @@ export class FakeExchange implements Exchange {
   isClosed = false;
   status = 0;
   answerHeaders: ResponseHeaders = {};
-  readonly #chunks: Buffer[] = [];
+  readonly chunks: Buffer[] = [];
   readonly #body: Buffer;
   readonly #closeListeners: (() => void)[] = [];
   drainListeners: (() => void)[] = [];
@@ -152,16 +178,20 @@ export class FakeExchange implements Exchange {
     this.#body = body;
   }
 
+  headerValues(name: string): string[] {
+    return this.headers[name] === undefined ? [] : [this.headers[name]];
+  }
   get isAnswered(): boolean {
     return this.status !== 0;
   }
   get body(): Buffer {
-    return Buffer.concat(this.#chunks);
+    return Buffer.concat(this.chunks);
   }
   get text(): string {
     return this.body.toString();
   }
-  get json(): any {
+  /** The body as an answer that tests look into, of whatever kind. */
+  get json(): Answer {
     return JSON.parse(this.text);
   }
 
@@ -171,25 +201,13 @@ export class FakeExchange implements Exchange {
   }
   respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void {
     this.startStream(status, headers);
-    for (const part of Array.isArray(body) ? body : [body ?? '']) this.#chunks.push(Buffer.from(part as Buffer));
+    for (const part of Array.isArray(body) ? body : [body ?? '']) this.chunks.push(Buffer.from(part as Buffer));
     this.isEnded = true;
   }
   startStream(status: number, headers: ResponseHeaders): ResponseStream {
     this.status = status;
     this.answerHeaders = headers;
-    const exchange = this;
-    return {
-      write: (chunk) => {
-        exchange.#chunks.push(chunk);
-        return !exchange.isSlow;
-      },
-      get bufferedBytes() {
-        return exchange.bufferedBytes;
-      },
-      onDrain: (listener) => exchange.drainListeners.push(listener),
-      end: () => (exchange.isEnded = true),
-      destroy: () => (exchange.isDestroyed = true),
-    };
+    return new FakeStream(this);
   }
   upgrade(): undefined {}
   onClose(listener: () => void): void {
@@ -206,6 +224,41 @@ export class FakeExchange implements Exchange {
   }
 }
 
+class FakeStream implements ResponseStream {
+  readonly #exchange: FakeExchange;
+  constructor(exchange: FakeExchange) {
+    this.#exchange = exchange;
+  }
+  get bufferedBytes(): number {
+    return this.#exchange.bufferedBytes;
+  }
+  write(chunk: Buffer): boolean {
+    this.#exchange.chunks.push(chunk);
+    return !this.#exchange.isSlow;
+  }
+  onDrain(listener: () => void): void {
+    this.#exchange.drainListeners.push(listener);
+  }
+  end(): void {
+    this.#exchange.isEnded = true;
+  }
+  destroy(): void {
+    this.#exchange.isDestroyed = true;
+  }
+}
+
+/** The fields that the tests read by name; the rest they match whole. */
+export interface Answer {
+  kind?: string;
+  type?: string;
+  code?: number;
+  message?: string;
+  metadata: { name?: string };
+  data?: object;
+  items: Answer[];
+  details: { causes: { field: string }[] };
+}
+
 export interface Sent {
   headers?: Record<string, string>;
   body?: unknown;
@@ -219,7 +272,12 @@ export interface Served {
 
 /** Sends a request through `serveResource`; an ApiError is answered as its Status. */
 export async function serve(target: ResourceTarget, method: string, path: string, sent: Sent = {}): Promise<Served> {
-  const body = sent.body === undefined ? Buffer.alloc(0) : Buffer.isBuffer(sent.body) ? sent.body : Buffer.from(typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body));
+  const body =
+    sent.body === undefined
+      ? Buffer.alloc(0)
+      : Buffer.isBuffer(sent.body)
+        ? sent.body
+        : Buffer.from(typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body));
   const exchange = new FakeExchange(method, path, sent.headers ?? {}, body);
   const warnings: string[] = [];
   const request: ServerRequest = {

@@ -67,16 +67,15 @@ export const typePrefix = (kind: string, apiVersion: string): string => `{"kind"
 export class LooseEntry implements CacheEntry {
   readonly key = '';
   readonly revision = 0;
+  readonly typePrefixLength: number;
   readonly #object: ApiObject;
   #bytes: Buffer | undefined;
   constructor(object: ApiObject) {
     this.#object = object;
+    this.typePrefixLength = Buffer.byteLength(typePrefix(object.kind, object.apiVersion));
   }
   get bytes(): Buffer {
     return (this.#bytes ??= Buffer.from(stringifyJson(this.#object)));
-  }
-  get typePrefixLength(): number {
-    return Buffer.byteLength(typePrefix(this.#object.kind, this.#object.apiVersion));
   }
   object<T = ApiObject>(): T {
     return this.#object as T;

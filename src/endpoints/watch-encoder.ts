@@ -75,5 +75,11 @@ export class WatchEncoder {
 const bookmarkView = (view: View): View => ({ ...unconverted(view), columns: view.columns?.map((column) => ({ ...column, cell: () => null })) });
 
 const jsonHead = (type: string): Buffer => Buffer.from(`{"type":"${type}","object":`);
-const JSON_HEADS = { ADDED: jsonHead('ADDED'), MODIFIED: jsonHead('MODIFIED'), DELETED: jsonHead('DELETED'), BOOKMARK: jsonHead('BOOKMARK'), ERROR: jsonHead('ERROR') };
+const JSON_HEADS = {
+  ADDED: jsonHead('ADDED'),
+  MODIFIED: jsonHead('MODIFIED'),
+  DELETED: jsonHead('DELETED'),
+  BOOKMARK: jsonHead('BOOKMARK'),
+  ERROR: jsonHead('ERROR'),
+};
 const JSON_TAIL = Buffer.from('}\n');

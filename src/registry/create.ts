@@ -1,7 +1,7 @@
 import { clone } from '../schema/clone.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { ApiError, alreadyExists, generateNameConflict, invalid } from '../util/errors.ts';
+import { ApiError, alreadyExists, generateNameConflict, invalid, unknownError } from '../util/errors.ts';
 import { FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -48,7 +48,6 @@ async function createOnce<T extends ApiObject>(parts: StoreParts<T>, context: Re
 
 async function beginCreate<T extends ApiObject>({ definition, now }: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions) {
   fillSystemMetadata(object.metadata, now());
-  delete object.metadata.resourceVersion;
   placeInNamespace(definition, object, namespace);
   return definition.beginCreate?.(object, context, options.dryRun);
 }
@@ -65,6 +64,10 @@ async function commitNew<T extends ApiObject>(parts: StoreParts<T>, context: Req
   if (validated) await validated;
 
   const key = keyOf(parts, namespace, name);
+  const { resourceVersion = '' } = stored.metadata;
+  // The reference finds this in its storage layer, and answers accordingly.
+  if (Number(resourceVersion) > 0) throw unknownError('resourceVersion should not be set on objects to be created');
+  delete stored.metadata.resourceVersion;
   if (options.dryRun) {
     const existing = await currentEntry(parts, key);
     if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
@@ -81,7 +84,6 @@ async function commitNew<T extends ApiObject>(parts: StoreParts<T>, context: Req
 function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, object: T, context: RequestContext): void {
   if (definition.hasStatus) delete (object as { status?: unknown }).status;
   if (definition.generation === 'spec') object.metadata.generation = 1;
-  else delete object.metadata.generation;
   definition.prepareForCreate?.(object, context);
 }
 
@@ -97,9 +99,9 @@ function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, object:
 }
 
 /** What the kind demands of an object by itself, whatever it was before. */
-export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors): void {
-  validateMetadata(object.metadata, definition.namespaced, definition.nameErrors ?? subdomainName, errors.at('metadata'));
-  definition.validate?.(object, errors);
+export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors, old?: T): void {
+  if (definition.validatesMetadata ?? true) validateMetadata(object.metadata, definition.namespaced, definition.nameErrors ?? subdomainName, errors.at('metadata'));
+  definition.validate?.(object, errors, old);
 }
 
 function existsError({ definition, cache }: StoreParts, object: ApiObject, key: string): ApiError {

@@ -34,6 +34,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   hasStatus?: boolean;
   /** DELETE answers with the object instead of a Status. */
   returnsDeletedObject?: boolean;
+  /** Sent with every DELETE that names no propagation policy. */
+  deletionWarning?: string;
   /** Where DELETE names no propagation policy; `none` where owner references mean nothing (events). */
   defaultPropagation?: 'Background' | 'Orphan' | 'none';
   /** Removed by the store after so long. */
@@ -46,7 +48,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   markDeleting?(object: T): void;
 
   prepareForCreate?(object: T, context: RequestContext): void;
-  validate?(object: T, errors: FieldErrors): void;
+  /** `old` is there where `validatesWhole` has a changed object judged: what it had already may be let stay. */
+  validate?(object: T, errors: FieldErrors, old?: T): void;
   warnings?(object: T, old: T | undefined): string[];
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
   beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
@@ -67,6 +70,8 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   validateUpdate?(object: T, old: T, errors: FieldErrors): void;
   /** Whether what the kind demands of a new object is demanded of the changed one too, and on which side of `validateUpdate` (errors come in order). */
   validatesWhole?: 'before' | 'after';
+  /** Whether the kind judges metadata once more by itself, beyond what is demanded of every object. True where absent. */
+  validatesMetadata?: boolean;
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;
 }

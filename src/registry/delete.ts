@@ -28,6 +28,7 @@ interface Deletion<T extends ApiObject> {
 /** Removes an object, or marks it where finalizers or a grace period must be waited out (apiserver/pkg/registry/generic/registry/store.go Delete). */
 export async function deleteObject<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
   const key = keyOf(parts, namespace, name);
+  warnOfPropagation(parts, context, options);
   for (;;) {
     const entry = await currentEntry(parts, key);
     if (!entry) throw notFound(groupResource(parts.definition), name);
@@ -38,6 +39,11 @@ export async function deleteObject<T extends ApiObject>(parts: StoreParts<T>, co
       if (!(error instanceof CommitConflict)) throw error;
     }
   }
+}
+
+function warnOfPropagation<T extends ApiObject>({ definition }: StoreParts<T>, context: RequestContext, options: DeleteOptions): void {
+  const isNamed = options.propagationPolicy !== undefined || options.orphanDependents !== undefined;
+  if (definition.deletionWarning !== undefined && !isNamed) context.warn(definition.deletionWarning);
 }
 
 async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<DeleteResult<T>> {
@@ -164,6 +170,7 @@ async function remove<T extends ApiObject>({ parts, context, key, options, objec
 
 /** Deletes what a list finds, a few at a time; what another client removed meanwhile is no error. */
 export async function deleteCollection<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult> {
+  warnOfPropagation(parts, context, options);
   const found = await listEntries(parts, namespace, list);
   const queue = found.entries.values();
   const work = async (): Promise<void> => {

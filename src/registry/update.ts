@@ -60,6 +60,7 @@ export async function update<T extends ApiObject>(
 
 function createInstead<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, name: string, object: T, options: UpdateOptions): Promise<WriteResult<T>> {
   if (object.metadata.uid) throw conflict(groupResource(parts.definition), name, `StorageError: invalid object, Code: 4, Key: ${keyOf(parts, namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `);
+  delete object.metadata.resourceVersion;
   return create(parts, context, namespace, object, options);
 }
 
@@ -152,10 +153,10 @@ function validateChange<T extends ApiObject>({ parts: { definition }, rules, old
   const metadata = errors.at('metadata');
   validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
   validateMetadataUpdate(object.metadata, old.metadata, metadata);
-  if (rules.validatesWhole === 'before') validateWhole(definition, object, errors);
-  validateMetadataUpdate(object.metadata, old.metadata, metadata);
+  if (rules.validatesWhole === 'before') validateWhole(definition, object, errors, old);
+  if (rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
   rules.validateUpdate?.(object, old, errors);
-  if (rules.validatesWhole === 'after') validateWhole(definition, object, errors);
+  if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
   if (!errors.isEmpty) throw invalid({ group: definition.group, kind: definition.kind }, object.metadata.name ?? '', errors.list);
 }
 

@@ -44,7 +44,7 @@ export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors)
 export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors): JsonObject {
   const unknown: string[] = [];
   const converted = decodeAs(schema, value, strict && { errors: unknown }, converterWording) as JsonObject;
-  strict?.errors.push(...unknown.sort());
+  strict?.errors.push(...unknown.toSorted());
   return converted;
 }
 
@@ -93,7 +93,7 @@ class Decoder {
   object(plan: ObjectPlan, raw: JsonObject): JsonObject {
     const repeated = this.strict?.duplicates?.get(raw);
     if (repeated !== undefined) this.noteRepeats(plan, repeated);
-    const values: (Json | undefined)[] = new Array(plan.fields.length);
+    const values: (Json | undefined)[] = [];
     for (const key of Object.keys(raw)) {
       const item = raw[key];
       const field = plan.byName.get(key);
@@ -257,10 +257,7 @@ const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInte
 
 const isNonZero = (value: Json): boolean => value !== '' && value !== 0 && value !== false && value !== 0n;
 
-function hasKeys(object: JsonObject): boolean {
-  for (const _key in object) return true;
-  return false;
-}
+const hasKeys = (object: JsonObject): boolean => Object.keys(object).length > 0;
 
 /** Most maps are short, and sorted already. */
 function isSorted(keys: readonly string[]): boolean {
@@ -272,6 +269,6 @@ function isSorted(keys: readonly string[]): boolean {
 
 function sortKeys(map: JsonObject): JsonObject {
   const sorted: JsonObject = {};
-  for (const key of Object.keys(map).sort()) setKey(sorted, key, map[key]);
+  for (const key of Object.keys(map).toSorted()) setKey(sorted, key, map[key]);
   return sorted;
 }

@@ -24,7 +24,12 @@ const field = (name: string, type: ScalarType): [string, FieldSchema] => [name, 
 /** apiserver's own view of an operation, by which it finds unknown fields. */
 const OPERATIONS: ListSchema = {
   type: 'list',
-  items: { type: 'object', name: 'handlers.jsonPatchOp', kinds: [], fields: new Map([field('op', 'string'), field('path', 'string'), field('from', 'string'), field('value', 'any')]) },
+  items: {
+    type: 'object',
+    name: 'handlers.jsonPatchOp',
+    kinds: [],
+    fields: new Map([field('op', 'string'), field('path', 'string'), field('from', 'string'), field('value', 'any')]),
+  },
 };
 
 /**
@@ -81,18 +86,24 @@ class Patching {
       case 'replace':
         return this.replace(path, value);
       case 'move': {
-        const moved = this.get(operation.from ?? this.refuse());
-        this.remove(operation.from!);
+        const from = this.source(operation);
+        const moved = this.get(from);
+        this.remove(from);
         return this.add(path, moved);
       }
       case 'copy':
-        return this.add(path, this.copyOf(operation.from ?? this.refuse()));
+        return this.add(path, this.copyOf(this.source(operation)));
       case 'test':
         if (!equalJson(this.get(path), value)) this.refuse();
         return;
       default:
         return this.refuse();
     }
+  }
+
+  /** The whole document is no source. */
+  source({ from }: JsonPatchOperation): string {
+    return from === undefined || from === '' ? this.refuse() : from;
   }
 
   refuse(): never {
@@ -195,7 +206,7 @@ class Patching {
     if (typeof value !== 'object' || value === null || !this.owned.has(value)) return value;
     if (Array.isArray(value)) return value.map((item) => this.settle(item));
     const sorted: JsonObject = {};
-    for (const key of Object.keys(value).sort()) setKey(sorted, key, this.settle(value[key]!));
+    for (const key of Object.keys(value).toSorted()) setKey(sorted, key, this.settle(value[key]!));
     return sorted;
   }
 }

@@ -40,7 +40,8 @@ function parseOrRefuse(body: string | Uint8Array, prefix: string, duplicates: Du
   }
 }
 
-const jsonName = (value: Json): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number');
+const jsonName = (value: Json): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 
 /**
  * RFC 7386 as evanphx/json-patch does it: the document with the patch merged in; neither is changed. Objects that were merged come out with their
@@ -49,7 +50,7 @@ const jsonName = (value: Json): string => (Array.isArray(value) ? 'array' : type
 export function applyMergePatch(document: JsonObject, patch: JsonObject): JsonObject {
   const merged: JsonObject = {};
   const keys = new Set([...Object.keys(document), ...Object.keys(patch)]);
-  for (const key of [...keys].sort()) {
+  for (const key of [...keys].toSorted()) {
     const value = mergeValue(ownValue(document, key), ownValue(patch, key));
     if (value !== undefined) setKey(merged, key, value);
   }
@@ -68,7 +69,7 @@ function pruneNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(pruneNulls);
   if (!isJsonObject(value)) return value;
   const pruned: JsonObject = {};
-  for (const key of Object.keys(value).sort()) {
+  for (const key of Object.keys(value).toSorted()) {
     const item = value[key];
     if (item !== null && item !== undefined) setKey(pruned, key, pruneNulls(item));
   }

@@ -40,4 +40,5 @@ function strategyOf(field: FieldSchema): { strategy?: string } {
 }
 
 /** reflect.Kind of the Go type. */
-const goKind = (type: TypeSchema): string => (type.type === 'map' ? 'map' : type.type === 'list' ? 'slice' : type.type === 'object' || type.type === 'any' ? 'struct' : type.type);
+const goKind = (type: TypeSchema): string =>
+  type.type === 'map' ? 'map' : type.type === 'list' ? 'slice' : type.type === 'object' || type.type === 'any' ? 'struct' : type.type;

@@ -29,14 +29,14 @@ export function inOrderOf(items: readonly Json[], order: readonly Json[], live: 
   const lived = placesOf(live, keyOf);
   const place = (places: ReadonlyMap<Json, number>, item: Json): number | undefined => places.get(keyOf(item));
   const byPlace = (places: ReadonlyMap<Json, number>) => (a: Json, b: Json) => (place(places, a) ?? 0) - (place(places, b) ?? 0);
-  const named = items.filter((item) => place(ordered, item) !== undefined).sort(byPlace(ordered));
-  const others = items.filter((item) => place(ordered, item) === undefined).sort(byPlace(lived));
+  const named = items.filter((item) => place(ordered, item) !== undefined).toSorted(byPlace(ordered));
+  const others = items.filter((item) => place(ordered, item) === undefined).toSorted(byPlace(lived));
   const result: Json[] = [];
   let next = 0;
   for (const item of named) {
-    const livedAt = place(lived, item);
     // Others are sorted by where they live, so that each is looked at until one lives later.
-    while (next < others.length && livedAt !== undefined && (place(lived, others[next]!) ?? Infinity) < livedAt) result.push(others[next++]!);
+    const livedAt = place(lived, item) ?? -1;
+    while (next < others.length && (place(lived, others[next]!) ?? Infinity) < livedAt) result.push(others[next++]!);
     result.push(item);
   }
   return [...result, ...others.slice(next)];

@@ -81,9 +81,11 @@ function setOrDelete(object: JsonObject, key: string, value: Json | undefined): 
   else setKey(object, key, value);
 }
 
-const mergeField = (lookup: Lookup, current: JsonObject, patch: JsonObject): JsonObject => (lookup.strategy === 'replace' ? patch : mergeObject(lookup.type, current, patch));
+const mergeField = (lookup: Lookup, current: JsonObject, patch: JsonObject): JsonObject =>
+  lookup.strategy === 'replace' ? patch : mergeObject(lookup.type, current, patch);
 
-const mergeListField = (lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean): Json[] => (lookup.strategy === 'merge' || isDeletion ? mergeList(lookup, current, patch, isDeletion) : patch);
+const mergeListField = (lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean): Json[] =>
+  lookup.strategy === 'merge' || isDeletion ? mergeList(lookup, current, patch, isDeletion) : patch;
 
 function mergeList(lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean): Json[] {
   if (current.length === 0 && patch.length === 0) return current;
@@ -153,7 +155,12 @@ function setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObjec
     const lookup = lookUpList(type, key);
     checkOrder(sentItems, order, lookup.mergeKey);
     if (current === undefined && sent === undefined) continue;
-    const both = current === undefined ? (withoutDirectives(sentItems) as Json[]) : sent === undefined ? currentItems : mergeListField(lookup, currentItems, sentItems, false);
+    const both =
+      current === undefined
+        ? (withoutDirectives(sentItems) as Json[])
+        : sent === undefined
+          ? currentItems
+          : mergeListField(lookup, currentItems, sentItems, false);
     holdObjects(currentItems, sentItems);
     setKey(merged, key, inOrderOf(both, order, currentItems, itemKeys(lookup.mergeKey)));
     delete patch[key];

@@ -10,7 +10,8 @@ export type ResponseBody = Buffer | string | readonly Buffer[];
 export function normalizeBody(body: ResponseBody | undefined): { sizeBytes: number; whole: Buffer | undefined; parts: readonly Buffer[] } {
   if (body === undefined) return { sizeBytes: 0, whole: undefined, parts: [] };
   if (typeof body === 'string') body = Buffer.from(body);
-  if (Buffer.isBuffer(body)) return body.length <= SLICE_BYTES ? { sizeBytes: body.length, whole: body, parts: [] } : { sizeBytes: body.length, whole: undefined, parts: [body] };
+  if (Buffer.isBuffer(body))
+    return body.length <= SLICE_BYTES ? { sizeBytes: body.length, whole: body, parts: [] } : { sizeBytes: body.length, whole: undefined, parts: [body] };
   let sizeBytes = 0;
   for (const part of body) sizeBytes += part.length;
   if (sizeBytes <= SLICE_BYTES) return { sizeBytes, whole: body.length === 1 ? body[0] : Buffer.concat(body, sizeBytes), parts: [] };

@@ -19,7 +19,9 @@ async function converse(text: string): Promise<string> {
 describe('HTTP/1.1', () => {
   test('a method that Node does not know reaches the handler, and its answer closes the connection', async () => {
     listener = await startListener(echo);
-    expect(await converse('FOO /api/v1?x=1 HTTP/1.1\r\nHost: a\r\nX-Y: z\r\n\r\n')).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n[^]*Connection: close\r\n\r\nFOO \/api\/v1\?x=1$/);
+    expect(await converse('FOO /api/v1?x=1 HTTP/1.1\r\nHost: a\r\nX-Y: z\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 405 Method Not Allowed\r\n[^]*Connection: close\r\n\r\nFOO \/api\/v1\?x=1$/,
+    );
     expect(await converse('GETX / HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
     await expect.poll(() => listener.openExchanges, { interval: 5 }).toBe(0);
   });
@@ -77,7 +79,9 @@ describe('HTTP/1.1', () => {
 
   test('an upgrade that is answered normally is a normal answer, and the last', async () => {
     listener = await startListener(echo);
-    expect(await converse('GET /exec HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Connection: close[^]*\r\n\r\nGET \/exec$/);
+    expect(await converse('GET /exec HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[^]*Connection: close[^]*\r\n\r\nGET \/exec$/,
+    );
     expect(await converse('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
@@ -91,7 +95,9 @@ describe('HTTP/1.1', () => {
       second.end();
       waiting[0]!.respond(200, {}, 'one');
     });
-    expect(await converse('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(/one[^]*HTTP\/1\.1 200 OK[^]*\r\n3\r\ntwo\r\n0\r\n\r\n$/);
+    expect(await converse('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(
+      /one[^]*HTTP\/1\.1 200 OK[^]*\r\n3\r\ntwo\r\n0\r\n\r\n$/,
+    );
   });
 
   test('HTTP/1.0 gets no chunks, and the end of the stream is the end of the connection', async () => {

@@ -35,14 +35,16 @@ export function createHttp1({ limits, onExchange, onProblem }: Http1Options): Ht
     const connection = connections.get(request.socket);
     if (connection) onExchange(new Http1Exchange(connection, request, response, limits.lingerMs, detached), connection);
   };
-  const acceptDetached = (request: IncomingMessage, socket: Duplex, head?: Buffer): void => accept(request, detachedResponse(request, socket), { socket, head });
+  const acceptDetached = (request: IncomingMessage, socket: Duplex, head?: Buffer): void =>
+    accept(request, detachedResponse(request, socket), { socket, head });
   server.on('request', accept);
   server.on('checkContinue', accept);
   server.on('upgrade', acceptDetached);
   server.on('connect', (request: IncomingMessage, socket: Duplex) => acceptDetached(request, socket));
   server.on('clientError', (error: ParseError, socket: Duplex) => {
     const connection = connections.get(socket);
-    if (!connection || connection.isClosing) return void socket.destroy();
+    // Behind a request that is still open, there is no place to say anything.
+    if (!connection || connection.isClosing || connection.openExchanges > 0) return void socket.destroy();
     connection.isClosing = true;
     const request = parseUnknownMethod(error, connection.socket);
     if (request) return acceptDetached(request, socket);
@@ -76,7 +78,7 @@ function refuse({ code }: ParseError, socket: Duplex): void {
 }
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ([^\s\0]{1,8192}) HTTP\/1\.([01])\r\n/;
-const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/;
+const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 
 /**
  * Node's parser refuses methods that it does not know, where upstream lets the handlers say 405. So the head is read here, if it is whole and
@@ -93,10 +95,19 @@ function parseUnknownMethod({ code, rawPacket }: ParseError, socket: TLSSocket):
   for (const text of head.slice(line[0].length).split('\r\n').slice(0, -1)) {
     const header = HEADER_LINE.exec(text);
     if (!header) return undefined;
-    request.rawHeaders.push(header[1]!, header[2]!);
-    headers[header[1]!.toLowerCase()] ??= header[2]!;
+    const value = header[2]!.trim();
+    request.rawHeaders.push(header[1]!, value);
+    headers[header[1]!.toLowerCase()] ??= value;
   }
-  Object.assign(request, { method: line[1], url: line[2], httpVersion: `1.${line[3]}`, httpVersionMajor: 1, httpVersionMinor: Number(line[3]), headers, complete: true });
+  Object.assign(request, {
+    method: line[1],
+    url: line[2],
+    httpVersion: `1.${line[3]}`,
+    httpVersionMajor: 1,
+    httpVersionMinor: Number(line[3]),
+    headers,
+    complete: true,
+  });
   request.push(null);
   return request;
 }

@@ -1,5 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type IncomingHttpHeaders as Http2Headers, type OutgoingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type ServerOptions, constants, performServerHandshake } from 'node:http2';
+import {
+  type IncomingHttpHeaders as Http2Headers,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type ServerOptions,
+  constants,
+  performServerHandshake,
+} from 'node:http2';
 import { type ResponseBody, normalizeBody, readAll, writeParts } from './body.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
 import { type Exchange, type ResponseHeaders, type ResponseStream, closedStream } from './exchange.ts';

@@ -6,6 +6,7 @@ import type { Exchange } from './exchange.ts';
 import { createHttp1 } from './http1.ts';
 import { createHttp2 } from './http2.ts';
 import { DEFAULT_LIMITS, type ServingLimits, type ServingProblem, limitProblems } from './limits.ts';
+import { resolveTlsFlags } from './tls-options.ts';
 
 export interface ListenOptions {
   /** `--bind-address`. An unspecified one (empty, 0.0.0.0, ::) means every interface and both address families. */
@@ -13,7 +14,7 @@ export interface ListenOptions {
   /** 0: any free port. */
   port: number;
   certificates: ServingCertificates;
-  /** From `resolveTlsFlags`. */
+  /** From `resolveTlsFlags`; what it leaves out is as without flags. */
   tls?: SecureContextOptions;
   /** `--disable-http2-serving`. */
   disableHttp2?: boolean;
@@ -60,7 +61,9 @@ const KEEP_ALIVE_MS = 3 * 60_000;
 export async function listen(options: ListenOptions, onExchange: (exchange: Exchange) => void): Promise<Listener> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const onProblem = limitProblems(options.onProblem ?? (() => {}));
-  const contexts = createContexts(options.certificates, options.tls ?? {}, (error) => onProblem({ kind: 'certificates', remoteAddress: '', message: error.message }));
+  const contexts = createContexts(options.certificates, { ...resolveTlsFlags({}).settings, ...options.tls }, (error) =>
+    onProblem({ kind: 'certificates', remoteAddress: '', message: error.message }),
+  );
   const clients = new Clients();
   const sink = clients.countingSink(onExchange, onProblem);
   const http1 = createHttp1({ limits, onExchange: sink, onProblem });
@@ -77,7 +80,7 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
       tlsHandshakeErrors++;
       onProblem({ kind: 'tls-handshake', remoteAddress: socket.remoteAddress ?? '', message: error.message });
-      socket.destroy();
+      clients.refuseHandshake(socket, error.code === 'ERR_SSL_HTTP_REQUEST');
     });
   }
 
@@ -85,7 +88,10 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     clients.addRaw(socket);
     tlsServers.forSocket(socket).emit('connection', socket);
   });
-  await bind(server, options);
+  await bind(server, options).catch((error: unknown) => {
+    http1.close();
+    throw error;
+  });
   const stoppedListening = new Promise<void>((resolve) => server.once('close', resolve));
   const { address, port } = server.address() as AddressInfo;
   return {
@@ -109,7 +115,11 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
 }
 
 /** One TLS server for most clients, and one for each address that has a certificate of its own: without SNI, the address is all a client tells. */
-function createTlsServers(options: ListenOptions, limits: ServingLimits, contexts: ServingContexts): { all: TlsServer[]; forSocket(socket: Socket): TlsServer } {
+function createTlsServers(
+  options: ListenOptions,
+  limits: ServingLimits,
+  contexts: ServingContexts,
+): { all: TlsServer[]; forSocket(socket: Socket): TlsServer } {
   const create = (current: () => SecureContextOptions): TlsServer => {
     const server = createTlsServer({
       ...current(),
@@ -149,7 +159,8 @@ function bind(server: Server, { host = '', port, permitPortSharing }: ListenOpti
   });
 }
 
-const describe = (error: NodeJS.ErrnoException): string => (error.code === 'EADDRINUSE' ? 'bind: address already in use' : error.code === 'EACCES' ? 'bind: permission denied' : error.message);
+const describe = (error: NodeJS.ErrnoException): string =>
+  error.code === 'EADDRINUSE' ? 'bind: address already in use' : error.code === 'EACCES' ? 'bind: permission denied' : error.message;
 
 function nodeOffersReusePort(): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -179,6 +190,13 @@ class Clients {
       if (this.#handshaking.get(peer) === socket) this.#handshaking.delete(peer);
     });
     socket.on('error', () => socket.destroy());
+  }
+
+  /** Ends a connection that did not come to TLS. One that speaks plain HTTP is told so in Go's words, which everybody looks up. */
+  refuseHandshake(socket: TLSSocket, isPlainHttp: boolean): void {
+    const raw = this.#handshaking.get(peerOf(socket));
+    if (!raw || !isPlainHttp) return void socket.destroy();
+    raw.end('HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n', () => socket.destroy());
   }
 
   add(connection: Connection): void {

@@ -14,6 +14,14 @@ const certificate = fixed(signCertificate(testAuthority, { commonName: 'localhos
 export const startListener = (onExchange: (exchange: Exchange) => void, options: Partial<ListenOptions> = {}): Promise<Listener> =>
   listen({ host: '127.0.0.1', port: 0, certificates: { certificate }, ...options }, onExchange);
 
+/** A promise and the way to fulfil it, for tests that wait for a handler. */
+export class Gate {
+  open!: () => void;
+  readonly opened: Promise<void> = new Promise((resolve) => {
+    this.open = resolve;
+  });
+}
+
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | number | undefined>;
@@ -70,7 +78,10 @@ export function requestOn(session: ClientHttp2Session, { method = 'GET', path = 
 }
 
 /** A TLS connection that speaks for itself. */
-export function connectRaw({ address: { port } }: Listener, options: { servername?: string; maxVersion?: 'TLSv1.2'; ALPNProtocols?: string[] } = {}): Promise<TLSSocket> {
+export function connectRaw(
+  { address: { port } }: Listener,
+  options: { servername?: string; maxVersion?: 'TLSv1.2'; ALPNProtocols?: string[] } = {},
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => resolve(socket));
     socket.on('error', reject);

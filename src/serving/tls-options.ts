@@ -45,9 +45,8 @@ const INSECURE_SUITES: Record<string, string> = {
 /** Go's CurveID to OpenSSL's group. The last is in OpenSSL 3.5 and newer. */
 const CURVES: Record<number, string> = { 23: 'P-256', 24: 'P-384', 25: 'P-521', 29: 'X25519', 4588: 'X25519MLKEM768' };
 
-export const preferredCipherNames = (): string[] => [...Object.keys(PREFERRED_SUITES), ...Object.keys(LEGACY_NAMES), ...TLS13_SUITES].sort();
-export const insecureCipherNames = (): string[] => Object.keys(INSECURE_SUITES).sort();
-export const tlsVersionNames = (): string[] => Object.keys(VERSIONS);
+export const preferredCipherNames = (): string[] => [...Object.keys(PREFERRED_SUITES), ...Object.keys(LEGACY_NAMES), ...TLS13_SUITES].toSorted();
+export const insecureCipherNames = (): string[] => Object.keys(INSECURE_SUITES).toSorted();
 
 export interface TlsFlags {
   /** `--tls-min-version`; empty: 1.2. */
@@ -58,54 +57,62 @@ export interface TlsFlags {
   curvePreferences?: readonly number[];
 }
 
-/** What Node's TLS contexts are made with. `warnings` tell of choices that are unwise or that this OpenSSL cannot follow. */
-export interface TlsSettings {
+/** What Node's TLS contexts are made with, good for use when there are no errors. */
+export interface ResolvedTlsFlags {
   settings: SecureContextOptions;
+  /** Choices that are unwise, or that this OpenSSL cannot follow. */
   warnings: string[];
+  /** Names and numbers that do not exist, in upstream's words, and lists of which nothing is left to serve with. */
+  errors: string[];
 }
 
-/** Throws, with upstream's words, for a name or number that does not exist, and when nothing of a list is left to serve with. */
-export function resolveTlsFlags({ minVersion = '', cipherSuites = [], curvePreferences = [] }: TlsFlags): TlsSettings {
-  const warnings: string[] = [];
-  const settings: SecureContextOptions = { minVersion: resolveVersion(minVersion), ciphers: resolveCiphers(cipherSuites, warnings) };
-  if (curvePreferences.length > 0) settings.ecdhCurve = resolveCurves(curvePreferences, warnings);
-  return { settings, warnings };
+export function resolveTlsFlags({ minVersion = '', cipherSuites = [], curvePreferences = [] }: TlsFlags): ResolvedTlsFlags {
+  const found: Findings = { warnings: [], errors: [] };
+  const settings: SecureContextOptions = { minVersion: resolveVersion(minVersion, found), ciphers: resolveCiphers(cipherSuites, found) };
+  if (curvePreferences.length > 0) settings.ecdhCurve = resolveCurves(curvePreferences, found);
+  return { settings, ...found };
 }
 
-function resolveVersion(name: string): SecureVersion {
-  if (name === '') return 'TLSv1.2';
-  if (!Object.hasOwn(VERSIONS, name)) throw new Error(`unknown tls version ${JSON.stringify(name)}`);
-  return VERSIONS[name]!;
+type Findings = Pick<ResolvedTlsFlags, 'warnings' | 'errors'>;
+
+const DEFAULT_VERSION = 'TLSv1.2';
+
+function resolveVersion(name: string, { errors }: Findings): SecureVersion {
+  if (name === '') return DEFAULT_VERSION;
+  if (Object.hasOwn(VERSIONS, name)) return VERSIONS[name]!;
+  errors.push(`unknown tls version ${JSON.stringify(name)}`);
+  return DEFAULT_VERSION;
 }
 
-function resolveCiphers(names: readonly string[], warnings: string[]): string {
+function resolveCiphers(names: readonly string[], { warnings, errors }: Findings): string {
   if (names.length === 0) return [...TLS13_SUITES, ...Object.values(PREFERRED_SUITES)].join(':');
   const known = new Map(Object.entries({ ...PREFERRED_SUITES, ...LEGACY_NAMES, ...INSECURE_SUITES }));
   const chosen: string[] = [];
   for (const name of names) {
     if (TLS13_SUITES.includes(name)) continue;
     const suite = known.get(name);
-    if (suite === undefined) throw new Error(`Cipher suite ${name} not supported or doesn't exist. Supported: ${[...preferredCipherNames(), ...insecureCipherNames()].join(', ')}`);
-    if (name in INSECURE_SUITES) warnings.push(`Use of insecure cipher '${name}' detected.`);
+    if (suite === undefined) {
+      errors.push(`Cipher suite ${name} not supported or doesn't exist. Supported: ${[...preferredCipherNames(), ...insecureCipherNames()].join(', ')}`);
+      continue;
+    }
+    if (Object.hasOwn(INSECURE_SUITES, name)) warnings.push(`Use of insecure cipher '${name}' detected.`);
     if (isUsable({ ciphers: suite })) chosen.push(suite);
     else warnings.push(`Cipher suite ${name} is not part of this Node's OpenSSL and is left out.`);
   }
   return [...TLS13_SUITES, ...chosen].join(':');
 }
 
-function resolveCurves(ids: readonly number[], warnings: string[]): string {
-  const seen = new Set<number>();
+function resolveCurves(ids: readonly number[], { warnings, errors }: Findings): string {
   const chosen: string[] = [];
-  for (const id of ids) {
-    if (id <= 0 || id > 65_535) throw new Error(`curve preference ${id} is out of range (must be 1-65535)`);
-    if (seen.has(id)) throw new Error(`duplicate curve preference ${id}`);
-    seen.add(id);
+  ids.forEach((id, index) => {
     const group = CURVES[id];
-    if (group === undefined) throw new Error(`curve preference ${id} is not supported`);
-    if (isUsable({ ecdhCurve: group })) chosen.push(group);
+    if (id <= 0 || id > 65_535) errors.push(`curve preference ${id} is out of range (must be 1-65535)`);
+    else if (ids.indexOf(id) < index) errors.push(`duplicate curve preference ${id}`);
+    else if (group === undefined) errors.push(`curve preference ${id} is not supported`);
+    else if (isUsable({ ecdhCurve: group })) chosen.push(group);
     else warnings.push(`Curve preference ${id} (${group}) is not part of this Node's OpenSSL and is left out.`);
-  }
-  if (chosen.length === 0) throw new Error(`none of the curve preferences ${ids.join(', ')} is supported by this Node's OpenSSL`);
+  });
+  if (chosen.length === 0 && errors.length === 0) errors.push(`none of the curve preferences ${ids.join(', ')} is supported by this Node's OpenSSL`);
   return chosen.join(':');
 }
 

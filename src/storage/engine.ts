@@ -30,7 +30,13 @@ export interface Engine {
    * `onProgress` tells a revision up to which all changes have been delivered, where the engine learns of one without a change under `prefix`;
    * engines that are single writers may leave that out.
    */
-  watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void, onProgress?: (revision: number) => void): Subscription;
+  watch(
+    prefix: string,
+    from: number,
+    sink: (events: StoredEvent[]) => void,
+    onError?: (error: Error) => void,
+    onProgress?: (revision: number) => void,
+  ): Subscription;
 
   /** The newest revision; linearizable. Concurrent callers may share one round trip. */
   currentRevision(): Promise<number>;

@@ -23,7 +23,7 @@ export class FakeClock implements Clock {
   pass(durationMs: number): void {
     const endMs = this.#nowMs + durationMs;
     for (;;) {
-      const next = [...this.#timers].filter((timer) => timer.atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];
+      const next = [...this.#timers].filter((timer) => timer.atMs <= endMs).toSorted((a, b) => a.atMs - b.atMs)[0];
       if (!next) break;
       this.#timers.delete(next);
       this.#nowMs = Math.max(this.#nowMs, next.atMs);

@@ -1,7 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { compareKeys, prefixEnd } from './key-order.ts';
 
-const KEYS = ['', 'a', 'a/', 'a/b', 'a0', 'aa', 'b', 'z', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{1f600}', 'a\u{1f600}', 'a\uffff', '\u{10ffff}', '\u{10ffff}a'];
+const KEYS = [
+  '',
+  'a',
+  'a/',
+  'a/b',
+  'a0',
+  'aa',
+  'b',
+  'z',
+  'é',
+  '\ud7ff',
+  '\ue000',
+  '\uffff',
+  '\u{10000}',
+  '\u{1f600}',
+  'a\u{1f600}',
+  'a\uffff',
+  '\u{10ffff}',
+  '\u{10ffff}a',
+];
 
 describe('keys', () => {
   test('compare as their UTF-8 bytes', () => {

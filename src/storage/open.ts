@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts';
 import { openMemoryEngine } from './engines/memory.ts';
 
-export interface StorageOptions {
+interface StorageOptions {
   backend: 'memory' | 'embedded';
   /** The embedded store's folder. */
   dataDir: string;

@@ -11,18 +11,13 @@ export class RevisionQueue<T extends { readonly revision: number }> {
     return this.#items[this.#head];
   }
 
-  get last(): T | undefined {
-    return this.#head < this.#items.length ? this.#items[this.#items.length - 1] : undefined;
-  }
-
   push(item: T): void {
     this.#items.push(item);
   }
 
   shift(): T | undefined {
     if (this.length === 0) return undefined;
-    const item = this.#items[this.#head]!;
-    this.#head++;
+    const item = this.#items[this.#head++];
     // Dropped places are given back once they are half of all: constant time a shift on average.
     if (this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);

@@ -6,8 +6,8 @@ export class DurationError extends Error {}
 const UNIT_NANOSECONDS: Record<string, bigint> = {
   ns: 1n,
   us: 1_000n,
-  'µs': 1_000n,
-  'μs': 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
   ms: 1_000_000n,
   s: 1_000_000_000n,
   m: 60_000_000_000n,
@@ -100,4 +100,5 @@ export function humanDuration(durationMs: number): string {
 const pair = (large: number, largeUnit: string, small: number, smallUnit: string): string => `${large}${largeUnit}${small === 0 ? '' : `${small}${smallUnit}`}`;
 
 /** The age of something made at `timestamp`, for a table's cell: `<unknown>` where there is none. */
-export const ageSince = (timestamp: string | undefined, now: Date): string => (timestamp === undefined || timestamp === '' ? '<unknown>' : humanDuration(now.getTime() - Date.parse(timestamp)));
+export const ageSince = (timestamp: string | undefined, now: Date): string =>
+  timestamp === undefined || timestamp === '' ? '<unknown>' : humanDuration(now.getTime() - Date.parse(timestamp));

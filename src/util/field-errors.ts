@@ -89,6 +89,10 @@ export class FieldErrors {
   invalid(value: unknown, detail: string): void {
     this.#add('FieldValueInvalid', withDetail(`Invalid value: ${printValue(value)}`, detail));
   }
+  /** The same for a value that is too large, or told too little, to be shown. */
+  invalidUnshown(detail: string): void {
+    this.#add('FieldValueInvalid', withDetail('Invalid value', detail));
+  }
   typeInvalid(value: unknown, detail: string): void {
     this.#add('FieldValueTypeInvalid', withDetail(`Invalid value: ${printValue(value)}`, detail));
   }

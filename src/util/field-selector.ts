@@ -22,7 +22,7 @@ export const EVERY_FIELD: FieldSelector = fieldSelectorOf([]);
 export function parseFieldSelector(text: string): FieldSelector {
   if (text === '') return EVERY_FIELD;
   const requirements: FieldRequirement[] = [];
-  for (const term of splitTerms(text).sort()) {
+  for (const term of splitTerms(text).toSorted()) {
     if (term === '') continue;
     const parts = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
     if (parts === null) throw new SelectorSyntaxError(`invalid selector: '${text}'; can't understand '${term}'`);

@@ -5,7 +5,7 @@ export function formatGo(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(formatGo).join(' ')}]`;
   if (typeof value === 'object') {
-    const entries = Object.keys(value).sort();
+    const entries = Object.keys(value).toSorted();
     return `map[${entries.map((key) => `${key}:${formatGo(value[key])}`).join(' ')}]`;
   }
   return typeof value === 'number' && !Number.isInteger(value) ? formatFloat(value) : String(value);

@@ -14,7 +14,20 @@ const failure = (input: string | Uint8Array): string => {
 
 describe('parseJson', () => {
   test('reads what JSON.parse reads', () => {
-    for (const text of ['null', ' true ', 'false', '0', '-1.5e3', '"a\\u00e9\\n\\"\\/"', '[]', '{}', '[1,[2,{"a":[]}]]', '{"a":{"b":"c"},"d":[null]}', '"\\ud83d\\ude00"', '"é😀"'])
+    for (const text of [
+      'null',
+      ' true ',
+      'false',
+      '0',
+      '-1.5e3',
+      '"a\\u00e9\\n\\"\\/"',
+      '[]',
+      '{}',
+      '[1,[2,{"a":[]}]]',
+      '{"a":{"b":"c"},"d":[null]}',
+      '"\\ud83d\\ude00"',
+      '"é😀"',
+    ])
       expect(parseJson(text)).toEqual(JSON.parse(text));
   });
 

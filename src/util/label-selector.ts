@@ -35,7 +35,7 @@ export function parseLabelSelector(text: string): LabelSelector {
 
 /** A selector of requirements that are known to be valid. */
 export function labelSelectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
-  const sorted = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const sorted = requirements.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   const tests = sorted.map(testOf);
   return {
     isEmpty: sorted.length === 0,
@@ -48,7 +48,8 @@ export function labelSelectorOf(requirements: readonly LabelRequirement[]): Labe
 type LabelTest = (labels: Record<string, string> | undefined) => boolean;
 
 function testOf({ key, operator, values }: LabelRequirement): LabelTest {
-  const valueIn = (labels: Record<string, string> | undefined): string | undefined => (labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined);
+  const valueIn = (labels: Record<string, string> | undefined): string | undefined =>
+    labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
   const wanted = new Set(values);
   switch (operator) {
     case '=':
@@ -162,7 +163,8 @@ class Parser {
     for (;;) {
       const token = this.#peek();
       if (token.type === 'end') return requirements;
-      if (token.type !== 'identifier' && token.type !== '!') throw new SelectorSyntaxError(`found '${token.text}', expected: !, identifier, or 'end of string'`);
+      if (token.type !== 'identifier' && token.type !== '!')
+        throw new SelectorSyntaxError(`found '${token.text}', expected: !, identifier, or 'end of string'`);
       try {
         requirements.push(this.#requirement());
       } catch (error) {
@@ -206,7 +208,7 @@ class Parser {
     const operator = BINARY_OPERATORS.get(word.type);
     if (operator === undefined) throw new SelectorSyntaxError(`found '${word.text}', expected: in, notin, =, ==, !=, gt, lt`);
     const values = operator === 'in' || operator === 'notin' ? this.#values() : [this.#exactValue()];
-    return validRequirement({ key, operator, values: [...new Set(values)].sort() });
+    return validRequirement({ key, operator, values: [...new Set(values)].toSorted() });
   }
 
   #values(): string[] {

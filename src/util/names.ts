@@ -29,7 +29,7 @@ export function patternError(message: string, pattern: string, ...examples: stri
 
 export function dns1123LabelErrors(value: string): string[] {
   const errors: string[] = [];
-  if (value.length > LABEL_MAX_BYTES) errors.push(maxLengthError(LABEL_MAX_BYTES));
+  if (value.length > LABEL_MAX_BYTES) errors.push(maxCharactersError(LABEL_MAX_BYTES));
   if (dns1123LabelExpression.test(value)) return errors;
   const message = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
   errors.push(isSubdomain(value) ? 'must not contain dots' : patternError(message, DNS1123_LABEL, 'my-name', '123-abc'));
@@ -41,7 +41,7 @@ const isSubdomain = (value: string): boolean => value.split('.').every((label) =
 
 export function dns1123SubdomainErrors(value: string): string[] {
   const errors: string[] = [];
-  if (Buffer.byteLength(value) > SUBDOMAIN_MAX_BYTES) errors.push(maxLengthError(SUBDOMAIN_MAX_BYTES));
+  if (Buffer.byteLength(value) > SUBDOMAIN_MAX_BYTES) errors.push(maxCharactersError(SUBDOMAIN_MAX_BYTES));
   if (!isSubdomain(value)) {
     const message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
     errors.push(patternError(message, DNS1123_SUBDOMAIN, 'example.com'));
@@ -68,7 +68,7 @@ export function qualifiedNameErrors(value: string): string[] {
   const errors: string[] = [];
   if (parts.length === 2) {
     if (parts[0] === '') errors.push('prefix part must be non-empty');
-    else errors.push(...dns1123SubdomainErrors(parts[0]!).map((error) => `prefix part ${error}`));
+    else errors.push(...dns1123SubdomainErrors(parts[0]!).map((error) => `prefix part ${error.replace(/ characters$/, ' bytes')}`));
   }
   const name = parts.at(-1)!;
   if (name === '') errors.push('name part must be non-empty');

@@ -51,7 +51,9 @@ export function parseQuantity(text: string): Quantity {
   const digits = whole + fraction;
   const magnitude = BigInt(digits);
   const signed = sign === '-' ? -magnitude : magnitude;
-  return suffix.format === 'BinarySI' ? binaryQuantity(text, signed, whole, fraction, suffix.exponent) : decimalQuantity(text, signed, digits, fraction.length, suffix);
+  return suffix.format === 'BinarySI'
+    ? binaryQuantity(text, signed, whole, fraction, suffix.exponent)
+    : decimalQuantity(text, signed, digits, fraction.length, suffix);
 }
 
 function parseSuffix(text: string): Suffix {

@@ -24,7 +24,9 @@ describe('times', () => {
 
   test('micro times need six digits', () => {
     expect(canonicalMicroTime('2020-01-02T03:04:05.000006+01:00')).toBe('2020-01-02T02:04:05.000006Z');
-    expect(() => canonicalMicroTime('2020-01-02T03:04:05Z')).toThrow('parsing time "2020-01-02T03:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"');
+    expect(() => canonicalMicroTime('2020-01-02T03:04:05Z')).toThrow(
+      'parsing time "2020-01-02T03:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
+    );
   });
 
   test('of a Date', () => {

@@ -33,9 +33,6 @@ export const timeOf = (now: Date): string => `${now.toISOString().slice(0, 19)}Z
 /** A Date as meta/v1 MicroTime writes it. */
 export const microTimeOf = (now: Date): string => `${now.toISOString().slice(0, 23)}000Z`;
 
-/** Milliseconds since 1970 of a time that this server has written; NaN of anything else. */
-export const timeMs = (text: string | undefined): number => (text === undefined ? Number.NaN : Date.parse(text));
-
 /** Read and written again, in UTC and whole seconds; null for Go's zero time. Throws TimeError. */
 export function canonicalTime(text: string): string | null {
   if (CANONICAL.test(text)) return text;

@@ -50,11 +50,17 @@ function integer(text: string): Resolved | undefined {
   return undefined;
 }
 
+/** `2020-1-2` to `2020-01-02`. */
+const pad = (fields: string, separator: string): string =>
+  fields
+    .split(separator)
+    .map((field) => field.replace(/^([0-9])(?![0-9])/, '0$1'))
+    .join(separator);
+
 /** Kept as text when read, but quoted when written. */
 function isTimestamp(text: string): boolean {
   const match = SPACED_TIME.exec(text);
   if (match === null && !SHORT_DATE.test(text)) return false;
-  const pad = (fields: string, separator: string): string => fields.split(separator).map((field) => field.replace(/^([0-9])(?![0-9])/, '0$1')).join(separator);
   // A space stands only before times without a zone, a T only before times with one.
   if (match !== null && /\s/.test(text) !== (match[3] === undefined)) return false;
   const date = pad(match?.[1] ?? text, '-');

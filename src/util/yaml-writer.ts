@@ -15,7 +15,8 @@ export function toYaml(value: Json): string {
   return out.join('');
 }
 
-const isBlock = (value: Json): value is JsonObject | Json[] => typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0);
+const isBlock = (value: Json): value is JsonObject | Json[] =>
+  typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0);
 
 /** A list or object, its first line beginning with `lead` where the ones after begin with `indent`. */
 function writeBlock(out: string[], value: JsonObject | Json[], indent: string, lead: string): void {
@@ -27,7 +28,7 @@ function writeBlock(out: string[], value: JsonObject | Json[], indent: string, l
     }
     return;
   }
-  for (const key of Object.keys(value).sort(compareKeys)) {
+  for (const key of Object.keys(value).toSorted(compareKeys)) {
     writeEntry(out, key, value[key] ?? null, indent, start);
     start = indent;
   }
@@ -87,7 +88,8 @@ const INDICATOR_START = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$))/;
 const INDICATOR_INSIDE = /:(?:[ \t]|$)|[ \t]#/;
 const UNPRINTABLE = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[\u2028\u2029]/;
 
-const isPlain = (value: string): boolean => !INDICATOR_START.test(value) && !INDICATOR_INSIDE.test(value) && !UNPRINTABLE.test(value) && !/^ | $/.test(value) && value !== '';
+const isPlain = (value: string): boolean =>
+  !INDICATOR_START.test(value) && !INDICATOR_INSIDE.test(value) && !UNPRINTABLE.test(value) && !/^ | $/.test(value) && value !== '';
 const canSingleQuote = (value: string): boolean => !UNPRINTABLE.test(value);
 /** Text of several lines that can stand as it is. */
 const isLiteral = (value: string): boolean => !UNPRINTABLE.test(value) && !/ $| \n/.test(value);
@@ -100,7 +102,22 @@ function literal(value: string, indent: string): string {
   return `|${hint}${chomp}\n${lines.join('\n')}`;
 }
 
-const ESCAPES: Record<string, string> = { '\0': '0', '\x07': 'a', '\b': 'b', '\t': 't', '\n': 'n', '\v': 'v', '\f': 'f', '\r': 'r', '\x1b': 'e', '"': '"', '\\': '\\', '\x85': 'N', '\u2028': 'L', '\u2029': 'P' };
+const ESCAPES: Record<string, string> = {
+  '\0': '0',
+  '\x07': 'a',
+  '\b': 'b',
+  '\t': 't',
+  '\n': 'n',
+  '\v': 'v',
+  '\f': 'f',
+  '\r': 'r',
+  '\x1b': 'e',
+  '"': '"',
+  '\\': '\\',
+  '\x85': 'N',
+  '\u2028': 'L',
+  '\u2029': 'P',
+};
 const ESCAPED = /["\\\n\u2028\u2029]|[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/gu;
 
 function doubleQuoted(value: string): string {

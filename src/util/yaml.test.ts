@@ -58,7 +58,7 @@ k:
     const duplicates: DuplicateKeys = new Map();
     const value = parseYaml('a: 1\nb: {c: 1, c: 2}\na: 3\n', duplicates);
     expect(value).toEqual({ a: 3, b: { c: 2 } });
-    expect(duplicatePaths(value, duplicates).sort()).toEqual(['a', 'b.c']);
+    expect(duplicatePaths(value, duplicates).toSorted()).toEqual(['a', 'b.c']);
   });
 
   test('refuses what would unfold beyond measure', () => {
@@ -85,7 +85,15 @@ describe('toYaml', () => {
     const value = {
       kind: 'List',
       apiVersion: 'v1',
-      items: [{ metadata: { name: 'a', creationTimestamp: '2020-01-02T03:04:05Z' }, data: { a: '1', b: 'true', c: 'x: y', d: "it's", e: '', f: 'a\nb\n', g: '#x', h: '- x', i: 'y' } }, ['x', ['y']], {}, []],
+      items: [
+        {
+          metadata: { name: 'a', creationTimestamp: '2020-01-02T03:04:05Z' },
+          data: { a: '1', b: 'true', c: 'x: y', d: "it's", e: '', f: 'a\nb\n', g: '#x', h: '- x', i: 'y' },
+        },
+        ['x', ['y']],
+        {},
+        [],
+      ],
       'f:data': { '.': {}, 'f:a': {} },
       number: 1.5,
       big: 9223372036854775807n,
@@ -134,7 +142,10 @@ number: 1.5
   });
 
   test('comes back the same', () => {
-    const value = { a: ['yes', '0777', '1e3', 'null', '~', '2020-01-02', '12:30', ' x ', 'é\u2028😀', 'a: b', '<<', '-', '?', '---'], b: { 'x y': [{ c: [] }] } };
+    const value = {
+      a: ['yes', '0777', '1e3', 'null', '~', '2020-01-02', '12:30', ' x ', 'é\u2028😀', 'a: b', '<<', '-', '?', '---'],
+      b: { 'x y': [{ c: [] }] },
+    };
     expect(parseYaml(toYaml(value))).toEqual(value);
   });
 });

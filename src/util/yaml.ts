@@ -1,4 +1,18 @@
-import { type Alias, Composer, type Document, type Pair, type ParsedNode, Parser, type Scalar, type YAMLMap, type YAMLSeq, isAlias, isMap, isScalar, isSeq } from 'yaml';
+import {
+  type Alias,
+  Composer,
+  type Document,
+  type Pair,
+  type ParsedNode,
+  Parser,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+} from 'yaml';
 import { setKey } from './json.ts';
 import type { DuplicateKeys } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
@@ -47,6 +61,7 @@ const WORDING: Record<string, string> = {
   MULTILINE_IMPLICIT_KEY: "could not find expected ':'",
   BAD_ALIAS: 'did not find expected alphabetic or numeric character',
   UNEXPECTED_TOKEN: 'did not find expected node content',
+  RESOURCE_EXHAUSTION: 'exceeded max depth',
 };
 
 const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
@@ -107,14 +122,14 @@ class YamlConverter {
   map(node: YAMLMap): JsonObject {
     const entries = new Map<string, Json>();
     const written: string[] = [];
-    this.fill(entries, written, node);
+    this.enter(entries, written, node);
     const object: JsonObject = {};
-    for (const key of [...entries.keys()].sort()) setKey(object, key, entries.get(key));
+    for (const key of [...entries.keys()].toSorted()) setKey(object, key, entries.get(key));
     if (this.duplicates !== undefined && written.length > entries.size) this.duplicates.set(object, written);
     return object;
   }
 
-  fill(entries: Map<string, Json>, written: string[], node: YAMLMap): void {
+  enter(entries: Map<string, Json>, written: string[], node: YAMLMap): void {
     for (const { key, value } of node.items as Pair<Node | null, Node | null>[]) {
       if (isMergeKey(key)) {
         this.merge(entries, written, value);
@@ -128,7 +143,7 @@ class YamlConverter {
 
   /** Sets the keys of another mapping, or of several, the first of which counts most. */
   merge(entries: Map<string, Json>, written: string[], value: Node | null): void {
-    const sources = isSeq(value) ? [...(value.items as Node[])].reverse() : [value];
+    const sources = isSeq(value) ? (value.items as Node[]).toReversed() : [value];
     for (const source of sources) {
       const mapping = isAlias(source) ? this.target(source) : source;
       if (!isMap(mapping)) throw new YamlError('yaml: map merge requires map or sequence of maps as the value');
@@ -166,12 +181,21 @@ function resolveScalar(node: Scalar): Resolved {
   const kind = TAG_KINDS[tag];
   if (kind === undefined) return { kind: 'string', value: source };
   const resolved = resolvePlain(source);
-  if (resolved.kind !== kind && !(kind === 'float' && resolved.kind === 'int')) throw new YamlError(`yaml: cannot decode !!${KIND_TAGS[resolved.kind]} \`${source}\` as a !!${tag}`);
+  if (resolved.kind !== kind && !(kind === 'float' && resolved.kind === 'int'))
+    throw new YamlError(`yaml: cannot decode !!${KIND_TAGS[resolved.kind]} \`${source}\` as a !!${tag}`);
   return resolved;
 }
 
 const TAG_KINDS: Record<string, Resolved['kind']> = { bool: 'bool', int: 'int', float: 'float', null: 'null', timestamp: 'timestamp' };
-const KIND_TAGS: Record<Resolved['kind'], string> = { string: 'str', bool: 'bool', int: 'int', float: 'float', null: 'null', timestamp: 'timestamp', merge: 'merge' };
+const KIND_TAGS: Record<Resolved['kind'], string> = {
+  string: 'str',
+  bool: 'bool',
+  int: 'int',
+  float: 'float',
+  null: 'null',
+  timestamp: 'timestamp',
+  merge: 'merge',
+};
 
 function jsonOf(resolved: Resolved): Json {
   if (typeof resolved.value !== 'number' || Number.isFinite(resolved.value)) return resolved.value;

@@ -1,40 +1,54 @@
-import type { Subresource } from '../../registry/definition.ts';
+import type { Subresource, UpdateRules } from '../../registry/definition.ts';
+import { validateMetadata } from '../../registry/metadata.ts';
 import type { ApiObject } from '../../util/api-object.ts';
+import { conflict, invalid } from '../../util/errors.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
-import { invalid } from '../../util/errors.ts';
+import { subdomainName } from '../../util/names.ts';
 import type { Scale } from '../facts/types/autoscaling-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateNonNegative } from '../validation/non-negative.ts';
 
 interface Scalable extends ApiObject {
   spec: { replicas?: number };
   status: { replicas?: number };
 }
 
-/** `/scale` of whatever has replicas: one shape for all, autoscaling/v1. `selector` is the pods', as text. */
-export const scaleSubresource = <T extends Scalable>(selector: (object: T) => string): Partial<Omit<Subresource<T>, 'schema'>> => ({
-  read({ metadata: { name, namespace, uid, resourceVersion, creationTimestamp }, spec, status, ...object }) {
-    const text = selector({ ...object, metadata: {}, spec, status } as unknown as T);
+/**
+ * `/scale` of whatever has replicas: one shape for all, autoscaling/v1. `resource` is named in errors (`deployments.apps`); `selector` is the pods', as
+ * text; `update` are the rules of the object itself, which a change of its scale must keep.
+ */
+export const scaleSubresource = <T extends Scalable>(resource: string, selector: (object: T) => string, update: UpdateRules<T>): Partial<Omit<Subresource<T>, 'schema'>> => ({
+  update,
+  read(object) {
+    const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
     return {
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      spec: { ...(spec.replicas && { replicas: spec.replicas }) },
-      status: { replicas: status.replicas ?? 0, ...(text !== '' && { selector: text }) },
+      spec: { replicas: object.spec.replicas ?? 0 },
+      status: { replicas: object.status.replicas ?? 0, selector: selector(object) },
     } as Scale;
   },
   write(object, sent) {
     const scale = sent as Scale;
-    const replicas = scale.spec?.replicas ?? 0;
-    if (replicas < 0) throw negativeReplicas(scale, replicas);
-    object.spec.replicas = replicas;
+    validateScale(scale, object.metadata.name ?? '');
+    const { uid, resourceVersion } = scale.metadata;
+    if (uid && uid !== object.metadata.uid) {
+      const [plural, group = ''] = resource.split('.');
+      throw conflict({ group, resource: `${plural}/scale` }, object.metadata.name ?? '', `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${object.metadata.uid}`);
+    }
+    object.spec.replicas = scale.spec?.replicas ?? 0;
     // The client's view of the version is a precondition as it is for the object itself.
-    if (scale.metadata.resourceVersion) object.metadata.resourceVersion = scale.metadata.resourceVersion;
+    if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
     else delete object.metadata.resourceVersion;
     return object;
   },
 });
 
-function negativeReplicas(scale: Scale, replicas: number): Error {
+function validateScale(scale: Scale, name: string): void {
   const errors = new FieldErrors();
-  errors.at('spec', 'replicas').invalid(replicas, 'must be greater than or equal to 0');
-  return invalid({ group: 'autoscaling', kind: 'Scale' }, scale.metadata.name ?? '', errors.list);
+  validateMetadata(scale.metadata, true, subdomainName, errors.at('metadata'));
+  validateFinalizerNames(scale.metadata, errors);
+  validateNonNegative(scale.spec?.replicas, errors.at('spec', 'replicas'));
+  if (!errors.isEmpty) throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, errors.list);
 }

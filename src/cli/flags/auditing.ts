@@ -15,7 +15,10 @@ export const auditing = flagSet('auditing', {
   'audit-log-maxage': flag(int, 'Days to keep rotated log files. 0: no limit.', { default: 366, later }),
   'audit-log-maxbackup': flag(int, 'Rotated log files to keep. 0: no limit.', { default: 100, later }),
   'audit-log-maxsize': flag(int, 'Megabytes at which the log file is rotated. 0: never.', { default: 100, later }),
-  'audit-log-mode': flag(string, 'How events reach the log: batch (in the background), blocking, or blocking-strict (a failure to log fails the request).', { default: 'blocking', later }),
+  'audit-log-mode': flag(string, 'How events reach the log: batch (in the background), blocking, or blocking-strict (a failure to log fails the request).', {
+    default: 'blocking',
+    later,
+  }),
   'audit-log-path': flag(string, "File to log events to; '-' for standard output.", { later }),
   'audit-log-truncate-enabled': flag(bool, 'Truncate events and batches that are too large for the log.', { later }),
   'audit-log-truncate-max-batch-size': flag(int, 'Bytes of a batch at most; larger ones are split.', { default: 10_485_760, later }),
@@ -36,9 +39,15 @@ export const auditing = flagSet('auditing', {
   'audit-webhook-batch-throttle-qps': flag(float32, 'Batches a second on average at most, in batch mode.', { default: 10, later }),
   'audit-webhook-config-file': flag(file, 'Kubeconfig of the server that events are sent to.', { later }),
   'audit-webhook-initial-backoff': flag(duration, 'Pause before a failed sending is tried again.', { default: 10_000, later }),
-  'audit-webhook-mode': flag(string, 'How events are sent: batch (in the background), blocking, or blocking-strict (a failure to send fails the request).', { default: 'batch', later }),
+  'audit-webhook-mode': flag(string, 'How events are sent: batch (in the background), blocking, or blocking-strict (a failure to send fails the request).', {
+    default: 'batch',
+    later,
+  }),
   'audit-webhook-truncate-enabled': flag(bool, 'Truncate events and batches that are too large to send.', { later }),
   'audit-webhook-truncate-max-batch-size': flag(int, 'Bytes of a batch at most; larger ones are split.', { default: 10_485_760, later }),
-  'audit-webhook-truncate-max-event-size': flag(int, 'Bytes of an event at most; of larger ones request and response are left out.', { default: 102_400, later }),
+  'audit-webhook-truncate-max-event-size': flag(int, 'Bytes of an event at most; of larger ones request and response are left out.', {
+    default: 102_400,
+    later,
+  }),
   'audit-webhook-version': flag(string, 'API version of sent events.', { default: 'audit.k8s.io/v1', later }),
 });

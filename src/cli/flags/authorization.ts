@@ -4,8 +4,13 @@ import { duration, file, string, strings } from './types.ts';
 const WEBHOOK = 'webhook authorization';
 
 export const authorization = flagSet('authorization', {
-  'authorization-config': flag(file, 'File that configures the chain of authorizers, in place of --authorization-mode and --authorization-webhook-*.', { later: 'the authorization configuration file' }),
-  'authorization-mode': flag(strings, 'Authorizers in order, comma separated: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node. Default: AlwaysAllow. ABAC, Webhook and Node have no opinion yet.'),
+  'authorization-config': flag(file, 'File that configures the chain of authorizers, in place of --authorization-mode and --authorization-webhook-*.', {
+    later: 'the authorization configuration file',
+  }),
+  'authorization-mode': flag(
+    strings,
+    'Authorizers in order, comma separated: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node. Default: AlwaysAllow. ABAC, Webhook and Node have no opinion yet.',
+  ),
   'authorization-policy-file': flag(file, 'Policy of the ABAC authorizer, one JSON object a line.', { later: 'ABAC authorization' }),
   'authorization-webhook-cache-authorized-ttl': flag(duration, 'How long a yes of the webhook is remembered.', { default: 300_000, later: WEBHOOK }),
   'authorization-webhook-cache-unauthorized-ttl': flag(duration, 'How long a no of the webhook is remembered.', { default: 30_000, later: WEBHOOK }),

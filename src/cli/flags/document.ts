@@ -38,7 +38,13 @@ function row(name: string, flag: AnyFlag): string[] {
   const shownDefault = flag.type.format(flag.default);
   const isZero = shownDefault === flag.type.format(flag.type.zero);
   const [summary] = flag.help.split('\n');
-  return [`\`--${name}\``, flag.type.label || 'bool', isZero ? '' : `\`${shownDefault}\``, stateText(flag), cell(summary! + (flag.deprecated === undefined ? '' : ` Deprecated: ${flag.deprecated}`))];
+  return [
+    `\`--${name}\``,
+    flag.type.label || 'bool',
+    isZero ? '' : `\`${shownDefault}\``,
+    stateText(flag),
+    cell(summary! + (flag.deprecated === undefined ? '' : ` Deprecated: ${flag.deprecated}`)),
+  ];
 }
 
 function stateText({ state }: AnyFlag): string {

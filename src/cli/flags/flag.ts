@@ -4,7 +4,7 @@ import type { FlagType } from './types.ts';
  * What a flag does today. `works`: what upstream's does. `later`: accepted, with a warning that names the feature still to come.
  * `noEffect`: accepted, with a warning that says why there is nothing here for it to change.
  */
-export type FlagState = { readonly is: 'works' } | { readonly is: 'later'; readonly feature: string } | { readonly is: 'noEffect'; readonly reason: string };
+type FlagState = { readonly is: 'works' } | { readonly is: 'later'; readonly feature: string } | { readonly is: 'noEffect'; readonly reason: string };
 
 export interface Flag<Value, Suffix extends string = string> {
   readonly type: FlagType<Value, Suffix>;

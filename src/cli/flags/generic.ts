@@ -5,8 +5,14 @@ import { bool, colonSeparatedMultimap, duration, float, int, ip, seconds, string
 const EMULATION = 'emulation of older versions';
 
 export const generic = flagSet('generic', {
-  'advertise-address': flag(ip, 'Address at which the rest of the cluster reaches this server. Empty: --bind-address, or where that names all interfaces, the address of the default one.'),
-  'cors-allowed-origins': flag(strings, 'Origins that browsers may call from: regular expressions, comma separated. Each must pin the whole host, from "^" or "//" to "$" or ":".'),
+  'advertise-address': flag(
+    ip,
+    'Address at which the rest of the cluster reaches this server. Empty: --bind-address, or where that names all interfaces, the address of the default one.',
+  ),
+  'cors-allowed-origins': flag(
+    strings,
+    'Origins that browsers may call from: regular expressions, comma separated. Each must pin the whole host, from "^" or "//" to "$" or ":".',
+  ),
   'emulated-version': flag(strings, 'Version whose features and APIs to show, as major.minor or component=major.minor.', { later: EMULATION }),
   'emulation-forward-compatible': flag(bool, 'Also serve APIs newer than the emulated version where they replace one that it has.', { later: EMULATION }),
   'external-hostname': flag(string, 'Host name in URLs made for clients outside, such as OpenID discovery.'),
@@ -16,12 +22,19 @@ export const generic = flagSet('generic', {
   'max-mutating-requests-inflight': flag(int, 'Mutating requests served at the same time; more are answered 429. 0: no limit.', { default: 200 }),
   'max-requests-inflight': flag(int, 'Reading requests served at the same time; more are answered 429. 0: no limit.', { default: 400 }),
   'min-compatibility-version': flag(strings, 'Oldest version of the control plane to stay compatible with, as major.minor.', { later: EMULATION }),
-  'min-request-timeout': flag(seconds, 'Seconds that a watch is kept open at least, when the client asks for no timeout; the actual time is random, up to twice this.', { default: 1800 }),
+  'min-request-timeout': flag(
+    seconds,
+    'Seconds that a watch is kept open at least, when the client asks for no timeout; the actual time is random, up to twice this.',
+    { default: 1800 },
+  ),
   'request-timeout': flag(duration, 'How long a request may take, unless it is a long-running one such as a watch.', { default: 60_000 }),
   'runtime-config-emulation-forward-compatible': flag(bool, 'Let --runtime-config turn on APIs newer than the emulated version.', { later: EMULATION }),
   'shutdown-delay-duration': flag(duration, 'How long to go on serving, with /readyz failing, after the signal to stop.'),
   'shutdown-send-retry-after': flag(bool, 'While shutting down, keep listening and answer 429 with Retry-After until the requests in flight have ended.'),
   'shutdown-watch-termination-grace-period': flag(duration, 'How long to wait at shutdown for watches to end by themselves.'),
   'storage-initialization-timeout': flag(duration, 'How long /readyz may wait for the store at start.', { default: 60_000, later: 'the etcd store' }),
-  'strict-transport-security-directives': flag(strings, 'Directives of the Strict-Transport-Security header, such as max-age=31536000,includeSubDomains,preload. Empty: no header.'),
+  'strict-transport-security-directives': flag(
+    strings,
+    'Directives of the Strict-Transport-Security header, such as max-age=31536000,includeSubDomains,preload. Empty: no header.',
+  ),
 });

@@ -32,7 +32,12 @@ function flagHead(name: string, { short, type }: AnyFlag): string {
 function flagHelp(flag: AnyFlag): string {
   const shownDefault = flag.type.format(flag.default);
   const isZero = shownDefault === flag.type.format(flag.type.zero);
-  return [flag.help, isZero ? '' : ` (default ${shownDefault})`, flag.deprecated === undefined ? '' : ` (DEPRECATED: ${flag.deprecated})`, stateNote(flag)].join('');
+  return [
+    flag.help,
+    isZero ? '' : ` (default ${shownDefault})`,
+    flag.deprecated === undefined ? '' : ` (DEPRECATED: ${flag.deprecated})`,
+    stateNote(flag),
+  ].join('');
 }
 
 function stateNote({ state }: AnyFlag): string {

@@ -9,7 +9,10 @@ const SEVERAL_SERVERS = 'running several servers on one store';
 const SERVICE_ACCOUNT_TOKENS = 'service account tokens';
 
 export const misc = flagSet('misc', {
-  'aggregator-reject-forwarding-redirect': flag(bool, 'Refuse redirects of aggregated API servers instead of passing them on.', { default: true, later: AGGREGATION }),
+  'aggregator-reject-forwarding-redirect': flag(bool, 'Refuse redirects of aggregated API servers instead of passing them on.', {
+    default: true,
+    later: AGGREGATION,
+  }),
   'allow-privileged': flag(bool, 'Allow privileged containers.', { later: 'refusing privileged containers' }),
   'apiserver-count': flag(int, 'API servers in the cluster, for --endpoint-reconciler-type=master-count.', {
     default: 1,
@@ -22,12 +25,17 @@ export const misc = flagSet('misc', {
   'coordinated-leadership-retry-period': flag(duration, 'Time between attempts to renew it.', { default: 2000, later: LEADERSHIP }),
   'enable-aggregator-routing': flag(bool, 'Send requests to the endpoints of aggregated API servers instead of to the cluster IP.', { later: AGGREGATION }),
   'enable-logs-handler': flag(bool, 'Serve log files at /logs.', { later: 'serving log files', deprecated: 'Log handler functionality is deprecated' }),
-  'endpoint-reconciler-type': flag(string, 'How the endpoints of the kubernetes service are kept: master-count, lease or none.', { default: 'lease', later: SEVERAL_SERVERS }),
+  'endpoint-reconciler-type': flag(string, 'How the endpoints of the kubernetes service are kept: master-count, lease or none.', { default: 'lease' }),
   'event-ttl': flag(duration, 'How long events are kept.', { default: 3_600_000 }),
   'kubelet-certificate-authority': flag(file, "Certificate authority of kubelets' serving certificates.", { later: KUBELET }),
   'kubelet-client-certificate': flag(file, 'Client certificate for kubelets.', { later: KUBELET }),
   'kubelet-client-key': flag(file, 'Key of the client certificate for kubelets.', { later: KUBELET }),
-  'kubelet-port': flag(uint, 'Port of kubelets.', { default: 10_250, later: KUBELET, deprecated: 'kubelet-port is deprecated and will be removed.', isHidden: true }),
+  'kubelet-port': flag(uint, 'Port of kubelets.', {
+    default: 10_250,
+    later: KUBELET,
+    deprecated: 'kubelet-port is deprecated and will be removed.',
+    isHidden: true,
+  }),
   'kubelet-preferred-address-types': flag(strings, 'Types of node addresses to try for kubelets, in order.', {
     default: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
     later: KUBELET,
@@ -39,17 +47,23 @@ export const misc = flagSet('misc', {
     isHidden: true,
   }),
   'kubelet-timeout': flag(duration, 'How long a request to a kubelet may take.', { default: 5000, later: KUBELET }),
-  'kubernetes-service-node-port': flag(int, 'Node port of the kubernetes service. 0: it has none, and is of type ClusterIP.', { later: 'a node port of the kubernetes service' }),
-  'max-connection-bytes-per-sec': flag(int, 'Bytes a second that a long-running request may transfer. 0: no limit.', { later: 'limiting the rate of connections' }),
+  'kubernetes-service-node-port': flag(int, 'Node port of the kubernetes service. 0: it has none, and is of type ClusterIP.'),
+  'max-connection-bytes-per-sec': flag(int, 'Bytes a second that a long-running request may transfer. 0: no limit.', {
+    later: 'limiting the rate of connections',
+  }),
   'peer-advertise-ip': flag(string, 'Address at which other API servers reach this one.', { later: PEERS }),
   'peer-advertise-port': flag(string, 'Port at which other API servers reach this one.', { later: PEERS }),
   'peer-ca-file': flag(file, 'Certificate authority of the other API servers.', { later: PEERS }),
   'proxy-client-cert-file': flag(file, 'Client certificate for aggregated API servers and webhooks.', { later: AGGREGATION }),
   'proxy-client-key-file': flag(file, 'Key of that certificate.', { later: AGGREGATION }),
   'service-account-signing-endpoint': flag(string, 'Socket of an external signer of service account tokens.', { later: SERVICE_ACCOUNT_TOKENS }),
-  'service-account-signing-key-file': flag(file, 'Private key that signs service account tokens. Default with the embedded and memory stores: one that is made and kept in --data-dir.', {
-    later: SERVICE_ACCOUNT_TOKENS,
-  }),
+  'service-account-signing-key-file': flag(
+    file,
+    'Private key that signs service account tokens. Default with the embedded and memory stores: one that is made and kept in --data-dir.',
+    {
+      later: SERVICE_ACCOUNT_TOKENS,
+    },
+  ),
   'service-cluster-ip-range': flag(string, 'Ranges of the IPs of services: one CIDR, or one of IPv4 and one of IPv6, comma separated. Default: 10.0.0.0/24.'),
   'service-node-port-range': flag(portRange, 'Ports for services of type NodePort, first and last inclusive.', { default: { first: 30_000, last: 32_767 } }),
 });

@@ -38,17 +38,50 @@ describe('values', () => {
     ['etcdServers', ['--etcd-servers='], []],
     ['serviceAccountIssuer', ['--service-account-issuer=a,b', '--service-account-issuer=c'], ['a,b', 'c']],
     ['tlsCurvePreferences', ['--tls-curve-preferences=23,29'], [23, 29]],
-    ['runtimeConfig', ['--runtime-config=api/all=true, v1 ,x/y=false'], new Map([['api/all', 'true'], ['v1', ''], ['x/y', 'false']])],
-    ['oidcRequiredClaim', ['--oidc-required-claim=a=b,c', '--oidc-required-claim=d=e'], new Map([['a', 'b,c'], ['d', 'e']])],
-    ['featureGates', ['--feature-gates=A=true,kube:B=false'], new Map([['', ['A=true']], ['kube', ['B=false']]])],
+    [
+      'runtimeConfig',
+      ['--runtime-config=api/all=true, v1 ,x/y=false'],
+      new Map([
+        ['api/all', 'true'],
+        ['v1', ''],
+        ['x/y', 'false'],
+      ]),
+    ],
+    [
+      'oidcRequiredClaim',
+      ['--oidc-required-claim=a=b,c', '--oidc-required-claim=d=e'],
+      new Map([
+        ['a', 'b,c'],
+        ['d', 'e'],
+      ]),
+    ],
+    [
+      'featureGates',
+      ['--feature-gates=A=true,kube:B=false'],
+      new Map([
+        ['', ['A=true']],
+        ['kube', ['B=false']],
+      ]),
+    ],
     ['allowMetricLabels', ['--allow-metric-labels=m,l=v1,v2'], new Map([['m,l', 'v1,v2']])],
-    ['allowMetricLabels', ['--allow-metric-labels="m,l=v1","n,k=v2"'], new Map([['m,l', 'v1'], ['n,k', 'v2']])],
+    [
+      'allowMetricLabels',
+      ['--allow-metric-labels="m,l=v1","n,k=v2"'],
+      new Map([
+        ['m,l', 'v1'],
+        ['n,k', 'v2'],
+      ]),
+    ],
     ['serviceNodePortRange', ['--service-node-port-range=30000+10'], { first: 30_000, last: 30_010 }],
     ['serviceNodePortRange', ['--service-node-port-range=80'], { first: 80, last: 80 }],
-    ['tlsSniCertKey', ['--tls-sni-cert-key=a.crt,a.key:*.a.com,a.com', '--tls-sni-cert-key=b.crt,b.key'], [
-      { certFile: 'a.crt', keyFile: 'a.key', names: ['*.a.com', 'a.com'] },
-      { certFile: 'b.crt', keyFile: 'b.key', names: [] },
-    ]],
+    [
+      'tlsSniCertKey',
+      ['--tls-sni-cert-key=a.crt,a.key:*.a.com,a.com', '--tls-sni-cert-key=b.crt,b.key'],
+      [
+        { certFile: 'a.crt', keyFile: 'a.key', names: ['*.a.com', 'a.com'] },
+        { certFile: 'b.crt', keyFile: 'b.key', names: [] },
+      ],
+    ],
     ['vmodule', ['--vmodule=a=1,b*=2'], 'a=1,b*=2'],
     ['logTextInfoBufferSize', ['--log-text-info-buffer-size=2Ki'], '2Ki'],
     ['version', ['--version'], 'true'],
@@ -59,7 +92,10 @@ describe('values', () => {
 
   test('keys of maps are just keys', () => {
     const map = valueOf('runtimeConfig', '--runtime-config=__proto__=true,constructor=false');
-    expect([...map]).toEqual([['__proto__', 'true'], ['constructor', 'false']]);
+    expect([...map]).toEqual([
+      ['__proto__', 'true'],
+      ['constructor', 'false'],
+    ]);
   });
 });
 
@@ -73,12 +109,18 @@ describe('what is wrong is said in one line', () => {
     [['---x'], 'bad flag syntax: ---x'],
     [['--=x'], 'bad flag syntax: --=x'],
     [['--secure-port=x'], 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax'],
-    [['--secure-port=9007199254740993'], 'invalid argument "9007199254740993" for "--secure-port" flag: strconv.ParseInt: parsing "9007199254740993": value out of range'],
+    [
+      ['--secure-port=9007199254740993'],
+      'invalid argument "9007199254740993" for "--secure-port" flag: strconv.ParseInt: parsing "9007199254740993": value out of range',
+    ],
     [['--anonymous-auth=maybe'], 'invalid argument "maybe" for "--anonymous-auth" flag: strconv.ParseBool: parsing "maybe": invalid syntax'],
     [['--request-timeout=1'], 'invalid argument "1" for "--request-timeout" flag: time: missing unit in duration "1"'],
     [['--bind-address=300.0.0.1'], 'invalid argument "300.0.0.1" for "--bind-address" flag: failed to parse IP: "300.0.0.1"'],
     [['--service-node-port-range=2-1'], 'invalid argument "2-1" for "--service-node-port-range" flag: end port cannot be less than start port: 2-1'],
-    [['--service-node-port-range=1-70000'], 'invalid argument "1-70000" for "--service-node-port-range" flag: the port range cannot be greater than 65535: 1-70000'],
+    [
+      ['--service-node-port-range=1-70000'],
+      'invalid argument "1-70000" for "--service-node-port-range" flag: the port range cannot be greater than 65535: 1-70000',
+    ],
     [['--tls-sni-cert-key=a'], 'invalid argument "a" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths'],
     [['--oidc-required-claim=a'], 'invalid argument "a" for "--oidc-required-claim" flag: malformed pair, expect string=string'],
     [['--v=x'], 'invalid argument "x" for "-v, --v" flag: strconv.ParseInt: parsing "x": invalid syntax'],

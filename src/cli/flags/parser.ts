@@ -82,7 +82,8 @@ function* shortFlags(arg: string, rest: string[]): Generator<Occurrence> {
   while (letters !== '') {
     const letter = letters[0]!;
     const name = flagsByShort.get(letter);
-    if (name === undefined) throw new CommandError(`unknown shorthand flag: '${letter}' in ${arg}; known are ${[...flagsByShort.keys()].map((short) => `-${short}`).join(' and ')}`);
+    if (name === undefined)
+      throw new CommandError(`unknown shorthand flag: '${letter}' in ${arg}; known are ${[...flagsByShort.keys()].map((short) => `-${short}`).join(' and ')}`);
     const flag = flagsByName.get(name)!;
     const tail = letters.slice(1);
     if (tail.startsWith('=')) {

@@ -79,7 +79,13 @@ export const float: FlagType<number, ''> = { label: 'float', suffix: '', zero: 0
 export const float32: FlagType<number, ''> = { ...float, label: 'float32' };
 
 /** Go's syntax: `1h30m`, `1.5s`, `300ms`. */
-export const duration: FlagType<number, 'Ms'> = { label: 'duration', suffix: 'Ms', zero: 0, parse: (text) => parseDuration(text), format: (valueMs) => formatDuration(valueMs) };
+export const duration: FlagType<number, 'Ms'> = {
+  label: 'duration',
+  suffix: 'Ms',
+  zero: 0,
+  parse: (text) => parseDuration(text),
+  format: (valueMs) => formatDuration(valueMs),
+};
 
 export const ip: FlagType<string, ''> = {
   label: 'ip',
@@ -120,7 +126,7 @@ type StringMap = ReadonlyMap<string, string>;
 const formatPairs = (map: StringMap): string =>
   [...map]
     .map(([key, value]) => `${key}=${value}`)
-    .sort()
+    .toSorted()
     .join(',');
 
 /** The two sides of the first separator, trimmed; the right one undefined where there is none. */

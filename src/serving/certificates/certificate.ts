@@ -26,7 +26,7 @@ export interface CertificateFields {
 }
 
 /** One attribute of a distinguished name; the value is undefined when it is no string. */
-export interface NameAttribute {
+interface NameAttribute {
   oid: string;
   value: string | undefined;
 }
@@ -146,19 +146,25 @@ export interface CertificateSubject {
   uids: (string | undefined)[];
 }
 
+const isText = (value: string | undefined): value is string => value !== undefined;
+
 export function subjectOf({ subjectAttributes }: CertificateFields): CertificateSubject {
   const valuesOf = (oid: string): (string | undefined)[] => subjectAttributes.filter((attribute) => attribute.oid === oid).map(({ value }) => value);
-  const isText = (value: string | undefined): value is string => value !== undefined;
   return {
-    commonName: valuesOf(Oid.commonName).filter(isText).at(-1) ?? '',
+    commonName: valuesOf(Oid.commonName).findLast(isText) ?? '',
     organizations: valuesOf(Oid.organization).filter(isText),
     uids: valuesOf(Oid.kubernetesUid),
   };
 }
 
+const hexWithColons = (bytes: Buffer): string =>
+  bytes
+    .toString('hex')
+    .toUpperCase()
+    .replace(/..(?=.)/g, '$&:');
+
 /** How upstream names a certificate in its errors (authentication/request/x509). */
 export function describeCertificate({ serialNumber, subjectKeyId, authorityKeyId }: CertificateFields): string {
-  const hex = (bytes: Buffer): string => bytes.toString('hex').toUpperCase().replace(/..(?=.)/g, '$&:');
   const serial = BigInt.asIntN(serialNumber.length * 8, BigInt(`0x${serialNumber.toString('hex') || '0'}`));
-  return `SN=${serial}, SKID=${hex(subjectKeyId)}, AKID=${hex(authorityKeyId)}`;
+  return `SN=${serial}, SKID=${hexWithColons(subjectKeyId)}, AKID=${hexWithColons(authorityKeyId)}`;
 }

@@ -72,6 +72,10 @@ function build({ certificate, sni = [], clientCas = [] }: ServingCertificates, s
     return { options, context: createSecureContext(options) };
   };
   const { options, context } = withPair(certificate.current);
-  const entries = sni.map(({ certificate: { current }, names }) => ({ value: withPair(current), explicitNames: names, certificateNames: namesOfCertificate(current) }));
+  const entries = sni.map(({ certificate: { current }, names }) => ({
+    value: withPair(current),
+    explicitNames: names,
+    certificateNames: namesOfCertificate(current),
+  }));
   return { defaultOptions: options, defaultContext: context, byName: buildNameTable(entries) };
 }

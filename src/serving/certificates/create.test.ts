@@ -32,7 +32,12 @@ describe('certificates that we make', () => {
   });
 
   test('a self-signed one serves its name and addresses, and brings its authority along', () => {
-    const pair = createSelfSigned({ commonName: '10.0.0.1', hosts: ['kubernetes.default.svc', 'localhost'], ips: ['::1', 'fd00::ffff:10.1.2.3'], now: new Date('2026-11-16T00:00:00Z') });
+    const pair = createSelfSigned({
+      commonName: '10.0.0.1',
+      hosts: ['kubernetes.default.svc', 'localhost'],
+      ips: ['::1', 'fd00::ffff:10.1.2.3'],
+      now: new Date('2026-11-16T00:00:00Z'),
+    });
     checkKeyPair(pair);
     const [leaf, ca] = parseCertificates(pair.certPem);
     expect(leaf!.checkIssued(ca!)).toBe(true);
@@ -57,7 +62,9 @@ describe('certificates that we make', () => {
 
   test('a key of another certificate is refused', () => {
     const other = createSelfSigned({ commonName: 'a' });
-    expect(() => checkKeyPair({ certPem: createSelfSigned({ commonName: 'b' }).certPem, keyPem: other.keyPem })).toThrow('tls: private key does not match public key');
+    expect(() => checkKeyPair({ certPem: createSelfSigned({ commonName: 'b' }).certPem, keyPem: other.keyPem })).toThrow(
+      'tls: private key does not match public key',
+    );
     expect(() => checkKeyPair({ certPem: '', keyPem: other.keyPem })).toThrow('tls: failed to find any PEM data in certificate input');
   });
 

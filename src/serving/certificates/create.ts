@@ -56,7 +56,7 @@ export function createAuthority({ commonName, issuer, key, notBefore, notAfter }
     issuer: issuer?.subject ?? subject,
     subject,
     publicKey,
-    validity: validity(notBefore, notAfter, 10 * YEAR_MS),
+    validity: encodeValidity(notBefore, notAfter, 10 * YEAR_MS),
     extensions: [
       keyUsage(KEY_USAGE_CERT_SIGN | KEY_USAGE_DIGITAL_SIGNATURE),
       basicConstraints(true),
@@ -88,7 +88,7 @@ export function signCertificate(authority: Authority, request: CertificateReques
     issuer: authority.subject,
     subject: encodeName(attributes),
     publicKey,
-    validity: validity(request.notBefore, request.notAfter, YEAR_MS),
+    validity: encodeValidity(request.notBefore, request.notAfter, YEAR_MS),
     extensions: [
       keyUsage(KEY_USAGE_DIGITAL_SIGNATURE),
       extendedKeyUsage(request.usages),
@@ -167,9 +167,10 @@ function keyIdOf(publicKey: KeyObject): Buffer {
     .digest();
 }
 
-const encodeName = (attributes: readonly (readonly [string, string])[]): Buffer => sequence(...attributes.map(([type, value]) => set(sequence(oid(type), utf8String(value)))));
+const encodeName = (attributes: readonly (readonly [string, string])[]): Buffer =>
+  sequence(...attributes.map(([type, value]) => set(sequence(oid(type), utf8String(value)))));
 
-function validity(notBefore: Date | undefined, notAfter: Date | undefined, lifetimeMs: number): Buffer {
+function encodeValidity(notBefore: Date | undefined, notAfter: Date | undefined, lifetimeMs: number): Buffer {
   const from = notBefore ?? new Date(Date.now() - HOUR_MS);
   return sequence(time(from), time(notAfter ?? new Date(from.getTime() + HOUR_MS + lifetimeMs)));
 }
@@ -186,10 +187,7 @@ const extendedKeyUsage = (usages: CertificateRequest['usages']): Buffer =>
   extension(Oid.extendedKeyUsage, false, sequence(...usages.map((usage) => oid(usage === 'client' ? Oid.clientAuth : Oid.serverAuth))));
 
 function subjectAltNames(hosts: readonly string[], ips: readonly string[]): Buffer[] {
-  const names = [
-    ...hosts.map((host) => der(contextTag(2, true), Buffer.from(host, 'latin1'))),
-    ...ips.map((ip) => der(contextTag(7, true), addressBytes(ip))),
-  ];
+  const names = [...hosts.map((host) => der(contextTag(2, true), Buffer.from(host, 'latin1'))), ...ips.map((ip) => der(contextTag(7, true), addressBytes(ip)))];
   return names.length === 0 ? [] : [extension(Oid.subjectAltName, false, sequence(...names))];
 }
 
@@ -205,13 +203,14 @@ function addressBytes(ip: string): Buffer {
   }
 }
 
+const ipv6Groups = (part: string | undefined): number[] => (part ? part.split(':').map((group) => Number.parseInt(group, 16)) : []);
+
 function ipv6Bytes(ip: string): Buffer {
   const withoutZone = ip.replace(/%.*$/, '');
   const plain = withoutZone.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => `${(a * 256 + +b).toString(16)}:${(c * 256 + +d).toString(16)}`);
   const [head, tail] = plain.split('::');
-  const groups = (part: string | undefined): number[] => (part ? part.split(':').map((group) => Number.parseInt(group, 16)) : []);
-  const left = groups(head);
-  const right = groups(tail);
+  const left = ipv6Groups(head);
+  const right = ipv6Groups(tail);
   const all = [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
   return Buffer.from(all.flatMap((group) => [group >> 8, group & 0xff]));
 }

@@ -96,7 +96,7 @@ export function readValue(bytes: Buffer, offset = 0): DerValue {
 /** The values that a constructed value holds, in order. */
 export function readChildren(content: Buffer): DerValue[] {
   const children: DerValue[] = [];
-  for (let offset = 0; offset < content.length; ) {
+  for (let offset = 0; offset < content.length;) {
     const child = readValue(content, offset);
     children.push(child);
     offset += child.raw.length;
@@ -138,7 +138,9 @@ export function readText({ tag, content }: DerValue): string | undefined {
     case Tag.t61String:
       return content.toString('latin1');
     case Tag.bmpString:
-      return Buffer.from(content.subarray(0, content.length & ~1)).swap16().toString('utf16le');
+      return Buffer.from(content.subarray(0, content.length & ~1))
+        .swap16()
+        .toString('utf16le');
     default:
       return undefined;
   }

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ensureSelfSigned } from './cert-dir.ts';
+import { Gate } from '../test-server.ts';
 import { createSelfSigned } from './create.ts';
 import { type FileReloadable, watchBundle, watchKeyPair } from './reload.ts';
 
@@ -43,12 +43,15 @@ describe('certificates that change on disk', () => {
   test('a broken file is told once, and the old pair stays until a good one comes', async () => {
     const first = writePair('one');
     const errors: string[] = [];
-    let wake = (): void => {};
-    const pair = watchKeyPair(join(folder, 'tls.crt'), join(folder, 'tls.key'), { pollMs: 5, settleMs: 1, onError: (error) => (errors.push(error.message), wake()) });
+    const told = new Gate();
+    const pair = watchKeyPair(join(folder, 'tls.crt'), join(folder, 'tls.key'), {
+      pollMs: 5,
+      settleMs: 1,
+      onError: (error) => (errors.push(error.message), told.open()),
+    });
     open.push(pair);
-    const told = new Promise<void>((resolve) => (wake = resolve));
     writeFileSync(join(folder, 'tls.key'), createSelfSigned({ commonName: 'other' }).keyPem);
-    await told;
+    await told.opened;
     expect(errors).toEqual(['tls: private key does not match public key']);
     expect(pair.current).toEqual(first);
     const changed = nextChange(pair);
@@ -76,24 +79,5 @@ describe('certificates that change on disk', () => {
     writeFileSync(join(folder, 'text.pem'), 'hello');
     expect(() => watchBundle(join(folder, 'empty.pem'))).toThrow('missing content for CA bundle');
     expect(() => watchBundle(join(folder, 'text.pem'))).toThrow('data does not contain any valid RSA or ECDSA certificates');
-  });
-});
-
-describe('--cert-dir', () => {
-  test('a pair is made once, the key for its owner alone, and used again', () => {
-    const certDir = join(folder, 'deep', 'certificates');
-    const made = ensureSelfSigned(certDir, { publicAddress: '127.0.0.1', hosts: ['localhost'] });
-    expect(made).toEqual({ certFile: join(certDir, 'apiserver.crt'), keyFile: join(certDir, 'apiserver.key'), isNew: true });
-    expect(statSync(made.keyFile).mode & 0o777).toBe(0o600);
-    const before = readFileSync(made.certFile, 'utf8');
-    expect(ensureSelfSigned(certDir, { publicAddress: '127.0.0.1' })).toEqual({ ...made, isNew: false });
-    expect(readFileSync(made.certFile, 'utf8')).toBe(before);
-  });
-
-  test('half a pair is left alone', () => {
-    mkdirSync(join(folder, 'c'));
-    writeFileSync(join(folder, 'c', 'apiserver.crt'), 'x');
-    chmodSync(join(folder, 'c', 'apiserver.crt'), 0o644);
-    expect(() => ensureSelfSigned(join(folder, 'c'), { publicAddress: 'x' })).toThrow(`error reading ${join(folder, 'c', 'apiserver.key')}, certificate and key must be supplied as a pair`);
   });
 });

@@ -46,7 +46,7 @@ export function watchBundle(file: string, options: ReloadOptions = {}): FileRelo
 }
 
 /** Reads files, makes a value of their texts, and makes it anew whenever the texts change. */
-export function watchFiles<T>(files: readonly string[], options: ReloadOptions, make: (texts: string[]) => T): FileReloadable<T> {
+function watchFiles<T>(files: readonly string[], options: ReloadOptions, make: (texts: string[]) => T): FileReloadable<T> {
   const { onError = () => {}, pollMs = 60_000, settleMs = 20 } = options;
   const listeners: (() => void)[] = [];
   let texts = files.map((file) => readFileSync(file, 'utf8'));

@@ -1,20 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAuthority, createSelfSigned, signCertificate } from './create.ts';
-import { buildNameTable, findByName, namesOfCertificate, parseSniFlag } from './sni.ts';
-
-describe('--tls-sni-cert-key', () => {
-  test.each([
-    ['foo.crt,foo.key', { certFile: 'foo.crt', keyFile: 'foo.key', names: [] }],
-    [' foo.crt , foo.key ', { certFile: 'foo.crt', keyFile: 'foo.key', names: [] }],
-    ['foo.crt,foo.key:*.foo.com, foo.com', { certFile: 'foo.crt', keyFile: 'foo.key', names: ['*.foo.com', 'foo.com'] }],
-  ])('%s', (value, expected) => expect(parseSniFlag(value)).toEqual(expected));
-
-  test.each([
-    ['foo.crt', 'expected comma separated certificate and key file paths'],
-    ['a,b,c', 'expected comma separated certificate and key file paths'],
-    ['foo.crt,foo.key:', 'empty names list is not allowed'],
-  ])('%s is refused', (value, message) => expect(() => parseSniFlag(value)).toThrow(message));
-});
+import { buildNameTable, findByName, namesOfCertificate } from './sni.ts';
 
 describe('which certificate serves a name', () => {
   const table = buildNameTable([

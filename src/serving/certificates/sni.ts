@@ -2,23 +2,6 @@ import { isIP } from 'node:net';
 import { parseCertificate, subjectOf } from './certificate.ts';
 import { type KeyPair, decodePem } from './pem.ts';
 
-/** What `--tls-sni-cert-key` says: files, and the names they are for (none: those of the certificate). */
-export interface SniFlag {
-  certFile: string;
-  keyFile: string;
-  names: string[];
-}
-
-/** `cert,key` or `cert,key:name,name`. Throws with upstream's words (component-base/cli/flag). */
-export function parseSniFlag(value: string): SniFlag {
-  const colon = value.indexOf(':');
-  const files = (colon === -1 ? value : value.slice(0, colon)).split(',').map((file) => file.trim());
-  const names = colon === -1 ? '' : value.slice(colon + 1).trim();
-  if (colon !== -1 && names === '') throw new Error('empty names list is not allowed');
-  if (files.length !== 2) throw new Error('expected comma separated certificate and key file paths');
-  return { certFile: files[0]!, keyFile: files[1]!, names: names === '' ? [] : names.split(',').map((name) => name.trim()) };
-}
-
 /** One certificate that is served to clients that ask for certain names. */
 export interface NamedValue<T> {
   value: T;

@@ -6,7 +6,10 @@ import { decodePem } from './pem.ts';
 import { verifyClientChain } from './verify.ts';
 
 const derOf = (pem: string): Buffer => decodePem('CERTIFICATE', pem)[0]!;
-const client = (authority: Authority, more: Partial<Parameters<typeof signCertificate>[1]> = {}): Buffer => derOf(signCertificate(authority, { commonName: 'jane', usages: ['client'], ...more }).certPem);
+const client = (authority: Authority, more: Partial<Parameters<typeof signCertificate>[1]> = {}): Buffer =>
+  derOf(signCertificate(authority, { commonName: 'jane', usages: ['client'], ...more }).certPem);
+
+const at = (time: string): Date => new Date(time);
 
 describe('verifyClientChain', () => {
   const root = createAuthority({ commonName: 'root' });
@@ -33,8 +36,9 @@ describe('verifyClientChain', () => {
   test('dates are those of the clock that is given, for every link', () => {
     const leaf = client(root, { notBefore: new Date('2026-01-01T00:00:00Z'), notAfter: new Date('2026-02-01T00:00:00Z') });
     const old = createAuthority({ commonName: 'old', notBefore: new Date('2025-01-01T00:00:00Z'), notAfter: new Date('2026-01-10T00:00:00Z') });
-    const at = (time: string): Date => new Date(time);
-    expect(() => verifyClientChain([leaf], bundle, at('2026-03-01T00:00:00Z'))).toThrow('x509: certificate has expired or is not yet valid: current time 2026-03-01T00:00:00Z is after 2026-02-01T00:00:00Z');
+    expect(() => verifyClientChain([leaf], bundle, at('2026-03-01T00:00:00Z'))).toThrow(
+      'x509: certificate has expired or is not yet valid: current time 2026-03-01T00:00:00Z is after 2026-02-01T00:00:00Z',
+    );
     expect(() => verifyClientChain([leaf], bundle, at('2025-12-01T00:00:00Z'))).toThrow('2025-12-01T00:00:00Z is before 2026-01-01T00:00:00Z');
     const underOld = client(old, { notBefore: at('2026-01-01T00:00:00Z') });
     expect(verifyClientChain([underOld], [old.certPem], at('2026-01-05T00:00:00Z'))).toHaveLength(2);
@@ -49,7 +53,9 @@ describe('verifyClientChain', () => {
   test('a client cannot sign further clients', () => {
     const middle = signCertificate(root, { commonName: 'middle', usages: ['client'] });
     const pretended: Authority = { ...createAuthority({ commonName: 'middle' }), key: createPrivateKey(middle.keyPem) };
-    expect(() => verifyClientChain([client(pretended), derOf(middle.certPem)], bundle)).toThrow('x509: certificate is not authorized to sign other certificates');
+    expect(() => verifyClientChain([client(pretended), derOf(middle.certPem)], bundle)).toThrow(
+      'x509: certificate is not authorized to sign other certificates',
+    );
   });
 
   test('intermediates that issue each other do not keep the server busy', () => {

@@ -28,7 +28,9 @@ export function verifyClientChain(chainDer: readonly Buffer[], caPem: readonly s
   if (!leaf) throw new Error('x509: no certificate');
   checkLink(leaf.fields, now);
   const failures: Error[] = [];
-  const chain = authorities.some(({ fields }) => fields.raw.equals(leaf.fields.raw)) ? [leaf.fields] : findChain([leaf], { intermediates, authorities, now, failures, signatureChecks: 0 });
+  const chain = authorities.some(({ fields }) => fields.raw.equals(leaf.fields.raw))
+    ? [leaf.fields]
+    : findChain([leaf], { intermediates, authorities, now, failures, signatureChecks: 0 });
   if (!chain) throw failures[0] ?? new Error('x509: certificate signed by unknown authority');
   if (!chain.every(allowsClientAuth)) throw new Error('x509: certificate specifies an incompatible key usage');
   return chain;
@@ -79,7 +81,8 @@ function mayIssue(issuer: CertificateFields, path: readonly VerifiableCertificat
     checkLink(issuer, now);
     const maySign = issuer.isCa && (issuer.keyUsage === undefined || (issuer.keyUsage & KEY_USAGE_CERT_SIGN_BIT) !== 0);
     if (!maySign) throw new Error('x509: certificate is not authorized to sign other certificates');
-    if (issuer.maxPathLength !== undefined && path.length - 1 > issuer.maxPathLength) throw new Error('x509: too many intermediates for path length constraint');
+    if (issuer.maxPathLength !== undefined && path.length - 1 > issuer.maxPathLength)
+      throw new Error('x509: too many intermediates for path length constraint');
     return true;
   } catch (error) {
     failures.push(error as Error);

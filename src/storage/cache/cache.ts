@@ -23,9 +23,8 @@ export interface ObjectCache {
   /** Keys under `prefix`, ascending, from one consistent state. Throws Compacted when `revision` is no longer kept. */
   list(prefix: string, options?: CacheListOptions): CacheList;
   /**
-   * Events of keys under `prefix` after revision `after`, in order, each once. Throws Compacted, with the oldest revision it could
-   * have started after, when that history is gone. Events that are already
-   * in history are delivered synchronously, before this returns. A sink that throws is closed.
+   * Events of keys under `prefix` after revision `after`, in order, each once. Throws Compacted, with the oldest revision it could have started after,
+   * when that history is gone. Events that are already in history are delivered synchronously, before this returns. A sink that throws is closed.
    */
   watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void): Subscription;
   /**

@@ -9,6 +9,8 @@ import { openCache } from './object-cache.ts';
 const PREFIX = '/registry/configmaps/';
 const value = Buffer.from('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"u"}}');
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** An engine as etcd would be: others write too, and changes arrive when they arrive. */
 class RemoteEngine implements Engine {
   readonly isSingleWriter = false;
@@ -64,7 +66,6 @@ describe('feed of an engine with other writers', () => {
   });
 
   const put = (name: string): Promise<number> => engine.commit({ type: 'put', key: PREFIX + name, value, expected: 0 });
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   test('freshen waits until the cache is as new as the store', async () => {
     await put('a');
@@ -110,8 +111,18 @@ describe('feed of an engine with other writers', () => {
     const other = openCache(feed, '/registry/secrets/');
     await other.ready;
     const seen: (boolean | string)[] = [];
-    cache.watch(PREFIX, cache.revision, () => seen.push(other.get('/registry/secrets/b') !== undefined), () => undefined);
-    cache.watch(PREFIX, cache.revision, (event) => seen.push(event.key), () => undefined);
+    cache.watch(
+      PREFIX,
+      cache.revision,
+      () => seen.push(other.get('/registry/secrets/b') !== undefined),
+      () => undefined,
+    );
+    cache.watch(
+      PREFIX,
+      cache.revision,
+      (event) => seen.push(event.key),
+      () => undefined,
+    );
     const revision = cache.revision + 1;
     const keys = [`${PREFIX}a`, '/registry/secrets/b', `${PREFIX}c`];
     engine.deliver(keys.map((key) => ({ type: 'put', key, revision, value, previous: undefined })));
@@ -123,19 +134,36 @@ describe('feed of an engine with other writers', () => {
     await put('a');
     engine.deliver();
     const errors: Error[] = [];
-    cache.watch(PREFIX, cache.revision, () => undefined, (error) => errors.push(error));
+    cache.watch(
+      PREFIX,
+      cache.revision,
+      () => undefined,
+      (error) => errors.push(error),
+    );
     await put('b');
     engine.failures = 1;
     engine.lose();
     expect(errors[0]).toBeInstanceOf(Compacted);
     await turn();
     expect(cache.count).toBe(1);
-    expect(() => cache.watch(PREFIX, cache.revision, () => undefined, () => undefined)).toThrow(Compacted);
+    expect(() =>
+      cache.watch(
+        PREFIX,
+        cache.revision,
+        () => undefined,
+        () => undefined,
+      ),
+    ).toThrow(Compacted);
     clock.pass(1_000);
     await turn();
     expect(cache.count).toBe(2);
     const keys: string[] = [];
-    cache.watch(PREFIX, cache.revision, ({ key }) => keys.push(key), () => undefined);
+    cache.watch(
+      PREFIX,
+      cache.revision,
+      ({ key }) => keys.push(key),
+      () => undefined,
+    );
     await put('c');
     engine.deliver();
     expect(keys).toEqual([`${PREFIX}c`]);

@@ -20,7 +20,7 @@ interface Waiter {
   resolve: () => void;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   /** Only changes of keys that start so are of interest to anybody. */
   prefix?: string;
   clock?: Clock;
@@ -166,13 +166,17 @@ export class CacheFeed {
     }
   }
 
+  async #loadAll(): Promise<void> {
+    await Promise.all([...this.#routes].map((route) => route.load()));
+  }
+
   async #restart(error: Error): Promise<void> {
     while (!this.#isClosed) {
       this.#subscription?.close();
       for (const route of this.#routes) route.interrupt(error);
       try {
         await this.#start();
-        await Promise.all([...this.#routes].map((route) => route.load()));
+        await this.#loadAll();
         return;
       } catch {
         // Readers see a cache that does not move, and readiness the engine's own check, until it works again.

@@ -80,7 +80,7 @@ export class History {
 
   /** Undoes, in `tree`, all changes after `revision`. */
   rollBack(tree: OrderedMap<string, StoredEntry>, revision: number): void {
-    for (const event of this.after(revision).reverse()) {
+    for (const event of this.after(revision).toReversed()) {
       if (event.previous) tree.set(event.key, event.previous);
       else tree.delete(event.key);
     }

@@ -10,7 +10,9 @@ import { openCache } from './object-cache.ts';
 const PREFIX = '/registry/configmaps/';
 const LIMITS: HistoryLimits = { minEvents: 3, maxEvents: 6, maxBytes: 1_000_000, freshMs: 75_000 };
 
-const json = (name: string, data: string): Buffer => Buffer.from(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}","uid":"u-${name}"},"data":{"a":"${data}"}}`);
+const json = (name: string, data: string): Buffer =>
+  Buffer.from(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}","uid":"u-${name}"},"data":{"a":"${data}"}}`);
+const ignore = (): void => undefined;
 const line = (event: CacheEvent): string => `${event.type} ${event.entry.object().metadata.name}@${event.entry.object().metadata.resourceVersion}`;
 
 describe('object cache', () => {
@@ -31,16 +33,19 @@ describe('object cache', () => {
     const key = prefix + name;
     return engine.commit({ type: 'put', key, value: json(name.split('/').at(-1)!, data), expected: (await engine.get(key))?.revision ?? 0 });
   };
-  const remove = async (name: string): Promise<number> => engine.commit({ type: 'delete', key: PREFIX + name, expected: (await engine.get(PREFIX + name))!.revision });
-  const names = (revision?: number, prefix = PREFIX): string[] => cache.list(prefix, revision === undefined ? {} : { revision }).entries.map(({ key }) => key.slice(PREFIX.length));
-  const ignore = (): void => undefined;
+  const remove = async (name: string): Promise<number> =>
+    engine.commit({ type: 'delete', key: PREFIX + name, expected: (await engine.get(PREFIX + name))!.revision });
+  const names = (revision?: number, prefix = PREFIX): string[] =>
+    cache.list(prefix, revision === undefined ? {} : { revision }).entries.map(({ key }) => key.slice(PREFIX.length));
 
   describe('entries', () => {
     test('carry their version in bytes and object, and know where the type ends', async () => {
       const revision = await put('ns/a');
       const entry = cache.get(`${PREFIX}ns/a`)!;
       expect(entry.revision).toBe(revision);
-      expect(entry.bytes.toString()).toBe(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"u-a","resourceVersion":"${revision}"},"data":{"a":"x"}}`);
+      expect(entry.bytes.toString()).toBe(
+        `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"u-a","resourceVersion":"${revision}"},"data":{"a":"x"}}`,
+      );
       expect(entry.bytes.toString().slice(entry.typePrefixLength)).toMatch(/^"metadata":/);
       expect(entry.bytes).toBe(entry.bytes);
       expect(entry.object()).toBe(entry.object());
@@ -99,7 +104,12 @@ describe('object cache', () => {
     test('with a selector count matches against the limit, and say whether keys follow', async () => {
       for (const name of ['a1', 'b1', 'a2', 'b2', 'a3']) await put(name);
       const matches = ({ key }: { key: string }): boolean => key.startsWith(`${PREFIX}a`);
-      expect(cache.list(PREFIX, { limit: 2, matches })).toMatchObject({ hasMore: true, lastKey: `${PREFIX}a2`, remaining: 3, entries: [{ key: `${PREFIX}a1` }, { key: `${PREFIX}a2` }] });
+      expect(cache.list(PREFIX, { limit: 2, matches })).toMatchObject({
+        hasMore: true,
+        lastKey: `${PREFIX}a2`,
+        remaining: 3,
+        entries: [{ key: `${PREFIX}a1` }, { key: `${PREFIX}a2` }],
+      });
       expect(cache.list(PREFIX, { matches }).entries).toHaveLength(3);
       expect(cache.list(PREFIX, { matches: () => false })).toMatchObject({ entries: [], hasMore: false, lastKey: `${PREFIX}b2` });
     });
@@ -163,15 +173,25 @@ describe('object cache', () => {
       const future: number[] = [];
       const closed: number[] = [];
       const start = cache.revision;
-      const subscription = cache.watch(PREFIX, start, (event) => {
-        closed.push(event.revision);
-        subscription.close();
-      }, ignore);
+      const subscription = cache.watch(
+        PREFIX,
+        start,
+        (event) => {
+          closed.push(event.revision);
+          subscription.close();
+        },
+        ignore,
+      );
       let isBegun = false;
-      cache.watch(PREFIX, start, () => {
-        if (!isBegun) cache.watch(PREFIX, start, (event) => inner.push(event.revision), ignore);
-        isBegun = true;
-      }, ignore);
+      cache.watch(
+        PREFIX,
+        start,
+        () => {
+          if (!isBegun) cache.watch(PREFIX, start, (event) => inner.push(event.revision), ignore);
+          isBegun = true;
+        },
+        ignore,
+      );
       cache.watch(PREFIX, start + 2, (event) => future.push(event.revision), ignore);
       for (const name of ['a', 'b', 'c']) await put(name);
       expect(inner).toEqual([start + 1, start + 2, start + 3]);
@@ -182,7 +202,17 @@ describe('object cache', () => {
     test('that throw are closed; the others do not notice', async () => {
       const errors: string[] = [];
       const lines: string[] = [];
-      cache.watch(PREFIX, cache.revision, () => { throw new Error('full'); }, (error) => { errors.push(error.message); throw new Error('again'); });
+      cache.watch(
+        PREFIX,
+        cache.revision,
+        () => {
+          throw new Error('full');
+        },
+        (error) => {
+          errors.push(error.message);
+          throw new Error('again');
+        },
+      );
       cache.watch(PREFIX, cache.revision, (event) => lines.push(line(event)), ignore);
       await put('a');
       await put('b');
@@ -218,14 +248,19 @@ describe('object cache', () => {
     cache.onProgress((revision) => calls.push(['first', revision]));
     clock.pass(30_000);
     const second = cache.onProgress((revision) => calls.push(['second', revision]));
-    cache.onProgress(() => { throw new Error('gone'); });
+    cache.onProgress(() => {
+      throw new Error('gone');
+    });
     const revision = await put('n', 'x', '/registry/nodes/');
     clock.pass(29_999);
     expect(calls).toEqual([]);
     clock.pass(1);
     expect(calls).toEqual([['first', revision]]);
     clock.pass(30_000);
-    expect(calls).toEqual([['first', revision], ['second', revision]]);
+    expect(calls).toEqual([
+      ['first', revision],
+      ['second', revision],
+    ]);
     second.close();
     clock.pass(60_000);
     expect(calls).toHaveLength(3);

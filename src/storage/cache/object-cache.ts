@@ -11,7 +11,7 @@ import { CacheChange, DEFAULT_HISTORY_LIMITS, History, type HistoryLimits } from
 import { ProgressTicker } from './progress.ts';
 import { Snapshots } from './snapshots.ts';
 
-export interface ObjectCacheOptions {
+interface ObjectCacheOptions {
   codec?: StoredCodec;
   history?: HistoryLimits;
   /** How often `onProgress` calls. */

@@ -65,7 +65,7 @@ export class ChangeLog {
   /** `items` are the current ones under `prefix`; they become those of `revision`. */
   rollBack(items: Map<string, Stored>, prefix: string, revision: number): void {
     this.assertKept(revision);
-    for (const event of this.#events.since(revision + 1).reverse()) {
+    for (const event of this.#events.since(revision + 1).toReversed()) {
       if (!event.key.startsWith(prefix)) continue;
       if (event.previous) items.set(event.key, event.previous);
       else items.delete(event.key);

@@ -1,7 +1,17 @@
-import { mkdir, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, constants, mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve as absolute } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
-import { type Change, CommitConflict, type Engine, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
+import {
+  type Change,
+  CommitConflict,
+  type Engine,
+  type Range,
+  type RangeOptions,
+  StorageUnavailable,
+  type Stored,
+  type StoredEvent,
+  type Subscription,
+} from '../engine.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { type Lease, LeaseSweeper } from './lease-sweeper.ts';
@@ -9,7 +19,7 @@ import { type FileTransaction, LmdbFile, MAX_KEY_BYTES, StorageBroken } from './
 import { FIRST_REVISION } from './memory.ts';
 import { cut } from './range.ts';
 
-export interface EmbeddedEngineOptions {
+interface EmbeddedEngineOptions {
   folder: string;
   clock?: Clock;
   history?: ChangeLogLimits;
@@ -17,7 +27,7 @@ export interface EmbeddedEngineOptions {
 
 /** Opens the store in the folder, made if its parent exists. Throws StorageUnavailable with one line that tells why not. */
 export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<Engine> {
-  const folder = resolve(options.folder);
+  const folder = absolute(options.folder);
   await makeFolder(folder);
   const lock = await lockFolder(folder);
   try {
@@ -37,6 +47,10 @@ async function makeFolder(folder: string): Promise<void> {
     if (code !== 'EEXIST') throw new StorageUnavailable(`cannot make the folder ${folder}: ${message}`);
     if (!(await stat(folder)).isDirectory()) throw new StorageUnavailable(`cannot open the store in ${folder}: it is not a folder`);
   }
+  const { R_OK, W_OK, X_OK } = constants;
+  await access(folder, R_OK | W_OK | X_OK).catch(() => {
+    throw new StorageUnavailable(`cannot open the store in ${folder}: it may not be written`);
+  });
 }
 
 /** A change that was judged good and is on its way to the disk. */
@@ -54,8 +68,9 @@ interface EndedLeases {
   reject: (error: Error) => void;
 }
 
-/** So many changes go into one transaction at most: what others wait for stays short. */
+/** A transaction takes changes up to these bounds: what others wait for stays short. */
 const CHANGES_A_BATCH = 1_000;
+const BYTES_A_BATCH = 8 * 1024 * 1024;
 
 /**
  * One machine's store: LMDB holds the state, this process its recent history.
@@ -124,7 +139,8 @@ class EmbeddedEngine implements Engine {
     const endTurn = await this.#takeTurn(change.key);
     try {
       if (this.#failure instanceof StorageBroken) throw this.#failure;
-      if (Buffer.byteLength(change.key) > MAX_KEY_BYTES) throw new StorageUnavailable(`a key of ${Buffer.byteLength(change.key)} bytes is longer than the ${MAX_KEY_BYTES} that the store takes`);
+      if (Buffer.byteLength(change.key) > MAX_KEY_BYTES)
+        throw new StorageUnavailable(`a key of ${Buffer.byteLength(change.key)} bytes is longer than the ${MAX_KEY_BYTES} that the store takes`);
       const previous = this.#read(change.key);
       if ((previous?.revision ?? 0) !== change.expected || (change.type === 'delete' && !previous)) throw new CommitConflict(change.key, previous);
       return await new Promise<number>((resolve, reject) => {
@@ -166,7 +182,8 @@ class EmbeddedEngine implements Engine {
     await this.#sweeper.stop();
     this.#isClosed = true;
     while (this.#turns.size > 0 || this.#isScheduled) await (this.#turns.values().next().value ?? this.#batchDone);
-    await this.#file.close();
+    // A broken LMDB may never say that it has ended.
+    if (!(this.#failure instanceof StorageBroken)) await this.#file.close();
     await this.#lock.release();
   }
 
@@ -209,7 +226,7 @@ class EmbeddedEngine implements Engine {
 
   /** Never rejects: what goes wrong is told to the commits concerned. */
   async #writeBatch(): Promise<void> {
-    const batch = this.#queue.splice(0, CHANGES_A_BATCH);
+    const batch = this.#takeBatch();
     const ended = this.#ended.splice(0);
     const events = batch.map(({ change, previous }) => this.#eventOf(change, previous));
     const writes = events.map(({ key, value, revision }, i) => ({ key, value, revision, expiresAtMs: this.#expiryOf(batch[i]!.change) }));
@@ -222,6 +239,14 @@ class EmbeddedEngine implements Engine {
     this.#settle(batch, ended, events);
     for (const { expiresAtMs } of writes) this.#sweeper.wakeAt(expiresAtMs);
     if (this.#queue.length + this.#ended.length > 0) this.#startWriting();
+  }
+
+  #takeBatch(): Pending[] {
+    let sizeBytes = 0;
+    const beyond = this.#queue.findIndex(
+      ({ change }, i) => i === CHANGES_A_BATCH || (sizeBytes += change.type === 'put' ? change.value.length : 0) > BYTES_A_BATCH,
+    );
+    return this.#queue.splice(0, beyond === -1 ? this.#queue.length : Math.max(beyond, 1));
   }
 
   async #write(transaction: FileTransaction): Promise<StorageUnavailable | undefined> {

@@ -8,7 +8,7 @@ export interface Lease {
   expiresAtMs: number;
 }
 
-export interface LeaseTable {
+interface LeaseTable {
   firstExpiryMs(): number | undefined;
   /** At most `limit` leases that have ended by then, earliest first. */
   due(nowMs: number, limit: number): Lease[];

@@ -34,7 +34,7 @@ const HEADER_BYTES = 64;
 /** With less than this, a short write is a full disk. */
 const FULL_BELOW_BYTES = 1024 * 1024;
 
-export interface FileWrite {
+interface FileWrite {
   key: string;
   /** Undefined removes the key. */
   value: Buffer | undefined;
@@ -161,7 +161,9 @@ export class LmdbFile {
     this.#database.resetReadTxn();
     const isWritten = readRevision(this.#database) >= transaction.revision;
     // LMDB's own errors are below zero, and leave it unusable.
-    return isWritten || code < 0 ? new StorageBroken(`${subject}: ${failure.message}; it needs a restart`) : new StorageUnavailable(`${subject}: ${failure.message}`);
+    return isWritten || code < 0
+      ? new StorageBroken(`${subject}: ${failure.message}; it needs a restart`)
+      : new StorageUnavailable(`${subject}: ${failure.message}`);
   }
 }
 
@@ -179,7 +181,8 @@ class LmdbFailure extends Error {
 function checkFormat(database: RootDatabase<Buffer, Buffer>, folder: string): boolean {
   const text = database.get(FORMAT_KEY)?.toString();
   if (text === undefined) return false;
-  if (!(Number(text) <= FORMAT)) throw new StorageUnavailable(`the store in ${folder} has format ${text}, and this version reads up to ${FORMAT}; use a newer version`);
+  if (!(Number(text) <= FORMAT))
+    throw new StorageUnavailable(`the store in ${folder} has format ${text}, and this version reads up to ${FORMAT}; use a newer version`);
   return true;
 }
 

@@ -1,12 +1,22 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { type Change, CommitConflict, type Engine, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
+import {
+  type Change,
+  CommitConflict,
+  type Engine,
+  type Range,
+  type RangeOptions,
+  StorageUnavailable,
+  type Stored,
+  type StoredEvent,
+  type Subscription,
+} from '../engine.ts';
 import { compareKeys } from '../key-order.ts';
 import { orderedMap } from '../ordered-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type Lease, LeaseSweeper } from './lease-sweeper.ts';
 import { cut } from './range.ts';
 
-export interface MemoryEngineOptions {
+interface MemoryEngineOptions {
   clock?: Clock;
   history?: ChangeLogLimits;
 }

@@ -1,0 +1,38 @@
+import type { ApiObject } from '../../util/api-object.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { defineResource } from '../define.ts';
+import type { ControllerRevision } from '../facts/types/apps-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { validateNonNegative } from '../validation/non-negative.ts';
+
+/** A state of a workload's template, kept so that it can be gone back to. */
+export const controllerRevisions = defineResource<ControllerRevision>('apps/v1/controllerrevisions', {
+  validate(controllerRevision, errors, old) {
+    validateFinalizerNames(controllerRevision.metadata, errors);
+    validateNonNegative(controllerRevision.revision, errors.at('revision'));
+    if (old) validateUnchanged(controllerRevision.data, old.data, errors.at('data'));
+    else validateData(controllerRevision, errors.at('data'));
+  },
+  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+  validatesWhole: 'after',
+
+  cells: {
+    Controller: controllerName,
+    Revision: ({ revision }) => revision,
+  },
+});
+
+function validateData({ data }: ControllerRevision, errors: FieldErrors): void {
+  if (data === null || data === undefined) errors.required('data is mandatory');
+  else if (!isJsonObject(data)) errors.required('data must be a valid JSON object');
+}
+
+/** `statefulset.apps/web`. */
+function controllerName({ metadata }: ApiObject): string {
+  const owner = (metadata.ownerReferences ?? []).find(({ controller }) => controller);
+  if (!owner) return '<none>';
+  const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.slice(0, owner.apiVersion.indexOf('/'))}` : '';
+  return `${owner.kind}${group}`.toLowerCase() + `/${owner.name}`;
+}

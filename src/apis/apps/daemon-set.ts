@@ -1,0 +1,141 @@
+import { badRequest } from '../../util/errors.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { defaultPodTemplateSpec, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
+import { defineResource } from '../define.ts';
+import type { DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from '../facts/types/apps-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
+import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { formatLabelSelector, formatLabels, hasInvalidLabelValue, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
+import { validateNonNegative } from '../validation/non-negative.ts';
+import { readCount } from './annotation-count.ts';
+import { type StatusCounts, containerImages, containerNames, validateCollisionCount, validateCounts, validateMatches, validateNotEmpty, validateRunsForever } from './workload.ts';
+
+const ON_DELETE = 'OnDelete';
+const ROLLING_UPDATE = 'RollingUpdate';
+/** What was a field of older versions: how often the template has changed. The server keeps it, whatever clients write. */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+
+const STRATEGY: InternalFields = [
+  ['Type', 'type'],
+  ['RollingUpdate', 'rollingUpdate', [['MaxUnavailable', 'maxUnavailable'], ['MaxSurge', 'maxSurge']]],
+];
+
+const STATUS: StatusCounts = {
+  nonNegative: ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'observedGeneration', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable', 'collisionCount'],
+  atMost: [],
+};
+
+/** One pod of a template on every node. */
+export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
+  generation: 'spec',
+
+  default({ metadata, spec }) {
+    checkTemplateGeneration(metadata.annotations?.[TEMPLATE_GENERATION]);
+    defaultUpdateStrategy(spec.updateStrategy);
+    spec.revisionHistoryLimit ??= 10;
+    defaultPodTemplateSpec(spec.template);
+  },
+
+  prepareForCreate(daemonSet) {
+    const given = templateGeneration(daemonSet);
+    setTemplateGeneration(daemonSet, given < 1n ? 1n : given);
+  },
+  prepareForUpdate(daemonSet, old) {
+    const isChanged = !equalJson(daemonSet.spec.template, old.spec.template);
+    setTemplateGeneration(daemonSet, templateGeneration(old) + (isChanged ? 1n : 0n));
+  },
+
+  validate(daemonSet, errors) {
+    validateFinalizerNames(daemonSet.metadata, errors);
+    validateSpec(daemonSet, errors.at('spec'));
+  },
+  validateUpdate(daemonSet, old, errors) {
+    validateFinalizerNames(daemonSet.metadata, errors);
+    validateUnchanged(daemonSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
+    validateSpec(daemonSet, errors.at('spec'), old);
+  },
+  warnings(daemonSet, old) {
+    return old && templateGeneration(old) === templateGeneration(daemonSet) ? [] : podTemplateWarnings(daemonSet.spec.template, 'spec.template');
+  },
+
+  subresources: {
+    status: {
+      update: {
+        prepareForUpdate: (daemonSet, old) => setTemplateGeneration(daemonSet, templateGeneration(old)),
+        validateUpdate({ metadata, status }, old, errors) {
+          validateFinalizerNames(metadata, errors);
+          validateCounts(status, STATUS, errors.at('status'));
+          validateCollisionCount(status, old.status, errors.at('status'));
+        },
+      },
+    },
+  },
+
+  cells: {
+    Desired: ({ status }) => status.desiredNumberScheduled,
+    Current: ({ status }) => status.currentNumberScheduled,
+    Ready: ({ status }) => status.numberReady,
+    'Up-to-date': ({ status }) => status.updatedNumberScheduled ?? 0,
+    Available: ({ status }) => status.numberAvailable ?? 0,
+    'Node Selector': ({ spec }) => formatLabels(spec.template.spec.nodeSelector),
+    Containers: ({ spec }) => containerNames(spec.template.spec.containers),
+    Images: ({ spec }) => containerImages(spec.template.spec.containers),
+    Selector: ({ spec }) => formatLabelSelector(spec.selector),
+  },
+});
+
+function checkTemplateGeneration(text: string | undefined): void {
+  const parsed = text === undefined ? 0n : readCount(text);
+  if (typeof parsed === 'string') throw badRequest(`DaemonSet in version "v1" cannot be handled as a DaemonSet: ${parsed}`);
+}
+
+function templateGeneration({ metadata }: DaemonSet): bigint {
+  const parsed = readCount(metadata.annotations?.[TEMPLATE_GENERATION] ?? '0');
+  return typeof parsed === 'string' ? 0n : parsed;
+}
+
+function setTemplateGeneration({ metadata }: DaemonSet, generation: bigint): void {
+  metadata.annotations = { ...metadata.annotations, [TEMPLATE_GENERATION]: String(generation) };
+}
+
+function defaultUpdateStrategy(strategy: DaemonSetUpdateStrategy): void {
+  strategy.type ||= ROLLING_UPDATE;
+  if (strategy.type === ROLLING_UPDATE) strategy.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...strategy.rollingUpdate };
+}
+
+function validateSpec({ spec }: DaemonSet, errors: FieldErrors, old?: DaemonSet): void {
+  const at = errors.at('template');
+  validateLabelSelector(spec.selector, errors.at('selector'), { allowInvalidValues: hasInvalidLabelValue(old?.spec.selector) });
+  const selector = parsedSelector(spec.selector);
+  validateMatches(selector?.matches(spec.template.metadata.labels) ?? true, spec.template, at);
+  if (spec.selector) validateNotEmpty(spec.selector, 'daemonset', errors.at('selector'));
+  validatePodTemplateSpec(spec.template, at, { old: old?.spec.template });
+  validateRunsForever(spec.template, 'DaemonSet', at);
+  validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
+  validateUpdateStrategy(spec.updateStrategy, errors.at('updateStrategy'));
+  validateNonNegative(spec.revisionHistoryLimit, errors.at('revisionHistoryLimit'));
+}
+
+function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, errors: FieldErrors): void {
+  const at = errors.at('rollingUpdate');
+  if (strategy.type === ON_DELETE) return;
+  if (strategy.type !== ROLLING_UPDATE) errors.notSupported(internalForm(strategy, STRATEGY), [ROLLING_UPDATE, ON_DELETE]);
+  else if (strategy.rollingUpdate) validateRollingUpdate(strategy.rollingUpdate, at);
+  else at.required();
+}
+
+/** Old pods go before new ones come, or after: not both, not neither. */
+function validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpdateDaemonSet, errors: FieldErrors): void {
+  const [unavailable, surge] = [errors.at('maxUnavailable'), errors.at('maxSurge')];
+  validateIntOrPercent(maxUnavailable, unavailable);
+  validateIntOrPercent(maxSurge, surge);
+  validateAtMost100Percent(maxUnavailable, unavailable);
+  validateAtMost100Percent(maxSurge, surge);
+  const hasUnavailable = amountOf(maxUnavailable) !== 0;
+  const hasSurge = amountOf(maxSurge) !== 0;
+  if (hasUnavailable && hasSurge) surge.invalid(maxSurge, 'may not be set when maxUnavailable is non-zero');
+  if (!hasUnavailable && !hasSurge) unavailable.required('cannot be 0 when maxSurge is 0');
+}

@@ -1,0 +1,148 @@
+import type { UpdateRules } from '../../registry/definition.ts';
+import { badRequest } from '../../util/errors.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { scaleSubresource } from '../autoscaling/scale.ts';
+import { defaultPodTemplateSpec } from '../core/pod/template.ts';
+import { defineResource } from '../define.ts';
+import type { Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdateDeployment } from '../facts/types/apps-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
+import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { parsedSelector } from '../validation/label-selector.ts';
+import { validateNonNegative } from '../validation/non-negative.ts';
+import { readCount } from './annotation-count.ts';
+import { type StatusCounts, containerImages, containerNames, templateOwnerWarnings, validateCollisionCount, validateCounts, validateRequiredSelector, validateSelectedTemplate } from './workload.ts';
+
+const RECREATE = 'Recreate';
+const ROLLING_UPDATE = 'RollingUpdate';
+/** What was a field of older versions: kept in an annotation, which must hold a number. */
+const ROLLBACK_TO = 'deprecated.deployment.rollback.revision';
+
+const STRATEGY: InternalFields = [
+  ['Type', 'type'],
+  ['RollingUpdate', 'rollingUpdate', [['MaxUnavailable', 'maxUnavailable'], ['MaxSurge', 'maxSurge']]],
+];
+
+const STATUS: StatusCounts = {
+  nonNegative: ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'terminatingReplicas', 'collisionCount'],
+  atMost: [
+    ['updatedReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['readyReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['availableReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['availableReplicas', 'readyReplicas', 'cannot be greater than readyReplicas'],
+  ],
+};
+
+const updateRules: UpdateRules<Deployment> = {
+  prepareForUpdate(deployment, old) {
+    // Annotations are copied to ReplicaSets, so a change of them is work for the controller too.
+    const isWork = deployment.metadata.generation !== old.metadata.generation || !equalJson(deployment.metadata.annotations ?? {}, old.metadata.annotations ?? {});
+    if (isWork) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  },
+  validateUpdate(deployment, old, errors) {
+    validateFinalizerNames(deployment.metadata, errors);
+    validateSpec(deployment, errors.at('spec'), old);
+    validateUnchanged(deployment.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
+  },
+};
+
+/** Pods by way of ReplicaSets, which replace one another when the template changes. */
+export const deployments = defineResource<Deployment>('apps/v1/deployments', {
+  ...updateRules,
+  generation: 'spec',
+
+  default({ metadata, spec }) {
+    if (metadata.annotations) normalizeRollback(metadata.annotations);
+    spec.replicas ??= 1;
+    defaultStrategy(spec.strategy);
+    spec.revisionHistoryLimit ??= 10;
+    spec.progressDeadlineSeconds ??= 600;
+    defaultPodTemplateSpec(spec.template);
+  },
+
+  validate(deployment, errors) {
+    validateFinalizerNames(deployment.metadata, errors);
+    validateSpec(deployment, errors.at('spec'));
+  },
+  warnings: templateOwnerWarnings,
+
+  subresources: {
+    status: {
+      update: {
+        prepareForUpdate({ metadata }, old) {
+          if (old.metadata.labels) metadata.labels = { ...old.metadata.labels };
+          else delete metadata.labels;
+        },
+        validateUpdate({ metadata, status }, old, errors) {
+          validateFinalizerNames(metadata, errors);
+          validateCounts(status, STATUS, errors.at('status'));
+          validateCollisionCount(status, old.status, errors.at('status'));
+        },
+      },
+    },
+    scale: scaleSubresource<Deployment>('deployments.apps', ({ spec }) => parsedSelector(spec.selector)?.toString() ?? '', updateRules),
+  },
+
+  cells: {
+    Ready: ({ spec, status }) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
+    'Up-to-date': ({ status }) => status.updatedReplicas ?? 0,
+    Available: ({ status }) => status.availableReplicas ?? 0,
+    Containers: ({ spec }) => containerNames(spec.template.spec.containers),
+    Images: ({ spec }) => containerImages(spec.template.spec.containers),
+    Selector: ({ spec }) => parsedSelector(spec.selector)?.toString() ?? '<invalid>',
+  },
+});
+
+function normalizeRollback(annotations: Record<string, string>): void {
+  const revision = annotations[ROLLBACK_TO];
+  if (revision === undefined) return;
+  const parsed = revision === '' ? undefined : readCount(revision);
+  if (typeof parsed === 'string') throw badRequest(`Deployment in version "v1" cannot be handled as a Deployment: failed to parse annotation[${ROLLBACK_TO}]=${revision} as int64: ${parsed}`);
+  if (parsed === undefined) delete annotations[ROLLBACK_TO];
+  else annotations[ROLLBACK_TO] = String(parsed);
+}
+
+function defaultStrategy(strategy: DeploymentStrategy): void {
+  strategy.type ||= ROLLING_UPDATE;
+  if (strategy.type !== ROLLING_UPDATE) return;
+  strategy.rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%', ...strategy.rollingUpdate };
+}
+
+function validateSpec({ metadata, spec }: Deployment, errors: FieldErrors, old?: Deployment): void {
+  validateNonNegative(spec.replicas, errors.at('replicas'));
+  validateRequiredSelector(spec.selector, 'deployment', errors.at('selector'));
+  validateSelectedTemplate(spec, errors, old?.spec.template);
+  validateStrategy(spec.strategy, errors.at('strategy'));
+  validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
+  validateNonNegative(spec.revisionHistoryLimit, errors.at('revisionHistoryLimit'));
+  const rollback = metadata.annotations?.[ROLLBACK_TO];
+  if (rollback) validateNonNegative(Number(rollback), errors.at('rollback', 'version'));
+  validateProgressDeadline(spec, errors.at('progressDeadlineSeconds'));
+}
+
+function validateProgressDeadline({ progressDeadlineSeconds, minReadySeconds = 0 }: DeploymentSpec, errors: FieldErrors): void {
+  if (progressDeadlineSeconds === undefined) return;
+  validateNonNegative(progressDeadlineSeconds, errors);
+  if (progressDeadlineSeconds <= minReadySeconds) errors.invalid(progressDeadlineSeconds, 'must be greater than minReadySeconds');
+}
+
+function validateStrategy(strategy: DeploymentStrategy, errors: FieldErrors): void {
+  const { type, rollingUpdate } = strategy;
+  const at = errors.at('rollingUpdate');
+  if (type === RECREATE) {
+    if (rollingUpdate) at.forbidden(`may not be specified when strategy \`type\` is '${RECREATE}'`);
+  } else if (type === ROLLING_UPDATE) {
+    if (rollingUpdate) validateRollingUpdate(rollingUpdate, at);
+    else at.required('this should be defaulted and never be nil');
+  } else errors.notSupported(internalForm(strategy, STRATEGY), [RECREATE, ROLLING_UPDATE]);
+}
+
+function validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpdateDeployment, errors: FieldErrors): void {
+  const at = errors.at('maxUnavailable');
+  validateIntOrPercent(maxUnavailable, at);
+  validateIntOrPercent(maxSurge, errors.at('maxSurge'));
+  if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) at.invalid(maxUnavailable, 'may not be 0 when `maxSurge` is 0');
+  validateAtMost100Percent(maxUnavailable, at);
+}

@@ -1,0 +1,75 @@
+import type { UpdateRules } from '../../registry/definition.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { scaleSubresource } from '../autoscaling/scale.ts';
+import { defaultPodTemplateSpec } from '../core/pod/template.ts';
+import { defineResource } from '../define.ts';
+import type { ReplicaSet } from '../facts/types/apps-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { formatLabelSelector, parsedSelector } from '../validation/label-selector.ts';
+import { validateNonNegative } from '../validation/non-negative.ts';
+import { type StatusCounts, containerImages, containerNames, templateOwnerWarnings, validateCounts, validateRequiredSelector, validateSelectedTemplate } from './workload.ts';
+
+/** Of ReplicationControllers too. */
+export const REPLICA_STATUS: StatusCounts = {
+  nonNegative: ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration', 'terminatingReplicas'],
+  atMost: [
+    ['fullyLabeledReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['readyReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['availableReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['availableReplicas', 'readyReplicas', 'cannot be greater than readyReplicas'],
+  ],
+};
+
+const updateRules: UpdateRules<ReplicaSet> = {
+  validateUpdate(replicaSet, old, errors) {
+    validateFinalizerNames(replicaSet.metadata, errors);
+    validateSpec(replicaSet, errors.at('spec'), old);
+    validateUnchanged(replicaSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
+  },
+};
+
+/** So many pods of one template, whichever they are. */
+export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
+  ...updateRules,
+  generation: 'spec',
+
+  default({ spec }) {
+    spec.replicas ??= 1;
+    defaultPodTemplateSpec(spec.template);
+  },
+
+  validate(replicaSet, errors) {
+    validateFinalizerNames(replicaSet.metadata, errors);
+    validateSpec(replicaSet, errors.at('spec'));
+  },
+  warnings: templateOwnerWarnings,
+
+  subresources: {
+    status: {
+      update: {
+        validateUpdate({ metadata, status }, _old, errors) {
+          validateFinalizerNames(metadata, errors);
+          validateCounts(status, REPLICA_STATUS, errors.at('status'));
+        },
+      },
+    },
+    scale: scaleSubresource<ReplicaSet>('replicasets.apps', ({ spec }) => parsedSelector(spec.selector)?.toString() ?? '', updateRules),
+  },
+
+  cells: {
+    Desired: ({ spec }) => spec.replicas ?? 0,
+    Current: ({ status }) => status.replicas,
+    Ready: ({ status }) => status.readyReplicas ?? 0,
+    Containers: ({ spec }) => containerNames(spec.template.spec.containers),
+    Images: ({ spec }) => containerImages(spec.template.spec.containers),
+    Selector: ({ spec }) => formatLabelSelector(spec.selector),
+  },
+});
+
+function validateSpec({ spec }: ReplicaSet, errors: FieldErrors, old?: ReplicaSet): void {
+  validateNonNegative(spec.replicas, errors.at('replicas'));
+  validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
+  validateRequiredSelector(spec.selector, 'deployment', errors.at('selector'));
+  validateSelectedTemplate(spec, errors, old?.spec.template);
+}

@@ -1,0 +1,205 @@
+import type { UpdateRules } from '../../registry/definition.ts';
+import { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { dns1123LabelErrors, labelName } from '../../util/names.ts';
+import { scaleSubresource } from '../autoscaling/scale.ts';
+import { defaultPodTemplateSpec, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
+import { roundToThousandths } from '../core/pod/resource-lists.ts';
+import { defineResource } from '../define.ts';
+import type { RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetSpec, StatefulSetUpdateStrategy } from '../facts/types/apps-v1.ts';
+import type { PersistentVolumeClaim, PodTemplateSpec } from '../facts/types/core-v1.ts';
+import { validateAnnotations } from '../../registry/metadata.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
+import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { parsedSelector, validateLabelMap } from '../validation/label-selector.ts';
+import { validateNonNegative } from '../validation/non-negative.ts';
+import { type StatusCounts, containerImages, containerNames, validateCollisionCount, validateCounts, validateMatches, validateRequiredSelector, validateRunsForever } from './workload.ts';
+
+const ORDERED_READY = 'OrderedReady';
+const PARALLEL = 'Parallel';
+const ON_DELETE = 'OnDelete';
+const ROLLING_UPDATE = 'RollingUpdate';
+const RETAIN = 'Retain';
+const RETENTION_POLICIES = [RETAIN, 'Delete'];
+/** What an update may change; the rest of the spec is part of what the pods and their claims are. */
+const CHANGEABLE = ['replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds'] as const;
+
+const ROLLING_UPDATE_FIELDS: InternalFields = [['Partition', 'partition'], ['MaxUnavailable', 'maxUnavailable']];
+const STRATEGY: InternalFields = [['Type', 'type'], ['RollingUpdate', 'rollingUpdate', ROLLING_UPDATE_FIELDS]];
+
+const STATUS: StatusCounts = {
+  nonNegative: ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration', 'collisionCount'],
+  atMost: [
+    ['readyReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['currentReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['updatedReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['availableReplicas', 'replicas', 'cannot be greater than status.replicas'],
+    ['availableReplicas', 'readyReplicas', 'cannot be greater than status.readyReplicas'],
+  ],
+};
+
+/** What is not asked of an update, since it was let in or cannot change. */
+interface SpecOptions {
+  isUpdate: boolean;
+  /** The old template was refused already by today's rules. */
+  skipsTemplate: boolean;
+  oldTemplate?: PodTemplateSpec;
+}
+
+const updateRules: UpdateRules<StatefulSet> = {
+  prepareForUpdate({ spec }, old) {
+    if (old.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined) dropMaxUnavailable(spec);
+  },
+  validateUpdate({ metadata, spec }, old, errors) {
+    validateFinalizerNames(metadata, errors);
+    validateSpec(spec, errors.at('spec'), { isUpdate: true, skipsTemplate: isRefused(old.spec), oldTemplate: old.spec.template });
+    if (!equalJson(fixedPart(spec), fixedPart(old.spec))) errors.at('spec').forbidden(`updates to statefulset spec for fields other than ${quotedList(CHANGEABLE)} are forbidden`);
+  },
+};
+
+/** Pods with names, and claims, that stay theirs when they are replaced. */
+export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', {
+  ...updateRules,
+  nameErrors: labelName,
+  generation: 'spec',
+
+  default({ spec }) {
+    spec.podManagementPolicy ||= ORDERED_READY;
+    defaultUpdateStrategy(spec.updateStrategy);
+    spec.persistentVolumeClaimRetentionPolicy = { whenDeleted: RETAIN, whenScaled: RETAIN, ...spec.persistentVolumeClaimRetentionPolicy };
+    spec.replicas ??= 1;
+    spec.revisionHistoryLimit ??= 10;
+    defaultPodTemplateSpec(spec.template);
+    for (const claim of spec.volumeClaimTemplates ?? []) defaultClaim(claim);
+  },
+
+  prepareForCreate: ({ spec }) => dropMaxUnavailable(spec),
+  validate({ metadata, spec }, errors) {
+    validateFinalizerNames(metadata, errors);
+    validateSpec(spec, errors.at('spec'), { isUpdate: false, skipsTemplate: false });
+  },
+  warnings({ metadata, spec }, old) {
+    const warnings = old && old.metadata.generation === metadata.generation ? [] : podTemplateWarnings(spec.template, 'spec.template');
+    if ((spec.revisionHistoryLimit ?? 0) < 0) warnings.push('spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended');
+    return warnings;
+  },
+
+  subresources: {
+    status: {
+      update: {
+        validateUpdate({ metadata, status }, old, errors) {
+          validateCounts(status, STATUS, errors.at('status'));
+          validateFinalizerNames(metadata, errors);
+          validateCollisionCount(status, old.status, errors.at('status'));
+        },
+      },
+    },
+    scale: scaleSubresource<StatefulSet>('statefulsets.apps', ({ spec }) => parsedSelector(spec.selector)?.toString() ?? '', updateRules),
+  },
+
+  cells: {
+    Ready: ({ spec, status }) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
+    Containers: ({ spec }) => containerNames(spec.template.spec.containers),
+    Images: ({ spec }) => containerImages(spec.template.spec.containers),
+  },
+});
+
+const quotedList = (names: readonly string[]): string => `${names.slice(0, -1).map((name) => `'${name}'`).join(', ')} and '${names.at(-1)}'`;
+
+function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy): void {
+  if (!strategy.type) {
+    strategy.type = ROLLING_UPDATE;
+    strategy.rollingUpdate ??= {};
+  }
+  if (strategy.type === ROLLING_UPDATE && strategy.rollingUpdate) strategy.rollingUpdate.partition ??= 0;
+}
+
+/** Its type is written into it, as it was when these were objects of their own (kubernetes/kubernetes#87583). */
+function defaultClaim(claim: PersistentVolumeClaim): void {
+  claim.kind = 'PersistentVolumeClaim';
+  claim.apiVersion = 'v1';
+  claim.spec.volumeMode ??= 'Filesystem';
+  claim.status = { ...claim.status, phase: claim.status?.phase ?? 'Pending' };
+  for (const list of [claim.spec.resources.limits, claim.spec.resources.requests, claim.status.capacity, claim.status.allocatedResources]) roundToThousandths(list);
+}
+
+/** The gate MaxUnavailableStatefulSet is off. */
+function dropMaxUnavailable({ updateStrategy }: StatefulSetSpec): void {
+  if (updateStrategy.rollingUpdate) delete updateStrategy.rollingUpdate.maxUnavailable;
+}
+
+function fixedPart(spec: StatefulSetSpec): object {
+  return { ...spec, ...Object.fromEntries(CHANGEABLE.map((field) => [field, undefined])) };
+}
+
+function isRefused(spec: StatefulSetSpec): boolean {
+  const errors = new FieldErrors();
+  validateSpec(spec, errors, { isUpdate: true, skipsTemplate: false, oldTemplate: spec.template });
+  return !errors.isEmpty;
+}
+
+function validateSpec(spec: StatefulSetSpec, errors: FieldErrors, options: SpecOptions): void {
+  const management = errors.at('podManagementPolicy');
+  if (!spec.podManagementPolicy) management.required();
+  else if (spec.podManagementPolicy !== ORDERED_READY && spec.podManagementPolicy !== PARALLEL) management.invalid(spec.podManagementPolicy, `must be '${ORDERED_READY}' or '${PARALLEL}'`);
+  validateUpdateStrategy(spec.updateStrategy, errors.at('updateStrategy'));
+  validateRetention(spec, errors.at('persistentVolumeClaimRetentionPolicy'));
+  validateNonNegative(spec.replicas, errors.at('replicas'));
+  validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
+  validateNonNegative(spec.ordinals?.start, errors.at('ordinals', 'start'));
+  if (!options.isUpdate && spec.serviceName) for (const error of dns1123LabelErrors(spec.serviceName)) errors.at('serviceName').invalid(spec.serviceName, error);
+  validateRequiredSelector(spec.selector, 'statefulset', errors.at('selector'));
+  validateTemplate(spec, errors, options);
+  validateRunsForever(spec.template, 'StatefulSet', errors.at('template'));
+}
+
+function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, errors: FieldErrors): void {
+  const { type, rollingUpdate } = strategy;
+  const at = errors.at('rollingUpdate');
+  if (!type) errors.required();
+  else if (type === ON_DELETE) {
+    if (rollingUpdate) at.invalid(internalForm({ partition: 0, ...rollingUpdate }, ROLLING_UPDATE_FIELDS), `only allowed for updateStrategy '${ROLLING_UPDATE}'`);
+  } else if (type === ROLLING_UPDATE) {
+    if (rollingUpdate) validateRollingUpdate(rollingUpdate, at);
+  } else errors.invalid(internalForm(strategy, STRATEGY), `must be '${ROLLING_UPDATE}' or '${ON_DELETE}'`);
+}
+
+function validateRollingUpdate({ partition, maxUnavailable }: RollingUpdateStatefulSetStrategy, errors: FieldErrors): void {
+  validateNonNegative(partition, errors.at('partition'));
+  if (maxUnavailable === undefined) return;
+  const at = errors.at('maxUnavailable');
+  validateIntOrPercent(maxUnavailable, at);
+  if (amountOf(maxUnavailable) === 0) at.invalid(maxUnavailable, 'cannot be 0');
+  validateAtMost100Percent(maxUnavailable, at);
+}
+
+function validateRetention({ persistentVolumeClaimRetentionPolicy: policy }: StatefulSetSpec, errors: FieldErrors): void {
+  if (!policy) return;
+  for (const when of ['whenDeleted', 'whenScaled'] as const) {
+    if (!RETENTION_POLICIES.includes(policy[when] ?? '')) errors.at(when).notSupported(policy[when] ?? '', RETENTION_POLICIES);
+  }
+}
+
+function validateTemplate(spec: StatefulSetSpec, errors: FieldErrors, { skipsTemplate, oldTemplate }: SpecOptions): void {
+  const selector = parsedSelector(spec.selector);
+  if (selector === undefined) return errors.at('selector').invalid(spec.selector, '');
+  const at = errors.at('template');
+  const template = asMade(spec);
+  validateMatches(selector.isEmpty || selector.matches(template.metadata.labels), template, at);
+  if (!skipsTemplate) validatePodTemplateSpec(template, at, { old: oldTemplate });
+  // Asked a second time, as the reference does.
+  validateLabelMap(template.metadata.labels ?? {}, at.at('labels'));
+  validateAnnotations(template.metadata.annotations, at.at('annotations'));
+}
+
+/** The template as the controller makes pods of it: their host names are its own business, and the claims are volumes, first among them. */
+function asMade({ template, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
+  if (!template.spec.subdomain && !template.spec.hostname && volumeClaimTemplates.length === 0) return template;
+  const { subdomain, hostname, ...spec } = template.spec;
+  void [subdomain, hostname];
+  const names = [...new Set(volumeClaimTemplates.map(({ metadata }) => metadata.name ?? ''))];
+  const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const volumes = [...claims, ...(spec.volumes ?? []).filter(({ name }) => !names.includes(name))];
+  return { ...template, spec: { ...spec, ...(volumes.length > 0 && { volumes }) } };
+}

@@ -1,0 +1,48 @@
+import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { ConfigMapProjection, ProjectedVolumeSource, SecretProjection, ServiceAccountTokenProjection, VolumeProjection } from '../../facts/types/core-v1.ts';
+import { validateUnreservedPath } from '../../validation/local-path.ts';
+import { validateDownwardApiFile } from './downward-api.ts';
+import type { PodRules } from './rules.ts';
+import { requireFields, validateFileMode, validateKeyToPath } from './volume-sources.ts';
+
+const MIN_TOKEN_SECONDS = 10 * 60;
+const MAX_TOKEN_SECONDS = 2 ** 32;
+
+/** Several sources in one directory. Paths that two of them claim are reported at the volume. */
+export function validateProjectedVolume({ defaultMode, sources }: ProjectedVolumeSource, errors: FieldErrors, rules: PodRules): void {
+  validateFileMode(defaultMode, errors.at('defaultMode'));
+  const paths = new Set<string>();
+  const claim = (path: string, shown: string): void => {
+    if (path === '') return;
+    if (paths.has(path)) errors.invalid(shown, 'conflicting duplicate paths');
+    else paths.add(path);
+  };
+  for (const [index, source] of (sources ?? []).entries()) {
+    const at = errors.at('sources').index(index);
+    if (source.secret) validateKeys(source.secret, at.at('secret'), claim);
+    if (source.configMap) validateKeys(source.configMap, at.at('configMap'), claim);
+    for (const file of source.downwardAPI?.items ?? []) {
+      validateDownwardApiFile(file, at.at('downwardAPI'));
+      claim(file.path, file.path);
+    }
+    if (source.serviceAccountToken) validateToken(source.serviceAccountToken, at.at('serviceAccountToken'), errors.at('path'), rules);
+    if (countSources(source) > 1) at.forbidden('may not specify more than 1 volume type per source');
+  }
+}
+
+function validateKeys(projection: SecretProjection | ConfigMapProjection, errors: FieldErrors, claim: (path: string, shown: string) => void): void {
+  requireFields(projection, ['name'], errors);
+  for (const [index, item] of (projection.items ?? []).entries()) {
+    validateKeyToPath(item, errors.at('items').index(index));
+    claim(item.path, projection.name ?? '');
+  }
+}
+
+function validateToken({ expirationSeconds = 0, path }: ServiceAccountTokenProjection, errors: FieldErrors, pathErrors: FieldErrors, rules: PodRules): void {
+  if (expirationSeconds < MIN_TOKEN_SECONDS) errors.at('expirationSeconds').invalid(expirationSeconds, 'may not specify a duration less than 10 minutes');
+  if (expirationSeconds > MAX_TOKEN_SECONDS) errors.at('expirationSeconds').invalid(expirationSeconds, 'may not specify a duration larger than 2^32 seconds');
+  if (path === '') pathErrors.required();
+  else if (!rules.allowsNonLocalTokenPath) validateUnreservedPath(path, pathErrors);
+}
+
+const countSources = (source: VolumeProjection): number => [source.secret, source.configMap, source.downwardAPI, source.serviceAccountToken].filter((part) => part !== undefined).length;

@@ -1,0 +1,191 @@
+import type { ObjectMeta } from '../../../util/api-object.ts';
+import { type FieldErrors, quote } from '../../../util/field-errors.ts';
+import { dns1123LabelErrors, subdomainName } from '../../../util/names.ts';
+import type { ConfigMapVolumeSource, EphemeralVolumeSource, ImageVolumeSource, SecretVolumeSource, Volume, VolumeSource } from '../../facts/types/core-v1.ts';
+import { validateClaimTemplate } from './claim-template.ts';
+import { validateDownwardApiVolume } from './downward-api.ts';
+import { validatePullPolicy } from './pull-policy.ts';
+import { validateProjectedVolume } from './projected-volume.ts';
+import type { PodRules } from './rules.ts';
+import {
+  requireFields,
+  validateAzureDisk,
+  validateCsiDriverName,
+  validateFc,
+  validateFileMode,
+  validateFlexOptions,
+  validateFlocker,
+  validateGitRepo,
+  validateHostPath,
+  validateIscsi,
+  validateKeyToPath,
+  validateNfs,
+  validatePartition,
+  validateQuobyte,
+  validateStorageOs,
+} from './volume-sources.ts';
+
+/** One kind of volume. Upstream's paths differ from the field's name in a few places. */
+interface SourceRule<K extends keyof VolumeSource> {
+  validate(source: NonNullable<VolumeSource[K]>, errors: FieldErrors, rules: PodRules): void;
+  /** Where errors within the source are reported. */
+  path?: string;
+  /** Where it is reported that another source is there already. */
+  conflictPath?: string;
+}
+
+type SourceRules = { [K in Exclude<keyof VolumeSource, 'emptyDir'>]-?: SourceRule<K> };
+
+const required =
+  <T extends object>(...fields: (keyof T & string)[]) =>
+  (source: T, errors: FieldErrors): void =>
+    requireFields(source, fields, errors);
+
+/** In the order in which they are checked. */
+const SOURCES: SourceRules = {
+  hostPath: { validate: validateHostPath },
+  gitRepo: { validate: validateGitRepo },
+  gcePersistentDisk: {
+    path: 'persistentDisk',
+    validate(disk, errors) {
+      requireFields(disk, ['pdName'], errors);
+      validatePartition(disk.partition, errors.at('partition'));
+    },
+  },
+  awsElasticBlockStore: {
+    validate(disk, errors) {
+      requireFields(disk, ['volumeID'], errors);
+      validatePartition(disk.partition, errors.at('partition'));
+    },
+  },
+  secret: { validate: validateSecretVolume },
+  nfs: { validate: validateNfs },
+  iscsi: { validate: (iscsi, errors) => validateIscsi(iscsi, errors) },
+  glusterfs: { validate: required('endpoints', 'path') },
+  flocker: { validate: validateFlocker },
+  persistentVolumeClaim: { validate: required('claimName') },
+  rbd: { validate: required('monitors', 'image') },
+  cinder: {
+    validate(cinder, errors) {
+      requireFields(cinder, ['volumeID'], errors);
+      if (cinder.secretRef) requireFields(cinder.secretRef, ['name'], errors.at('secretRef'));
+    },
+  },
+  cephfs: { conflictPath: 'cephFS', validate: required('monitors') },
+  quobyte: { validate: validateQuobyte },
+  downwardAPI: { conflictPath: 'downwarAPI', validate: validateDownwardApiVolume },
+  fc: { validate: validateFc },
+  flexVolume: {
+    validate(flex, errors) {
+      requireFields(flex, ['driver'], errors);
+      validateFlexOptions(flex.options, errors);
+    },
+  },
+  configMap: { validate: validateConfigMapVolume },
+  azureFile: { validate: required('secretName', 'shareName') },
+  vsphereVolume: { validate: required('volumePath') },
+  photonPersistentDisk: { validate: required('pdID') },
+  portworxVolume: { validate: required('volumeID') },
+  azureDisk: { validate: validateAzureDisk },
+  storageos: {
+    validate(storageos, errors) {
+      validateStorageOs(storageos, errors);
+      if (storageos.secretRef) requireFields(storageos.secretRef, ['name'], errors.at('secretRef'));
+    },
+  },
+  projected: { validate: validateProjectedVolume },
+  scaleIO: { validate: required('gateway', 'system', 'volumeName') },
+  csi: {
+    validate(csi, errors) {
+      validateCsiDriverName(csi.driver, errors.at('driver'));
+      if (!csi.nodePublishSecretRef) return;
+      const { name = '' } = csi.nodePublishSecretRef;
+      if (name === '') errors.at('nodePublishSecretRef', 'name').required();
+      else for (const error of subdomainName(name, false)) errors.at('name').invalid(name, error);
+    },
+  },
+  ephemeral: { validate: validateEphemeralVolume },
+  image: { validate: validateImageVolume },
+};
+
+const SOURCE_NAMES = Object.keys(SOURCES) as (keyof SourceRules)[];
+
+/** The volumes that containers may mount, by name: those without faults of their own. */
+export type KnownVolumes = ReadonlyMap<string, VolumeSource>;
+
+/** `metadata` is a pod's own; a template's pods have names that are not known yet. */
+export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta | undefined, errors: FieldErrors, rules: PodRules): KnownVolumes {
+  const known = new Map<string, VolumeSource>();
+  const podName = metadata?.name ?? '';
+  const createdClaims = podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`);
+  for (const [index, volume] of volumes.entries()) {
+    const at = errors.index(index);
+    const before = errors.list.length;
+    validateSource(volume, podName, at, rules);
+    if (volume.name === '') at.at('name').required();
+    else for (const error of dns1123LabelErrors(volume.name)) at.at('name').invalid(volume.name, error);
+    if (known.has(volume.name)) at.at('name').duplicate(volume.name);
+    if (errors.list.length === before) known.set(volume.name, volume);
+    const claimName = volume.persistentVolumeClaim?.claimName;
+    if (claimName !== undefined && createdClaims.includes(claimName)) at.at('persistentVolumeClaim', 'claimName').invalid(claimName, 'must not reference a PVC that gets created for an ephemeral volume');
+  }
+  return known;
+}
+
+function validateSource(volume: Volume, podName: string, errors: FieldErrors, rules: PodRules): void {
+  let found = 0;
+  if (volume.emptyDir) {
+    found++;
+    if (volume.emptyDir.sizeLimit?.startsWith('-')) errors.at('emptyDir', 'sizeLimit').forbidden('SizeLimit field must be a valid resource quantity');
+  }
+  for (const name of SOURCE_NAMES) {
+    if (volume[name] === undefined) continue;
+    const { validate, path = name, conflictPath = name } = SOURCES[name] as SourceRule<typeof name>;
+    if (found > 0) errors.at(conflictPath).forbidden('may not specify more than 1 volume type');
+    else {
+      validate(volume[name] as never, errors.at(path), rules);
+      if (name === 'ephemeral') validateClaimName(volume.name, podName, errors.at('name'));
+    }
+    found++;
+    if (name === 'iscsi') validatePortalLength(volume, errors.at('name'));
+  }
+  if (found === 0) errors.required('must specify a volume type');
+}
+
+/** Both make up a name on the node. */
+function validatePortalLength({ name, iscsi }: Volume, errors: FieldErrors): void {
+  if (iscsi!.initiatorName === undefined || Buffer.byteLength(`${name}:${iscsi!.targetPortal}`) <= 64) return;
+  errors.invalid(name, 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.');
+}
+
+function validateSecretVolume(secret: SecretVolumeSource, errors: FieldErrors): void {
+  requireFields(secret, ['secretName'], errors);
+  validateFiles(secret, errors);
+}
+
+function validateConfigMapVolume(configMap: ConfigMapVolumeSource, errors: FieldErrors): void {
+  requireFields(configMap, ['name'], errors);
+  validateFiles(configMap, errors);
+}
+
+function validateFiles({ defaultMode, items = [] }: Pick<SecretVolumeSource, 'defaultMode' | 'items'>, errors: FieldErrors): void {
+  validateFileMode(defaultMode, errors.at('defaultMode'));
+  for (const [index, item] of items.entries()) validateKeyToPath(item, errors.at('items').index(index));
+}
+
+function validateEphemeralVolume({ volumeClaimTemplate }: EphemeralVolumeSource, errors: FieldErrors): void {
+  if (!volumeClaimTemplate) errors.at('volumeClaimTemplate').required();
+  else validateClaimTemplate(volumeClaimTemplate, errors.at('volumeClaimTemplate'));
+}
+
+/** The claim is named after the pod and the volume. */
+function validateClaimName(volumeName: string, podName: string, errors: FieldErrors): void {
+  if (podName === '' || volumeName === '') return;
+  const claimName = `${podName}-${volumeName}`;
+  for (const error of subdomainName(claimName, false)) errors.invalid(volumeName, `PVC name ${quote(claimName)}: ${error}`);
+}
+
+function validateImageVolume({ reference = '', pullPolicy }: ImageVolumeSource, errors: FieldErrors, { isPod }: PodRules): void {
+  if (isPod && reference === '') errors.at('reference').required();
+  validatePullPolicy(pullPolicy, errors.at('pullPolicy'));
+}

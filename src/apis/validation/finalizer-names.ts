@@ -1,0 +1,12 @@
+import type { ObjectMeta } from '../../util/api-object.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
+
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
+/** What the older groups demand of finalizers beyond the common rules for metadata (pkg/apis/core/validation ValidateObjectMeta). `errors` stands at the object. */
+export function validateFinalizerNames({ finalizers }: ObjectMeta, errors: FieldErrors): void {
+  for (const [index, finalizer] of (finalizers ?? []).entries()) {
+    if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) continue;
+    errors.at('metadata', 'finalizers').index(index).invalid(finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
+  }
+}

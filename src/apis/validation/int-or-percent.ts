@@ -1,0 +1,24 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { patternError } from '../../util/names.ts';
+import { validateNonNegative } from './non-negative.ts';
+
+/** `3` or `"30%"`, as meta's IntOrString holds them (pkg/apis/apps/validation). */
+type IntOrPercent = number | string;
+
+const PERCENT = /^[0-9]+%$/;
+const percentError = patternError("a valid percent string must be a numeric string followed by an ending '%'", '[0-9]+%', '1%', '93%');
+
+export function validateIntOrPercent(value: IntOrPercent, errors: FieldErrors): void {
+  if (typeof value === 'number') validateNonNegative(value, errors);
+  else if (!PERCENT.test(value)) errors.invalid(value, percentError);
+}
+
+export function validateAtMost100Percent(value: IntOrPercent, errors: FieldErrors): void {
+  if (typeof value === 'string' && PERCENT.test(value) && amountOf(value) > 100) errors.invalid(value, 'must not be greater than 100%');
+}
+
+/** The number in it; 0 where the text has none. */
+export function amountOf(value: IntOrPercent): number {
+  if (typeof value === 'number') return value;
+  return /^[+-]?[0-9]+%?$/.test(value) ? Number.parseInt(value, 10) : 0;
+}

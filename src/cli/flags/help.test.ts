@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { flagsHelp } from './help.ts';
+
+const isWrappable = (line: string): boolean => line.trim().includes(' ') && !line.trim().startsWith('-');
+const section = (help: string, title: string): string => help.slice(help.indexOf(`\n${title} flags:`)).split(/\n\n(?=\w[\w ]* flags:)/)[0]!;
+
+test('the sections stand in upstream order', () => {
+  const titles = [...flagsHelp(0).matchAll(/^(\S.*) flags:$/gm)].map(([, title]) => title);
+  expect(titles).toEqual([
+    'Generic',
+    'Etcd',
+    'Secure serving',
+    'Auditing',
+    'Features',
+    'Authentication',
+    'Authorization',
+    'API enablement',
+    'Egress selector',
+    'Admission',
+    'Metrics',
+    'Logs',
+    'Traces',
+    'Misc',
+    'Binnacle',
+    'Global',
+  ]);
+});
+
+test('on a terminal the help of a flag stands wrapped below it', () => {
+  expect(section(flagsHelp(80), 'Authorization')).toMatchInlineSnapshot(`
+    "
+    Authorization flags:
+
+          --authorization-config string
+                    File that configures the chain of authorizers, in place of
+                    --authorization-mode and --authorization-webhook-*. (no effect
+                    yet: the authorization configuration file)
+          --authorization-mode strings
+                    Authorizers in order, comma separated: AlwaysAllow, AlwaysDeny,
+                    ABAC, Webhook, RBAC, Node. Default: AlwaysAllow. ABAC, Webhook
+                    and Node have no opinion yet.
+          --authorization-policy-file string
+                    Policy of the ABAC authorizer, one JSON object a line. (no
+                    effect yet: ABAC authorization)
+          --authorization-webhook-cache-authorized-ttl duration
+                    How long a yes of the webhook is remembered. (default 5m0s) (no
+                    effect yet: webhook authorization)
+          --authorization-webhook-cache-unauthorized-ttl duration
+                    How long a no of the webhook is remembered. (default 30s) (no
+                    effect yet: webhook authorization)
+          --authorization-webhook-config-file string
+                    Kubeconfig of the server that is asked. (no effect yet: webhook
+                    authorization)
+          --authorization-webhook-version string
+                    API version of the SubjectAccessReviews that it is sent.
+                    (default "v1beta1") (no effect yet: webhook authorization)"
+  `);
+});
+
+test('elsewhere a flag is one line', () => {
+  expect(section(flagsHelp(0), 'Logs')).toMatchInlineSnapshot(`
+    "
+    Logs flags:
+
+          --log-flush-frequency duration         Time between flushes of the log. (default 5s) (no effect: every line is written at once)
+          --log-json-info-buffer-size quantity   Bytes of info lines to buffer, in JSON with split streams. (no effect yet: splitting the log by severity)
+          --log-json-split-stream                In JSON, write errors to stderr and the rest to stdout. (no effect yet: splitting the log by severity)
+          --log-text-info-buffer-size quantity   Bytes of info lines to buffer, in text with split streams. (no effect yet: splitting the log by severity)
+          --log-text-split-stream                In text, write errors to stderr and the rest to stdout. (no effect yet: splitting the log by severity)
+          --logging-format string                Form of the log: "text" or "json". (default "text")
+      -v, --v Level                              How much to log; larger is more. From 4 on, errors come with their stacks.
+          --vmodule pattern=N,...                Other verbosities for some source files, as pattern=N, comma separated. (no effect yet: verbosity by file)"
+  `);
+});
+
+test('no line is wider than the terminal, but for words that are', () => {
+  const lines = flagsHelp(80).split('\n');
+  expect(lines.filter((line) => line.length > 80 && isWrappable(line))).toEqual([]);
+});
+
+test('hidden flags are not shown', () => {
+  expect(flagsHelp(0)).not.toContain('--kubelet-port');
+});

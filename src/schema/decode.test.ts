@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { parseJson } from '../util/json.ts';
+import type { DuplicateKeys } from '../util/json-parser.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { convert, decode } from './decode.ts';
+import { normalize } from './normalize.ts';
+import { thing } from './test-schemas.ts';
+
+const decodeText = (text: string): string => JSON.stringify(decode(thing, parseJson(text)));
+const complaints = (text: string): string[] => {
+  const duplicates: DuplicateKeys = new Map();
+  const errors: string[] = [];
+  decode(thing, parseJson(text, duplicates), { duplicates, errors });
+  return errors;
+};
+
+describe('decode', () => {
+  test('writes fields in the order of the struct, and what Go writes for empty ones', () => {
+    expect(
+      decodeText('{"spec":{"containers":[{"image":"i","name":"a"}]},"metadata":{"labels":{"b":"1","a":"2"},"name":"x"},"apiVersion":"v1","kind":"Thing"}'),
+    ).toBe(
+      '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"x","labels":{"a":"2","b":"1"}},"spec":{"containers":[{"name":"a","image":"i","resources":{}}]}}',
+    );
+    expect(decodeText('{}')).toBe('{"metadata":{},"spec":{"containers":null}}');
+    expect(decodeText('null')).toBe('{"metadata":{},"spec":{"containers":null}}');
+  });
+
+  test('tells zero from none only behind a pointer', () => {
+    expect(decodeText('{"spec":{"replicas":0,"minReadySeconds":0,"paused":false,"target":0,"volumes":[{"emptyDir":{}}],"containers":[]}}')).toBe(
+      '{"metadata":{},"spec":{"replicas":0,"target":0,"containers":null,"volumes":[{"name":"","emptyDir":{}}]}}',
+    );
+  });
+
+  test('takes null for no value', () => {
+    expect(decodeText('{"metadata":null,"spec":{"replicas":null,"paused":null,"raw":null,"containers":[null],"settings":{"a":null}}}')).toBe(
+      '{"metadata":{},"spec":{"containers":[{"name":"","resources":{}}],"settings":{"a":{"name":"","resources":{}}}}}',
+    );
+  });
+
+  test('brings scalars into their canonical form', () => {
+    const text =
+      '{"metadata":{"creationTimestamp":"2020-01-02T03:04:05.6+01:00"},"spec":{"timeout":"90s","seen":"2020-01-02T03:04:05.000006+01:00","containers":[{"name":"a","resources":{"limits":{"memory":"1024Mi","cpu":1.5}}}]},"data":{"a":"aGk=\\n"}}';
+    expect(decodeText(text)).toBe(
+      '{"metadata":{"creationTimestamp":"2020-01-02T02:04:05Z"},"spec":{"timeout":"1m30s","seen":"2020-01-02T02:04:05.000006Z","containers":[{"name":"a","resources":{"limits":{"cpu":"1500m","memory":"1Gi"}}}]},"data":{"a":"aGk="}}',
+    );
+  });
+
+  test('keeps large integers and odd keys', () => {
+    const decoded = decode(
+      thing,
+      parseJson('{"metadata":{"generation":9007199254740993,"labels":{"__proto__":"x","constructor":"y"}},"spec":{"raw":{"z":1,"a":[]}}}'),
+    );
+    expect((decoded['metadata'] as JsonObject)['generation']).toBe(9007199254740993n);
+    expect(Object.keys((decoded['metadata'] as JsonObject)['labels'] as JsonObject)).toEqual(['__proto__', 'constructor']);
+    expect((decoded['spec'] as JsonObject)['raw']).toEqual({ z: 1, a: [] });
+  });
+
+  test('normalizing again changes nothing', () => {
+    const once = normalize(
+      thing,
+      parseJson('{"spec":{"containers":[{"name":"a","ports":[{"containerPort":80}]}],"seen":"2020-01-02T03:04:05.000006Z"}}') as JsonObject,
+    );
+    expect(JSON.stringify(normalize(thing, once))).toBe(JSON.stringify(once));
+  });
+
+  test.each([
+    ['{"spec":{"replicas":"3"}}', 'json: cannot unmarshal string into Go struct field ThingSpec.spec.replicas of type int32'],
+    ['{"spec":{"replicas":4294967296}}', 'json: cannot unmarshal number 4294967296 into Go struct field ThingSpec.spec.replicas of type int32'],
+    ['{"spec":{"replicas":1.5}}', 'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.replicas of type int32'],
+    ['{"spec":{"paused":1}}', 'json: cannot unmarshal number into Go struct field ThingSpec.spec.paused of type bool'],
+    ['{"spec":{"containers":["a"]}}', 'json: cannot unmarshal string into Go struct field ThingSpec.spec.containers of type v1.Container'],
+    ['{"spec":{"containers":{}}}', 'json: cannot unmarshal object into Go struct field ThingSpec.spec.containers of type []v1.Container'],
+    [
+      '{"spec":{"volumes":[{"emptyDir":[]}]}}',
+      'json: cannot unmarshal array into Go struct field Volume.spec.volumes.VolumeSource.emptyDir of type v1.EmptyDirVolumeSource',
+    ],
+    ['{"spec":{"target":{}}}', 'json: cannot unmarshal object into Go struct field ThingSpec.spec.target of type int32'],
+    [
+      '{"spec":{"containers":[{"resources":{"limits":"x"}}]}}',
+      'json: cannot unmarshal string into Go struct field ResourceRequirements.spec.containers.resources.limits of type v1.ResourceList',
+    ],
+    ['{"metadata":{"labels":{"a":5}}}', 'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string'],
+    ['{"metadata":{"creationTimestamp":{}}}', 'json: cannot unmarshal object into Go struct field ObjectMeta.metadata.creationTimestamp of type string'],
+    ['{"data":5}', 'json: cannot unmarshal number into Go struct field Thing.data of type map[string][]uint8'],
+    ['{"data":{"a":"?"}}', 'illegal base64 data at input byte 0'],
+    ['{"data":{"a":"aGk"}}', 'illegal base64 data at input byte 0'],
+    ['{"data":{"a":"aGk=x"}}', 'illegal base64 data at input byte 4'],
+    ['[]', 'json: cannot unmarshal array into Go value of type v1.Thing'],
+    ['{"spec":{"timeout":"1x"}}', 'time: unknown unit "x" in duration "1x"'],
+    // The first mismatch is told, but for what a type's own unmarshaler says.
+    ['{"spec":{"paused":1,"replicas":"3"}}', 'json: cannot unmarshal number into Go struct field ThingSpec.spec.paused of type bool'],
+    ['{"spec":{"paused":1,"target":[]}}', 'json: cannot unmarshal array into Go struct field ThingSpec.spec.target of type int32'],
+  ])('refuses %s', (text, message) => expect(() => decode(thing, parseJson(text))).toThrow(new Error(message)));
+
+  test('finds unknown and repeated fields, in the order of the text', () => {
+    expect(
+      complaints('{"metadata":{"name":"a","name":"b"},"extra":{"x":1,"x":2},"spec":{"containers":[{"name":"a","foo":1}],"Replicas":1,"raw":{"a":1,"a":2}}}'),
+    ).toEqual(['duplicate field "metadata.name"', 'unknown field "extra"', 'unknown field "spec.containers[0].foo"', 'unknown field "spec.Replicas"']);
+    expect(complaints('{"metadata":{"name":"a","foo":1,"name":"b","labels":{"x":"1","x":"2"}}}')).toEqual([
+      'unknown field "metadata.foo"',
+      'duplicate field "metadata.name"',
+      'duplicate field "metadata.labels.x"',
+    ]);
+    expect(complaints(`{${Array.from({ length: 300 }, (_, index) => `"k${index}":1`).join(',')}}`)).toHaveLength(100);
+  });
+});
+
+describe('convert', () => {
+  test.each([
+    ['{"spec":{"replicas":"3"}}', 'unrecognized type: int32'],
+    ['{"spec":{"replicas":1.5}}', 'cannot convert float64 to int32'],
+    ['{"metadata":{"name":5}}', 'cannot convert int64 to string'],
+    ['{"metadata":{"name":true}}', 'unrecognized type: string'],
+    ['{"metadata":"x"}', 'cannot restore struct from: string'],
+    ['{"spec":{"containers":"x"}}', 'cannot restore slice from string'],
+    ['{"metadata":{"labels":[]}}', 'cannot restore map from slice'],
+    ['{"spec":{"target":{}}}', 'json: cannot unmarshal object into Go value of type int32'],
+    ['{"data":{"a":"?"}}', 'error decoding from json: illegal base64 data at input byte 0'],
+  ])('refuses %s as the converter does', (text, message) => expect(() => convert(thing, parseJson(text) as JsonObject)).toThrow(new Error(message)));
+
+  test('tells unknown fields in the order of their names', () => {
+    const errors: string[] = ['duplicate field "z"'];
+    convert(thing, { z: 1, b: 2, spec: { a: 1 } }, { errors });
+    expect(errors).toEqual(['duplicate field "z"', 'unknown field "b"', 'unknown field "spec.a"', 'unknown field "z"']);
+  });
+});

@@ -1,0 +1,65 @@
+import type { ObjectSchema } from '../../schema/schema.ts';
+import type { GroupVersionKind } from '../../util/api-object.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+import type { Descriptions } from './descriptions.ts';
+import { COMMON_KIND, STATUS_PHRASES, infoOf, pathsOf, securityScheme } from './document-parts.ts';
+import { type Parameter, compareText } from './parameters.ts';
+import type { Route } from './routes.ts';
+import { SchemaCollection } from './schemas.ts';
+import { SharedParameters } from './shared-parameters.ts';
+
+const DIALECT = { referencePrefix: '#/definitions/', isV3: false };
+
+export interface DocumentV2Options {
+  release: string;
+  descriptions: Descriptions;
+  /** Every group-version that upstream's scheme knows, served or not: DeleteOptions and WatchEvent are listed under each. */
+  knownGroupVersions: readonly { group: string; version: string }[];
+}
+
+/** The OpenAPI v2 document of the whole server (kube-openapi/pkg/builder, with defaults pruned). */
+export function documentV2(routes: readonly Route[], { release, descriptions, knownGroupVersions }: DocumentV2Options): JsonObject {
+  const kindsOf = ({ name, kinds }: ObjectSchema): readonly GroupVersionKind[] => (COMMON_KIND.test(name) ? knownGroupVersions.map((known) => ({ ...known, kind: kinds[0]!.kind })) : kinds);
+  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, kindsOf });
+  const shared = new SharedParameters();
+  const paths = pathsOf(routes, {
+    parameters: (parameters) => parametersV2(parameters, undefined, schemas).map((parameter) => shared.use(parameter)),
+    operation: (route, parameters) =>
+      operationV2(
+        route,
+        parametersV2(parameters, route.body, schemas).map((parameter) => shared.use(parameter)),
+        schemas,
+      ),
+  });
+  return {
+    swagger: '2.0',
+    info: infoOf(release),
+    paths,
+    definitions: schemas.definitions(),
+    parameters: shared.definitions(),
+    securityDefinitions: securityScheme,
+    security: [{ BearerToken: [] }],
+  };
+}
+
+/** The body is one more parameter, sorted among the others. */
+function parametersV2(parameters: readonly Parameter[], body: Route['body'], schemas: SchemaCollection): JsonObject[] {
+  const plain = parameters.map(({ name, in: place, type }): JsonObject => ({ uniqueItems: true, type, name, in: place, ...(place === 'path' && { required: true }) }));
+  if (!body) return plain;
+  const bodyParameter = { name: 'body', in: 'body', ...(body.isRequired && { required: true }), schema: schemas.use(body.type) };
+  return [...plain, bodyParameter].sort((a, b) => compareText(String(a['name']), String(b['name'])));
+}
+
+function operationV2({ tag, operationId, consumes, produces, responses, resource }: Route, parameters: readonly JsonObject[], schemas: SchemaCollection): JsonObject {
+  const answers = [...responses].map(([code, type]): [string, JsonObject] => [String(code), { description: STATUS_PHRASES[code]!, schema: schemas.use(type) }]);
+  return {
+    ...(consumes.length > 0 && { consumes: [...consumes] }),
+    produces: [...produces],
+    schemes: ['https'],
+    tags: [tag],
+    operationId,
+    ...(parameters.length > 0 && { parameters: [...parameters] }),
+    responses: { ...Object.fromEntries(answers), 401: { description: STATUS_PHRASES[401]! } },
+    ...(resource && { 'x-kubernetes-action': resource.action, 'x-kubernetes-group-version-kind': { ...resource.kind } }),
+  };
+}

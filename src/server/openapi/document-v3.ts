@@ -1,0 +1,62 @@
+import type { ObjectSchema } from '../../schema/schema.ts';
+import type { GroupVersionKind } from '../../util/api-object.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+import type { Descriptions } from './descriptions.ts';
+import { COMMON_KIND, STATUS_PHRASES, infoOf, pathsOf, securityScheme } from './document-parts.ts';
+import type { Parameter } from './parameters.ts';
+import type { Route } from './routes.ts';
+import { SchemaCollection } from './schemas.ts';
+
+const DIALECT = { referencePrefix: '#/components/schemas/', isV3: true };
+
+export interface DocumentV3Options {
+  /** `1.36`. */
+  release: string;
+  descriptions: Descriptions;
+  /** Whose document this is; absent for paths outside any group-version. */
+  groupVersion?: { group: string; version: string };
+}
+
+/** One OpenAPI v3 document: the given routes, and every type that they name (kube-openapi/pkg/builder3). */
+export function documentV3(routes: readonly Route[], { release, descriptions, groupVersion }: DocumentV3Options): JsonObject {
+  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, kindsOf: (schema) => kindsIn(schema, groupVersion) });
+  const paths = pathsOf(routes, {
+    parameters: (parameters) => parameters.map(parameterV3),
+    operation: (route, parameters) => operationV3(route, parameters.map(parameterV3), schemas),
+  });
+  const definitions = schemas.definitions();
+  return {
+    openapi: '3.0.0',
+    info: infoOf(release),
+    paths,
+    components: { ...(Object.keys(definitions).length > 0 && { schemas: definitions }), securitySchemes: securityScheme },
+  };
+}
+
+/** DeleteOptions and WatchEvent belong to every group-version; a document names its own and the core's (apiserver/pkg/server/routes/openapi.go). */
+function kindsIn({ name, kinds }: ObjectSchema, groupVersion: DocumentV3Options['groupVersion']): readonly GroupVersionKind[] {
+  const isOwnCommon = groupVersion !== undefined && groupVersion.group !== '' && COMMON_KIND.test(name);
+  return isOwnCommon ? [...kinds, { ...groupVersion, kind: kinds[0]!.kind }] : kinds;
+}
+
+const parameterV3 = ({ name, in: place, type }: Parameter): JsonObject => ({
+  name,
+  in: place,
+  ...(place === 'path' && { required: true }),
+  schema: { type, uniqueItems: true },
+});
+
+function operationV3(route: Route, parameters: readonly JsonObject[], schemas: SchemaCollection): JsonObject {
+  const { tag, operationId, body, consumes, produces, responses, resource } = route;
+  const content = (mediaTypes: readonly string[], schema: JsonObject): JsonObject => Object.fromEntries(mediaTypes.toSorted().map((mediaType) => [mediaType, { schema }]));
+  const requestBody = body && { content: content(consumes, schemas.use(body.type)), ...(body.isRequired && { required: true }) };
+  const answers = [...responses].map(([code, type]): [string, JsonObject] => [String(code), { description: STATUS_PHRASES[code]!, content: content(produces, schemas.use(type)) }]);
+  return {
+    tags: [tag],
+    operationId,
+    ...(parameters.length > 0 && { parameters: [...parameters] }),
+    ...(requestBody && { requestBody }),
+    responses: { ...Object.fromEntries(answers), 401: { description: STATUS_PHRASES[401]! } },
+    ...(resource && { 'x-kubernetes-action': resource.action, 'x-kubernetes-group-version-kind': { ...resource.kind } }),
+  };
+}

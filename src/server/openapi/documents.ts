@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { ApiVersion } from '../../registry/api-version.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+import type { Descriptions } from './descriptions.ts';
+import { documentV2 } from './document-v2.ts';
+import { documentV3 } from './document-v3.ts';
+import { encodeDocumentV2 } from './gnostic-v2.ts';
+import { encodeDocumentV3 } from './gnostic-v3.ts';
+import type { OpenApiTypes } from './routes.ts';
+import { type Section, sectionsOf } from './sections.ts';
+
+export interface DocumentSources {
+  /** What is installed now, over all servers of the chain. A new array whenever that has changed; a version that has not is the same object. */
+  installed(): readonly ApiVersion[];
+  types: OpenApiTypes;
+  descriptions(): Descriptions;
+  /** `1.36`. */
+  release: string;
+  /** Every group-version that upstream's scheme knows, sorted, served or not. */
+  knownGroupVersions: readonly { group: string; version: string }[];
+}
+
+export type Form = 'json' | 'protobuf';
+
+/** A document as it is kept: compressed, which is how nearly every client takes it, and a tenth of the size. */
+export interface Document {
+  /** Of the JSON, whatever the form (kube-openapi's handlers). */
+  readonly hash: string;
+  readonly lastModified: Date;
+  readonly gzipped: Buffer;
+}
+
+const compress = promisify(gzip);
+export const decompress = promisify(gunzip);
+/** More gains little. */
+const GZIP_LEVEL = 6;
+
+/** The documents of a server, each made when it is first asked for, and kept until what it is about has changed. */
+export class OpenApiDocuments {
+  readonly #sources: DocumentSources;
+  readonly #byVersion = new WeakMap<ApiVersion, Forms>();
+  readonly #byPath = new Map<string, Forms>();
+  #installed: readonly ApiVersion[] | undefined;
+  #sections = new Map<string, Section>();
+  #index: Promise<Document> | undefined;
+  #whole: Forms | undefined;
+
+  constructor(sources: DocumentSources) {
+    this.#sources = sources;
+  }
+
+  /** `/openapi/v3`: where every document is, with its hash. */
+  index(): Promise<Document> {
+    this.#refresh();
+    this.#index ??= this.#makeIndex().catch((error: unknown) => {
+      this.#index = undefined;
+      throw error;
+    });
+    return this.#index;
+  }
+
+  /** `/openapi/v3/<path>`; undefined where there is none. */
+  section(path: string, form: Form): Promise<Document> | undefined {
+    this.#refresh();
+    const section = this.#sections.get(path);
+    return section && this.#formsOf(section).get(form);
+  }
+
+  /** `/openapi/v2`. */
+  whole(form: Form): Promise<Document> {
+    this.#refresh();
+    this.#whole ??= new Forms(() => this.#makeV2([...this.#sections.values()]), encodeDocumentV2);
+    return this.#whole.get(form);
+  }
+
+  #refresh(): void {
+    const installed = this.#sources.installed();
+    if (installed === this.#installed) return;
+    this.#installed = installed;
+    this.#sections = new Map(sectionsOf(installed).map((section) => [section.path, section]));
+    for (const path of this.#byPath.keys()) if (!this.#sections.has(path)) this.#byPath.delete(path);
+    this.#index = undefined;
+    this.#whole = undefined;
+  }
+
+  #formsOf(section: Section): Forms {
+    const { version, path } = section;
+    const known = version ? this.#byVersion.get(version) : this.#byPath.get(path);
+    if (known) return known;
+    const forms = new Forms(() => this.#makeV3(section), encodeDocumentV3);
+    if (version) this.#byVersion.set(version, forms);
+    else this.#byPath.set(path, forms);
+    return forms;
+  }
+
+  async #makeIndex(): Promise<Document> {
+    const paths: JsonObject = {};
+    for (const section of [...this.#sections.values()]) {
+      const { hash } = await this.#formsOf(section).get('json');
+      paths[section.path] = { serverRelativeURL: relativeUrl(section.path, hash) };
+    }
+    const json = Buffer.from(JSON.stringify({ paths }));
+    return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
+  }
+
+  #makeV3({ version, routes }: Section): JsonObject {
+    const { types, release, descriptions } = this.#sources;
+    return documentV3(routes(types), { release, descriptions: descriptions(), ...(version && { groupVersion: version }) });
+  }
+
+  #makeV2(sections: readonly Section[]): JsonObject {
+    const { types, release, descriptions, knownGroupVersions } = this.#sources;
+    return documentV2(
+      sections.flatMap((section) => section.routes(types)),
+      { release, descriptions: descriptions(), knownGroupVersions },
+    );
+  }
+}
+
+/** One document in its two forms. The object itself lives only while they are made. */
+class Forms {
+  readonly #make: () => JsonObject;
+  readonly #encodeProtobuf: (document: JsonObject) => Buffer;
+  #json: Promise<Document> | undefined;
+  #protobuf: Promise<Document> | undefined;
+
+  constructor(make: () => JsonObject, encodeProtobuf: (document: JsonObject) => Buffer) {
+    this.#make = make;
+    this.#encodeProtobuf = encodeProtobuf;
+  }
+
+  get(form: Form): Promise<Document> {
+    if (form === 'json') return (this.#json ??= this.#makeJson().catch((error: unknown) => this.#forget(error)));
+    return (this.#protobuf ??= this.#makeProtobuf().catch((error: unknown) => this.#forget(error)));
+  }
+
+  /** The next request tries again. */
+  #forget(error: unknown): never {
+    this.#json = undefined;
+    this.#protobuf = undefined;
+    throw error;
+  }
+
+  async #makeJson(): Promise<Document> {
+    await turn();
+    const json = Buffer.from(JSON.stringify(this.#make()));
+    return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
+  }
+
+  async #makeProtobuf(): Promise<Document> {
+    const json = await this.get('json');
+    await turn();
+    return { ...json, gzipped: await compress(this.#encodeProtobuf(this.#make()), { level: GZIP_LEVEL }) };
+  }
+}
+
+/** Lets other requests have theirs: a document takes some milliseconds, and the index needs them all. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();
+
+export const relativeUrl = (path: string, hash: string): string => `/openapi/v3/${path}?hash=${hash}`;

@@ -1,0 +1,124 @@
+import { ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from '../../schema/protobuf-wire.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+
+/**
+ * The protobuf form of OpenAPI documents (github.com/google/gnostic): small encoders of which `gnostic-v2.ts` and `gnostic-v3.ts` are put together. All
+ * write from the end to the start, as ProtobufWriter does.
+ */
+
+/** Writes the content of a message. */
+export type Encode = (writer: ProtobufWriter, value: Json) => void;
+/** Writes a value as the field of that number, tag and all; nothing where proto3 leaves it out. */
+export type Field = (writer: ProtobufWriter, number: number, value: Json) => void;
+
+/** A message by the keys of its JSON form, each with number and writer; `extensions` is the number that `x-…` keys go to. */
+export function message(fields: Record<string, [number: number, field: Field]>, extensions?: number): Encode {
+  const all: [number: number, write: (writer: ProtobufWriter, object: JsonObject) => void][] = Object.entries(fields).map(([key, [number, field]]) => [
+    number,
+    (writer, object) => {
+      const value = object[key];
+      if (value !== undefined && Object.hasOwn(object, key)) field(writer, number, value);
+    },
+  ]);
+  if (extensions !== undefined) all.push([extensions, (writer, object) => extensionsField(writer, extensions, object)]);
+  const lastFirst = all.toSorted(([a], [b]) => b - a).map(([, write]) => write);
+  return (writer, value) => lastFirst.forEach((write) => write(writer, value as JsonObject));
+}
+
+/** A message that holds one of several, by what the value is. */
+export const choice =
+  (choose: (value: Json) => [number: number, field: Field]): Encode =>
+  (writer, value) => {
+    const [number, field] = choose(value);
+    field(writer, number, value);
+  };
+
+/** A message whose only field has this number. */
+export const only =
+  (number: number, field: Field): Encode =>
+  (writer, value) =>
+    field(writer, number, value);
+
+export const encodeDocument = (encode: Encode, document: JsonObject): Buffer => {
+  const writer = new ProtobufWriter();
+  encode(writer, document);
+  return writer.finish();
+};
+
+export const text: Field = (writer, number, value) => {
+  if (value === '') return;
+  writer.string(value as string);
+  writer.varint(tagOf(number, WIRE_BYTES));
+};
+
+export const flag: Field = (writer, number, value) => {
+  if (value !== true) return;
+  writer.varint(1);
+  writer.varint(tagOf(number, WIRE_VARINT));
+};
+
+export const double: Field = (writer, number, value) => {
+  if (value === 0) return;
+  writer.double(Number(value));
+  writer.varint(tagOf(number, WIRE_FIXED64));
+};
+
+export const integer: Field = (writer, number, value) => {
+  if (value === 0) return;
+  writer.int64(value as number | bigint);
+  writer.varint(tagOf(number, WIRE_VARINT));
+};
+
+/** A field of a oneof is written although it is zero: that it is there is what it says. */
+export const chosenText: Field = (writer, number, value) => {
+  writer.string(value as string);
+  writer.varint(tagOf(number, WIRE_BYTES));
+};
+export const chosenFlag: Field = (writer, number, value) => {
+  writer.varint(value === true ? 1 : 0);
+  writer.varint(tagOf(number, WIRE_VARINT));
+};
+export const chosenDouble: Field = (writer, number, value) => {
+  writer.double(Number(value));
+  writer.varint(tagOf(number, WIRE_FIXED64));
+};
+
+/** Looked up when it is used, so that messages may hold themselves. */
+export const nested =
+  (encode: () => Encode): Field =>
+  (writer, number, value) => {
+    const before = writer.size;
+    encode()(writer, value);
+    writer.lengthSince(before);
+    writer.varint(tagOf(number, WIRE_BYTES));
+  };
+
+export const repeated =
+  (field: Field): Field =>
+  (writer, number, value) =>
+    (value as Json[]).toReversed().forEach((item) => field(writer, number, item));
+
+/** An object as a list of messages with name and value. */
+export const named = (field: Field): Field => {
+  const pair: Field = (writer, number, value) => {
+    const [name, inner] = value as [string, Json];
+    const before = writer.size;
+    field(writer, 2, inner);
+    text(writer, 1, name);
+    writer.lengthSince(before);
+    writer.varint(tagOf(number, WIRE_BYTES));
+  };
+  return (writer, number, value) => repeated(pair)(writer, number, Object.entries(value as JsonObject) as Json[]);
+};
+
+/** Any value, as YAML; JSON is that too. */
+export const any: Field = nested(() => (writer, value) => text(writer, 2, `${JSON.stringify(value)}\n`));
+
+const extensionEntries = named(any);
+
+const extensionsField: Field = (writer, number, value) => {
+  const extensions = Object.entries(value as JsonObject).filter(([key]) => key.startsWith('x-'));
+  if (extensions.length > 0) extensionEntries(writer, number, Object.fromEntries(extensions));
+};
+
+export const isReference = (value: Json): boolean => typeof value === 'object' && value !== null && Object.hasOwn(value, '$ref');
