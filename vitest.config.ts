@@ -2,10 +2,13 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Each file gets a process of its own: tests start servers, kill processes and read their own memory.
     pool: 'forks',
-    testTimeout: 30_000,
     hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
+      // The built server as a process, with real clients; its global setup builds and unzips, and runs only when one of these tests does.
+      { extends: true, test: { name: 'system', include: ['test/**/*.test.ts'], globalSetup: 'test/support/global-setup.ts', testTimeout: 60_000 } },
+    ],
   },
 });

@@ -3,7 +3,9 @@ import http2 from 'node:http2';
 import https from 'node:https';
 
 const send = (message) => process.send(message);
-process.on('message', async ({ task, options }) => send(await TASKS[task](options)));
+process.on('message', ({ task, settings }) => {
+  if (task !== undefined) TASKS[task](settings).then(send, (error) => send({ error: error.message }));
+});
 process.on('disconnect', () => process.exit(0));
 
 const headersOf = (token) => ({ authorization: `Bearer ${token}`, accept: 'application/json' });
@@ -68,38 +70,43 @@ const TASKS = {
     sessions.forEach((session) => session.destroy());
     return times;
   },
-  /** `watchers` open watches; each event is written by one update; over when all have all. */
-  async watch({ port, token, watchers, events, version }) {
-    const path = '/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dwatched';
+  /** `watchers` open watches of one object; each event is written by one update; over when all have all. Says so when they are open, and waits for a word. */
+  async watch({ port, token, name, watchers, events, valueBytes, version }) {
+    const path = `/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0&fieldSelector=metadata.name%3D${name}`;
     let lines = 0;
-    let onLine = () => {};
+    let onLines = () => {};
     const count = (chunk) => {
-      for (const byte of chunk) if (byte === 10) lines++;
-      onLine();
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++;
+      onLines();
     };
-    const reached = (wanted) => new Promise((resolve) => (onLine = () => lines >= wanted && resolve()));
-    const sessions = [];
-    if (version === 2) {
-      for (let i = 0; i < watchers; i++) {
-        if (i % 100 === 0) sessions.push(connect(port));
-        sessions.at(-1).request({ ':path': path, ...headersOf(token) }).on('data', count).on('error', () => {});
-      }
-    } else {
-      const agent = new https.Agent({ rejectUnauthorized: false, maxSockets: watchers });
-      for (let i = 0; i < watchers; i++) https.get({ agent, host: '127.0.0.1', port, path, headers: headersOf(token) }, (response) => response.on('data', count).on('error', () => {})).on('error', () => {});
-    }
-    await reached(watchers);
-    send('opened');
+    /** All watchers have had so many events. */
+    const reached = (wanted) => new Promise((resolve) => (onLines = () => lines >= wanted * watchers && resolve()));
+    const isOpen = reached(1);
+    for (const start of watchStarters({ port, token, path, version, watchers })) start(count);
+    await isOpen;
     const writer = connect(port);
-    await new Promise((resolve) => process.once('message', resolve));
+    const isToldToGo = new Promise((resolve) => process.once('message', resolve));
+    send({});
+    await isToldToGo;
     for (let event = 1; event <= events; event++) {
-      const seen = reached(watchers * (event + 1));
-      const body = configMap('watched', 1024).replace('"app":"bench"', `"app":"bench","n":"${event}"`);
-      await http2Request(writer, token, '/api/v1/namespaces/default/configmaps/watched', 'PUT', body);
+      const seen = reached(event + 1);
+      const body = configMap(name, valueBytes).replace('"app":"bench"', `"app":"bench","n":"${event}"`);
+      await http2Request(writer, token, `/api/v1/namespaces/default/configmaps/${name}`, 'PUT', body);
       await seen;
     }
-    sessions.forEach((session) => session.destroy());
-    writer.destroy();
     return {};
   },
 };
+
+const WATCHES_A_CONNECTION = 100;
+
+/** One function a watch, which begins it: 100 to a connection over HTTP/2, each on its own over HTTP/1.1. */
+function watchStarters({ port, token, path, version, watchers }) {
+  if (version === 2) {
+    const sessions = Array.from({ length: Math.ceil(watchers / WATCHES_A_CONNECTION) }, () => connect(port));
+    return Array.from({ length: watchers }, (_, i) => (onData) => sessions[i % sessions.length].request({ ':path': path, ...headersOf(token) }).on('data', onData).on('error', () => {}));
+  }
+  const agent = new https.Agent({ rejectUnauthorized: false, maxSockets: watchers });
+  const settings = { agent, host: '127.0.0.1', port, path, headers: headersOf(token) };
+  return Array.from({ length: watchers }, () => (onData) => https.get(settings, (response) => response.on('data', onData).on('error', () => {})).on('error', () => {}));
+}

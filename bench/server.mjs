@@ -1,13 +1,14 @@
 // Starts the built server as its users do, and reads what it costs from the kernel's books.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve as absolute } from 'node:path';
 
 const TOKEN = 'bench-token';
-const COMMAND = new URL('../dist/binnacle.js', import.meta.url).pathname;
+const START_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 10_000;
 
 const freePort = () =>
   new Promise((resolve) => {
@@ -17,39 +18,49 @@ const freePort = () =>
     });
   });
 
-/** Resolves when /readyz says ok; `readyMs` is counted from before the process was started. */
-export async function startServer({ backend, node = process.execPath }) {
+/** Resolves when /readyz says ok; `readyMs` is counted from before the process was started. `dist` is the built server's folder. */
+export async function startServer({ dist, backend = 'embedded' }) {
   const folder = mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,u-bench,"system:masters"\n`);
   const port = await freePort();
   const flags = [`--storage-backend=${backend}`, `--data-dir=${join(folder, 'data')}`, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--token-auth-file=${join(folder, 'tokens.csv')}`, '--authorization-mode=RBAC'];
   const startedAtMs = performance.now();
-  const child = spawn(node, [COMMAND, 'serve', ...flags], { stdio: 'ignore' });
-  child.on('exit', (code) => code && process.exitCode === undefined && console.error(`the server exited with ${code}`));
-  while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, 2));
-  const readyMs = performance.now() - startedAtMs;
+  const child = spawn(process.execPath, [join(absolute(dist), 'binnacle.js'), 'serve', ...flags], { stdio: 'ignore' });
+  const gone = new Promise((resolve) => child.on('exit', (code) => resolve(`the server ended by itself with code ${code}`)));
+  const stop = async () => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+    child.kill('SIGTERM');
+    await gone;
+    clearTimeout(timer);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  while (!(await isReady(port))) {
+    const isLate = performance.now() - startedAtMs > START_LIMIT_MS;
+    if (!isLate && child.exitCode === null) continue;
+    await stop();
+    throw new Error(isLate ? 'the server does not become ready' : await gone);
+  }
   return {
     port,
     token: TOKEN,
-    readyMs,
+    readyMs: performance.now() - startedAtMs,
     cpuMs: () => cpuMs(child.pid),
     memoryMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
-    async stop() {
-      const gone = new Promise((resolve) => child.on('exit', resolve));
-      child.kill('SIGTERM');
-      await gone;
-      rmSync(folder, { recursive: true, force: true });
-    },
+    gone,
+    stop,
   };
 }
 
-const isReady = (port) =>
-  new Promise((resolve) => {
+/** Asks again after a moment, so that asking takes little of the CPU that the server starts on. */
+const isReady = async (port) => {
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  return new Promise((resolve) => {
     https.get({ host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false }, (response) => resolve(response.resume().statusCode === 200)).on('error', () => resolve(false));
   });
+};
 
-/** User and system time of all threads, which the kernel counts in nanoseconds. */
+/** Time on a CPU of all the process' threads; the scheduler counts it in nanoseconds, where /proc/<pid>/stat has ticks of 10 ms. */
 function cpuMs(pid) {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ').slice(11, 13).map(Number);
-  return (user + system) * 10;
+  const folder = `/proc/${pid}/task`;
+  return readdirSync(folder).reduce((sumMs, thread) => sumMs + Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
 }

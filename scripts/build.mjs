@@ -2,6 +2,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { writeDescriptions } from './descriptions.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string', default: 'dist' } } });
 
@@ -24,3 +25,5 @@ await build({
   banner: { js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);" },
 });
 chmodSync(`${values.outdir}/binnacle.js`, 0o755);
+
+writeDescriptions(`${values.outdir}/descriptions.json`);

@@ -88,9 +88,9 @@ describe('serve', () => {
     const first = await run(['serve', '--data-dir', folder]);
     expect(first).toMatchObject({ code: 0, stops: 1 });
     const [options] = first.started;
-    const files = [options!.tlsCertFile, options!.tlsPrivateKeyFile, options!.serviceAccountSigningKeyFile];
+    const files = [options!.tlsCertFile, options!.tlsPrivateKeyFile];
     const contents = files.map((file) => readFileSync(file, 'utf8'));
-    expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+    expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
     const certificate = new X509Certificate(contents[0]!);
     expect(certificate.checkHost('kubernetes.default.svc')).toBeDefined();
     expect(certificate.checkIP('10.0.0.1')).toBeDefined();
@@ -159,7 +159,7 @@ describe('up', () => {
       clientCaFile: join(dataDir, 'certificates', 'ca.crt'),
     });
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
-    for (const file of ['kubeconfig', 'certificates/ca.key', 'certificates/server.key', 'certificates/admin.key', 'service-account.key']) {
+    for (const file of ['kubeconfig', 'certificates/ca.key', 'certificates/server.key', 'certificates/admin.key']) {
       expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
     }
     const config = new KubeConfig();

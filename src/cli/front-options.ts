@@ -1,7 +1,9 @@
+import type { KeyObject } from 'node:crypto';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { PROTOBUF_TYPE } from '../endpoints/negotiation.ts';
 import type { Handler } from '../endpoints/request.ts';
 import { encodeStatus } from '../endpoints/status.ts';
+import { issuerHandlers } from '../kube/issuer.ts';
 import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
 import type { Authenticator } from '../server/authenticator.ts';
 import type { FrontOptions } from '../server/chain.ts';
@@ -31,6 +33,7 @@ interface FrontParts {
   engine: Engine;
   chain: CreatedChain;
   authenticator: Authenticator;
+  verificationKeys: Promise<readonly KeyObject[]>;
   address: ServerAddress;
 }
 
@@ -59,6 +62,11 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
     readinessChecks: [{ name: 'etcd-readiness', ...storeCheck }],
     observeHealth: registerHealthMetrics(indicators),
     paths: new Map<string, Handler>([
+      ...issuerHandlers({
+        issuer: options.serviceAccountIssuer[0]!,
+        jwksUri: () => options.serviceAccountJwksUri || `https://${options.externalHostname}:${address.port}/openid/v1/jwks`,
+        publicKeys: parts.verificationKeys,
+      }),
       ['/version', versionHandler(info)],
       ['/version/', versionHandler(info)],
       ['/metrics', metricsEndpoint(registry, { canReset: options.profiling })],

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createSelfSigned } from '../serving/certificates/create.ts';
 import { isUnspecified } from './cidr.ts';
@@ -9,10 +8,9 @@ import { readIfThere, writePrivately } from './files.ts';
 /** Names by which pods know the API server. */
 const SERVICE_NAMES = ['kubernetes.default.svc', 'kubernetes.default', 'kubernetes'];
 
-/** Makes what the server needs and was not given: its self-signed certificate and the key of service account tokens. What is there is kept. */
+/** Makes the self-signed certificate of a server that was given none. What is there is kept. (The key of service account tokens: `signing-keys.ts`.) */
 export function makeMissingFiles(options: CompletedOptions): void {
   if (options.isServingPairGenerated) makeServingPair(options);
-  if (options.isSigningKeyGenerated) makeSigningKey(options.serviceAccountSigningKeyFile);
 }
 
 function makeServingPair(options: CompletedOptions): void {
@@ -34,10 +32,4 @@ export function servingNames(options: CompletedOptions): { hosts: string[]; ips:
   const { bindAddress, advertiseAddress, apiServerServiceIp } = options;
   const ips = [advertiseAddress, apiServerServiceIp, '127.0.0.1', '::1', ...(isUnspecified(bindAddress) ? [] : [bindAddress])];
   return { hosts: [...SERVICE_NAMES, 'localhost', hostname()], ips: [...new Set(ips)] };
-}
-
-function makeSigningKey(path: string): void {
-  if (readIfThere(path) !== undefined) return;
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  writePrivately(path, privateKey.export({ type: 'sec1', format: 'pem' }).toString());
 }

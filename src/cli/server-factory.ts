@@ -14,6 +14,7 @@ import { bootstrapOptions, frontOptions } from './front-options.ts';
 import type { Logger } from './logger.ts';
 import type { ServerFactory } from './run.ts';
 import { createServerChain } from './server-chain.ts';
+import { loadVerificationKeys } from './signing-keys.ts';
 import { type ServingFiles, openServingFiles, startListening } from './serving-files.ts';
 
 /** CreateServerChain → PrepareRun → Run, on the store that the options name. */
@@ -46,6 +47,8 @@ export const createServer: ServerFactory = async (options, logger) => {
 
 async function run(options: CompletedOptions, logger: Logger, files: ServingFiles, engine: Engine, stop: AbortSignal): Promise<RunningChain> {
   const address = { port: options.securePort };
+  const verificationKeys = loadVerificationKeys(options);
+  verificationKeys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
   const tokens = tokenAuthenticators(options, logger);
   const chain = createServerChain(options, { engine, readToken: tokenReader(tokens), bootstrap: bootstrapOptions(options, logger, files, address), now: () => new Date() });
   await chain.synced;
@@ -54,7 +57,7 @@ async function run(options: CompletedOptions, logger: Logger, files: ServingFile
     ...(files.clientCa && { clientCertificates: { authorities: authoritiesOf(files.clientCa) } }),
     ...(options.anonymousAuth && { anonymous: { paths: [] } }),
   });
-  const prepared = prepareRun(chain, frontOptions(options, { logger, engine, chain, authenticator, address }));
+  const prepared = prepareRun(chain, frontOptions(options, { logger, engine, chain, authenticator, verificationKeys, address }));
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;
   return running;

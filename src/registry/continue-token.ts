@@ -1,5 +1,5 @@
 import { badRequest } from '../util/errors.ts';
-import { parseJson } from '../util/json.ts';
+import { isJsonObject, parseJson } from '../util/json.ts';
 
 /** Where the next page of a list starts. The encoding is upstream's (apiserver/pkg/storage/continue.go), so that tokens survive a change of server. */
 export interface ContinueToken {
@@ -32,20 +32,10 @@ export function decodeContinue(token: string, keyPrefix: string): ContinueToken 
 
 function parse(bytes: Buffer): Record<string, unknown> {
   try {
-    const value = parseJson(bytes.toString());
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    throw bad(`: ${syntaxError(bytes)}`);
-  }
-}
-
-/** Read as latin1: the reference reports a bad byte as the character of that number. */
-function syntaxError(bytes: Buffer): string {
-  try {
-    parseJson(bytes.toString('latin1'));
-    return '';
+    const value = parseJson(bytes);
+    return isJsonObject(value) ? value : {};
   } catch (error) {
-    return (error as Error).message;
+    throw bad(`: ${(error as Error).message}`);
   }
 }
 

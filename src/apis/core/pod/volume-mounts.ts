@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../../../util/field-errors.ts';
-import type { VolumeDevice, VolumeMount } from '../../facts/types/core-v1.ts';
+import type { VolumeMount } from '../../facts/types/core-v1.ts';
 import { validateOptionalChoice } from '../../validation/choice.ts';
 import { validateDescendingPath } from '../../validation/local-path.ts';
 import type { AnyContainer } from './containers-of.ts';

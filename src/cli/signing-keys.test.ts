@@ -1,0 +1,20 @@
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { complete } from './completion.ts';
+import { parseFlags } from './flags/parser.ts';
+import { loadVerificationKeys } from './signing-keys.ts';
+
+it('makes an RSA key at the first start, for its owner only, and keeps it', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'binnacle-test-'));
+  const options = complete(parseFlags(['--storage-backend=memory', `--data-dir=${dataDir}`]));
+  const [first] = await loadVerificationKeys(options);
+  expect(first).toMatchObject({ type: 'public', asymmetricKeyType: 'rsa' });
+  const path = join(dataDir, 'service-account.key');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const text = readFileSync(path, 'utf8');
+  const [second] = await loadVerificationKeys(options);
+  expect(second!.equals(first!)).toBe(true);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+});

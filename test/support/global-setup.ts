@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
+import { CACHE_DIR, CLIENTS_ARCHIVE, HELM, KUBECTL, PROJECT_DIR } from './paths.ts';
+import { extractEntry } from './zip.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The bundled server of this run. */
+    distDir: string;
+  }
+}
+
+/** Bundles the server into a folder of this run's own, so that runs side by side do not pull it away from each other, and unzips the clients once. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  await mkdir(CACHE_DIR, { recursive: true });
+  const distDir = await mkdtemp(join(CACHE_DIR, 'test-dist-'));
+  await Promise.all([promisify(execFile)(process.execPath, ['scripts/build.mjs', '--outdir', distDir], { cwd: PROJECT_DIR }), unzipClients()]);
+  project.provide('distDir', distDir);
+  return () => rm(distDir, { recursive: true, force: true });
+}
+
+async function unzipClients(): Promise<void> {
+  for (const binary of [KUBECTL, HELM]) {
+    if (existsSync(binary)) continue;
+    await mkdir(dirname(binary), { recursive: true });
+    const draft = `${binary}.${process.pid}`;
+    await extractEntry(CLIENTS_ARCHIVE, `${basename(binary)}/${basename(binary)}`, draft, 0o755);
+    await rename(draft, binary);
+  }
+}

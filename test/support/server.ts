@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, inject } from 'vitest';
+import { ApiClient } from './api-client.ts';
+import { TOKENS_FILE } from './paths.ts';
+
+export interface ServerOptions {
+  /** Default: memory. */
+  storage?: 'memory' | 'embedded';
+  /** Default: a temporary one, removed when the test file ends. */
+  dataDir?: string;
+  /** Default: any free one. */
+  port?: number;
+  /** Beside the ones that every test server has; a later one wins. */
+  flags?: readonly string[];
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+const started = new Set<ChildProcess>();
+const folders: string[] = [];
+
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is gone when the test file ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'binnacle-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** The built command as a process of its own, and what it says. */
+export class CommandProcess {
+  readonly child: ChildProcess;
+  readonly exited: Promise<Exit>;
+  /** What it wrote to its standard error, line by line. */
+  readonly lines: string[] = [];
+  readonly #listeners = new Set<() => void>();
+
+  constructor(args: readonly string[], options: { cwd?: string; uid?: number } = {}) {
+    const child = spawn(process.execPath, [join(inject('distDir'), 'binnacle.js'), ...args], { stdio: ['ignore', 'ignore', 'pipe'], ...options });
+    this.child = child;
+    started.add(child);
+    const reader = createInterface({ input: child.stderr });
+    reader.on('line', (line) => {
+      this.lines.push(line);
+      this.#notify();
+    });
+    this.exited = new Promise((resolve) => {
+      child.once('close', (code, signal) => {
+        started.delete(child);
+        resolve({ code, signal });
+        this.#notify();
+      });
+    });
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** The first line that matches; rejects when the process ends without one. */
+  line(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const match = this.lines.map((line) => pattern.exec(line)).find((found) => found !== null);
+        if (match === undefined && started.has(this.child)) return;
+        this.#listeners.delete(look);
+        if (match) resolve(match);
+        else reject(new Error(`the server ended before it said ${pattern}:\n${this.lines.join('\n')}`));
+      };
+      this.#listeners.add(look);
+      look();
+    });
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
+  }
+
+  /** SIGTERM, and how it ended. */
+  stop(): Promise<Exit> {
+    this.signal('SIGTERM');
+    return this.exited;
+  }
+
+  /** SIGKILL: nothing is flushed, nothing is said. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.exited;
+  }
+}
+
+/** A server that is ready, with the oracle's users: admin, alice, bob and mallory. */
+export class ServerProcess extends CommandProcess {
+  readonly dataDir: string;
+  #port = 0;
+
+  constructor({ storage = 'memory', dataDir = temporaryFolder(), port = 0, flags = [] }: ServerOptions) {
+    super([
+      'serve',
+      `--storage-backend=${storage}`,
+      `--data-dir=${dataDir}`,
+      `--secure-port=${port}`,
+      '--bind-address=127.0.0.1',
+      `--token-auth-file=${TOKENS_FILE}`,
+      '--authorization-mode=Node,RBAC',
+      '--service-cluster-ip-range=10.0.0.0/16',
+      '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+      '--endpoint-reconciler-type=none',
+      ...flags,
+    ]);
+    this.dataDir = dataDir;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.#port}`;
+  }
+
+  /** What clients trust: the certificate that the server made for itself. */
+  get ca(): string {
+    return readFileSync(join(this.dataDir, 'certificates', 'apiserver.crt'), 'utf8');
+  }
+
+  client(user: 'admin' | 'alice' | 'bob' | 'mallory' | '' = 'admin'): ApiClient {
+    return new ApiClient({ port: this.#port, ca: this.ca, ...(user !== '' && { token: `${user}-token` }) });
+  }
+
+  /** The server says so itself when it is ready. */
+  async ready(): Promise<this> {
+    const [, port] = await this.line(/Serving url="https:\/\/127\.0\.0\.1:(\d+)"/);
+    this.#port = Number(port);
+    return this;
+  }
+}
+
+export const startServer = (options: ServerOptions = {}): Promise<ServerProcess> => new ServerProcess(options).ready();
