@@ -21,7 +21,7 @@ export function writeDescriptions(outputPath) {
 
 /** `io.k8s.api.core.v1.Event` → CoreV1Event, V1Event: the group comes first where two groups have the name. */
 function modelNamesOf(name) {
-  const [kind, version, group] = name.split('.').reverse();
+  const [kind, version, group] = name.split('.').toReversed();
   if (version === 'version') return [`Version${kind}`];
   const base = titled(version) + kind;
   return [titled(group) + base, base];

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { resolveTlsFlags } from '../serving/tls-options.ts';
 import { enabledPlugins } from './admission-plugins.ts';
-import { addressAt, type Cidr, hostBits, isLoopback, isUnspecified, parseCidr } from './cidr.ts';
+import { addressAt, type Cidr, hostBits, isLoopback, isUnspecified, parseCidr } from '../util/cidr.ts';
 import { CommandError } from './command-error.ts';
 import { type FeatureGates, resolveFeatureGates } from './feature-gates.ts';
 import type { FlagName, Options } from './flags/options.ts';

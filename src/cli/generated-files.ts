@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { createSelfSigned } from '../serving/certificates/create.ts';
-import { isUnspecified } from './cidr.ts';
+import { isUnspecified } from '../util/cidr.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import { readIfThere, writePrivately } from './files.ts';

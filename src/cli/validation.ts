@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { admissionPlugins } from './admission-plugins.ts';
-import { type Cidr, hostBits } from './cidr.ts';
+import { type Cidr, hostBits } from '../util/cidr.ts';
 import type { Draft } from './completion.ts';
 import type { AnyFlag } from './flags/flag.ts';
 import { flagsByName, optionName, type Options } from './flags/options.ts';

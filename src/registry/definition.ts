@@ -34,6 +34,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   hasStatus?: boolean;
   /** DELETE answers with the object instead of a Status. */
   returnsDeletedObject?: boolean;
+  /** Why a DELETE of this name is refused, whether it is there or not. A DELETE of the whole collection does not ask. */
+  refusesDelete?(name: string): string | undefined;
   /** Sent with every DELETE that names no propagation policy. */
   deletionWarning?: string;
   /** Where DELETE names no propagation policy; `none` where owner references mean nothing (events). */
@@ -72,6 +74,8 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   validatesWhole?: 'before' | 'after';
   /** Whether the kind judges metadata once more by itself, beyond what is demanded of every object. True where absent. */
   validatesMetadata?: boolean;
+  /** The same for what metadata became against what it was; as `validatesMetadata` where absent. */
+  validatesMetadataUpdate?: boolean;
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;
 }

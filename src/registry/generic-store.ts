@@ -1,12 +1,13 @@
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
+import { forbidden } from '../util/errors.ts';
 import { create } from './create.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
 import { getEntry, listEntries, watchEntries, watchError } from './read.ts';
 import type { RequestContext } from './request-context.ts';
-import type { StoreParts } from './store-parts.ts';
+import { type StoreParts, groupResource } from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult, ResourceStore, UpdateOptions, WatchOptions, WatchSink, WriteOptions, WriteResult } from './store.ts';
 import { update } from './update.ts';
 
@@ -42,7 +43,9 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
   update(context: RequestContext, namespace: string, name: string, next: (current: T | undefined) => T | Promise<T>, options: UpdateOptions): Promise<WriteResult<T>> {
     return update(this.#parts, context, namespace, name, next, options);
   }
-  delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
+  async delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
+    const refusal = this.definition.refusesDelete?.(name);
+    if (refusal !== undefined) throw forbidden(groupResource(this.definition), name, refusal);
     return deleteObject(this.#parts, context, namespace, name, options);
   }
   deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult> {

@@ -154,7 +154,7 @@ function validateChange<T extends ApiObject>({ parts: { definition }, rules, old
   validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
   validateMetadataUpdate(object.metadata, old.metadata, metadata);
   if (rules.validatesWhole === 'before') validateWhole(definition, object, errors, old);
-  if (rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
+  if (rules.validatesMetadataUpdate ?? rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
   rules.validateUpdate?.(object, old, errors);
   if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
   if (!errors.isEmpty) throw invalid({ group: definition.group, kind: definition.kind }, object.metadata.name ?? '', errors.list);

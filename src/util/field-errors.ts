@@ -107,8 +107,8 @@ export class FieldErrors {
   duplicate(value: unknown): void {
     this.#add('FieldValueDuplicate', `Duplicate value: ${printValue(value)}`);
   }
-  notFound(value: unknown): void {
-    this.#add('FieldValueNotFound', `Not found: ${printValue(value)}`);
+  notFound(value: unknown, detail = ''): void {
+    this.#add('FieldValueNotFound', withDetail(`Not found: ${printValue(value)}`, detail));
   }
   tooLong(maxBytes: number): void {
     this.#add('FieldValueTooLong', `Too long: may not be more than ${maxBytes} bytes`);

@@ -1,5 +1,5 @@
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
-import { formatIp, parseIp } from './ip-address.ts';
+import { formatIp, isMapped, parseIp } from './ip-address.ts';
 
 /** A range of addresses as text gave it. */
 interface Cidr {
@@ -64,14 +64,13 @@ export function parseCidr(text: string): Cidr | undefined {
     bytes: address.bytes,
     prefixLength,
     hasLeadingZeros: address.hasLeadingZeros || (lengthText.length > 1 && lengthText.startsWith('0')),
-    isMapped: address.bytes.length === 16 && ipIsMapped(address.bytes),
+    isMapped: isMapped(address.bytes),
   };
 }
-
-const ipIsMapped = (bytes: readonly number[]): boolean => bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
 
 const masked = ({ bytes, prefixLength }: Cidr): number[] => bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8))) & 0xff);
 
 const hasHostBits = (cidr: Cidr): boolean => masked(cidr).some((byte, index) => byte !== cidr.bytes[index]);
 
-const networkText = (cidr: Cidr): string => `${formatIp(masked(cidr))}/${cidr.prefixLength}`;
+/** A mapped range is written as the range of version 4 that it holds. */
+const networkText = (cidr: Cidr): string => `${formatIp(masked(cidr))}/${cidr.isMapped && cidr.prefixLength >= 96 ? cidr.prefixLength - 96 : cidr.prefixLength}`;

@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { parseIp } from './ip-address.ts';
+import { isMapped, parseIp } from './ip-address.ts';
 
 /** Kinds of addresses that no traffic of a service can be sent to, by their bytes. */
 const UNREACHABLE: readonly { is(v4: number[] | undefined, v6: readonly number[]): boolean; problem(value: string): string }[] = [
@@ -14,7 +14,6 @@ export function validateEndpointIp(value: string, errors: FieldErrors): void {
   const address = parseIp(value);
   if (!address) return errors.invalid(value, 'must be a valid IP address');
   const { bytes } = address;
-  const isMapped = bytes.length === 16 && bytes[10] === 255 && bytes[11] === 255 && bytes.slice(0, 10).every((byte) => byte === 0);
-  const v4 = bytes.length === 4 ? bytes : isMapped ? bytes.slice(12) : undefined;
+  const v4 = bytes.length === 4 ? bytes : isMapped(bytes) ? bytes.slice(12) : undefined;
   for (const { is, problem } of UNREACHABLE) if (is(v4, bytes)) errors.invalid(value, problem(value));
 }

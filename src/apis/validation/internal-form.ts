@@ -1,14 +1,14 @@
-/** Fields of a Go struct in their order: the name in Go, and the one here; a nested struct with its own fields. */
-export type InternalFields = readonly (readonly [goName: string, name: string, nested?: InternalFields])[];
+/** Fields of a Go struct in their order: the name in Go, and the one here; a nested struct with its own fields, or what Go has where there is no value. */
+export type InternalFields = readonly (readonly [goName: string, name: string, nestedOrZero?: InternalFields | string | number | boolean])[];
 
 /**
  * A value as upstream's internal type of it prints in a field error: those types have no JSON tags, so that all fields stand there under their Go names,
- * `null` where there is none.
+ * `null` where there is none and the field is a pointer, a list or a map.
  */
 export function internalForm(value: object | null | undefined, fields: InternalFields): object | null {
   if (!value) return null;
   const source = value as Record<string, unknown>;
-  return Object.fromEntries(fields.map(([goName, name, nested]) => [goName, nested ? nestedForm(source[name], nested) : (source[name] ?? null)]));
+  return Object.fromEntries(fields.map(([goName, name, nestedOrZero]) => [goName, typeof nestedOrZero === 'object' ? nestedForm(source[name], nestedOrZero) : (source[name] ?? nestedOrZero ?? null)]));
 }
 
 const nestedForm = (value: unknown, fields: InternalFields): unknown => (Array.isArray(value) ? value.map((item: object) => internalForm(item, fields)) : internalForm(value as object | undefined, fields));

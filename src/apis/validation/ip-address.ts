@@ -49,7 +49,8 @@ export function ipFamilyOf(value: string): 4 | 6 | undefined {
   return address.bytes.length === 4 || isMapped(address.bytes) ? 4 : 6;
 }
 
-const isMapped = (bytes: readonly number[]): boolean => bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
+/** `::ffff:10.0.0.1`: version 4 in the clothes of version 6. */
+export const isMapped = (bytes: readonly number[]): boolean => bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
 
 /** As k8s.io/utils/net ParseIPSloppy takes it: no zones, leading zeros read as decimal. */
 export function parseIp(text: string): Address | undefined {

@@ -6,7 +6,6 @@ import type { OpenApiTypes } from './routes.ts';
 export function listSchemaOf({ group, version, kind, schema }: ServedVersion, types: OpenApiTypes): ObjectSchema {
   const known = lists.get(schema);
   if (known) return known;
-  const field = (name: string, type: FieldSchema['type'], required = false): FieldSchema => ({ name, type, required, whenEmpty: 'omit', pointer: false });
   const fields = [
     field('apiVersion', { type: 'string' }),
     field('items', { type: 'list', items: schema }, true),
@@ -24,3 +23,5 @@ export function listSchemaOf({ group, version, kind, schema }: ServedVersion, ty
 }
 
 const lists = new WeakMap<ObjectSchema, ObjectSchema>();
+
+const field = (name: string, type: FieldSchema['type'], required = false): FieldSchema => ({ name, type, required, whenEmpty: 'omit', pointer: false });

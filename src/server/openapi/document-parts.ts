@@ -31,7 +31,7 @@ export function pathsOf(routes: readonly Route[], writer: Writer): JsonObject {
     if (siblings) siblings.push(route);
     else byPath.set(route.path, [route]);
   }
-  return Object.fromEntries([...byPath].sort(([a], [b]) => compareText(a, b)).map(([path, operations]) => [path, pathItem(operations, writer)]));
+  return Object.fromEntries([...byPath].toSorted(([a], [b]) => compareText(a, b)).map(([path, operations]) => [path, pathItem(operations, writer)]));
 }
 
 const keyOf = ({ name, in: place }: Parameter): string => `${place} ${name}`;
@@ -40,10 +40,10 @@ function pathItem(routes: readonly Route[], writer: Writer): JsonObject {
   const counts = new Map<string, number>();
   for (const { parameters } of routes) for (const parameter of parameters) counts.set(keyOf(parameter), (counts.get(keyOf(parameter)) ?? 0) + 1);
   const isShared = (parameter: Parameter): boolean => counts.get(keyOf(parameter)) === routes.length;
-  const shared = writer.parameters(routes[0]!.parameters.filter(isShared).sort(compareParameters));
+  const shared = writer.parameters(routes[0]!.parameters.filter(isShared).toSorted(compareParameters));
   const operations = METHODS.flatMap((method) => {
     const route = routes.find((candidate) => candidate.method === method);
-    return route ? [[method, writer.operation(route, route.parameters.filter((parameter) => !isShared(parameter)).sort(compareParameters))]] : [];
+    return route ? [[method, writer.operation(route, route.parameters.filter((parameter) => !isShared(parameter)).toSorted(compareParameters))]] : [];
   });
   return { ...(Object.fromEntries(operations) as JsonObject), ...(shared.length > 0 && { parameters: shared }) };
 }

@@ -19,7 +19,8 @@ export interface DocumentV2Options {
 
 /** The OpenAPI v2 document of the whole server (kube-openapi/pkg/builder, with defaults pruned). */
 export function documentV2(routes: readonly Route[], { release, descriptions, knownGroupVersions }: DocumentV2Options): JsonObject {
-  const kindsOf = ({ name, kinds }: ObjectSchema): readonly GroupVersionKind[] => (COMMON_KIND.test(name) ? knownGroupVersions.map((known) => ({ ...known, kind: kinds[0]!.kind })) : kinds);
+  const kindsOf = ({ name, kinds }: ObjectSchema): readonly GroupVersionKind[] =>
+    COMMON_KIND.test(name) ? knownGroupVersions.map((known) => ({ ...known, kind: kinds[0]!.kind })) : kinds;
   const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, kindsOf });
   const shared = new SharedParameters();
   const paths = pathsOf(routes, {
@@ -44,13 +45,23 @@ export function documentV2(routes: readonly Route[], { release, descriptions, kn
 
 /** The body is one more parameter, sorted among the others. */
 function parametersV2(parameters: readonly Parameter[], body: Route['body'], schemas: SchemaCollection): JsonObject[] {
-  const plain = parameters.map(({ name, in: place, type }): JsonObject => ({ uniqueItems: true, type, name, in: place, ...(place === 'path' && { required: true }) }));
+  const plain = parameters.map(({ name, in: place, type }): JsonObject => ({
+    uniqueItems: true,
+    type,
+    name,
+    in: place,
+    ...(place === 'path' && { required: true }),
+  }));
   if (!body) return plain;
   const bodyParameter = { name: 'body', in: 'body', ...(body.isRequired && { required: true }), schema: schemas.use(body.type) };
-  return [...plain, bodyParameter].sort((a, b) => compareText(String(a['name']), String(b['name'])));
+  return [...plain, bodyParameter].toSorted((a, b) => compareText(String(a['name']), String(b['name'])));
 }
 
-function operationV2({ tag, operationId, consumes, produces, responses, resource }: Route, parameters: readonly JsonObject[], schemas: SchemaCollection): JsonObject {
+function operationV2(
+  { tag, operationId, consumes, produces, responses, resource }: Route,
+  parameters: readonly JsonObject[],
+  schemas: SchemaCollection,
+): JsonObject {
   const answers = [...responses].map(([code, type]): [string, JsonObject] => [String(code), { description: STATUS_PHRASES[code]!, schema: schemas.use(type) }]);
   return {
     ...(consumes.length > 0 && { consumes: [...consumes] }),

@@ -48,9 +48,11 @@ const parameterV3 = ({ name, in: place, type }: Parameter): JsonObject => ({
 
 function operationV3(route: Route, parameters: readonly JsonObject[], schemas: SchemaCollection): JsonObject {
   const { tag, operationId, body, consumes, produces, responses, resource } = route;
-  const content = (mediaTypes: readonly string[], schema: JsonObject): JsonObject => Object.fromEntries(mediaTypes.toSorted().map((mediaType) => [mediaType, { schema }]));
   const requestBody = body && { content: content(consumes, schemas.use(body.type)), ...(body.isRequired && { required: true }) };
-  const answers = [...responses].map(([code, type]): [string, JsonObject] => [String(code), { description: STATUS_PHRASES[code]!, content: content(produces, schemas.use(type)) }]);
+  const answers = [...responses].map(([code, type]): [string, JsonObject] => [
+    String(code),
+    { description: STATUS_PHRASES[code]!, content: content(produces, schemas.use(type)) },
+  ]);
   return {
     tags: [tag],
     operationId,
@@ -60,3 +62,6 @@ function operationV3(route: Route, parameters: readonly JsonObject[], schemas: S
     ...(resource && { 'x-kubernetes-action': resource.action, 'x-kubernetes-group-version-kind': { ...resource.kind } }),
   };
 }
+
+const content = (mediaTypes: readonly string[], schema: JsonObject): JsonObject =>
+  Object.fromEntries(mediaTypes.toSorted().map((mediaType) => [mediaType, { schema }]));

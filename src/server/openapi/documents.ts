@@ -97,7 +97,7 @@ export class OpenApiDocuments {
 
   async #makeIndex(): Promise<Document> {
     const paths: JsonObject = {};
-    for (const section of [...this.#sections.values()]) {
+    for (const section of this.#sections.values()) {
       const { hash } = await this.#formsOf(section).get('json');
       paths[section.path] = { serverRelativeURL: relativeUrl(section.path, hash) };
     }

@@ -1,5 +1,21 @@
 import type { JsonObject } from '../../util/json-types.ts';
-import { any, choice, chosenFlag, double, type Encode, encodeDocument, flag, integer, isReference, message, named, nested, only, repeated, text } from './gnostic.ts';
+import {
+  any,
+  choice,
+  chosenFlag,
+  double,
+  type Encode,
+  encodeDocument,
+  flag,
+  integer,
+  isReference,
+  message,
+  named,
+  nested,
+  only,
+  repeated,
+  text,
+} from './gnostic.ts';
 
 /** gnostic's openapi.v2.Document: the messages that a Kubernetes document is made of. Numbers are those of OpenAPIv2.proto. */
 
@@ -51,7 +67,10 @@ const parametersItem = choice((value) => (isReference(value) ? [2, nested(() => 
 const parameters = repeated(nested(() => parametersItem));
 
 const response = message({ description: [1, text], schema: [2, nested(() => only(1, schemaField))] });
-const responseValue = only(1, nested(() => response));
+const responseValue = only(
+  1,
+  nested(() => response),
+);
 const responses = only(1, named(nested(() => responseValue)));
 
 const operationMessage = message(
@@ -80,7 +99,10 @@ const pathItem = message({
 });
 
 const apiKeySecurity = message({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] });
-const securityDefinition = only(2, nested(() => apiKeySecurity));
+const securityDefinition = only(
+  2,
+  nested(() => apiKeySecurity),
+);
 const securityRequirement = only(1, named(nested(() => only(1, repeated(text)))));
 
 const document = message({

@@ -1,5 +1,23 @@
 import type { JsonObject } from '../../util/json-types.ts';
-import { any, choice, chosenDouble, chosenFlag, chosenText, double, type Encode, encodeDocument, flag, integer, isReference, message, named, nested, only, repeated, text } from './gnostic.ts';
+import {
+  any,
+  choice,
+  chosenDouble,
+  chosenFlag,
+  chosenText,
+  double,
+  type Encode,
+  encodeDocument,
+  flag,
+  integer,
+  isReference,
+  message,
+  named,
+  nested,
+  only,
+  repeated,
+  text,
+} from './gnostic.ts';
 
 /** gnostic's openapi.v3.Document: the messages that a Kubernetes document is made of. Numbers are those of OpenAPIv3.proto. */
 

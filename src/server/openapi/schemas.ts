@@ -49,13 +49,14 @@ export class SchemaCollection {
 
   /** Sorted by name. */
   definitions(): JsonObject {
-    return Object.fromEntries([...this.#definitions].sort(([a], [b]) => compareText(a, b)));
+    return Object.fromEntries([...this.#definitions].toSorted(([a], [b]) => compareText(a, b)));
   }
 
   /** How a value of this type is described where it stands; named types are added to the definitions. */
   use(type: TypeSchema): JsonObject {
     if (type.type === 'list') return this.#list(type.items, type);
-    if (type.type === 'map') return { type: 'object', additionalProperties: this.#item(type.values), ...(type.mapType && { 'x-kubernetes-map-type': type.mapType }) };
+    if (type.type === 'map')
+      return { type: 'object', additionalProperties: this.#item(type.values), ...(type.mapType && { 'x-kubernetes-map-type': type.mapType }) };
     if (type.type === 'object' && type.name === '') return this.#object(type);
     if (type.name !== undefined) return this.#reference(type as ObjectSchema | (ScalarSchema & { name: string }));
     const scalar = type as ScalarSchema;
@@ -147,5 +148,7 @@ const unionsOf = (unions: NonNullable<ObjectSchema['unions']>): JsonObject[] =>
 /** An enum's values are told in words too. */
 function withValues(description: string, type: TypeSchema): string {
   const { enum: values } = (type.type === 'list' ? type.items : type) as ScalarSchema;
-  return description === '' || !values ? description : `${description}\n\nPossible enum values:\n${values.map((value) => ` - \`${JSON.stringify(value)}\``).join('\n')}`;
+  return description === '' || !values
+    ? description
+    : `${description}\n\nPossible enum values:\n${values.map((value) => ` - \`${JSON.stringify(value)}\``).join('\n')}`;
 }

@@ -1,6 +1,6 @@
 import type { ApiVersion } from '../../registry/api-version.ts';
 import { compareText } from './parameters.ts';
-import { type OpenApiTypes, type Route, indexRoute, rootPathOf, routesOf } from './routes.ts';
+import { META, type OpenApiTypes, type Route, indexRoute, rootPathOf, routesOf } from './routes.ts';
 
 /** What one OpenAPI v3 document is about. */
 export interface Section {
@@ -12,21 +12,30 @@ export interface Section {
   routes(types: OpenApiTypes): Route[];
 }
 
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
-
 /** Paths that are there whatever is installed. */
 const FIXED: readonly Section[] = [
-  { path: '.well-known/openid-configuration', routes: () => [indexRoute('/.well-known/openid-configuration/', 'getServiceAccountIssuerOpenIDConfiguration', { type: 'string' }, ['application/json'], [])] },
+  {
+    path: '.well-known/openid-configuration',
+    routes: () => [
+      indexRoute('/.well-known/openid-configuration/', 'getServiceAccountIssuerOpenIDConfiguration', { type: 'string' }, ['application/json'], []),
+    ],
+  },
   { path: 'api', routes: ({ schemaOf }) => [indexRoute('/api/', 'getAPIVersions', schemaOf(`${META}.APIVersions`))] },
   { path: 'apis', routes: ({ schemaOf }) => [indexRoute('/apis/', 'getAPIVersions', schemaOf(`${META}.APIGroupList`))] },
-  { path: 'openid/v1/jwks', routes: () => [indexRoute('/openid/v1/jwks/', 'getServiceAccountIssuerOpenIDKeyset', { type: 'string' }, ['application/jwk-set+json'], [])] },
-  { path: 'version', routes: ({ schemaOf }) => [indexRoute('/version/', 'getCodeVersion', schemaOf('io.k8s.apimachinery.pkg.version.Info'), ['application/json'])] },
+  {
+    path: 'openid/v1/jwks',
+    routes: () => [indexRoute('/openid/v1/jwks/', 'getServiceAccountIssuerOpenIDKeyset', { type: 'string' }, ['application/jwk-set+json'], [])],
+  },
+  {
+    path: 'version',
+    routes: ({ schemaOf }) => [indexRoute('/version/', 'getCodeVersion', schemaOf('io.k8s.apimachinery.pkg.version.Info'), ['application/json'])],
+  },
 ];
 
 /** All documents' sections, by path. Groups of custom resources have none of their own, as upstream publishes only their versions. */
 export function sectionsOf(installed: readonly ApiVersion[]): Section[] {
   const groups = new Set(installed.filter((version) => version.group !== '' && hasBuiltIn(version)).map(({ group }) => group));
-  return [...FIXED, ...[...groups].map(groupSection), ...installed.map(versionSection)].sort((a, b) => compareText(a.path, b.path));
+  return [...FIXED, ...[...groups].map(groupSection), ...installed.map(versionSection)].toSorted((a, b) => compareText(a.path, b.path));
 }
 
 const hasBuiltIn = ({ resources }: ApiVersion): boolean => [...resources.values()].some(({ isCustom }) => !isCustom);

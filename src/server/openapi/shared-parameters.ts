@@ -22,7 +22,7 @@ export class SharedParameters {
   }
 
   definitions(): JsonObject {
-    return Object.fromEntries([...this.#definitions].sort(([a], [b]) => compareText(a, b)));
+    return Object.fromEntries([...this.#definitions].toSorted(([a], [b]) => compareText(a, b)));
   }
 }
 

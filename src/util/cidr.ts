@@ -27,7 +27,14 @@ export function parseCidr(text: string): Cidr | undefined {
 export const hostBits = ({ family, prefixLength }: Cidr): number => BITS[family] - prefixLength;
 
 /** The address that stands so many places after the first. */
-export const addressAt = ({ family, first }: Cidr, index: number): string => addressText(first + BigInt(index), family);
+export const addressAt = ({ family, first }: Cidr, index: number | bigint): string => addressText(first + BigInt(index), family);
+
+/** How many places after the first an address stands; undefined where it is not of the range. */
+export function indexIn({ family, first, prefixLength }: Cidr, address: string): bigint | undefined {
+  if (isIP(address) !== family) return undefined;
+  const index = addressNumber(address, family) - first;
+  return index >= 0n && index < 1n << BigInt(BITS[family] - prefixLength) ? index : undefined;
+}
 
 export const isUnspecified = (address: string): boolean => address === '' || contains('0.0.0.0', 32, address) || contains('::', 128, address);
 export const isLoopback = (address: string): boolean => contains('127.0.0.0', 8, address) || contains('::1', 128, address);

@@ -1,0 +1,136 @@
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import { labelName } from '../../util/names.ts';
+import { defineResource } from '../define.ts';
+import type { Service, ServicePort, ServiceSpec } from '../facts/types/core-v1.ts';
+import { legacyCidrWarnings } from '../validation/cidr.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { legacyIpWarnings } from '../validation/ip-address.ts';
+import { formatLabels } from '../validation/label-selector.ts';
+import { alignClusterIps, keepAllocatedValues } from './service/allocated-values.ts';
+import { validateFamilyChange } from './service/ip-families.ts';
+import { CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT, NO_IP, isExternallyAccessible, needsHealthCheckPort } from './service/traits.ts';
+import { dropUnusedFields } from './service/type-change.ts';
+import { TOPOLOGY_HINTS, TOPOLOGY_MODE, validateLoadBalancerClass, validateLoadBalancerStatus, validateService } from './service/validation.ts';
+
+const DEFAULT_AFFINITY_SECONDS = 10_800;
+
+/** What a server does around the store: addresses and ports come from ranges that it keeps. */
+type AllocationHooks = Pick<ResourceDefinition<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'>;
+
+const NOTHING_TO_FINISH = { commit: () => {}, revert: () => {} };
+
+/** Where there are no ranges: what the client names is kept as it is. */
+const WITHOUT_ALLOCATION: AllocationHooks = {
+  beginCreate(service) {
+    alignClusterIps(service);
+    return NOTHING_TO_FINISH;
+  },
+  beginUpdate(service, old) {
+    keepAllocatedValues(service, old);
+    alignClusterIps(service, old);
+    return NOTHING_TO_FINISH;
+  },
+};
+
+/** One name, and usually one address, for a set of pods. */
+export const defineServices = (hooks: AllocationHooks = WITHOUT_ALLOCATION): ResourceDefinition<Service> =>
+  defineResource<Service>('v1/services', {
+    ...hooks,
+    storagePrefix: 'services/specs',
+    createsOnUpdate: true,
+    // KEP-5311: what DNS takes, no longer only what starts with a letter.
+    nameErrors: labelName,
+
+    default({ spec, status }) {
+      defaultAffinity(spec);
+      spec.type ||= CLUSTER_IP;
+      for (const port of spec.ports ?? []) {
+        port.protocol ||= 'TCP';
+        if (port.targetPort === 0 || port.targetPort === '') port.targetPort = port.port;
+      }
+      if (!spec.externalTrafficPolicy && isExternallyAccessible({ spec } as Service)) spec.externalTrafficPolicy = 'Cluster';
+      if (spec.type === CLUSTER_IP || spec.type === NODE_PORT || spec.type === LOAD_BALANCER) spec.internalTrafficPolicy ??= 'Cluster';
+      if (spec.type !== LOAD_BALANCER) return;
+      spec.allocateLoadBalancerNodePorts ??= true;
+      for (const ingress of status.loadBalancer.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP';
+    },
+    prepareForUpdate: dropUnusedFields,
+
+    validate(service, errors) {
+      validateFinalizerNames(service.metadata, errors);
+      validateService(service, errors);
+    },
+    validateUpdate(service, old, errors) {
+      const at = errors.at('spec');
+      validateFinalizerNames(service.metadata, errors);
+      validateFamilyChange(service, old, at);
+      const [name, oldName] = [service.spec.loadBalancerClass, old.spec.loadBalancerClass];
+      if (service.spec.type === LOAD_BALANCER && old.spec.type === LOAD_BALANCER && name !== oldName) at.at('loadBalancerClass').invalid(name, 'may not change once set');
+      validateLoadBalancerClass(service.spec, at.at('loadBalancerClass'));
+      const isHealthPortKept = needsHealthCheckPort(old) && needsHealthCheckPort(service);
+      if (isHealthPortKept && service.spec.healthCheckNodePort !== old.spec.healthCheckNodePort) at.at('healthCheckNodePort').forbidden('field is immutable');
+      validateService(service, errors, old);
+    },
+    warnings: serviceWarnings,
+
+    subresources: {
+      status: {
+        update: {
+          validateUpdate(service, old, errors) {
+            validateFinalizerNames(service.metadata, errors);
+            validateLoadBalancerStatus(service, old, errors.at('status', 'loadBalancer', 'ingress'));
+          },
+        },
+      },
+    },
+
+    selectable: { 'spec.clusterIP': ({ spec }) => spec.clusterIP ?? '', 'spec.type': ({ spec }) => spec.type ?? '' },
+    cells: {
+      Type: ({ spec }) => spec.type ?? '',
+      'Cluster-IP': ({ spec }) => spec.clusterIPs?.[0] ?? '<none>',
+      'External-IP': externalIpText,
+      'Port(s)': ({ spec }) => (spec.ports ?? []).map(portText).join(',') || '<none>',
+      Selector: ({ spec }) => formatLabels(spec.selector),
+    },
+  });
+
+export const services = defineServices();
+
+function defaultAffinity(spec: ServiceSpec): void {
+  spec.sessionAffinity ||= 'None';
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
+  else if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: DEFAULT_AFFINITY_SECONDS } };
+  }
+}
+
+function serviceWarnings({ metadata, spec }: Service): string[] {
+  const isHeadless = spec.type === CLUSTER_IP && spec.clusterIP === NO_IP;
+  const externalIps = spec.externalIPs ?? [];
+  const warnings: string[] = [];
+  const warnIf = (condition: boolean, warning: string): void => void (condition && warnings.push(warning));
+  warnIf(metadata.annotations?.[TOPOLOGY_HINTS] !== undefined, `annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
+  if (spec.clusterIP && spec.clusterIP !== NO_IP) for (const [index, ip] of (spec.clusterIPs ?? []).entries()) warnings.push(...legacyIpWarnings(ip, `spec.clusterIPs[${index}]`));
+  warnIf(isHeadless && Boolean(spec.loadBalancerIP), 'spec.loadBalancerIP is ignored for headless services');
+  warnIf(isHeadless && externalIps.length > 0, 'spec.externalIPs is ignored for headless services');
+  warnIf(isHeadless && spec.sessionAffinity !== 'None', 'spec.SessionAffinity is ignored for headless services');
+  for (const [index, ip] of externalIps.entries()) warnings.push(...legacyIpWarnings(ip, `spec.externalIPs[${index}]`));
+  warnIf(externalIps.length > 0 && !isHeadless && spec.type !== EXTERNAL_NAME, 'spec.externalIPs is deprecated and may no longer be implemented in some clusters');
+  if (spec.loadBalancerIP) warnings.push(...legacyIpWarnings(spec.loadBalancerIP, 'spec.loadBalancerIP'));
+  for (const [index, range] of (spec.loadBalancerSourceRanges ?? []).entries()) warnings.push(...legacyCidrWarnings(range, `spec.loadBalancerSourceRanges[${index}]`));
+  warnIf(spec.type === EXTERNAL_NAME && externalIps.length > 0, `spec.externalIPs is ignored when spec.type is "${EXTERNAL_NAME}"`);
+  warnIf(spec.type !== EXTERNAL_NAME && Boolean(spec.externalName), `spec.externalName is ignored when spec.type is not "${EXTERNAL_NAME}"`);
+  warnIf(spec.trafficDistribution === 'PreferClose', 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  return warnings;
+}
+
+function externalIpText({ spec, status }: Service): string {
+  if (spec.type === EXTERNAL_NAME) return spec.externalName ?? '';
+  const external = spec.externalIPs ?? [];
+  if (spec.type === CLUSTER_IP || spec.type === NODE_PORT) return external.join(',') || '<none>';
+  if (spec.type !== LOAD_BALANCER) return '<unknown>';
+  const reported = (status.loadBalancer.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '').filter((text) => text !== '');
+  return [...[...new Set(reported)].sort(), ...external].join(',') || '<pending>';
+}
+
+const portText = ({ port, nodePort, protocol = '' }: ServicePort): string => (nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`);

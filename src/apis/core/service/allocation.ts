@@ -1,0 +1,58 @@
+import type { IpAllocator, PortAllocator } from '../../../registry/allocators.ts';
+import type { Transaction } from '../../../registry/definition.ts';
+import type { Service } from '../../facts/types/core-v1.ts';
+import type { Particulars } from '../../define.ts';
+import { allocateClusterIps, keepClusterIps, normalizeClusterIps, releaseClusterIps, updateClusterIps } from './cluster-ips.ts';
+import { chooseFamilies } from './family-choice.ts';
+import { allocateNodePorts, keepNodePorts, releaseNodePorts, updateNodePorts } from './node-ports.ts';
+
+/** Where services get addresses and ports from. */
+export interface ServiceAllocators {
+  ips: IpAllocator;
+  ports: PortAllocator;
+}
+
+/** A service's addresses and ports over its life: reserved before it is stored, given back when that fails, and when it is gone. */
+export function serviceAllocation({ ips, ports }: ServiceAllocators): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+  return {
+    async beginCreate(service, _context, dryRun) {
+      normalizeClusterIps(service, undefined);
+      chooseFamilies(service, undefined, ips.families);
+      const addresses = await allocateClusterIps(ips, service, dryRun);
+      return andThen(addresses, () => allocateNodePorts(ports, service, dryRun));
+    },
+    async beginUpdate(service, old, _context, dryRun) {
+      keepClusterIps(service, old);
+      keepNodePorts(service, old);
+      normalizeClusterIps(service, old);
+      chooseFamilies(service, old, ips.families);
+      const addresses = await updateClusterIps(ips, service, old, dryRun);
+      return andThen(addresses, () => updateNodePorts(ports, service, old, dryRun));
+    },
+    async afterDelete(service, _context, dryRun) {
+      if (dryRun) return;
+      releaseNodePorts(ports, service);
+      await releaseClusterIps(ips, service);
+    },
+  };
+}
+
+/** Both or none: what the first has reserved goes back when the second cannot begin. */
+async function andThen(first: Transaction, begin: () => Transaction): Promise<Transaction> {
+  try {
+    const second = begin();
+    return {
+      commit() {
+        first.commit();
+        second.commit();
+      },
+      async revert() {
+        await second.revert();
+        await first.revert();
+      },
+    };
+  } catch (error) {
+    await first.revert();
+    throw error;
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * A unified diff of lines, as github.com/pmezard/go-difflib makes it (Python's difflib): which lines are held to be the same is its heuristic, and messages
+ * show the outcome.
+ */
+const CONTEXT_LINES = 3;
+/** From this length on, lines that make up more than a hundredth of the text are no anchors. */
+const POPULAR_FROM_LINES = 200;
+
+interface Block {
+  a: number;
+  b: number;
+  size: number;
+}
+
+/** A run of equal lines, or of lines that stand in for each other; either side may be empty. */
+interface Change {
+  isEqual: boolean;
+  fromA: number;
+  toA: number;
+  fromB: number;
+  toB: number;
+}
+
+/** Empty where nothing differs. Every line of it ends in a newline. */
+export function unifiedDiff(before: string, after: string): string {
+  const a = before.split('\n');
+  const b = after.split('\n');
+  return hunksOf(changesBetween(a, b))
+    .map((hunk) => printHunk(hunk, a, b))
+    .join('');
+}
+
+function changesBetween(a: readonly string[], b: readonly string[]): Change[] {
+  const changes: Change[] = [];
+  let fromA = 0;
+  let fromB = 0;
+  for (const { a: atA, b: atB, size } of [...matchingBlocks(a, b), { a: a.length, b: b.length, size: 0 }]) {
+    if (fromA < atA || fromB < atB) changes.push({ isEqual: false, fromA, toA: atA, fromB, toB: atB });
+    if (size > 0) changes.push({ isEqual: true, fromA: atA, toA: atA + size, fromB: atB, toB: atB + size });
+    fromA = atA + size;
+    fromB = atB + size;
+  }
+  return changes;
+}
+
+function matchingBlocks(a: readonly string[], b: readonly string[]): Block[] {
+  const positions = anchorsOf(b);
+  const found: Block[] = [];
+  const queue: [number, number, number, number][] = [[0, a.length, 0, b.length]];
+  for (let next = queue.pop(); next; next = queue.pop()) {
+    const [fromA, toA, fromB, toB] = next;
+    const block = longestMatch(a, b, positions, next);
+    if (block.size === 0) continue;
+    found.push(block);
+    if (fromA < block.a && fromB < block.b) queue.push([fromA, block.a, fromB, block.b]);
+    if (block.a + block.size < toA && block.b + block.size < toB) queue.push([block.a + block.size, toA, block.b + block.size, toB]);
+  }
+  return joinAdjacent(found.sort((left, right) => left.a - right.a || left.b - right.b));
+}
+
+function anchorsOf(lines: readonly string[]): Map<string, number[]> {
+  const positions = new Map<string, number[]>();
+  for (const [index, line] of lines.entries()) {
+    const at = positions.get(line);
+    if (at) at.push(index);
+    else positions.set(line, [index]);
+  }
+  if (lines.length < POPULAR_FROM_LINES) return positions;
+  const limit = Math.floor(lines.length / 100) + 1;
+  for (const [line, at] of positions) if (at.length > limit) positions.delete(line);
+  return positions;
+}
+
+function longestMatch(a: readonly string[], b: readonly string[], positions: ReadonlyMap<string, number[]>, [fromA, toA, fromB, toB]: [number, number, number, number]): Block {
+  let best: Block = { a: fromA, b: fromB, size: 0 };
+  let lengths = new Map<number, number>();
+  for (let i = fromA; i < toA; i++) {
+    const next = new Map<number, number>();
+    for (const j of positions.get(a[i]!) ?? []) {
+      if (j < fromB) continue;
+      if (j >= toB) break;
+      const size = (lengths.get(j - 1) ?? 0) + 1;
+      next.set(j, size);
+      if (size > best.size) best = { a: i - size + 1, b: j - size + 1, size };
+    }
+    lengths = next;
+  }
+  return extend(best, a, b, [fromA, toA, fromB, toB]);
+}
+
+/** Over the lines that are no anchors, but equal. */
+function extend({ a: startA, b: startB, size }: Block, a: readonly string[], b: readonly string[], [fromA, toA, fromB, toB]: [number, number, number, number]): Block {
+  let [atA, atB, length] = [startA, startB, size];
+  while (atA > fromA && atB > fromB && a[atA - 1] === b[atB - 1]) [atA, atB, length] = [atA - 1, atB - 1, length + 1];
+  while (atA + length < toA && atB + length < toB && a[atA + length] === b[atB + length]) length++;
+  return { a: atA, b: atB, size: length };
+}
+
+function joinAdjacent(blocks: readonly Block[]): Block[] {
+  const joined: Block[] = [];
+  for (const block of blocks) {
+    const last = joined.at(-1);
+    if (last && last.a + last.size === block.a && last.b + last.size === block.b) last.size += block.size;
+    else joined.push({ ...block });
+  }
+  return joined;
+}
+
+/** Changes with the lines around them; those whose surroundings meet are one hunk. */
+function hunksOf(changes: readonly Change[]): Change[][] {
+  const hunks: Change[][] = [];
+  let hunk: Change[] = [];
+  for (const [index, change] of changes.entries()) {
+    if (!change.isEqual) {
+      hunk.push(change);
+      continue;
+    }
+    const size = change.toA - change.fromA;
+    const head = { ...change, toA: Math.min(change.toA, change.fromA + CONTEXT_LINES), toB: Math.min(change.toB, change.fromB + CONTEXT_LINES) };
+    const tail = { ...change, fromA: Math.max(change.fromA, change.toA - CONTEXT_LINES), fromB: Math.max(change.fromB, change.toB - CONTEXT_LINES) };
+    const isLast = index === changes.length - 1;
+    if (hunk.length === 0) {
+      if (!isLast) hunk = [tail];
+    } else if (size > 2 * CONTEXT_LINES || isLast) {
+      hunks.push([...hunk, head]);
+      hunk = isLast ? [] : [tail];
+    } else hunk.push(change);
+  }
+  if (hunk.length > 0) hunks.push(hunk);
+  return hunks;
+}
+
+function printHunk(hunk: readonly Change[], a: readonly string[], b: readonly string[]): string {
+  const first = hunk[0]!;
+  const last = hunk.at(-1)!;
+  const lines = [`@@ -${range(first.fromA, last.toA)} +${range(first.fromB, last.toB)} @@`];
+  for (const { isEqual, fromA, toA, fromB, toB } of hunk) {
+    for (let i = fromA; i < toA; i++) lines.push(`${isEqual ? ' ' : '-'}${a[i]}`);
+    if (!isEqual) for (let j = fromB; j < toB; j++) lines.push(`+${b[j]}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function range(from: number, to: number): string {
+  const length = to - from;
+  if (length === 1) return String(from + 1);
+  return `${length === 0 ? from : from + 1},${length}`;
+}
