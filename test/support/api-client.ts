@@ -5,6 +5,9 @@ export interface ApiClientOptions {
   port: number;
   ca: string;
   token?: string;
+  /** A client certificate, with its key. */
+  cert?: string;
+  key?: string;
 }
 
 export interface ApiRequest {
@@ -59,8 +62,9 @@ export class ApiClient {
   readonly #options: ApiClientOptions;
 
   constructor(options: ApiClientOptions) {
+    const { ca, cert, key } = options;
     this.#options = options;
-    this.agent = new Agent({ keepAlive: true, maxSockets: 256, ca: options.ca });
+    this.agent = new Agent({ keepAlive: true, maxSockets: 256, ca, ...(cert !== undefined && { cert, key }) });
   }
 
   close(): void {

@@ -9,6 +9,7 @@ import { defineResource } from '../define.ts';
 import type { RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetSpec, StatefulSetUpdateStrategy } from '../facts/types/apps-v1.ts';
 import type { PersistentVolumeClaim, PodTemplateSpec } from '../facts/types/core-v1.ts';
 import { validateAnnotations } from '../../registry/metadata.ts';
+import { validateClaimSpec } from '../validation/claim-spec.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
@@ -145,6 +146,7 @@ function validateSpec(spec: StatefulSetSpec, errors: FieldErrors, options: SpecO
   else if (spec.podManagementPolicy !== ORDERED_READY && spec.podManagementPolicy !== PARALLEL) management.invalid(spec.podManagementPolicy, `must be '${ORDERED_READY}' or '${PARALLEL}'`);
   validateUpdateStrategy(spec.updateStrategy, errors.at('updateStrategy'));
   validateRetention(spec, errors.at('persistentVolumeClaimRetentionPolicy'));
+  if (!options.isUpdate) for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) validateClaimSpec(claim.spec, errors.at('volumeClaimTemplates').index(index).at('spec'));
   validateNonNegative(spec.replicas, errors.at('replicas'));
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateNonNegative(spec.ordinals?.start, errors.at('ordinals', 'start'));

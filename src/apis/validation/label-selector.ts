@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import { FieldErrors } from '../../util/field-errors.ts';
 import { EVERYTHING, type LabelOperator, type LabelRequirement, type LabelSelector as ParsedSelector, labelSelectorOf } from '../../util/label-selector.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../util/names.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../facts/types/meta-v1.ts';
@@ -36,6 +36,12 @@ function validateRequirement({ key, operator, values = [] }: LabelSelectorRequir
   for (const error of qualifiedNameErrors(key)) errors.at('key').invalid(key, error);
   if (options.allowInvalidValues) return;
   for (const [index, value] of values.entries()) for (const error of labelValueErrors(value)) errors.at('values').index(index).invalid(value, error);
+}
+
+export function isValidLabelSelector(selector: LabelSelector | null | undefined): boolean {
+  const errors = new FieldErrors();
+  validateLabelSelector(selector, errors);
+  return errors.isEmpty;
 }
 
 /** Whether an expression compares with a value that no label can have. */

@@ -53,7 +53,7 @@ export const ALL_NAMESPACES_ACTIONS: Readonly<Record<string, ActionName>> = { li
 export const OBJECT_ACTIONS: Readonly<Record<string, ActionName>> = { get: 'get', update: 'put', patch: 'patch', delete: 'delete', watch: 'watch' };
 export const SUBRESOURCE_ACTIONS: Readonly<Record<string, ActionName>> = { create: 'post', get: 'get', update: 'put', patch: 'patch' };
 
-/** What neither verbs nor kinds tell of a subresource: GET takes this kind's fields as query parameters, and answers with text, in these types too. */
+/** What neither verbs nor kinds tell of a subresource that is only read: it takes this kind's fields as query parameters, and gives text, in these types too. */
 export const TEXT_SUBRESOURCES: Readonly<Record<string, { options: string; produces: readonly string[] }>> = {
   'pods/log': { options: 'PodLogOptions', produces: ['text/plain'] },
 };

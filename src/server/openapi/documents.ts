@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { gzip } from 'node:zlib';
 import type { ApiVersion } from '../../registry/api-version.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
@@ -8,6 +8,7 @@ import { documentV2 } from './document-v2.ts';
 import { documentV3 } from './document-v3.ts';
 import { encodeDocumentV2 } from './gnostic-v2.ts';
 import { encodeDocumentV3 } from './gnostic-v3.ts';
+import { hashedUrl } from './hashed-url.ts';
 import type { OpenApiTypes } from './routes.ts';
 import { type Section, sectionsOf } from './sections.ts';
 
@@ -33,7 +34,6 @@ export interface Document {
 }
 
 const compress = promisify(gzip);
-export const decompress = promisify(gunzip);
 /** More gains little. */
 const GZIP_LEVEL = 6;
 
@@ -99,7 +99,7 @@ export class OpenApiDocuments {
     const paths: JsonObject = {};
     for (const section of this.#sections.values()) {
       const { hash } = await this.#formsOf(section).get('json');
-      paths[section.path] = { serverRelativeURL: relativeUrl(section.path, hash) };
+      paths[section.path] = { serverRelativeURL: hashedUrl(section.path, hash) };
     }
     const json = Buffer.from(JSON.stringify({ paths }));
     return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
@@ -160,5 +160,3 @@ class Forms {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();
-
-export const relativeUrl = (path: string, hash: string): string => `/openapi/v3/${path}?hash=${hash}`;

@@ -1,7 +1,12 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { parseAccept } from '../../endpoints/negotiation.ts';
 import type { Handler, ServerRequest } from '../../endpoints/request.ts';
 import type { ResponseHeaders } from '../../serving/exchange.ts';
-import { type Document, type DocumentSources, type Form, OpenApiDocuments, decompress, relativeUrl } from './documents.ts';
+import type { Document, DocumentSources, Form, OpenApiDocuments } from './documents.ts';
+import { hashedUrl } from './hashed-url.ts';
+
+const decompress = promisify(gunzip);
 
 const JSON_TYPE = 'application/json';
 
@@ -23,15 +28,17 @@ const VARY: ResponseHeaders = { vary: ['Accept-Encoding', 'Accept'] };
 
 /** `/openapi/v2`, `/openapi/v3` and the documents below it (kube-openapi/pkg/handler and handler3); other paths go on to `next`. */
 export function withOpenApi(sources: DocumentSources, next: Handler): Handler {
-  const documents = new OpenApiDocuments(sources);
-  return (request) => {
+  let loaded: Promise<OpenApiDocuments> | undefined;
+  /** What makes documents is loaded with the first request for one. */
+  const load = (): Promise<OpenApiDocuments> => (loaded ??= import('./documents.ts').then((module) => new module.OpenApiDocuments(sources)));
+  const serve = async (request: ServerRequest): Promise<void> => {
     const { path } = request.info;
-    if (!path.startsWith('/openapi/v')) return next(request);
-    if (path === '/openapi/v2') return serveWhole(request, documents);
-    if (path === '/openapi/v3') return serveIndex(request, documents);
-    if (path.startsWith('/openapi/v3/')) return serveSection(request, documents, path.slice('/openapi/v3/'.length));
+    if (path === '/openapi/v2') return serveWhole(request, await load());
+    if (path === '/openapi/v3') return serveIndex(request, await load());
+    if (path.startsWith('/openapi/v3/')) return serveSection(request, await load(), path.slice('/openapi/v3/'.length));
     return next(request);
   };
+  return (request) => (request.info.path.startsWith('/openapi/v') ? serve(request) : next(request));
 }
 
 async function serveWhole(request: ServerRequest, documents: OpenApiDocuments): Promise<void> {
@@ -54,7 +61,7 @@ async function serveSection(request: ServerRequest, documents: OpenApiDocuments,
   const headers: ResponseHeaders = { 'content-type': offer.contentType };
   const wanted = request.query.get('hash') ?? '';
   if (wanted === '') return send(request, document, headers);
-  if (wanted !== document.hash) return exchange.respond(301, { ...VARY, ...headers, etag: `"${document.hash}"`, location: relativeUrl(path, document.hash) });
+  if (wanted !== document.hash) return exchange.respond(301, { ...VARY, ...headers, etag: `"${document.hash}"`, location: hashedUrl(path, document.hash) });
   // The address holds the content's hash, so that what is behind it never changes.
   return send(request, document, { ...headers, 'cache-control': 'public, immutable', expires: inOneYear() });
 }

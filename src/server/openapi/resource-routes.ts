@@ -15,14 +15,12 @@ import {
 import { listSchemaOf } from './custom-list.ts';
 import { operationIdOf, tagOf } from './operation-id.ts';
 import { NAME, NAMESPACE, PATH, PRETTY, type Parameter, parametersOf } from './parameters.ts';
-import { META, type Method, type OpenApiTypes, type Route, rootPathOf } from './routes.ts';
+import { CUSTOM_OBJECT_TYPES, META, type Method, OBJECT_TYPES, type OpenApiTypes, type Route, rootPathOf } from './routes.ts';
 
 const PATCH: ScalarSchema = { type: 'any', name: `${META}.Patch` };
 const TEXT: ScalarSchema = { type: 'string' };
 
 const ANY_TYPE = ['*/*'];
-const CUSTOM_OBJECT_TYPES = ['application/json', 'application/yaml'];
-export const OBJECT_TYPES = [...CUSTOM_OBJECT_TYPES, 'application/vnd.kubernetes.protobuf'];
 const STREAM_TYPES = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
 const PATCH_TYPES = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml'];
 /** Strategic merge needs to know the type. */
@@ -87,12 +85,8 @@ export class ResourceRoutes {
     const text = TEXT_SUBRESOURCES[`${this.#resource.definition.plural}/${name}`];
     if (!text) return routes;
     const options = parametersOf(this.#types.schemaOfKind('', 'v1', text.options));
-    return routes.map((route) => ({
-      ...route,
-      parameters: [...route.parameters, ...options],
-      produces: [...text.produces, ...route.produces],
-      responses: new Map([[200, TEXT]]),
-    }));
+    const [get] = routes as [Route];
+    return [{ ...get, parameters: [...get.parameters, ...options], produces: [...text.produces, ...get.produces], responses: new Map([[200, TEXT]]) }];
   }
 
   #routes(subject: Subject, verbs: readonly string[], actions: Readonly<Record<string, ActionName>>): Route[] {

@@ -1,9 +1,7 @@
-import type { ApiVersion } from '../../registry/api-version.ts';
 import type { ObjectSchema, TypeSchema } from '../../schema/schema.ts';
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import { operationIdOf, tagOf } from './operation-id.ts';
 import type { Parameter } from './parameters.ts';
-import { OBJECT_TYPES, ResourceRoutes } from './resource-routes.ts';
 
 /** Types by name and by kind: what documents are made from beside the installed versions. */
 export interface OpenApiTypes {
@@ -29,18 +27,12 @@ export interface Route {
   responses: ReadonlyMap<number, TypeSchema>;
 }
 
+export const CUSTOM_OBJECT_TYPES = ['application/json', 'application/yaml'];
+export const OBJECT_TYPES = [...CUSTOM_OBJECT_TYPES, 'application/vnd.kubernetes.protobuf'];
+
 export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
 export const rootPathOf = (group: string, version: string): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
-
-/** Every operation of a group-version (apiserver/pkg/endpoints/installer.go). */
-export function routesOf(version: ApiVersion, types: OpenApiTypes): Route[] {
-  const root = rootPathOf(version.group, version.version);
-  const resources = [...version.resources.values()];
-  const index = indexRoute(`${root}/`, 'getAPIResources', types.schemaOf(`${META}.APIResourceList`));
-  const hasBuiltIn = resources.some(({ isCustom }) => !isCustom);
-  return [...(hasBuiltIn ? [index] : []), ...resources.flatMap((resource) => new ResourceRoutes(version, resource, types).all())];
-}
 
 /** A discovery document, or another path that takes nothing. */
 export function indexRoute(path: string, operation: string, answer: TypeSchema, produces: readonly string[] = OBJECT_TYPES, consumes = produces): Route {

@@ -1,6 +1,7 @@
 import type { ApiVersion } from '../../registry/api-version.ts';
 import { compareText } from './parameters.ts';
-import { META, type OpenApiTypes, type Route, indexRoute, rootPathOf, routesOf } from './routes.ts';
+import { ResourceRoutes } from './resource-routes.ts';
+import { META, type OpenApiTypes, type Route, indexRoute, rootPathOf } from './routes.ts';
 
 /** What one OpenAPI v3 document is about. */
 export interface Section {
@@ -50,3 +51,10 @@ const versionSection = (version: ApiVersion): Section => ({
   version,
   routes: (types) => routesOf(version, types),
 });
+
+/** Every operation of a group-version (apiserver/pkg/endpoints/installer.go). */
+function routesOf(version: ApiVersion, types: OpenApiTypes): Route[] {
+  const index = indexRoute(`${rootPathOf(version.group, version.version)}/`, 'getAPIResources', types.schemaOf(`${META}.APIResourceList`));
+  const resources = [...version.resources.values()].flatMap((resource) => new ResourceRoutes(version, resource, types).all());
+  return hasBuiltIn(version) ? [index, ...resources] : resources;
+}

@@ -2,7 +2,8 @@ import { FieldErrors } from '../../../util/field-errors.ts';
 import { labelName, labelValueErrors, subdomainName } from '../../../util/names.ts';
 import type { Affinity, NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm } from '../../facts/types/core-v1.ts';
 import type { LabelSelector } from '../../facts/types/meta-v1.ts';
-import { validateLabelKey, validateLabelSelector } from '../../validation/label-selector.ts';
+import { validateLabelKey } from '../../validation/label-key.ts';
+import { validateLabelSelector } from '../../validation/label-selector.ts';
 import type { PodRules } from './rules.ts';
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';

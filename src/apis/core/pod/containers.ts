@@ -8,7 +8,7 @@ import { validateEnv, validateEnvFrom } from './env.ts';
 import { validateHandlers } from './handlers.ts';
 import { validatePullPolicy } from './pull-policy.ts';
 import { validateContainerResources } from './resources.ts';
-import { validateRestartPolicy } from './restart-policy.ts';
+import { validateInitRestartPolicy, validateRestartPolicy } from './restart-policy.ts';
 import type { PodRules } from './rules.ts';
 import { validateContainerSecurity } from './security-context.ts';
 import { validateVolumeDevices, validateVolumeMounts } from './volume-mounts.ts';
@@ -57,7 +57,7 @@ function validateInitContainers(context: PodContext, errors: FieldErrors): void 
   for (const [index, container] of (context.spec.initContainers ?? []).entries()) {
     const at = errors.index(index);
     validateContainer(container, context, at);
-    validateRestartPolicy(container, at);
+    validateInitRestartPolicy(container, at);
     if (names.has(container.name)) at.at('name').duplicate(container.name);
     else if (container.name !== '') names.add(container.name);
     // They run one by one, so each may have the ports of the others.

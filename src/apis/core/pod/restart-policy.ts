@@ -8,10 +8,17 @@ const ACTIONS = ['Restart', 'RestartAllContainers'];
 const OPERATORS = ['In', 'NotIn'];
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
+const POLICY_MISSING = 'must specify restartPolicy when restart rules are used';
+
+/** An init container's rules are not looked at before it has a policy. */
+export function validateInitRestartPolicy(container: Container, errors: FieldErrors): void {
+  if (container.restartPolicy !== undefined) validateRestartPolicy(container, errors);
+  else if (container.restartPolicyRules) errors.at('restartPolicy').required(POLICY_MISSING);
+}
 
 export function validateRestartPolicy({ restartPolicy, restartPolicyRules: rules = [] }: Container, errors: FieldErrors): void {
   if (restartPolicy !== undefined) validateOptionalChoice(restartPolicy, POLICIES, errors.at('restartPolicy'));
-  else if (rules.length > 0) errors.at('restartPolicy').required('must specify restartPolicy when restart rules are used');
+  else if (rules.length > 0) errors.at('restartPolicy').required(POLICY_MISSING);
   if (rules.length > MAX_RULES) errors.at('restartPolicyRules').tooMany(rules.length, MAX_RULES);
   for (const [index, rule] of rules.entries()) validateRule(rule, errors.at('restartPolicyRules').index(index));
 }

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { labelValueErrors } from '../../../util/names.ts';
 import type { Toleration } from '../../facts/types/core-v1.ts';
-import { validateLabelKey } from '../../validation/label-selector.ts';
+import { validateLabelKey } from '../../validation/label-key.ts';
 import type { PodRules } from './rules.ts';
 
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

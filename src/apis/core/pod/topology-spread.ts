@@ -1,7 +1,8 @@
 import { FieldErrors } from '../../../util/field-errors.ts';
 import type { TopologySpreadConstraint } from '../../facts/types/core-v1.ts';
 import { validateOptionalChoice } from '../../validation/choice.ts';
-import { validateLabelKey, validateLabelSelector } from '../../validation/label-selector.ts';
+import { validateLabelKey } from '../../validation/label-key.ts';
+import { validateLabelSelector } from '../../validation/label-selector.ts';
 import { validateLabelKeys } from './affinity.ts';
 import type { PodRules } from './rules.ts';
 

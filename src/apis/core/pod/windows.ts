@@ -2,6 +2,7 @@ import type { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123SubdomainErrors } from '../../../util/names.ts';
 import type { PodSpec, WindowsSecurityContextOptions } from '../../facts/types/core-v1.ts';
 import { containersAt } from './containers-of.ts';
+import { arePrivilegedAllowed } from './privileges.ts';
 
 const MAX_CREDENTIAL_SPEC_BYTES = 64 * 1024;
 const MAX_DOMAIN_BYTES = 256;
@@ -58,6 +59,7 @@ export function validateHostProcesses(spec: PodSpec, errors: FieldErrors): void 
   if (hostProcessCount === 0) return;
   if (hostProcessCount !== count) errors.invalid('', 'If pod contains any hostProcess containers then all containers must be HostProcess containers');
   if (!spec.hostNetwork) errors.at('hostNetwork').invalid(false, 'hostNetwork must be true if pod contains any hostProcess containers');
+  if (!arePrivilegedAllowed()) errors.forbidden('hostProcess containers are disallowed by cluster policy');
 }
 
 /** What a pod that says it is for Linux or Windows may not ask of the other. `errors` stands at the spec. */

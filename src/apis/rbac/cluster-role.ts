@@ -1,0 +1,33 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { defineResource } from '../define.ts';
+import type { ClusterRole } from '../facts/types/rbac-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { isValidLabelSelector, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
+import { rbacNameErrors, validatePolicyRules } from './policy-rule.ts';
+
+/** What may be done in every namespace and outside of them. With an aggregation rule, its rules are filled in from the roles that it selects. */
+export const clusterRoles = defineResource<ClusterRole>('rbac.authorization.k8s.io/v1/clusterroles', {
+  nameErrors: rbacNameErrors,
+  createsOnUpdate: true,
+
+  validatesWhole: 'before',
+  validate(clusterRole, errors, old) {
+    validateFinalizerNames(clusterRole.metadata, errors);
+    validatePolicyRules(clusterRole.rules, false, errors.at('rules'));
+    validateAggregationRule(clusterRole, errors.at('aggregationRule', 'clusterRoleSelectors'), old !== undefined && hasInvalidSelector(old));
+  },
+  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+});
+
+const hasInvalidSelector = ({ aggregationRule }: ClusterRole): boolean => (aggregationRule?.clusterRoleSelectors ?? []).some((selector) => !isValidLabelSelector(selector));
+
+function validateAggregationRule({ aggregationRule }: ClusterRole, errors: FieldErrors, allowInvalidValues: boolean): void {
+  if (!aggregationRule) return;
+  const selectors = aggregationRule.clusterRoleSelectors ?? [];
+  if (selectors.length === 0) errors.required('at least one clusterRoleSelector required if aggregationRule is non-nil');
+  for (const [index, selector] of selectors.entries()) {
+    const at = errors.index(index);
+    validateLabelSelector(selector, at, { allowInvalidValues });
+    if (!parsedSelector(selector)) at.invalid(null, 'invalid label selector.');
+  }
+}

@@ -1,0 +1,49 @@
+/** Steps inside `{…}`, as client-go/util/jsonpath reads them: a terminator ends a field's name, a backslash escapes one. */
+const PLAIN_STEPS: readonly RegExp[] = [
+  /[ @$]/y,
+  /\[\?\([^)\n]*\)\]/y,
+  /\.{1,2}(?:\\[^]|[^\s.,[\]$@{}\\])*/y,
+  /"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/y,
+  /[+-]?[0-9]+(?:\.[0-9]+)?/y,
+];
+const ARRAY = /\[([^\]\n]*)\]/y;
+const INDEX = /^(?:-?\d*(?::-?\d*){0,2}|\*|'[^']*'|"[^"]*")$/;
+const IDENTIFIER = /[\p{L}\p{Nd}_]+/uy;
+const KNOWN_IDENTIFIERS = new Set(['range', 'end', 'true', 'false']);
+
+/** What the parser would say of a template such as `{.spec.foo[0]}`; undefined where it takes it. */
+export function jsonPathError(template: string): string | undefined {
+  let position = template.indexOf('{') + 1;
+  while (position > 0) {
+    const step = stepAt(template, position);
+    if (typeof step === 'string') return step;
+    position += step;
+    if (template[position] === '}') position = template.indexOf('{', position) + 1;
+  }
+  return undefined;
+}
+
+/** How long the step is that begins there, or what is wrong with it. */
+function stepAt(template: string, position: number): number | string {
+  const match = (expression: RegExp): RegExpExecArray | null => {
+    expression.lastIndex = position;
+    return expression.exec(template);
+  };
+  const char = template[position];
+  if (char === '}') return 0;
+  if (char === undefined || char === '\n' || char === '\r') return 'unclosed action';
+  for (const expression of PLAIN_STEPS) {
+    const length = match(expression)?.[0].length ?? 0;
+    if (length > 0) return length;
+  }
+  if (char === '[') return arrayStep(match(ARRAY));
+  const identifier = match(IDENTIFIER)?.[0];
+  if (identifier !== undefined) return KNOWN_IDENTIFIERS.has(identifier) ? identifier.length : `unrecognized identifier ${identifier}`;
+  return `unrecognized character in action: U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')} '${char}'`;
+}
+
+function arrayStep(array: RegExpExecArray | null): number | string {
+  if (!array) return 'unterminated array';
+  const wrong = array[1]!.split(',').find((part) => !INDEX.test(part.trim()));
+  return wrong === undefined ? array[0].length : `invalid array index ${wrong}`;
+}
