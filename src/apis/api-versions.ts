@@ -1,5 +1,6 @@
 import { type GroupVersionFacts, type ResourceFacts, groupVersions, resourcesOf } from './facts/resources.ts';
 import type { ResourceStore } from '../registry/store.ts';
+import type { ResourceDefinition, ServedVersion, Subresource } from '../registry/definition.ts';
 import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
 
 /** The aggregator's own group comes first; it registers itself nowhere, so the facts give it no priority. */
@@ -26,8 +27,29 @@ function* installations(store: ResourceStore): Iterable<[string, InstalledResour
   const { definition } = store;
   for (const served of definition.served) {
     const groupVersion = served.group === '' ? served.version : `${served.group}/${served.version}`;
-    yield [`${groupVersion}/${definition.plural}`, { definition, served, store, subresources: definition.subresources ?? {}, storageVersionHash: '', isCustom: false }];
+    yield [
+      `${groupVersion}/${definition.plural}`,
+      { definition, served, store, subresources: subresourcesIn(definition, served), storageVersionHash: '', isCustom: false },
+    ];
   }
+}
+
+/** Through a subresource of the object's own kind, clients see the object in the version that they speak. */
+function subresourcesIn(definition: ResourceDefinition, served: ServedVersion): Record<string, Subresource> {
+  const subresources = definition.subresources ?? {};
+  if (served.toStored === undefined) return subresources;
+  const { group, version, kind } = served;
+  // The schemas are not looked at before they are asked for.
+  const inVersion = (subresource: Subresource): Subresource =>
+    subresource.kind === definition.kind
+      ? (Object.create(subresource, {
+          group: { value: group },
+          version: { value: version },
+          kind: { value: kind },
+          schema: { get: () => served.schema },
+        }) as Subresource)
+      : subresource;
+  return Object.fromEntries(Object.entries(subresources).map(([name, subresource]) => [name, inVersion(subresource)]));
 }
 
 const withFacts = (installed: InstalledResource, { storageVersionHash = '' }: ResourceFacts): InstalledResource => ({ ...installed, storageVersionHash });

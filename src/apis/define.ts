@@ -8,12 +8,16 @@ import { schemaOfKind } from './facts/schemas.ts';
 /** `apps/v1/deployments`, `v1/pods`: a resource in the version it is stored in. */
 type ResourceName = `${string}/${string}`;
 
-type FromFacts = 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'namespaced' | 'shortNames' | 'categories' | 'verbs' | 'schema' | 'served' | 'columns' | 'subresources';
+type FromFacts = 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'namespaced' | 'shortNames' | 'categories' | 'verbs' | 'schema' | 'served' | 'columns' | 'subresources' | 'storedGroup';
 
 /** What a kind's file says: everything that the tables of facts do not. */
 export interface Particulars<T extends ApiObject> extends Omit<Partial<ResourceDefinition<T>>, FromFacts> {
   /** Fills in what the client left out, in the storage version. */
   default?(object: T): void;
+  /** Sent as a warning with every request for the version that is stored; other versions have their own. */
+  deprecation?: string;
+  /** Where it is kept as a kind of another group (events): that one's name, and the ways there and back. Hooks, selectors and cells see that kind. */
+  storedAs?: { name: ResourceName } & Required<Pick<ServedVersion, 'toStored' | 'fromStored'>>;
   /** Other group-versions under which clients reach it. */
   alsoServed?: readonly OtherVersion[];
   /** The cells of `kubectl get`, by the column's name in the facts; Name and Age need not be told. */
@@ -22,7 +26,7 @@ export interface Particulars<T extends ApiObject> extends Omit<Partial<ResourceD
   subresources?: Record<string, Partial<Omit<Subresource<T>, 'schema'>>>;
 }
 
-type OtherVersion = Omit<ServedVersion, 'schema' | 'kind'> & { kind?: string };
+export type OtherVersion = Omit<ServedVersion, 'schema' | 'kind'> & { kind?: string };
 
 /** As a method's type, for the reason `Selectable` gives. */
 export type Cell<T extends ApiObject = ApiObject> = Column<T>['cell'];
@@ -31,24 +35,25 @@ export type Cell<T extends ApiObject = ApiObject> = Column<T>['cell'];
 export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, particulars: Particulars<T> = {}): ResourceDefinition<T> {
   const facts = resourceFacts(name);
   const { group, version, kind, plural, singular, namespaced, shortNames, categories, verbs } = facts;
-  const { default: fillDefaults, alsoServed = [], cells = {}, subresources = {}, ...hooks } = particulars;
-  const stored = { group, version, kind, ...(fillDefaults && { default: fillDefaults as (object: ApiObject) => void }) };
+  const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, subresources = {}, ...hooks } = particulars;
+  const stored = { ...{ group, version, kind, deprecation }, ...(storedAs && { toStored: storedAs.toStored, fromStored: storedAs.fromStored }), ...(fillDefaults && { default: fillDefaults as (object: ApiObject) => void }) };
   const definition = {
     ...{ group, version, kind, plural, singular, namespaced, shortNames, categories, verbs },
     storagePrefix: plural,
     hasStatus: Object.hasOwn(facts.subresources, 'status'),
     returnsDeletedObject: facts.returnsDeletedObject,
     ...hooks,
-    served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map(withSchema),
+    ...(storedAs && { storedGroup: resourceFacts(storedAs.name).group }),
+    served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map((version) => withSchema(version)),
     subresources: subresourcesOf(facts, subresources),
     columns: columnsOf(name).map((column) => ({ ...column, description: '', cell: cells[column.name] ?? commonCell(column.name) })),
   };
-  return withSchema(definition) as unknown as ResourceDefinition<T>;
+  return withSchema(definition, storedAs && resourceFacts(storedAs.name)) as unknown as ResourceDefinition<T>;
 }
 
 /** The schema is looked up when it is first asked for: most kinds are never touched in a process' life, and none at its start. */
-function withSchema<V extends { group: string; version: string; kind: string }>(value: V): V & { schema: ObjectSchema } {
-  return Object.defineProperty(value, 'schema', { enumerable: true, get: () => schemaOfKind(value.group, value.version, value.kind) }) as V & { schema: ObjectSchema };
+function withSchema<V extends { group: string; version: string; kind: string }>(value: V, of: { group: string; version: string; kind: string } = value): V & { schema: ObjectSchema } {
+  return Object.defineProperty(value, 'schema', { enumerable: true, get: () => schemaOfKind(of.group, of.version, of.kind) }) as V & { schema: ObjectSchema };
 }
 
 function subresourcesOf(facts: ResourceFacts, particulars: Record<string, Partial<Omit<Subresource, 'schema'>>>): Record<string, Subresource> {

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
+import { knownGroupVersions, openApiTypes } from '../apis/openapi-facts.ts';
 import { PROTOBUF_TYPE } from '../endpoints/negotiation.ts';
 import type { Handler } from '../endpoints/request.ts';
 import { encodeStatus } from '../endpoints/status.ts';
@@ -50,6 +51,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
   return {
     filters: filterOptions(options, parts, registry),
     discovery: { schemaOfKind: knownSchema, serverAddress: () => `${options.externalHostname}:${address.port}` },
+    openApi: { types: openApiTypes, knownGroupVersions, release: `${info.major}.${info.minor}` },
     shutdown: {
       delayMs: options.shutdownDelayDurationMs,
       sendRetryAfter: options.shutdownSendRetryAfter,

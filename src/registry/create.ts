@@ -8,7 +8,7 @@ import type { ResourceDefinition } from './definition.ts';
 import { recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata } from './metadata.ts';
 import type { RequestContext } from './request-context.ts';
-import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
+import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
 
 /** A generated name that is taken is made anew this many times (KEP-4420). */
@@ -55,8 +55,7 @@ async function beginCreate<T extends ApiObject>({ definition, now }: StoreParts<
 async function commitNew<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
   const { definition, engine, cache, admission } = parts;
   prepareForCreate(parts, object, context);
-  const stored = canonical(parts, object);
-  validateNew(parts, stored);
+  const stored = validNew(parts, object);
   for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
   const name = stored.metadata.name!;
   const call = { operation: 'CREATE' as const, subresource: '', namespace, name, object: stored, oldObject: undefined, options: options.raw, dryRun: options.dryRun };
@@ -87,9 +86,18 @@ function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, ob
   definition.prepareForCreate?.(object, context);
 }
 
+/** In the form in which it is stored. */
+function validNew<T extends ApiObject>(parts: StoreParts<T>, object: T): T {
+  const stored = canonical(parts, object);
+  validateNew(parts, stored);
+  if (!parts.definition.completeNew) return stored;
+  parts.definition.completeNew(stored);
+  return canonical(parts, stored);
+}
+
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
 function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, object: T): void {
-  const kind = { group: definition.group, kind: definition.kind };
+  const kind = groupKind(definition);
   const name = object.metadata.name ?? '';
   const errors = new FieldErrors();
   validateWhole(definition, object, errors);

@@ -21,6 +21,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   schema: ObjectSchema;
   /** Where objects are kept, below the store's prefix: `configmaps`, `services/specs`, `apiextensions.k8s.io/customresourcedefinitions`. */
   storagePrefix: string;
+  /** The group of the kind that is stored, where it is another (events): what is said of an object rather than of a resource names this one. */
+  storedGroup?: string;
   /** Every group-version under which clients reach the resource; the storage version first. */
   served: readonly ServedVersion[];
 
@@ -52,6 +54,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   prepareForCreate?(object: T, context: RequestContext): void;
   /** `old` is there where `validatesWhole` has a changed object judged: what it had already may be let stay. */
   validate?(object: T, errors: FieldErrors, old?: T): void;
+  /** What a new object is given once it is known to be valid. */
+  completeNew?(object: T): void;
   warnings?(object: T, old: T | undefined): string[];
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
   beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;

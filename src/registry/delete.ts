@@ -6,7 +6,7 @@ import { conflict, isApiError, notFound } from '../util/errors.ts';
 import { formatSeconds } from './metadata.ts';
 import { listEntries } from './read.ts';
 import type { RequestContext } from './request-context.ts';
-import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupResource, keyOf } from './store-parts.ts';
+import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf } from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
 
 const ORPHAN = 'orphan';
@@ -70,7 +70,8 @@ async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<Dele
 
 function checkPreconditions<T extends ApiObject>({ parts: { definition }, name, options, object }: Deletion<T>): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
-  const kind = { group: definition.group, resource: definition.kind };
+  const { group, kind: resource } = groupKind(definition);
+  const kind = { group, resource };
   if (uid !== undefined && uid !== object.metadata.uid) {
     throw conflict(kind, name, `the UID in the precondition (${uid}) does not match the UID in record (${object.metadata.uid}). The object might have been deleted and then recreated`);
   }

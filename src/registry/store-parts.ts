@@ -28,6 +28,9 @@ export interface StoreParts<T extends ApiObject = ApiObject> {
 
 export const groupResource = (definition: ResourceDefinition): GroupResource => ({ group: definition.group, resource: definition.plural });
 
+/** The kind as errors about an object name it. */
+export const groupKind = (definition: ResourceDefinition): { group: string; kind: string } => ({ group: definition.storedGroup ?? definition.group, kind: definition.kind });
+
 export function keyOf({ definition, keyPrefix }: StoreParts, namespace: string, name: string): string {
   if (definition.namespaced && namespace === '') throw badRequest('Namespace parameter required.');
   if (name === '') throw badRequest('Name parameter required.');

@@ -13,7 +13,7 @@ import type { Transaction, UpdateRules } from './definition.ts';
 import { recordOwnership } from './field-ownership.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import type { RequestContext } from './request-context.ts';
-import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
+import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
@@ -123,8 +123,8 @@ function prepareForUpdate<T extends ApiObject>({ parts: { definition }, context,
   if (old.metadata.generation === undefined) delete object.metadata.generation;
   else object.metadata.generation = old.metadata.generation;
   if (definition.hasStatus) keepUnwritable(object, old, options.subresource);
-  if (definition.generation === 'spec' && !equalApartFromMetadataAndStatus(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   rules.prepareForUpdate?.(object, old, context);
+  if (definition.generation === 'spec' && !equalApartFromMetadataAndStatus(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   if (!object.metadata.uid && old.metadata.uid) object.metadata.uid = old.metadata.uid;
   if (old.metadata.creationTimestamp) object.metadata.creationTimestamp = old.metadata.creationTimestamp;
   if (old.metadata.deletionTimestamp) object.metadata.deletionTimestamp = old.metadata.deletionTimestamp;
@@ -157,7 +157,7 @@ function validateChange<T extends ApiObject>({ parts: { definition }, rules, old
   if (rules.validatesMetadataUpdate ?? rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
   rules.validateUpdate?.(object, old, errors);
   if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
-  if (!errors.isEmpty) throw invalid({ group: definition.group, kind: definition.kind }, object.metadata.name ?? '', errors.list);
+  if (!errors.isEmpty) throw invalid(groupKind(definition), object.metadata.name ?? '', errors.list);
 }
 
 /** The last finalizer of a deleted object was taken off: this update is what removes it. */

@@ -3,6 +3,9 @@ import type { ApiVersion } from '../registry/api-version.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import type { Listener } from '../serving/listener.ts';
 import { type DiscoveryOptions, withDiscovery } from './discovery/handler.ts';
+import { builtDescriptions } from './openapi/descriptions.ts';
+import type { DocumentSources } from './openapi/documents.ts';
+import { withOpenApi } from './openapi/handler.ts';
 import { chainFilters } from './filters/order.ts';
 import { type StandardFilterOptions, standardFilters } from './filters/standard-filters.ts';
 import type { GenericServer } from './generic-server.ts';
@@ -28,6 +31,7 @@ export interface ServerChain {
 export interface FrontOptions {
   filters: StandardFilterOptions;
   discovery: Omit<DiscoveryOptions, 'installed'>;
+  openApi: Omit<DocumentSources, 'installed' | 'descriptions'>;
   shutdown: ShutdownOptions;
   livezGraceMs: number;
   /** Store and other parts whose failure makes the server unready. */
@@ -80,7 +84,8 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
 
   for (const [path, handler] of [...options.paths, ...health.handlers()]) head.route(path, handler);
   head.route('/', indexHandler(servers));
-  const documented = withDiscovery({ ...options.discovery, installed: installedVersions(servers) }, head.handle);
+  const installed = installedVersions(servers);
+  const documented = withOpenApi({ ...options.openApi, installed, descriptions: builtDescriptions() }, withDiscovery({ ...options.discovery, installed }, head.handle));
   signals.muxAndDiscoveryComplete.signal();
 
   const handler = chainFilters(standardFilters(options.filters), documented);
@@ -111,7 +116,7 @@ function installedVersions(servers: readonly GenericServer[]): () => readonly Ap
 function indexHandler(servers: readonly GenericServer[]): Handler {
   return ({ exchange }) => {
     const groups = servers.flatMap((server) => server.versions).flatMap(({ group, version }) => (group === '' ? ['/api', `/api/${version}`] : ['/apis', `/apis/${group}`, `/apis/${group}/${version}`]));
-    const paths = [...new Set([...groups, ...servers.flatMap((server) => server.paths)])].filter((path) => path !== '/').sort();
+    const paths = [...new Set([...groups, '/openapi/v2', '/openapi/v3', '/openapi/v3/', ...servers.flatMap((server) => server.paths)])].filter((path) => path !== '/').sort();
     exchange.respond(200, { 'content-type': 'application/json' }, JSON.stringify({ paths }, null, 2));
   };
 }

@@ -3,6 +3,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import { GenericStore } from '../registry/generic-store.ts';
 import { type Review, ReviewStore } from '../registry/review-store.ts';
 import type { ResourceStore } from '../registry/store.ts';
+import type { ObjectCache } from '../storage/cache/cache.ts';
 import { type CacheFeed } from '../storage/cache/feed.ts';
 import { openCache } from '../storage/cache/object-cache.ts';
 import type { ApiObject } from '../util/api-object.ts';
@@ -19,9 +20,10 @@ export interface StoresOptions {
   now: () => Date;
 }
 
-/** Opens the stores of a chain: one cache a resource, all fed by one watch of the engine, each known to the in-process client. */
+/** Opens the stores of a chain: one cache a prefix (events have two stores on one), all fed by one watch of the engine, each known to the in-process client. */
 export class Stores {
   readonly #options: StoresOptions;
+  readonly #caches = new Map<string, ObjectCache>();
   readonly #counts: { resource: string; count: () => number }[] = [];
 
   constructor(options: StoresOptions) {
@@ -31,9 +33,12 @@ export class Stores {
   open(definition: ResourceDefinition): ResourceStore {
     const { feed, admission, collectsGarbage, deleteWorkers, now, client } = this.#options;
     const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
-    const cache = openCache(feed, keyPrefix);
+    const known = this.#caches.get(keyPrefix);
+    const cache = known ?? openCache(feed, keyPrefix);
     const store = new GenericStore({ definition, engine: feed.engine, cache, keyPrefix, admission, collectsGarbage, deleteWorkers, now });
     client.add(store);
+    if (known) return store;
+    this.#caches.set(keyPrefix, cache);
     this.#counts.push({ resource: definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`, count: () => cache.count });
     return store;
   }

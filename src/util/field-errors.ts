@@ -104,8 +104,8 @@ export class FieldErrors {
   forbidden(detail: string): void {
     this.#add('FieldValueForbidden', withDetail('Forbidden', detail));
   }
-  duplicate(value: unknown): void {
-    this.#add('FieldValueDuplicate', `Duplicate value: ${printValue(value)}`);
+  duplicate(value: unknown, detail = ''): void {
+    this.#add('FieldValueDuplicate', withDetail(`Duplicate value: ${printValue(value)}`, detail));
   }
   notFound(value: unknown, detail = ''): void {
     this.#add('FieldValueNotFound', withDetail(`Not found: ${printValue(value)}`, detail));

@@ -55,7 +55,7 @@ function matchingBlocks(a: readonly string[], b: readonly string[]): Block[] {
     if (fromA < block.a && fromB < block.b) queue.push([fromA, block.a, fromB, block.b]);
     if (block.a + block.size < toA && block.b + block.size < toB) queue.push([block.a + block.size, toA, block.b + block.size, toB]);
   }
-  return joinAdjacent(found.sort((left, right) => left.a - right.a || left.b - right.b));
+  return joinAdjacent(found.toSorted((left, right) => left.a - right.a || left.b - right.b));
 }
 
 function anchorsOf(lines: readonly string[]): Map<string, number[]> {
@@ -71,7 +71,12 @@ function anchorsOf(lines: readonly string[]): Map<string, number[]> {
   return positions;
 }
 
-function longestMatch(a: readonly string[], b: readonly string[], positions: ReadonlyMap<string, number[]>, [fromA, toA, fromB, toB]: [number, number, number, number]): Block {
+function longestMatch(
+  a: readonly string[],
+  b: readonly string[],
+  positions: ReadonlyMap<string, number[]>,
+  [fromA, toA, fromB, toB]: [number, number, number, number],
+): Block {
   let best: Block = { a: fromA, b: fromB, size: 0 };
   let lengths = new Map<number, number>();
   for (let i = fromA; i < toA; i++) {
@@ -89,7 +94,12 @@ function longestMatch(a: readonly string[], b: readonly string[], positions: Rea
 }
 
 /** Over the lines that are no anchors, but equal. */
-function extend({ a: startA, b: startB, size }: Block, a: readonly string[], b: readonly string[], [fromA, toA, fromB, toB]: [number, number, number, number]): Block {
+function extend(
+  { a: startA, b: startB, size }: Block,
+  a: readonly string[],
+  b: readonly string[],
+  [fromA, toA, fromB, toB]: [number, number, number, number],
+): Block {
   let [atA, atB, length] = [startA, startB, size];
   while (atA > fromA && atB > fromB && a[atA - 1] === b[atB - 1]) [atA, atB, length] = [atA - 1, atB - 1, length + 1];
   while (atA + length < toA && atB + length < toB && a[atA + length] === b[atB + length]) length++;

@@ -3,6 +3,7 @@ import type { MutatingAdmissionPolicyBinding } from '../facts/types/admissionreg
 import { defaultMatchResources, formatParamRef, validateMatchResources, validateParamRef } from './match-resources.ts';
 import { reservedNameWarnings } from './reserved-names.ts';
 import { validateMutableOperations } from './rules.ts';
+import { earlierVersions } from './versions.ts';
 import { validatePolicyName } from './validating-admission-policy-binding.ts';
 
 /** Puts a MutatingAdmissionPolicy to work: on what, and with which parameters. */
@@ -10,9 +11,10 @@ export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionP
   generation: 'spec',
   allowsUnconditionalUpdate: false,
 
-  default({ spec }) {
-    defaultMatchResources(spec.matchResources);
-  },
+  default: fillDefaults,
+  alsoServed: earlierVersions<MutatingAdmissionPolicyBinding>('MutatingAdmissionPolicyBinding', fillDefaults, ({ spec }) => {
+    if (spec.paramRef) spec.paramRef.parameterNotFoundAction ??= 'Deny';
+  }),
 
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
@@ -30,3 +32,7 @@ export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionP
     ParamRef: ({ spec }) => formatParamRef(spec.paramRef),
   },
 });
+
+function fillDefaults({ spec }: MutatingAdmissionPolicyBinding): void {
+  defaultMatchResources(spec.matchResources);
+}

@@ -10,6 +10,7 @@ import { FAIL, FAILURE_POLICIES, REINVOCATION_POLICIES } from './policies.ts';
 import { validateVariables } from './policy-expressions.ts';
 import { reservedNameWarnings } from './reserved-names.ts';
 import { validateMutableOperations } from './rules.ts';
+import { earlierVersions } from './versions.ts';
 
 /** What each type of patch is written in; the other's field must be absent. */
 const PATCHES = [
@@ -22,10 +23,8 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
   generation: 'spec',
   allowsUnconditionalUpdate: false,
 
-  default({ spec }) {
-    spec.failurePolicy ??= FAIL;
-    defaultMatchResources(spec.matchConstraints);
-  },
+  default: fillDefaults,
+  alsoServed: earlierVersions<MutatingAdmissionPolicy>('MutatingAdmissionPolicy', fillDefaults),
 
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
@@ -49,6 +48,11 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
     ParamKind: ({ spec }) => formatParamKind(spec.paramKind),
   },
 });
+
+function fillDefaults({ spec }: MutatingAdmissionPolicy): void {
+  spec.failurePolicy ??= FAIL;
+  defaultMatchResources(spec.matchConstraints);
+}
 
 type Spec = MutatingAdmissionPolicy['spec'];
 

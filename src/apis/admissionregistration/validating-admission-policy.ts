@@ -3,7 +3,7 @@ import { equalJson } from '../../util/json-equal.ts';
 import { qualifiedNameErrors } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { AuditAnnotation, ExpressionWarning, ValidatingAdmissionPolicy, Validation } from '../facts/types/admissionregistration-v1.ts';
-import { keepMetadata } from '../status-metadata.ts';
+import { keepMetadataForStatus } from '../status-metadata.ts';
 import { validateConditions } from '../validation/conditions.ts';
 import { jsonPathError } from '../validation/json-path.ts';
 import { expressionsOf, validateExpression, validateMatchConditions } from './match-conditions.ts';
@@ -36,7 +36,7 @@ export const validatingAdmissionPolicies = defineResource<ValidatingAdmissionPol
     status: {
       update: {
         validatesMetadata: false,
-        prepareForUpdate: keepMetadata,
+        prepareForUpdate: keepMetadataForStatus,
         validateUpdate({ status }, _old, errors) {
           validateWarnings(status.typeChecking?.expressionWarnings ?? [], errors.at('status', 'typeChecking', 'expressionWarnings'));
           validateConditions(status.conditions, errors.at('status', 'conditions'));

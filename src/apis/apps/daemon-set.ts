@@ -1,7 +1,7 @@
 import { badRequest } from '../../util/errors.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
-import { defaultPodTemplateSpec, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
+import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from '../facts/types/apps-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
@@ -11,7 +11,16 @@ import { type InternalFields, internalForm } from '../validation/internal-form.t
 import { formatLabelSelector, formatLabels, hasInvalidLabelValue, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { readCount } from './annotation-count.ts';
-import { type StatusCounts, containerImages, containerNames, validateCollisionCount, validateCounts, validateMatches, validateNotEmpty, validateRunsForever } from './workload.ts';
+import {
+  type StatusCounts,
+  containerImages,
+  containerNames,
+  validateCollisionCount,
+  validateCounts,
+  validateMatches,
+  validateNotEmpty,
+  validateRunsForever,
+} from './workload.ts';
 
 const ON_DELETE = 'OnDelete';
 const ROLLING_UPDATE = 'RollingUpdate';
@@ -20,11 +29,28 @@ const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
 const STRATEGY: InternalFields = [
   ['Type', 'type'],
-  ['RollingUpdate', 'rollingUpdate', [['MaxUnavailable', 'maxUnavailable'], ['MaxSurge', 'maxSurge']]],
+  [
+    'RollingUpdate',
+    'rollingUpdate',
+    [
+      ['MaxUnavailable', 'maxUnavailable'],
+      ['MaxSurge', 'maxSurge'],
+    ],
+  ],
 ];
 
 const STATUS: StatusCounts = {
-  nonNegative: ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'observedGeneration', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable', 'collisionCount'],
+  nonNegative: [
+    'currentNumberScheduled',
+    'numberMisscheduled',
+    'desiredNumberScheduled',
+    'numberReady',
+    'observedGeneration',
+    'updatedNumberScheduled',
+    'numberAvailable',
+    'numberUnavailable',
+    'collisionCount',
+  ],
   atMost: [],
 };
 
@@ -40,10 +66,12 @@ export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
   },
 
   prepareForCreate(daemonSet) {
+    dropGatedTemplateFields(daemonSet.spec.template);
     const given = templateGeneration(daemonSet);
     setTemplateGeneration(daemonSet, given < 1n ? 1n : given);
   },
   prepareForUpdate(daemonSet, old) {
+    dropGatedTemplateFields(daemonSet.spec.template, old.spec.template);
     const isChanged = !equalJson(daemonSet.spec.template, old.spec.template);
     setTemplateGeneration(daemonSet, templateGeneration(old) + (isChanged ? 1n : 0n));
   },

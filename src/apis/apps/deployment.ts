@@ -3,7 +3,7 @@ import { badRequest } from '../../util/errors.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
-import { defaultPodTemplateSpec } from '../core/pod/template.ts';
+import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdateDeployment } from '../facts/types/apps-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
@@ -13,7 +13,16 @@ import { type InternalFields, internalForm } from '../validation/internal-form.t
 import { parsedSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { readCount } from './annotation-count.ts';
-import { type StatusCounts, containerImages, containerNames, templateOwnerWarnings, validateCollisionCount, validateCounts, validateRequiredSelector, validateSelectedTemplate } from './workload.ts';
+import {
+  type StatusCounts,
+  containerImages,
+  containerNames,
+  templateOwnerWarnings,
+  validateCollisionCount,
+  validateCounts,
+  validateRequiredSelector,
+  validateSelectedTemplate,
+} from './workload.ts';
 
 const RECREATE = 'Recreate';
 const ROLLING_UPDATE = 'RollingUpdate';
@@ -22,11 +31,27 @@ const ROLLBACK_TO = 'deprecated.deployment.rollback.revision';
 
 const STRATEGY: InternalFields = [
   ['Type', 'type'],
-  ['RollingUpdate', 'rollingUpdate', [['MaxUnavailable', 'maxUnavailable'], ['MaxSurge', 'maxSurge']]],
+  [
+    'RollingUpdate',
+    'rollingUpdate',
+    [
+      ['MaxUnavailable', 'maxUnavailable'],
+      ['MaxSurge', 'maxSurge'],
+    ],
+  ],
 ];
 
 const STATUS: StatusCounts = {
-  nonNegative: ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'terminatingReplicas', 'collisionCount'],
+  nonNegative: [
+    'observedGeneration',
+    'replicas',
+    'updatedReplicas',
+    'readyReplicas',
+    'availableReplicas',
+    'unavailableReplicas',
+    'terminatingReplicas',
+    'collisionCount',
+  ],
   atMost: [
     ['updatedReplicas', 'replicas', 'cannot be greater than status.replicas'],
     ['readyReplicas', 'replicas', 'cannot be greater than status.replicas'],
@@ -36,10 +61,10 @@ const STATUS: StatusCounts = {
 };
 
 const updateRules: UpdateRules<Deployment> = {
-  prepareForUpdate(deployment, old) {
+  prepareForUpdate({ metadata, spec }, old) {
+    dropGatedTemplateFields(spec.template, old.spec.template);
     // Annotations are copied to ReplicaSets, so a change of them is work for the controller too.
-    const isWork = deployment.metadata.generation !== old.metadata.generation || !equalJson(deployment.metadata.annotations ?? {}, old.metadata.annotations ?? {});
-    if (isWork) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    if (!equalJson(metadata.annotations ?? {}, old.metadata.annotations ?? {})) metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
   validateUpdate(deployment, old, errors) {
     validateFinalizerNames(deployment.metadata, errors);
@@ -62,6 +87,7 @@ export const deployments = defineResource<Deployment>('apps/v1/deployments', {
     defaultPodTemplateSpec(spec.template);
   },
 
+  prepareForCreate: ({ spec }) => dropGatedTemplateFields(spec.template),
   validate(deployment, errors) {
     validateFinalizerNames(deployment.metadata, errors);
     validateSpec(deployment, errors.at('spec'));
@@ -99,7 +125,10 @@ function normalizeRollback(annotations: Record<string, string>): void {
   const revision = annotations[ROLLBACK_TO];
   if (revision === undefined) return;
   const parsed = revision === '' ? undefined : readCount(revision);
-  if (typeof parsed === 'string') throw badRequest(`Deployment in version "v1" cannot be handled as a Deployment: failed to parse annotation[${ROLLBACK_TO}]=${revision} as int64: ${parsed}`);
+  if (typeof parsed === 'string')
+    throw badRequest(
+      `Deployment in version "v1" cannot be handled as a Deployment: failed to parse annotation[${ROLLBACK_TO}]=${revision} as int64: ${parsed}`,
+    );
   if (parsed === undefined) delete annotations[ROLLBACK_TO];
   else annotations[ROLLBACK_TO] = String(parsed);
 }

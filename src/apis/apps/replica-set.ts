@@ -1,14 +1,22 @@
 import type { UpdateRules } from '../../registry/definition.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
-import { defaultPodTemplateSpec } from '../core/pod/template.ts';
+import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { ReplicaSet } from '../facts/types/apps-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { formatLabelSelector, parsedSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
-import { type StatusCounts, containerImages, containerNames, templateOwnerWarnings, validateCounts, validateRequiredSelector, validateSelectedTemplate } from './workload.ts';
+import {
+  type StatusCounts,
+  containerImages,
+  containerNames,
+  templateOwnerWarnings,
+  validateCounts,
+  validateRequiredSelector,
+  validateSelectedTemplate,
+} from './workload.ts';
 
 /** Of ReplicationControllers too. */
 export const REPLICA_STATUS: StatusCounts = {
@@ -22,6 +30,7 @@ export const REPLICA_STATUS: StatusCounts = {
 };
 
 const updateRules: UpdateRules<ReplicaSet> = {
+  prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.template, old.spec.template),
   validateUpdate(replicaSet, old, errors) {
     validateFinalizerNames(replicaSet.metadata, errors);
     validateSpec(replicaSet, errors.at('spec'), old);
@@ -39,6 +48,7 @@ export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
     defaultPodTemplateSpec(spec.template);
   },
 
+  prepareForCreate: ({ spec }) => dropGatedTemplateFields(spec.template),
   validate(replicaSet, errors) {
     validateFinalizerNames(replicaSet.metadata, errors);
     validateSpec(replicaSet, errors.at('spec'));

@@ -3,7 +3,7 @@ import { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { dns1123LabelErrors, labelName } from '../../util/names.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
-import { defaultPodTemplateSpec, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
+import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import { roundToThousandths } from '../core/pod/resource-lists.ts';
 import { defineResource } from '../define.ts';
 import type { RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetSpec, StatefulSetUpdateStrategy } from '../facts/types/apps-v1.ts';
@@ -15,7 +15,16 @@ import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../val
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { parsedSelector, validateLabelMap } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
-import { type StatusCounts, containerImages, containerNames, validateCollisionCount, validateCounts, validateMatches, validateRequiredSelector, validateRunsForever } from './workload.ts';
+import {
+  type StatusCounts,
+  containerImages,
+  containerNames,
+  validateCollisionCount,
+  validateCounts,
+  validateMatches,
+  validateRequiredSelector,
+  validateRunsForever,
+} from './workload.ts';
 
 const ORDERED_READY = 'OrderedReady';
 const PARALLEL = 'Parallel';
@@ -24,10 +33,24 @@ const ROLLING_UPDATE = 'RollingUpdate';
 const RETAIN = 'Retain';
 const RETENTION_POLICIES = [RETAIN, 'Delete'];
 /** What an update may change; the rest of the spec is part of what the pods and their claims are. */
-const CHANGEABLE = ['replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds'] as const;
+const CHANGEABLE = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+] as const;
 
-const ROLLING_UPDATE_FIELDS: InternalFields = [['Partition', 'partition'], ['MaxUnavailable', 'maxUnavailable']];
-const STRATEGY: InternalFields = [['Type', 'type'], ['RollingUpdate', 'rollingUpdate', ROLLING_UPDATE_FIELDS]];
+const ROLLING_UPDATE_FIELDS: InternalFields = [
+  ['Partition', 'partition'],
+  ['MaxUnavailable', 'maxUnavailable'],
+];
+const STRATEGY: InternalFields = [
+  ['Type', 'type'],
+  ['RollingUpdate', 'rollingUpdate', ROLLING_UPDATE_FIELDS],
+];
 
 const STATUS: StatusCounts = {
   nonNegative: ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration', 'collisionCount'],
@@ -50,12 +73,14 @@ interface SpecOptions {
 
 const updateRules: UpdateRules<StatefulSet> = {
   prepareForUpdate({ spec }, old) {
+    dropGatedTemplateFields(spec.template, old.spec.template);
     if (old.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined) dropMaxUnavailable(spec);
   },
   validateUpdate({ metadata, spec }, old, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'), { isUpdate: true, skipsTemplate: isRefused(old.spec), oldTemplate: old.spec.template });
-    if (!equalJson(fixedPart(spec), fixedPart(old.spec))) errors.at('spec').forbidden(`updates to statefulset spec for fields other than ${quotedList(CHANGEABLE)} are forbidden`);
+    if (!equalJson(fixedPart(spec), fixedPart(old.spec)))
+      errors.at('spec').forbidden(`updates to statefulset spec for fields other than ${quotedList(CHANGEABLE)} are forbidden`);
   },
 };
 
@@ -75,14 +100,18 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
     for (const claim of spec.volumeClaimTemplates ?? []) defaultClaim(claim);
   },
 
-  prepareForCreate: ({ spec }) => dropMaxUnavailable(spec),
+  prepareForCreate({ spec }) {
+    dropMaxUnavailable(spec);
+    dropGatedTemplateFields(spec.template);
+  },
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'), { isUpdate: false, skipsTemplate: false });
   },
   warnings({ metadata, spec }, old) {
     const warnings = old && old.metadata.generation === metadata.generation ? [] : podTemplateWarnings(spec.template, 'spec.template');
-    if ((spec.revisionHistoryLimit ?? 0) < 0) warnings.push('spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended');
+    if ((spec.revisionHistoryLimit ?? 0) < 0)
+      warnings.push('spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended');
     return warnings;
   },
 
@@ -106,7 +135,11 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
   },
 });
 
-const quotedList = (names: readonly string[]): string => `${names.slice(0, -1).map((name) => `'${name}'`).join(', ')} and '${names.at(-1)}'`;
+const quotedList = (names: readonly string[]): string =>
+  `${names
+    .slice(0, -1)
+    .map((name) => `'${name}'`)
+    .join(', ')} and '${names.at(-1)}'`;
 
 function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy): void {
   if (!strategy.type) {
@@ -122,7 +155,8 @@ function defaultClaim(claim: PersistentVolumeClaim): void {
   claim.apiVersion = 'v1';
   claim.spec.volumeMode ??= 'Filesystem';
   claim.status = { ...claim.status, phase: claim.status?.phase ?? 'Pending' };
-  for (const list of [claim.spec.resources.limits, claim.spec.resources.requests, claim.status.capacity, claim.status.allocatedResources]) roundToThousandths(list);
+  for (const list of [claim.spec.resources.limits, claim.spec.resources.requests, claim.status.capacity, claim.status.allocatedResources])
+    roundToThousandths(list);
 }
 
 /** The gate MaxUnavailableStatefulSet is off. */
@@ -143,14 +177,18 @@ function isRefused(spec: StatefulSetSpec): boolean {
 function validateSpec(spec: StatefulSetSpec, errors: FieldErrors, options: SpecOptions): void {
   const management = errors.at('podManagementPolicy');
   if (!spec.podManagementPolicy) management.required();
-  else if (spec.podManagementPolicy !== ORDERED_READY && spec.podManagementPolicy !== PARALLEL) management.invalid(spec.podManagementPolicy, `must be '${ORDERED_READY}' or '${PARALLEL}'`);
+  else if (spec.podManagementPolicy !== ORDERED_READY && spec.podManagementPolicy !== PARALLEL)
+    management.invalid(spec.podManagementPolicy, `must be '${ORDERED_READY}' or '${PARALLEL}'`);
   validateUpdateStrategy(spec.updateStrategy, errors.at('updateStrategy'));
   validateRetention(spec, errors.at('persistentVolumeClaimRetentionPolicy'));
-  if (!options.isUpdate) for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) validateClaimSpec(claim.spec, errors.at('volumeClaimTemplates').index(index).at('spec'));
+  if (!options.isUpdate)
+    for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
+      validateClaimSpec(claim.spec, errors.at('volumeClaimTemplates').index(index).at('spec'));
   validateNonNegative(spec.replicas, errors.at('replicas'));
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateNonNegative(spec.ordinals?.start, errors.at('ordinals', 'start'));
-  if (!options.isUpdate && spec.serviceName) for (const error of dns1123LabelErrors(spec.serviceName)) errors.at('serviceName').invalid(spec.serviceName, error);
+  if (!options.isUpdate && spec.serviceName)
+    for (const error of dns1123LabelErrors(spec.serviceName)) errors.at('serviceName').invalid(spec.serviceName, error);
   validateRequiredSelector(spec.selector, 'statefulset', errors.at('selector'));
   validateTemplate(spec, errors, options);
   validateRunsForever(spec.template, 'StatefulSet', errors.at('template'));
@@ -161,7 +199,8 @@ function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, errors: Fie
   const at = errors.at('rollingUpdate');
   if (!type) errors.required();
   else if (type === ON_DELETE) {
-    if (rollingUpdate) at.invalid(internalForm({ partition: 0, ...rollingUpdate }, ROLLING_UPDATE_FIELDS), `only allowed for updateStrategy '${ROLLING_UPDATE}'`);
+    if (rollingUpdate)
+      at.invalid(internalForm({ partition: 0, ...rollingUpdate }, ROLLING_UPDATE_FIELDS), `only allowed for updateStrategy '${ROLLING_UPDATE}'`);
   } else if (type === ROLLING_UPDATE) {
     if (rollingUpdate) validateRollingUpdate(rollingUpdate, at);
   } else errors.invalid(internalForm(strategy, STRATEGY), `must be '${ROLLING_UPDATE}' or '${ON_DELETE}'`);

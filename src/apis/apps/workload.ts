@@ -35,7 +35,11 @@ export function validateRunsForever({ spec }: PodTemplateSpec, owner: string, er
 }
 
 /** Of Deployments and ReplicaSets. `errors` stands at the spec. */
-export function validateSelectedTemplate(spec: { selector: LabelSelector | null; template: PodTemplateSpec }, errors: FieldErrors, old?: PodTemplateSpec): void {
+export function validateSelectedTemplate(
+  spec: { selector: LabelSelector | null; template: PodTemplateSpec },
+  errors: FieldErrors,
+  old?: PodTemplateSpec,
+): void {
   const selector = parsedSelector(spec.selector);
   if (selector === undefined) return errors.at('selector').invalid(spec.selector, 'invalid label selector');
   const at = errors.at('template');

@@ -1,6 +1,12 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { defineResource } from '../define.ts';
-import type { HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscaler, HorizontalPodAutoscalerBehavior, HorizontalPodAutoscalerSpec } from '../facts/types/autoscaling-v2.ts';
+import type {
+  HPAScalingPolicy,
+  HPAScalingRules,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerBehavior,
+  HorizontalPodAutoscalerSpec,
+} from '../facts/types/autoscaling-v2.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { targetsCell } from './metric-targets.ts';
@@ -42,7 +48,8 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
   default({ metadata, spec }) {
     dropRoundTripAnnotations(metadata);
     spec.minReplicas ??= 1;
-    if ((spec.metrics ?? []).length === 0) spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: DEFAULT_CPU_PERCENT } } }];
+    if ((spec.metrics ?? []).length === 0)
+      spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: DEFAULT_CPU_PERCENT } } }];
     if (!spec.behavior) return;
     spec.behavior.scaleUp = { ...scaleUpRules(), ...spec.behavior.scaleUp };
     spec.behavior.scaleDown = { ...scaleDownRules(), ...spec.behavior.scaleDown };
@@ -101,7 +108,9 @@ function targetOptions({ scaleTargetRef }: HorizontalPodAutoscalerSpec, old: Hor
 
 function describedObjectOptions(old: HorizontalPodAutoscalerSpec | undefined): ReferenceOptions {
   const options = { allowsInvalidApiVersion: false, allowsEmptyGroup: true };
-  const wasInvalid = (old?.metrics ?? []).some(({ type, object }) => type === 'Object' && object && apiVersionError(object.describedObject, options) !== undefined);
+  const wasInvalid = (old?.metrics ?? []).some(
+    ({ type, object }) => type === 'Object' && object && apiVersionError(object.describedObject, options) !== undefined,
+  );
   return { ...options, allowsInvalidApiVersion: wasInvalid };
 }
 
@@ -114,8 +123,10 @@ function validateBehavior(behavior: HorizontalPodAutoscalerBehavior | undefined,
 
 function validateScalingRules({ stabilizationWindowSeconds, selectPolicy, policies = [], tolerance }: HPAScalingRules, errors: FieldErrors): void {
   const at = errors.at('stabilizationWindowSeconds');
-  if (stabilizationWindowSeconds !== undefined && stabilizationWindowSeconds < 0) at.invalid(stabilizationWindowSeconds, 'must be greater than or equal to zero');
-  if (stabilizationWindowSeconds !== undefined && stabilizationWindowSeconds > STABILIZATION_SECONDS_MAX) at.invalid(stabilizationWindowSeconds, `must be less than or equal to ${STABILIZATION_SECONDS_MAX}`);
+  if (stabilizationWindowSeconds !== undefined && stabilizationWindowSeconds < 0)
+    at.invalid(stabilizationWindowSeconds, 'must be greater than or equal to zero');
+  if (stabilizationWindowSeconds !== undefined && stabilizationWindowSeconds > STABILIZATION_SECONDS_MAX)
+    at.invalid(stabilizationWindowSeconds, `must be less than or equal to ${STABILIZATION_SECONDS_MAX}`);
   if (selectPolicy !== undefined && !SELECT_POLICIES.includes(selectPolicy)) errors.at('selectPolicy').notSupported(selectPolicy, SELECT_POLICIES);
   if (policies.length === 0) errors.at('policies').required('must specify at least one Policy');
   for (const [index, policy] of policies.entries()) validatePolicy(policy, errors.at('policies').index(index));

@@ -1,7 +1,17 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1123LabelErrors, pathSegmentErrors } from '../../util/names.ts';
 import { parseQuantity, quantitySign } from '../../util/quantity.ts';
-import type { ContainerResourceMetricSource, CrossVersionObjectReference, ExternalMetricSource, MetricIdentifier, MetricSpec, MetricTarget, ObjectMetricSource, PodsMetricSource, ResourceMetricSource } from '../facts/types/autoscaling-v2.ts';
+import type {
+  ContainerResourceMetricSource,
+  CrossVersionObjectReference,
+  ExternalMetricSource,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+  ObjectMetricSource,
+  PodsMetricSource,
+  ResourceMetricSource,
+} from '../facts/types/autoscaling-v2.ts';
 import { validateContainerResourceName } from '../validation/resource-names.ts';
 
 /** What an autoscaler measures (pkg/apis/autoscaling/validation). */
@@ -14,7 +24,13 @@ export interface ReferenceOptions {
 type SourceField = 'object' | 'external' | 'pods' | 'resource' | 'containerResource';
 
 /** Sources in the order in which they are looked at, by their type's name. */
-const SOURCE_OF_TYPE: Record<string, SourceField> = { Object: 'object', External: 'external', Pods: 'pods', Resource: 'resource', ContainerResource: 'containerResource' };
+const SOURCE_OF_TYPE: Record<string, SourceField> = {
+  Object: 'object',
+  External: 'external',
+  Pods: 'pods',
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+};
 const TYPES = Object.keys(SOURCE_OF_TYPE).sort();
 const TARGET_TYPES = ['Utilization', 'Value', 'AverageValue'];
 const NEITHER_VALUE_NOR_UTILIZATION = 'must set either a target raw value or a target utilization';
@@ -60,7 +76,8 @@ function validateObjectSource({ describedObject, metric, target }: ObjectMetricS
   validateObjectReference(describedObject, references, errors.at('describedObject'));
   validateIdentifier(metric, errors.at('metric', 'name'));
   validateTarget(target, errors.at('target'));
-  if (target.value === undefined && target.averageValue === undefined) errors.at('target', 'averageValue').required('must set either a target value or averageValue');
+  if (target.value === undefined && target.averageValue === undefined)
+    errors.at('target', 'averageValue').required('must set either a target value or averageValue');
 }
 
 function validateExternalSource({ metric, target }: ExternalMetricSource, errors: FieldErrors): void {
@@ -122,7 +139,10 @@ function validateSegment(text: string, whenMissing: string, errors: FieldErrors)
   else for (const error of pathSegmentErrors(text)) errors.invalid(text, error);
 }
 
-export function apiVersionError({ apiVersion = '' }: CrossVersionObjectReference, { allowsInvalidApiVersion, allowsEmptyGroup }: ReferenceOptions): string | undefined {
+export function apiVersionError(
+  { apiVersion = '' }: CrossVersionObjectReference,
+  { allowsInvalidApiVersion, allowsEmptyGroup }: ReferenceOptions,
+): string | undefined {
   if (allowsInvalidApiVersion) return undefined;
   const parts = apiVersion.split('/');
   if (parts.length > 2) return `unexpected GroupVersion string: ${apiVersion}`;

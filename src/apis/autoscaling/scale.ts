@@ -17,7 +17,11 @@ interface Scalable extends ApiObject {
  * `/scale` of whatever has replicas: one shape for all, autoscaling/v1. `resource` is named in errors (`deployments.apps`); `selector` is the pods', as
  * text; `update` are the rules of the object itself, which a change of its scale must keep.
  */
-export const scaleSubresource = <T extends Scalable>(resource: string, selector: (object: T) => string, update: UpdateRules<T>): Partial<Omit<Subresource<T>, 'schema'>> => ({
+export const scaleSubresource = <T extends Scalable>(
+  resource: string,
+  selector: (object: T) => string,
+  update: UpdateRules<T>,
+): Partial<Omit<Subresource<T>, 'schema'>> => ({
   update,
   read(object) {
     const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
@@ -35,7 +39,11 @@ export const scaleSubresource = <T extends Scalable>(resource: string, selector:
     const { uid, resourceVersion } = scale.metadata;
     if (uid && uid !== object.metadata.uid) {
       const [plural, group = ''] = resource.split('.');
-      throw conflict({ group, resource: `${plural}/scale` }, object.metadata.name ?? '', `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${object.metadata.uid}`);
+      throw conflict(
+        { group, resource: `${plural}/scale` },
+        object.metadata.name ?? '',
+        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${object.metadata.uid}`,
+      );
     }
     object.spec.replicas = scale.spec?.replicas ?? 0;
     // The client's view of the version is a precondition as it is for the object itself.

@@ -7,16 +7,31 @@ import type * as v2 from '../facts/types/autoscaling-v2.ts';
 export const metricToVersion1 = ({ type, object, pods, resource, containerResource, external }: v2.MetricSpec): Json =>
   ({
     type,
-    object: object && { target: object.describedObject, metricName: object.metric.name, targetValue: object.target.value, selector: object.metric.selector, averageValue: object.target.averageValue },
+    object: object && {
+      target: object.describedObject,
+      metricName: object.metric.name,
+      targetValue: object.target.value,
+      selector: object.metric.selector,
+      averageValue: object.target.averageValue,
+    },
     pods: pods && { metricName: pods.metric.name, targetAverageValue: pods.target.averageValue, selector: pods.metric.selector },
-    resource: resource && { name: resource.name, targetAverageUtilization: resource.target.averageUtilization, targetAverageValue: resource.target.averageValue },
+    resource: resource && {
+      name: resource.name,
+      targetAverageUtilization: resource.target.averageUtilization,
+      targetAverageValue: resource.target.averageValue,
+    },
     containerResource: containerResource && {
       name: containerResource.name,
       targetAverageUtilization: containerResource.target.averageUtilization,
       targetAverageValue: containerResource.target.averageValue,
       container: containerResource.container,
     },
-    external: external && { metricName: external.metric.name, metricSelector: external.metric.selector, targetValue: external.target.value, targetAverageValue: external.target.averageValue },
+    external: external && {
+      metricName: external.metric.name,
+      metricSelector: external.metric.selector,
+      targetValue: external.target.value,
+      targetAverageValue: external.target.averageValue,
+    },
   }) as unknown as Json;
 
 export const metricFromVersion1 = ({ type, object, pods, resource, containerResource, external }: v1.MetricSpec): v2.MetricSpec => ({
@@ -24,34 +39,63 @@ export const metricFromVersion1 = ({ type, object, pods, resource, containerReso
   ...(object && { object: objectFromVersion1(object) }),
   ...(pods && { pods: { metric: identifier(pods.metricName, pods.selector), target: { type: 'AverageValue', averageValue: pods.targetAverageValue } } }),
   ...(resource && { resource: { name: resource.name, target: resourceTarget(resource) } }),
-  ...(containerResource && { containerResource: { name: containerResource.name, target: resourceTarget(containerResource), container: containerResource.container } }),
+  ...(containerResource && {
+    containerResource: { name: containerResource.name, target: resourceTarget(containerResource), container: containerResource.container },
+  }),
   ...(external && { external: { metric: identifier(external.metricName, external.metricSelector), target: externalTarget(external) } }),
 });
 
 export const statusToVersion1 = ({ type, object, pods, resource, containerResource, external }: v2.MetricStatus): Json =>
   ({
     type,
-    object: object && { target: object.describedObject, metricName: object.metric.name, currentValue: object.current.value, selector: object.metric.selector, averageValue: object.current.averageValue },
+    object: object && {
+      target: object.describedObject,
+      metricName: object.metric.name,
+      currentValue: object.current.value,
+      selector: object.metric.selector,
+      averageValue: object.current.averageValue,
+    },
     pods: pods && { metricName: pods.metric.name, currentAverageValue: pods.current.averageValue, selector: pods.metric.selector },
-    resource: resource && { name: resource.name, currentAverageUtilization: resource.current.averageUtilization, currentAverageValue: resource.current.averageValue },
+    resource: resource && {
+      name: resource.name,
+      currentAverageUtilization: resource.current.averageUtilization,
+      currentAverageValue: resource.current.averageValue,
+    },
     containerResource: containerResource && {
       name: containerResource.name,
       currentAverageUtilization: containerResource.current.averageUtilization,
       currentAverageValue: containerResource.current.averageValue,
       container: containerResource.container,
     },
-    external: external && { metricName: external.metric.name, metricSelector: external.metric.selector, currentValue: external.current.value, currentAverageValue: external.current.averageValue },
+    external: external && {
+      metricName: external.metric.name,
+      metricSelector: external.metric.selector,
+      currentValue: external.current.value,
+      currentAverageValue: external.current.averageValue,
+    },
   }) as unknown as Json;
 
 export const statusFromVersion1 = ({ type, object, pods, resource, containerResource, external }: v1.MetricStatus): v2.MetricStatus => ({
   type,
-  ...(object && { object: { metric: identifier(object.metricName, object.selector), current: values(object.currentValue, object.averageValue), describedObject: object.target } }),
+  ...(object && {
+    object: {
+      metric: identifier(object.metricName, object.selector),
+      current: values(object.currentValue, object.averageValue),
+      describedObject: object.target,
+    },
+  }),
   ...(pods && { pods: { metric: identifier(pods.metricName, pods.selector), current: values(undefined, pods.currentAverageValue) } }),
   ...(resource && { resource: { name: resource.name, current: values(undefined, resource.currentAverageValue, resource.currentAverageUtilization) } }),
   ...(containerResource && {
-    containerResource: { name: containerResource.name, current: values(undefined, containerResource.currentAverageValue, containerResource.currentAverageUtilization), container: containerResource.container },
+    containerResource: {
+      name: containerResource.name,
+      current: values(undefined, containerResource.currentAverageValue, containerResource.currentAverageUtilization),
+      container: containerResource.container,
+    },
   }),
-  ...(external && { external: { metric: identifier(external.metricName, external.metricSelector), current: values(external.currentValue, external.currentAverageValue) } }),
+  ...(external && {
+    external: { metric: identifier(external.metricName, external.metricSelector), current: values(external.currentValue, external.currentAverageValue) },
+  }),
 });
 
 const identifier = (name: string, selector: v2.MetricIdentifier['selector']): v2.MetricIdentifier => ({ name, ...(selector && { selector }) });

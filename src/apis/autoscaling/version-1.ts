@@ -19,13 +19,28 @@ const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
 const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics';
 const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
-const ROUND_TRIP = [METRICS, BEHAVIOR, 'autoscaling.alpha.kubernetes.io/scale-down-tolerance', 'autoscaling.alpha.kubernetes.io/scale-up-tolerance', CURRENT_METRICS, CONDITIONS];
+const ROUND_TRIP = [
+  METRICS,
+  BEHAVIOR,
+  'autoscaling.alpha.kubernetes.io/scale-down-tolerance',
+  'autoscaling.alpha.kubernetes.io/scale-up-tolerance',
+  CURRENT_METRICS,
+  CONDITIONS,
+];
 const DEFAULT_CPU_PERCENT = 80;
 
 const RULES = [
   ['StabilizationWindowSeconds', 'stabilizationWindowSeconds'],
   ['SelectPolicy', 'selectPolicy'],
-  ['Policies', 'policies', [['Type', 'type'], ['Value', 'value'], ['PeriodSeconds', 'periodSeconds']]],
+  [
+    'Policies',
+    'policies',
+    [
+      ['Type', 'type'],
+      ['Value', 'value'],
+      ['PeriodSeconds', 'periodSeconds'],
+    ],
+  ],
   ['Tolerance', 'tolerance'],
 ] as const;
 
@@ -45,7 +60,12 @@ export function toVersion1(stored: ApiObject): ApiObject {
   annotate(metadata, CURRENT_METRICS, listOf('MetricStatus'), current);
   if (spec.behavior) {
     // Upstream writes its internal type here, with Go's names.
-    const text = stringifyJson(internalForm(spec.behavior, [['ScaleUp', 'scaleUp', RULES], ['ScaleDown', 'scaleDown', RULES]]));
+    const text = stringifyJson(
+      internalForm(spec.behavior, [
+        ['ScaleUp', 'scaleUp', RULES],
+        ['ScaleDown', 'scaleDown', RULES],
+      ]),
+    );
     metadata.annotations = { ...metadata.annotations, [BEHAVIOR]: text };
   }
   annotate(metadata, CONDITIONS, listOf('HorizontalPodAutoscalerCondition'), (status.conditions ?? []) as unknown as Json[]);
@@ -61,8 +81,10 @@ export function toVersion1(stored: ApiObject): ApiObject {
   } as ApiObject;
 }
 
-const cpuPercent = ({ type, resource }: v2.MetricSpec): number | undefined => (type === 'Resource' && resource?.name === 'cpu' ? resource.target.averageUtilization : undefined);
-const isMeasuredCpu = ({ type, resource }: v2.MetricStatus): boolean => type === 'Resource' && resource?.name === 'cpu' && resource.current.averageUtilization !== undefined;
+const cpuPercent = ({ type, resource }: v2.MetricSpec): number | undefined =>
+  type === 'Resource' && resource?.name === 'cpu' ? resource.target.averageUtilization : undefined;
+const isMeasuredCpu = ({ type, resource }: v2.MetricStatus): boolean =>
+  type === 'Resource' && resource?.name === 'cpu' && resource.current.averageUtilization !== undefined;
 
 const listOf = (name: string): TypeSchema => ({ type: 'list', items: schemaOf(`io.k8s.api.autoscaling.v1.${name}`) });
 
@@ -85,11 +107,21 @@ export function fromVersion1(object: ApiObject): ApiObject {
   return {
     ...{ kind: object.kind, apiVersion: 'autoscaling/v2', metadata },
     spec: { scaleTargetRef, minReplicas, maxReplicas, metrics: metrics.length > 0 ? metrics : [cpuMetric(DEFAULT_CPU_PERCENT)], ...(behavior && { behavior }) },
-    status: { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas, currentMetrics: current ?? measuredCpu(status.currentCPUUtilizationPercentage), conditions },
+    status: {
+      observedGeneration,
+      lastScaleTime,
+      currentReplicas,
+      desiredReplicas,
+      currentMetrics: current ?? measuredCpu(status.currentCPUUtilizationPercentage),
+      conditions,
+    },
   } as ApiObject;
 }
 
-const cpuMetric = (percent: number): v2.MetricSpec => ({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } } });
+const cpuMetric = (percent: number): v2.MetricSpec => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } },
+});
 
 const measuredCpu = (percent: number | undefined): v2.MetricStatus[] | null =>
   percent === undefined ? null : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: percent } } }];
@@ -132,5 +164,7 @@ function readJson(text: string | undefined): Json | undefined {
 function lowerCased(value: Json): Json {
   if (Array.isArray(value)) return value.map(lowerCased);
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.slice(0, 1).toLowerCase() + key.slice(1), lowerCased(inner ?? null)])) as JsonObject;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.slice(0, 1).toLowerCase() + key.slice(1), lowerCased(inner ?? null)]),
+  ) as JsonObject;
 }

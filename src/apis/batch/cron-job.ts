@@ -1,6 +1,7 @@
 import { ageSince } from '../../util/duration.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { containerImages, containerNames, podNameWarnings } from '../apps/workload.ts';
+import { dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { CronJob, CronJobSpec, JobTemplateSpec } from '../facts/types/batch-v1.ts';
 import type { PodTemplateSpec } from '../facts/types/core-v1.ts';
@@ -28,6 +29,9 @@ export const cronJobs = defineResource<CronJob>('batch/v1/cronjobs', {
     defaultJobTemplate(spec.jobTemplate.spec);
   },
 
+  prepareForCreate: ({ spec }) => dropGatedTemplateFields(spec.jobTemplate.spec.template),
+  prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.jobTemplate.spec.template, old.spec.jobTemplate.spec.template),
+
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, undefined, errors.at('spec'));
@@ -42,7 +46,9 @@ export const cronJobs = defineResource<CronJob>('batch/v1/cronjobs', {
     const warnings = old ? [] : podNameWarnings(metadata.name);
     if (!old || old.metadata.generation !== metadata.generation) warnings.push(...jobSpecWarnings(spec.jobTemplate.spec, 'spec.jobTemplate.spec'));
     if (old && spec.schedule.includes('TZ')) {
-      warnings.push('cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details');
+      warnings.push(
+        'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
+      );
     }
     return warnings;
   },

@@ -24,7 +24,7 @@ export function countIndexes(text: string, completions: number): number | string
 /** The first index that both texts name; parts that cannot be read are passed over. */
 export function firstSharedIndex(a: string, b: string, completions: number): number | undefined {
   const [left, right] = [readable(a, completions), readable(b, completions)];
-  for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+  for (let i = 0, j = 0; i < left.length && j < right.length;) {
     const [x, y] = [left[i]!, right[j]!];
     if (x.first <= y.last && y.first <= x.last) return Math.max(x.first, y.first);
     if (x.first <= y.first) i++;
@@ -34,7 +34,12 @@ export function firstSharedIndex(a: string, b: string, completions: number): num
 }
 
 function readable(text: string, completions: number): Interval[] {
-  return text === '' ? [] : text.split(',').map((part) => parseInterval(part, completions)).filter((interval) => typeof interval !== 'string');
+  return text === ''
+    ? []
+    : text
+        .split(',')
+        .map((part) => parseInterval(part, completions))
+        .filter((interval) => typeof interval !== 'string');
 }
 
 function parseInterval(text: string, completions: number): Interval | string {

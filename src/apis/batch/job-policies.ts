@@ -1,6 +1,14 @@
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { qualifiedNameErrors } from '../../util/names.ts';
-import type { JobSpec, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule, SuccessPolicy, SuccessPolicyRule } from '../facts/types/batch-v1.ts';
+import type {
+  JobSpec,
+  PodFailurePolicy,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  PodFailurePolicyRule,
+  SuccessPolicy,
+  SuccessPolicyRule,
+} from '../facts/types/batch-v1.ts';
 import type { InternalFields } from '../validation/internal-form.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { countIndexes } from './job-indexes.ts';
@@ -17,15 +25,39 @@ const CONDITIONS_MAX = 20;
 const EXIT_CODES_MAX = 255;
 const SUCCEEDED_INDEXES_MAX_BYTES = 64 * 1024;
 
-export const SUCCESS_POLICY: InternalFields = [['Rules', 'rules', [['SucceededIndexes', 'succeededIndexes'], ['SucceededCount', 'succeededCount']]]];
+export const SUCCESS_POLICY: InternalFields = [
+  [
+    'Rules',
+    'rules',
+    [
+      ['SucceededIndexes', 'succeededIndexes'],
+      ['SucceededCount', 'succeededCount'],
+    ],
+  ],
+];
 export const POD_FAILURE_POLICY: InternalFields = [
   [
     'Rules',
     'rules',
     [
       ['Action', 'action'],
-      ['OnExitCodes', 'onExitCodes', [['ContainerName', 'containerName'], ['Operator', 'operator'], ['Values', 'values']]],
-      ['OnPodConditions', 'onPodConditions', [['Type', 'type'], ['Status', 'status']]],
+      [
+        'OnExitCodes',
+        'onExitCodes',
+        [
+          ['ContainerName', 'containerName'],
+          ['Operator', 'operator'],
+          ['Values', 'values'],
+        ],
+      ],
+      [
+        'OnPodConditions',
+        'onPodConditions',
+        [
+          ['Type', 'type'],
+          ['Status', 'status'],
+        ],
+      ],
     ],
   ],
 ];
@@ -41,7 +73,12 @@ export function validatePodFailurePolicy(spec: JobSpec, { rules }: PodFailurePol
   for (const [index, rule] of all.entries()) validateFailureRule(spec, rule, names, errors.index(index));
 }
 
-function validateFailureRule(spec: JobSpec, { action, onExitCodes, onPodConditions = [] }: PodFailurePolicyRule, names: ReadonlySet<string>, errors: FieldErrors): void {
+function validateFailureRule(
+  spec: JobSpec,
+  { action, onExitCodes, onPodConditions = [] }: PodFailurePolicyRule,
+  names: ReadonlySet<string>,
+  errors: FieldErrors,
+): void {
   const at = errors.at('action');
   if (action === '') at.required(validValues(ACTIONS));
   else if (action === FAIL_INDEX) {
@@ -68,7 +105,8 @@ function validateExitCodes(requirement: PodFailurePolicyOnExitCodesRequirement, 
   const values = requirement.values ?? [];
   if (operator === '') errors.at('operator').required(validValues(OPERATORS));
   else if (!OPERATORS.includes(operator)) errors.at('operator').notSupported(operator, OPERATORS);
-  if (containerName !== undefined && !names.has(containerName)) errors.at('containerName').invalid(containerName, 'must be one of the container or initContainer names in the pod template');
+  if (containerName !== undefined && !names.has(containerName))
+    errors.at('containerName').invalid(containerName, 'must be one of the container or initContainer names in the pod template');
   const at = errors.at('values');
   if (values.length === 0) at.invalid(requirement.values, 'at least one value is required');
   else if (values.length > EXIT_CODES_MAX) at.tooMany(values.length, EXIT_CODES_MAX);
@@ -96,7 +134,8 @@ function validateSuccessRule({ succeededIndexes, succeededCount }: SuccessPolicy
   const at = errors.at('succeededCount');
   validateNonNegative(succeededCount, at);
   if (succeededCount > completions) at.invalid(succeededCount, `must be less than or equal to ${completions} (the number of specified completions)`);
-  if (succeededIndexes !== undefined && succeededCount > indexes) at.invalid(succeededCount, `must be less than or equal to ${indexes} (the number of indexes in the specified succeededIndexes field)`);
+  if (succeededIndexes !== undefined && succeededCount > indexes)
+    at.invalid(succeededCount, `must be less than or equal to ${indexes} (the number of indexes in the specified succeededIndexes field)`);
 }
 
 /** How many there are. */

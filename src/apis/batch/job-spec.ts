@@ -26,10 +26,19 @@ export const isIndexed = ({ completionMode }: JobSpec): boolean => completionMod
 
 /** What a Job and a CronJob's template for Jobs have in common. `errors` stands at the spec. */
 export function validateJobTemplate(spec: JobSpec, errors: FieldErrors, old?: PodTemplateSpec): void {
-  for (const field of ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished', 'backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
+  for (const field of [
+    'parallelism',
+    'completions',
+    'activeDeadlineSeconds',
+    'backoffLimit',
+    'ttlSecondsAfterFinished',
+    'backoffLimitPerIndex',
+    'maxFailedIndexes',
+  ] as const) {
     validateNonNegative(spec[field], errors.at(field));
   }
-  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) errors.at('backoffLimitPerIndex').required('when maxFailedIndexes is specified');
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
+    errors.at('backoffLimitPerIndex').required('when maxFailedIndexes is specified');
   if (spec.managedBy !== undefined) validateManagedBy(spec.managedBy, errors.at('managedBy'));
   validateCompletionMode(spec, errors);
   if (spec.podFailurePolicy) validatePodFailurePolicy(spec, spec.podFailurePolicy, errors.at('podFailurePolicy', 'rules'));
@@ -60,15 +69,19 @@ function validateCompletionMode(spec: JobSpec, errors: FieldErrors): void {
   if (completionMode !== NON_INDEXED && completionMode !== INDEXED) errors.at('completionMode').notSupported(completionMode, [NON_INDEXED, INDEXED]);
   if (completionMode === INDEXED) validateIndexed(spec, errors);
   if (completionMode !== NON_INDEXED) return;
-  for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) if (spec[field] !== undefined) errors.at(field).invalid(spec[field], 'requires indexed completion mode');
+  for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const)
+    if (spec[field] !== undefined) errors.at(field).invalid(spec[field], 'requires indexed completion mode');
 }
 
 function validateIndexed({ completions, parallelism = 0, maxFailedIndexes, backoffLimitPerIndex }: JobSpec, errors: FieldErrors): void {
   if (completions === undefined) errors.at('completions').required(`when completion mode is ${INDEXED}`);
-  if (parallelism > INDEXED_PARALLELISM_MAX) errors.at('parallelism').invalid(parallelism, `must be less than or equal to ${INDEXED_PARALLELISM_MAX} when completion mode is ${INDEXED}`);
+  if (parallelism > INDEXED_PARALLELISM_MAX)
+    errors.at('parallelism').invalid(parallelism, `must be less than or equal to ${INDEXED_PARALLELISM_MAX} when completion mode is ${INDEXED}`);
   const failed = errors.at('maxFailedIndexes');
-  if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions) failed.invalid(maxFailedIndexes, 'must be less than or equal to completions');
-  if (maxFailedIndexes !== undefined && maxFailedIndexes > FAILED_INDEXES_MAX) failed.invalid(maxFailedIndexes, `must be less than or equal to ${FAILED_INDEXES_MAX}`);
+  if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions)
+    failed.invalid(maxFailedIndexes, 'must be less than or equal to completions');
+  if (maxFailedIndexes !== undefined && maxFailedIndexes > FAILED_INDEXES_MAX)
+    failed.invalid(maxFailedIndexes, `must be less than or equal to ${FAILED_INDEXES_MAX}`);
   if (completions === undefined || completions <= MANY_COMPLETIONS || backoffLimitPerIndex === undefined) return;
 
   if (maxFailedIndexes === undefined) failed.required(`must be specified when completions is above ${MANY_COMPLETIONS}`);

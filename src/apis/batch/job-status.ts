@@ -47,8 +47,16 @@ const ofValue =
     errors.at(field).invalid(status[field], message);
 
 const RULES: readonly StatusRule[] = [
-  { applies: (c) => c.flipped('complete') || c.flipped('failed'), isBroken: ({ is }) => is.complete && is.failed, report: ofConditions('cannot set Complete=True and Failed=true conditions') },
-  { applies: (c) => c.flipped('complete') || c.flipped('failureTarget'), isBroken: ({ is }) => is.complete && is.failureTarget, report: ofConditions('cannot set Complete=True and FailureTarget=true conditions') },
+  {
+    applies: (c) => c.flipped('complete') || c.flipped('failed'),
+    isBroken: ({ is }) => is.complete && is.failed,
+    report: ofConditions('cannot set Complete=True and Failed=true conditions'),
+  },
+  {
+    applies: (c) => c.flipped('complete') || c.flipped('failureTarget'),
+    isBroken: ({ is }) => is.complete && is.failureTarget,
+    report: ofConditions('cannot set Complete=True and FailureTarget=true conditions'),
+  },
   {
     applies: (c) => c.flipped('complete') || c.hasChanged('completionTime'),
     isBroken: ({ is, status }) => status.completionTime !== undefined && !is.complete,
@@ -64,13 +72,21 @@ const RULES: readonly StatusRule[] = [
     isBroken: ({ status }) => Date.parse(status.completionTime ?? '') < Date.parse(status.startTime ?? ''),
     report: ofValue('completionTime', 'must be equal to or after `startTime`'),
   },
-  { applies: (c) => c.flipped('failed') || c.hasChanged('failedIndexes'), isBroken: ({ is }) => is.failed && !is.failureTarget, report: ofConditions('cannot set Failed=True condition without the FailureTarget=true condition') },
+  {
+    applies: (c) => c.flipped('failed') || c.hasChanged('failedIndexes'),
+    isBroken: ({ is }) => is.failed && !is.failureTarget,
+    report: ofConditions('cannot set Failed=True condition without the FailureTarget=true condition'),
+  },
   {
     applies: (c) => c.flipped('complete') || c.flipped('successCriteriaMet'),
     isBroken: ({ is }) => is.complete && !is.successCriteriaMet,
     report: ofConditions('cannot set Complete=True condition without the SuccessCriteriaMet=true condition'),
   },
-  { applies: (c) => c.flipped('finished') || c.hasChanged('active'), isBroken: ({ is, status }) => is.finished && (status.active ?? 0) > 0, report: ofValue('active', 'active>0 is invalid for finished job') },
+  {
+    applies: (c) => c.flipped('finished') || c.hasChanged('active'),
+    isBroken: ({ is, status }) => is.finished && (status.active ?? 0) > 0,
+    report: ofValue('active', 'active>0 is invalid for finished job'),
+  },
   {
     applies: (c) => (c.flipped('finished') || c.hasChanged('startTime')) && !(c.job.spec.suspend === true && c.job.spec.completions === 0),
     isBroken: ({ is, status }) => is.finished && status.startTime === undefined,
@@ -79,12 +95,20 @@ const RULES: readonly StatusRule[] = [
   {
     applies: (c) => c.flipped('finished') || c.hasChanged('uncountedTerminatedPods'),
     isBroken: ({ is, status }) => is.finished && uncountedPods(status).length > 0,
-    report: (errors, { status }) => errors.at('uncountedTerminatedPods').invalid(internalForm(status.uncountedTerminatedPods, [['Succeeded', 'succeeded'], ['Failed', 'failed']]), 'must be empty for finished job'),
+    report: (errors, { status }) =>
+      errors.at('uncountedTerminatedPods').invalid(
+        internalForm(status.uncountedTerminatedPods, [
+          ['Succeeded', 'succeeded'],
+          ['Failed', 'failed'],
+        ]),
+        'must be empty for finished job',
+      ),
   },
   {
     applies: (c) => c.hasChanged('completedIndexes') && c.job.spec.completions !== undefined,
     isBroken: (c) => indexError(c, 'completedIndexes') !== undefined,
-    report: (errors, c) => errors.at('completedIndexes').invalid(c.status.completedIndexes, `error parsing completedIndexes: ${indexError(c, 'completedIndexes')}`),
+    report: (errors, c) =>
+      errors.at('completedIndexes').invalid(c.status.completedIndexes, `error parsing completedIndexes: ${indexError(c, 'completedIndexes')}`),
   },
   {
     applies: (c) => c.hasChanged('failedIndexes') && c.job.spec.completions !== undefined && c.job.spec.backoffLimitPerIndex !== undefined,
@@ -106,10 +130,26 @@ const RULES: readonly StatusRule[] = [
     isBroken: (c) => overlap(c) !== undefined,
     report: (errors, c) => errors.at('failedIndexes').invalid(c.status.failedIndexes, `failedIndexes and completedIndexes overlap at index: ${overlap(c)}`),
   },
-  { applies: (c) => c.flipped('finished') || c.hasChanged('terminating'), isBroken: ({ is, status }) => is.finished && (status.terminating ?? 0) > 0, report: ofValue('terminating', 'terminating>0 is invalid for finished job') },
-  { applies: (c) => c.hasChanged('ready') || c.hasChanged('active'), isBroken: ({ status }) => (status.ready ?? 0) > (status.active ?? 0), report: ofValue('ready', 'cannot set more ready pods than active') },
-  { applies: always, isBroken: ({ is }) => is.successCriteriaMet && is.failed, report: ofConditions('cannot set SuccessCriteriaMet=True and Failed=true conditions') },
-  { applies: always, isBroken: ({ is }) => is.successCriteriaMet && is.failureTarget, report: ofConditions('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions') },
+  {
+    applies: (c) => c.flipped('finished') || c.hasChanged('terminating'),
+    isBroken: ({ is, status }) => is.finished && (status.terminating ?? 0) > 0,
+    report: ofValue('terminating', 'terminating>0 is invalid for finished job'),
+  },
+  {
+    applies: (c) => c.hasChanged('ready') || c.hasChanged('active'),
+    isBroken: ({ status }) => (status.ready ?? 0) > (status.active ?? 0),
+    report: ofValue('ready', 'cannot set more ready pods than active'),
+  },
+  {
+    applies: always,
+    isBroken: ({ is }) => is.successCriteriaMet && is.failed,
+    report: ofConditions('cannot set SuccessCriteriaMet=True and Failed=true conditions'),
+  },
+  {
+    applies: always,
+    isBroken: ({ is }) => is.successCriteriaMet && is.failureTarget,
+    report: ofConditions('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions'),
+  },
   {
     applies: ({ job }) => job.spec.successPolicy !== undefined,
     isBroken: ({ is }) => is.complete && !is.successCriteriaMet,
@@ -117,8 +157,16 @@ const RULES: readonly StatusRule[] = [
   },
   { applies: always, isBroken: ({ is, was }) => was.failed && !is.failed, report: ofConditions('cannot disable the terminal Failed=True condition') },
   { applies: always, isBroken: ({ is, was }) => was.complete && !is.complete, report: ofConditions('cannot disable the terminal Complete=True condition') },
-  { applies: always, isBroken: ({ is, was }) => was.failureTarget && !is.failureTarget, report: ofConditions('cannot disable the terminal FailureTarget=True condition') },
-  { applies: always, isBroken: ({ status, old }) => (status.failed ?? 0) < (old.failed ?? 0), report: (errors, { status }) => errors.at('failed').invalid(status.failed ?? 0, 'cannot decrease the failed counter') },
+  {
+    applies: always,
+    isBroken: ({ is, was }) => was.failureTarget && !is.failureTarget,
+    report: ofConditions('cannot disable the terminal FailureTarget=True condition'),
+  },
+  {
+    applies: always,
+    isBroken: ({ status, old }) => (status.failed ?? 0) < (old.failed ?? 0),
+    report: (errors, { status }) => errors.at('failed').invalid(status.failed ?? 0, 'cannot decrease the failed counter'),
+  },
   {
     // An indexed job that needs as many successes as it has pods can be made smaller.
     applies: ({ job: { spec } }) => !isIndexed(spec) || spec.completions !== spec.parallelism,
@@ -136,7 +184,11 @@ const RULES: readonly StatusRule[] = [
     isBroken: ({ job, old }) => old.startTime !== undefined && !job.spec.suspend,
     report: ofValue('startTime', 'field is immutable for unsuspended job once set'),
   },
-  { applies: always, isBroken: ({ is, was }) => was.successCriteriaMet && !is.successCriteriaMet, report: ofConditions('cannot disable the SuccessCriteriaMet=True condition') },
+  {
+    applies: always,
+    isBroken: ({ is, was }) => was.successCriteriaMet && !is.successCriteriaMet,
+    report: ofConditions('cannot disable the SuccessCriteriaMet=True condition'),
+  },
   {
     applies: always,
     isBroken: ({ is, was }) => was.complete && !was.successCriteriaMet && is.successCriteriaMet,
@@ -164,10 +216,18 @@ function changeOf(job: Job, old: Job): Change {
 function outcomeOf(status: JobStatus): Change['is'] {
   const holds = (type: string): boolean => hasCondition(status, type, 'True');
   const [complete, failed] = [holds('Complete'), holds('Failed')];
-  return { complete, failed, finished: complete || failed, failureTarget: holds('FailureTarget'), successCriteriaMet: holds('SuccessCriteriaMet'), suspended: holds('Suspended') };
+  return {
+    complete,
+    failed,
+    finished: complete || failed,
+    failureTarget: holds('FailureTarget'),
+    successCriteriaMet: holds('SuccessCriteriaMet'),
+    suspended: holds('Suspended'),
+  };
 }
 
-export const hasCondition = ({ conditions }: JobStatus, type: string, status: string): boolean => (conditions ?? []).some((condition) => condition.type === type && condition.status === status);
+export const hasCondition = ({ conditions }: JobStatus, type: string, status: string): boolean =>
+  (conditions ?? []).some((condition) => condition.type === type && condition.status === status);
 
 const isResumed = (status: JobStatus): boolean => hasCondition(status, 'Suspended', 'False');
 

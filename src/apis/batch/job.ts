@@ -3,7 +3,8 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { humanDuration } from '../../util/duration.ts';
 import { dns1123LabelErrors } from '../../util/names.ts';
 import { containerImages, containerNames, podNameWarnings, validateMatches } from '../apps/workload.ts';
-import { defaultPodTemplateSpec, podTemplateWarnings } from '../core/pod/template.ts';
+import { internalPodSpec, internalPodTemplate } from '../core/pod/internal-form.ts';
+import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { Job, JobSpec } from '../facts/types/batch-v1.ts';
 import type { Container, PodTemplateSpec } from '../facts/types/core-v1.ts';
@@ -32,12 +33,13 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
   generation: 'spec',
   // Kept from the time when clients deleted the pods themselves.
   defaultPropagation: 'Orphan',
-  deletionWarning: 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  deletionWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
 
-  default({ metadata, spec }) {
+  default(job) {
+    const { spec } = job;
     defaultJobCounts(spec);
-    const { labels } = spec.template.metadata;
-    if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+    takeTemplateLabels(job);
     spec.completionMode ??= NON_INDEXED;
     spec.suspend ??= false;
     spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed';
@@ -47,7 +49,10 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
 
   prepareForCreate(job) {
     if (!job.spec.manualSelector) generateSelector(job);
+    dropGatedTemplateFields(job.spec.template);
   },
+  prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.template, old.spec.template),
+  completeNew: takeTemplateLabels,
 
   validate(job, errors, old) {
     validateFinalizerNames(job.metadata, errors);
@@ -64,10 +69,12 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
     validateUnchanged(job.spec.selector, old.spec.selector, at.at('selector'));
     validateTemplateChange(job, old, at.at('template'));
     validateUnchanged(job.spec.completionMode, old.spec.completionMode, at.at('completionMode'));
-    validateUnchanged(job.spec.podFailurePolicy, old.spec.podFailurePolicy, at.at('podFailurePolicy'), internalForm(job.spec.podFailurePolicy, POD_FAILURE_POLICY));
+    validateUnchanged(job.spec.podFailurePolicy, old.spec.podFailurePolicy, at.at('podFailurePolicy'), () =>
+      internalForm(job.spec.podFailurePolicy, POD_FAILURE_POLICY),
+    );
     validateUnchanged(job.spec.backoffLimitPerIndex, old.spec.backoffLimitPerIndex, at.at('backoffLimitPerIndex'));
     validateUnchanged(job.spec.managedBy, old.spec.managedBy, at.at('managedBy'));
-    validateUnchanged(job.spec.successPolicy, old.spec.successPolicy, at.at('successPolicy'), internalForm(job.spec.successPolicy, SUCCESS_POLICY));
+    validateUnchanged(job.spec.successPolicy, old.spec.successPolicy, at.at('successPolicy'), () => internalForm(job.spec.successPolicy, SUCCESS_POLICY));
   },
   warnings({ metadata, spec }, old) {
     if (old && old.metadata.generation === metadata.generation) return [];
@@ -102,6 +109,12 @@ function defaultJobCounts(spec: JobSpec): void {
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32;
 }
 
+/** A job without labels has its template's: those that clients wrote, and else, since it is asked again of what is stored, those that were generated. */
+function takeTemplateLabels({ metadata, spec }: Job): void {
+  const { labels } = spec.template.metadata;
+  if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels;
+}
+
 /** What is filled in inside of a CronJob's template too. */
 export function defaultJobTemplate(spec: JobSpec): void {
   for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) for (const pattern of onPodConditions ?? []) pattern.status ||= 'True';
@@ -111,7 +124,10 @@ export function defaultJobTemplate(spec: JobSpec): void {
 /** By uid, so that pods of two jobs are never mixed up; by name too, for people. What the client has set is left, and refused later if it is wrong. */
 function generateSelector({ metadata, spec }: Job): void {
   const { name = '', uid = '' } = metadata;
+  // Labels that were taken from the template are the template's own.
+  const sharesLabels = metadata.labels !== undefined && metadata.labels === spec.template.metadata.labels;
   spec.template.metadata.labels = { [OLD_NAME_LABEL]: name, [NAME_LABEL]: name, [OLD_UID_LABEL]: uid, [UID_LABEL]: uid, ...spec.template.metadata.labels };
+  if (sharesLabels) metadata.labels = spec.template.metadata.labels;
   spec.selector = { ...spec.selector, matchLabels: { [UID_LABEL]: uid, ...spec.selector?.matchLabels } };
 }
 
@@ -123,7 +139,8 @@ function validateGeneratedSelector({ metadata, spec }: Job, errors: FieldErrors,
   const oldLabels = old?.spec.template.metadata.labels ?? {};
   const hasPrefixed = !old || (Object.hasOwn(oldLabels, NAME_LABEL) && Object.hasOwn(oldLabels, UID_LABEL));
   const expected = { [OLD_UID_LABEL]: uid, [OLD_NAME_LABEL]: name, ...(hasPrefixed && { [UID_LABEL]: uid, [NAME_LABEL]: name }) };
-  for (const [key, value] of Object.entries(expected)) validateHasLabel(spec.template, key, value, errors.at('spec', 'template', 'metadata', 'labels').key(key));
+  for (const [key, value] of Object.entries(expected))
+    validateHasLabel(spec.template, key, value, errors.at('spec', 'template', 'metadata', 'labels').key(key));
   if (parsedSelector(spec.selector)?.matches(expected) === false) errors.at('spec', 'selector').invalid(spec.selector, '`selector` not auto-generated');
 }
 
@@ -157,10 +174,10 @@ function validateCompletionsChange(spec: JobSpec, old: JobSpec, errors: FieldErr
 function validateTemplateChange({ spec }: Job, old: Job, errors: FieldErrors): void {
   const isSuspended = old.spec.suspend === true;
   const isIdle = isSuspended && (old.status.startTime === undefined || hasCondition(old.status, 'Suspended', 'True')) && (old.status.active ?? 0) === 0;
-  if (!isIdle) return validateUnchanged(spec.template, old.spec.template, errors);
+  if (!isIdle) return validateUnchanged(spec.template, old.spec.template, errors, () => internalPodTemplate(spec.template));
   const expected = withSchedulingOf(spec.template, clone(old.spec.template));
   for (const list of ['containers', 'initContainers'] as const) takeResources(expected.spec[list] ?? [], spec.template.spec[list] ?? []);
-  validateUnchanged(spec.template.spec, expected.spec, errors.at('spec'));
+  validateUnchanged(spec.template.spec, expected.spec, errors.at('spec'), () => internalPodSpec(spec.template.spec));
 }
 
 /** `old` with all that says where pods go taken from `template`. */
@@ -172,7 +189,13 @@ function withSchedulingOf({ metadata, spec }: PodTemplateSpec, old: PodTemplateS
   const { nodeSelector, tolerations, schedulingGates } = spec;
   return {
     metadata: { ...old.metadata, labels: metadata.labels, annotations: metadata.annotations } as PodTemplateSpec['metadata'],
-    spec: { ...old.spec, affinity: isDropped || (!spec.affinity && !old.spec.affinity) ? undefined : affinity, nodeSelector, tolerations, schedulingGates } as PodTemplateSpec['spec'],
+    spec: {
+      ...old.spec,
+      affinity: isDropped || (!spec.affinity && !old.spec.affinity) ? undefined : affinity,
+      nodeSelector,
+      tolerations,
+      schedulingGates,
+    } as PodTemplateSpec['spec'],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { UpdateRules } from '../../registry/definition.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
+import { subdomainName } from '../../util/names.ts';
 import { REPLICA_STATUS } from '../apps/replica-set.ts';
 import { containerImages, containerNames, podNameWarnings, validateCounts, validateMatches, validateRunsForever } from '../apps/workload.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
@@ -8,9 +9,10 @@ import type { PodTemplateSpec, ReplicationController } from '../facts/types/core
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { formatLabels, labelText } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
-import { defaultPodTemplateSpec, podTemplateWarnings, validatePodTemplateSpec } from './pod/template.ts';
+import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, validatePodTemplateSpec } from './pod/template.ts';
 
 const updateRules: UpdateRules<ReplicationController> = {
+  prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.template, old.spec.template),
   validateUpdate(controller, old, errors) {
     validateFinalizerNames(controller.metadata, errors);
     validateSpec(controller, errors.at('spec'), old.spec.template);
@@ -20,6 +22,8 @@ const updateRules: UpdateRules<ReplicationController> = {
 /** What ReplicaSets have come from: its selector is a plain set of labels. */
 export const replicationControllers = defineResource<ReplicationController>('v1/replicationcontrollers', {
   ...updateRules,
+  // The newer form of the rule: it counts in bytes, and leaves what names are made from alone.
+  nameErrors: (name, isPrefix) => (isPrefix ? [] : subdomainName(name, false).map((error) => error.replace(/ characters$/, ' bytes'))),
   storagePrefix: 'controllers',
   generation: 'spec',
   // Kept from the time when clients deleted the pods themselves.
@@ -34,12 +38,13 @@ export const replicationControllers = defineResource<ReplicationController>('v1/
     defaultPodTemplateSpec(spec.template);
   },
 
+  prepareForCreate: ({ spec }) => dropGatedTemplateFields(spec.template),
   validate(controller, errors) {
     validateFinalizerNames(controller.metadata, errors);
     validateSpec(controller, errors.at('spec'));
   },
   warnings({ metadata, spec }, old) {
-    if (old?.metadata.generation === metadata.generation && old) return [];
+    if (old && old.metadata.generation === metadata.generation) return [];
     // On update, the reference looks at the template that goes, not at the one that comes.
     const template = old ? old.spec.template : spec.template;
     return [...(old ? [] : podNameWarnings(metadata.name)), ...(template ? podTemplateWarnings(template, 'spec.template') : [])];
@@ -77,7 +82,11 @@ function validateSpec({ spec }: ReplicationController, errors: FieldErrors, old?
   const at = errors.at('template');
   if (!template) return at.required();
   const labels = template.metadata.labels ?? {};
-  validateMatches(Object.entries(selector).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value), template, at);
+  validateMatches(
+    Object.entries(selector).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value),
+    template,
+    at,
+  );
   validatePodTemplateSpec(template, at, { old });
   validateRunsForever(template, 'ReplicationController', at);
 }

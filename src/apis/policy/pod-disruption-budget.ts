@@ -12,7 +12,12 @@ import { validateNonNegative } from '../validation/non-negative.ts';
 /** In v1beta1 an empty selector matched nothing; objects of that time say so with this label, which is for nothing else. */
 const FORMER_EMPTY_SELECTOR = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match';
 const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
-const SPEC: InternalFields = [['MinAvailable', 'minAvailable'], ['Selector', 'selector'], ['MaxUnavailable', 'maxUnavailable'], ['UnhealthyPodEvictionPolicy', 'unhealthyPodEvictionPolicy']];
+const SPEC: InternalFields = [
+  ['MinAvailable', 'minAvailable'],
+  ['Selector', 'selector'],
+  ['MaxUnavailable', 'maxUnavailable'],
+  ['UnhealthyPodEvictionPolicy', 'unhealthyPodEvictionPolicy'],
+];
 
 /** How many of some pods may be evicted at a time. Its name follows no rule but that it fits a path. */
 export const podDisruptionBudgets = defineResource<PodDisruptionBudget>('policy/v1/poddisruptionbudgets', {
@@ -40,7 +45,8 @@ export const podDisruptionBudgets = defineResource<PodDisruptionBudget>('policy/
         validateUpdate({ status }, _old, errors) {
           const at = errors.at('status');
           validateConditions(status.conditions, at.at('conditions'));
-          for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) validateNonNegative(status[field], at.at(field));
+          for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const)
+            validateNonNegative(status[field], at.at(field));
         },
       },
     },
@@ -56,13 +62,19 @@ export const podDisruptionBudgets = defineResource<PodDisruptionBudget>('policy/
 /** Alone it is kept; beside other terms it means nothing. */
 function stripFormerLabel(selector: LabelSelector): void {
   const expressions = selector.matchExpressions ?? [];
-  const isAlone = expressions.length === 1 && Object.keys(selector.matchLabels ?? {}).length === 0 && (expressions[0]!.values ?? []).length === 0 && /^(Exists|DoesNotExist)$/.test(expressions[0]!.operator);
-  if (!isAlone && expressions.some(({ key }) => key === FORMER_EMPTY_SELECTOR)) selector.matchExpressions = expressions.filter(({ key }) => key !== FORMER_EMPTY_SELECTOR);
+  const isAlone =
+    expressions.length === 1 &&
+    Object.keys(selector.matchLabels ?? {}).length === 0 &&
+    (expressions[0]!.values ?? []).length === 0 &&
+    /^(Exists|DoesNotExist)$/.test(expressions[0]!.operator);
+  if (!isAlone && expressions.some(({ key }) => key === FORMER_EMPTY_SELECTOR))
+    selector.matchExpressions = expressions.filter(({ key }) => key !== FORMER_EMPTY_SELECTOR);
 }
 
 function validateSpec(spec: PodDisruptionBudgetSpec, errors: FieldErrors, allowInvalidValues: boolean): void {
   const { minAvailable, maxUnavailable } = spec;
-  if (minAvailable !== undefined && maxUnavailable !== undefined) errors.invalid(internalForm(spec, SPEC), 'minAvailable and maxUnavailable cannot be both set');
+  if (minAvailable !== undefined && maxUnavailable !== undefined)
+    errors.invalid(internalForm(spec, SPEC), 'minAvailable and maxUnavailable cannot be both set');
   for (const field of ['minAvailable', 'maxUnavailable'] as const) {
     const value = spec[field];
     if (value === undefined) continue;

@@ -68,6 +68,20 @@ export function parseCidr(text: string): Cidr | undefined {
   };
 }
 
+/** 4 or 6; undefined of what is no range. A mapped one counts as version 4, as Go's net.IP has it. */
+export function cidrFamilyOf(text: string): 4 | 6 | undefined {
+  const cidr = parseCidr(text);
+  if (!cidr) return undefined;
+  return cidr.bytes.length === 4 || cidr.isMapped ? 4 : 6;
+}
+
+/** Whether a range is a part of another, and not all of it. */
+export function isStrictlyWithin(part: Cidr, whole: Cidr): boolean {
+  if (part.bytes.length !== whole.bytes.length || part.prefixLength <= whole.prefixLength) return false;
+  const network = masked(whole);
+  return masked({ ...part, prefixLength: whole.prefixLength }).every((byte, index) => byte === network[index]);
+}
+
 const masked = ({ bytes, prefixLength }: Cidr): number[] => bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8))) & 0xff);
 
 const hasHostBits = (cidr: Cidr): boolean => masked(cidr).some((byte, index) => byte !== cidr.bytes[index]);

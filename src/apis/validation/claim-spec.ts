@@ -45,14 +45,20 @@ function validateClassName(name: string | undefined, errors: FieldErrors): void 
 function validateDataSources({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, errors: FieldErrors, options: ClaimSpecOptions): void {
   if (dataSource) validateDataSource(dataSource, errors.at('dataSource'), options);
   if (dataSourceRef) validateDataSource(dataSourceRef, errors.at('dataSourceRef'), options);
-  if (dataSourceRef?.namespace) for (const error of labelName(dataSourceRef.namespace, false)) errors.at('dataSourceRef', 'namespace').invalid(dataSourceRef.namespace, error);
+  if (dataSourceRef?.namespace)
+    for (const error of labelName(dataSourceRef.namespace, false)) errors.at('dataSourceRef', 'namespace').invalid(dataSourceRef.namespace, error);
   if (!dataSource || !dataSourceRef) return;
   // Upstream shows the path's struct for the value, which has nothing to show.
   if (dataSourceRef.namespace) errors.invalid({}, 'may not be specified when dataSourceRef.namespace is specified');
-  else if (dataSource.kind !== dataSourceRef.kind || dataSource.name !== dataSourceRef.name || dataSource.apiGroup !== dataSourceRef.apiGroup) errors.invalid({}, 'must match dataSourceRef');
+  else if (dataSource.kind !== dataSourceRef.kind || dataSource.name !== dataSourceRef.name || dataSource.apiGroup !== dataSourceRef.apiGroup)
+    errors.invalid({}, 'must match dataSourceRef');
 }
 
-function validateDataSource({ apiGroup, kind, name }: TypedLocalObjectReference | TypedObjectReference, errors: FieldErrors, { allowInvalidApiGroup }: ClaimSpecOptions): void {
+function validateDataSource(
+  { apiGroup, kind, name }: TypedLocalObjectReference | TypedObjectReference,
+  errors: FieldErrors,
+  { allowInvalidApiGroup }: ClaimSpecOptions,
+): void {
   if (name === '') errors.at('name').required();
   if (kind === '') errors.at('kind').required();
   if (!apiGroup && kind !== 'PersistentVolumeClaim') errors.invalid(kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");

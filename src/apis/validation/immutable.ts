@@ -1,7 +1,7 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 
-/** `shown`: the value as it is to be printed, where upstream prints another form of it. */
-export function validateUnchanged(value: unknown, old: unknown, errors: FieldErrors, shown: unknown = value): void {
-  if (!equalJson(value ?? undefined, old ?? undefined)) errors.invalid(shown, 'field is immutable');
+/** `shown`: makes the value as it is to be printed, where upstream prints another form of it. */
+export function validateUnchanged(value: unknown, old: unknown, errors: FieldErrors, shown = (): unknown => value): void {
+  if (!equalJson(value ?? undefined, old ?? undefined)) errors.invalid(shown(), 'field is immutable');
 }

@@ -8,7 +8,13 @@ export type InternalFields = readonly (readonly [goName: string, name: string, n
 export function internalForm(value: object | null | undefined, fields: InternalFields): object | null {
   if (!value) return null;
   const source = value as Record<string, unknown>;
-  return Object.fromEntries(fields.map(([goName, name, nestedOrZero]) => [goName, typeof nestedOrZero === 'object' ? nestedForm(source[name], nestedOrZero) : (source[name] ?? nestedOrZero ?? null)]));
+  return Object.fromEntries(
+    fields.map(([goName, name, nestedOrZero]) => [
+      goName,
+      typeof nestedOrZero === 'object' ? nestedForm(source[name], nestedOrZero) : (source[name] ?? nestedOrZero ?? null),
+    ]),
+  );
 }
 
-const nestedForm = (value: unknown, fields: InternalFields): unknown => (Array.isArray(value) ? value.map((item: object) => internalForm(item, fields)) : internalForm(value as object | undefined, fields));
+const nestedForm = (value: unknown, fields: InternalFields): unknown =>
+  Array.isArray(value) ? value.map((item: object) => internalForm(item, fields)) : internalForm(value as object | undefined, fields);

@@ -13,23 +13,27 @@ const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)
 export function validateLegacyIp(value: string, errors: FieldErrors, former: readonly string[] = []): void {
   if (former.includes(value)) return;
   const address = parseIp(value);
-  if (!address) errors.invalid(value, NOT_AN_IP);
-  else validateForm(value, address, errors);
+  const problem = address ? formProblem(address) : NOT_AN_IP;
+  if (problem !== undefined) errors.invalid(value, problem);
 }
 
 /** For newer fields: one form per address. */
 export function validateCanonicalIp(value: string, errors: FieldErrors): void {
-  const address = parseIp(value);
-  if (!address) return errors.invalid(value, NOT_AN_IP);
-  const before = errors.list.length;
-  validateForm(value, address, errors);
-  const canonical = formatIp(address.bytes);
-  if (errors.list.length === before && canonical !== value) errors.invalid(value, `must be in canonical form (${quote(canonical)})`);
+  const problem = canonicalIpProblem(value);
+  if (problem !== undefined) errors.invalid(value, problem);
 }
 
-function validateForm(value: string, { bytes, hasLeadingZeros }: Address, errors: FieldErrors): void {
-  if (hasLeadingZeros) errors.invalid(value, 'must not have leading 0s');
-  else if (isMapped(bytes)) errors.invalid(value, 'must not be an IPv4-mapped IPv6 address');
+/** What keeps a text from being an address in the one form it has. */
+export function canonicalIpProblem(value: string): string | undefined {
+  const address = parseIp(value);
+  if (!address) return NOT_AN_IP;
+  const canonical = formatIp(address.bytes);
+  return formProblem(address) ?? (canonical === value ? undefined : `must be in canonical form (${quote(canonical)})`);
+}
+
+function formProblem({ bytes, hasLeadingZeros }: Address): string | undefined {
+  if (hasLeadingZeros) return 'must not have leading 0s';
+  return isMapped(bytes) ? 'must not be an IPv4-mapped IPv6 address' : undefined;
 }
 
 /** What to tell a client whose address was let in but has a better form. */
@@ -38,7 +42,8 @@ export function legacyIpWarnings(value: string, path: string): string[] {
   if (!address) return [];
   const canonical = formatIp(address.bytes);
   if (address.hasLeadingZeros || isMapped(address.bytes)) return [`${path}: non-standard IP address ${quote(value)} is invalid: use ${quote(canonical)}`];
-  if (address.bytes.length === 16 && canonical !== value) return [`${path}: IPv6 address ${quote(value)} should be in RFC 5952 canonical format (${quote(canonical)})`];
+  if (address.bytes.length === 16 && canonical !== value)
+    return [`${path}: IPv6 address ${quote(value)} should be in RFC 5952 canonical format (${quote(canonical)})`];
   return [];
 }
 
@@ -50,7 +55,8 @@ export function ipFamilyOf(value: string): 4 | 6 | undefined {
 }
 
 /** `::ffff:10.0.0.1`: version 4 in the clothes of version 6. */
-export const isMapped = (bytes: readonly number[]): boolean => bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
+export const isMapped = (bytes: readonly number[]): boolean =>
+  bytes.length === 16 && bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
 
 /** As k8s.io/utils/net ParseIPSloppy takes it: no zones, leading zeros read as decimal. */
 export function parseIp(text: string): Address | undefined {
@@ -103,7 +109,11 @@ export function formatIp(bytes: readonly number[]): string {
   if (isMapped(bytes)) return bytes.slice(12).join('.');
   const groups = Array.from({ length: 8 }, (_, i) => (bytes[2 * i]! << 8) | bytes[2 * i + 1]!);
   const gap = longestZeros(groups);
-  const text = (from: number, to: number): string => groups.slice(from, to).map((group) => group.toString(16)).join(':');
+  const text = (from: number, to: number): string =>
+    groups
+      .slice(from, to)
+      .map((group) => group.toString(16))
+      .join(':');
   return gap.length < 2 ? text(0, 8) : `${text(0, gap.start)}::${text(gap.start + gap.length, 8)}`;
 }
 

@@ -16,7 +16,8 @@ const OPERATORS: Record<string, LabelOperator> = { In: 'in', NotIn: 'notin', Exi
 export function validateLabelSelector(selector: LabelSelector | null | undefined, errors: FieldErrors, options: LabelSelectorOptions = {}): void {
   if (!selector) return;
   if (selector.matchLabels) validateLabelMap(selector.matchLabels, errors.at('matchLabels'));
-  for (const [index, requirement] of (selector.matchExpressions ?? []).entries()) validateRequirement(requirement, errors.at('matchExpressions').index(index), options);
+  for (const [index, requirement] of (selector.matchExpressions ?? []).entries())
+    validateRequirement(requirement, errors.at('matchExpressions').index(index), options);
 }
 
 /** Keys and values of labels, each error at the map itself. */
@@ -56,14 +57,15 @@ export function parsedSelector(selector: LabelSelector | null | undefined): Pars
   if (!selector) return NOTHING;
   const requirements: LabelRequirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] }));
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
-    if (!Object.hasOwn(OPERATORS, operator) || (values.length > 0) !== (operator === 'In' || operator === 'NotIn')) return undefined;
+    if (!Object.hasOwn(OPERATORS, operator) || values.length > 0 !== (operator === 'In' || operator === 'NotIn')) return undefined;
     requirements.push({ key, operator: OPERATORS[operator]!, values: [...new Set(values)].sort() });
   }
   if (requirements.length === 0) return EVERYTHING;
   return requirements.every(isValid) ? labelSelectorOf(requirements) : undefined;
 }
 
-const isValid = ({ key, values }: LabelRequirement): boolean => qualifiedNameErrors(key).length === 0 && values.every((value) => labelValueErrors(value).length === 0);
+const isValid = ({ key, values }: LabelRequirement): boolean =>
+  qualifiedNameErrors(key).length === 0 && values.every((value) => labelValueErrors(value).length === 0);
 
 /** For a table's cell. */
 export function formatLabelSelector(selector: LabelSelector | null | undefined): string {

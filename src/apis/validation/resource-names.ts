@@ -6,7 +6,17 @@ import { parseQuantity, quantityAt } from '../../util/quantity.ts';
 const HUGE_PAGES = 'hugepages-';
 const REQUESTS = 'requests.';
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
-const COUNTED = ['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers'];
+const COUNTED = [
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+];
 const QUOTA = new Set([...COMPUTE, ...COMPUTE.map((name) => REQUESTS + name), ...COMPUTE.map((name) => `limits.${name}`), ...COUNTED, 'requests.storage']);
 const STANDARD = new Set([...QUOTA, 'storage']);
 const INTEGER = new Set(COUNTED);
@@ -20,7 +30,8 @@ const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.st
 
 /** In Kubernetes' own namespace, where a name without a prefix is too. */
 export const isNativeResource = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
-export const isExtendedResource = (name: string): boolean => !isNativeResource(name) && !name.startsWith(REQUESTS) && qualifiedNameErrors(REQUESTS + name).length === 0;
+export const isExtendedResource = (name: string): boolean =>
+  !isNativeResource(name) && !name.startsWith(REQUESTS) && qualifiedNameErrors(REQUESTS + name).length === 0;
 /** Whether requests may be below limits. */
 export const isOvercommitAllowed = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
 export const isStandardQuotaResource = (name: string): boolean => QUOTA.has(name) || isQuotaHugePages(name);

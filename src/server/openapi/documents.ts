@@ -61,11 +61,15 @@ export class OpenApiDocuments {
     return this.#index;
   }
 
-  /** `/openapi/v3/<path>`; undefined where there is none. */
-  section(path: string, form: Form): Promise<Document> | undefined {
+  /** Whether there is a document at `/openapi/v3/<path>`. */
+  has(path: string): boolean {
     this.#refresh();
-    const section = this.#sections.get(path);
-    return section && this.#formsOf(section).get(form);
+    return this.#sections.has(path);
+  }
+
+  /** `/openapi/v3/<path>`, for a path of which `has` has just said yes. */
+  section(path: string, form: Form): Promise<Document> {
+    return this.#formsOf(this.#sections.get(path)!).get(form);
   }
 
   /** `/openapi/v2`. */

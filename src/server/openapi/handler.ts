@@ -54,10 +54,9 @@ async function serveIndex(request: ServerRequest, documents: OpenApiDocuments): 
 async function serveSection(request: ServerRequest, documents: OpenApiDocuments, path: string): Promise<void> {
   const { exchange } = request;
   const offer = negotiate(request, V3_OFFERS);
-  const making = documents.section(path, offer?.form ?? 'json');
-  if (!making) return exchange.respond(404, {});
+  if (!documents.has(path)) return exchange.respond(404, {});
   if (!offer) return exchange.respond(406, VARY);
-  const document = await making;
+  const document = await documents.section(path, offer.form);
   const headers: ResponseHeaders = { 'content-type': offer.contentType };
   const wanted = request.query.get('hash') ?? '';
   if (wanted === '') return send(request, document, headers);

@@ -5,7 +5,7 @@ import type { Descriptions } from './descriptions.ts';
 import { compareText } from './parameters.ts';
 
 /** What OpenAPI v2 and v3 write differently. */
-export interface Dialect {
+interface Dialect {
   referencePrefix: string;
   /** v3 forbids siblings beside `$ref`, so that a reference with a default or a description stands in allOf; v2 has no defaults at all. */
   isV3: boolean;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { describeCertificate, parseCertificate, subjectOf } from './certificate.ts';
 import { createAuthority, signCertificate } from './create.ts';
-import { DerError } from './der.ts';
+import { DerError } from '../../util/der.ts';
 import { decodePem } from './pem.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;

@@ -1,4 +1,4 @@
-import { DerError, type DerValue, Tag, contextTag, readChildren, readOid, readText, readTime, readValue } from './der.ts';
+import { DerError, type DerValue, Tag, contextTag, readChildren, readOid, readText, readTime, readValue } from '../../util/der.ts';
 
 /** What we need of a certificate, read from its DER. Printed forms (X509Certificate.subject) escape and reorder, so they are never parsed. */
 export interface CertificateFields {

@@ -1,7 +1,7 @@
 import { type KeyObject, X509Certificate, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import { Oid, parseCertificate } from './certificate.ts';
-import { bitString, contextTag, der, integer, octetString, oid, sequence, set, time, trueValue, utf8String } from './der.ts';
+import { bitString, contextTag, der, integer, octetString, oid, sequence, set, time, trueValue, utf8String } from '../../util/der.ts';
 import { type KeyPair, encodePem } from './pem.ts';
 
 /*

@@ -31,7 +31,7 @@ export function watchKeyPair(certFile: string, keyFile: string, options: ReloadO
   return watchFiles([certFile, keyFile], options, ([certPem, keyPem]) => {
     if (certPem === '' || keyPem === '') throw new Error(`missing content for serving cert "serving-cert::${certFile}::${keyFile}"`);
     const pair = { certPem: certPem!, keyPem: keyPem! };
-    checkKeyPair(pair);
+    checking([certFile, keyFile], () => checkKeyPair(pair));
     return pair;
   });
 }
@@ -40,9 +40,18 @@ export function watchKeyPair(certFile: string, keyFile: string, options: ReloadO
 export function watchBundle(file: string, options: ReloadOptions = {}): FileReloadable<string> {
   return watchFiles([file], options, ([pem]) => {
     if (pem === '') throw new Error(`missing content for CA bundle "client-ca-bundle::${file}"`);
-    parseCertificates(pem!);
+    checking([file], () => parseCertificates(pem!));
     return pem!;
   });
+}
+
+/** What is wrong with a file's content says which file it is. */
+function checking(files: readonly string[], check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    throw new Error(`cannot use ${files.join(' with ')}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Reads files, makes a value of their texts, and makes it anew whenever the texts change. */

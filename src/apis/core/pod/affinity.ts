@@ -1,6 +1,15 @@
 import { FieldErrors } from '../../../util/field-errors.ts';
 import { labelName, labelValueErrors, subdomainName } from '../../../util/names.ts';
-import type { Affinity, NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm } from '../../facts/types/core-v1.ts';
+import type {
+  Affinity,
+  NodeAffinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+  WeightedPodAffinityTerm,
+} from '../../facts/types/core-v1.ts';
 import type { LabelSelector } from '../../facts/types/meta-v1.ts';
 import { validateLabelKey } from '../../validation/label-key.ts';
 import { validateLabelSelector } from '../../validation/label-selector.ts';
@@ -38,7 +47,8 @@ export function validateNodeSelector({ nodeSelectorTerms }: NodeSelector, errors
 }
 
 function validateNodeSelectorTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, errors: FieldErrors, allowsInvalidValues: boolean): void {
-  for (const [index, requirement] of matchExpressions.entries()) validateNodeRequirement(requirement, errors.at('matchExpressions').index(index), allowsInvalidValues);
+  for (const [index, requirement] of matchExpressions.entries())
+    validateNodeRequirement(requirement, errors.at('matchExpressions').index(index), allowsInvalidValues);
   for (const [index, requirement] of matchFields.entries()) validateNodeField(requirement, errors.at('matchFields').index(index));
 }
 
@@ -107,7 +117,8 @@ export function validateLabelKeys({ labelSelector, matchLabelKeys = [], mismatch
   validateKeyNames(matchLabelKeys, labelSelector, errors.at('matchLabelKeys'));
   validateKeyNames(mismatchLabelKeys, labelSelector, errors.at('mismatchLabelKeys'));
   if (labelSelector) validateKeysOnce(matchLabelKeys, labelSelector, errors);
-  for (const [index, key] of matchLabelKeys.entries()) if (mismatchLabelKeys.includes(key)) errors.at('matchLabelKeys').index(index).invalid(key, 'exists in both matchLabelKeys and mismatchLabelKeys');
+  for (const [index, key] of matchLabelKeys.entries())
+    if (mismatchLabelKeys.includes(key)) errors.at('matchLabelKeys').index(index).invalid(key, 'exists in both matchLabelKeys and mismatchLabelKeys');
 }
 
 function validateKeyNames(keys: readonly string[], selector: LabelSelector | undefined, errors: FieldErrors): void {

@@ -31,9 +31,11 @@ export function isDeletionCost(annotations: Annotations): boolean {
 /** `errors` stands at the annotations. */
 export function validatePodAnnotations({ annotations }: ObjectMeta, spec: PodSpec, errors: FieldErrors, rules: PodRules): void {
   if (!annotations) return;
-  if (annotations[MIRROR] !== undefined && !spec.nodeName) errors.key(MIRROR).invalid(annotations[MIRROR], 'must set spec.nodeName if mirror pod annotation is set');
+  if (annotations[MIRROR] !== undefined && !spec.nodeName)
+    errors.key(MIRROR).invalid(annotations[MIRROR], 'must set spec.nodeName if mirror pod annotation is set');
   if (annotations[TOLERATIONS]) validateTolerationsText(annotations[TOLERATIONS], errors, rules);
-  if (!rules.allowsInvalidDeletionCost && !isDeletionCost(annotations)) errors.key(DELETION_COST).invalid(annotations[DELETION_COST], 'must be a 32bit integer');
+  if (!rules.allowsInvalidDeletionCost && !isDeletionCost(annotations))
+    errors.key(DELETION_COST).invalid(annotations[DELETION_COST], 'must be a 32bit integer');
   if (annotations[POD_SECCOMP] !== undefined) validateSeccompText(annotations[POD_SECCOMP], errors.at(POD_SECCOMP));
   for (const [key, value] of Object.entries(annotations)) if (key.startsWith(CONTAINER_SECCOMP)) validateSeccompText(value, errors.at(key));
   for (const [key, value] of Object.entries(annotations)) if (key.startsWith(APP_ARMOR)) validateAppArmorText(key, value, spec, errors.key(key));
@@ -58,7 +60,8 @@ function validateSeccompText(profile: string, errors: FieldErrors): void {
 function validateAppArmorText(key: string, profile: string, spec: PodSpec, errors: FieldErrors): void {
   const name = key.slice(APP_ARMOR.length);
   if (![...containersOf(spec)].some((container) => container.name === name)) errors.invalid(name, 'container not found');
-  if (profile !== '' && profile !== RUNTIME_DEFAULT && profile !== UNCONFINED && !profile.startsWith(LOCALHOST)) errors.invalid(profile, `invalid AppArmor profile name: ${quote(profile)}`);
+  if (profile !== '' && profile !== RUNTIME_DEFAULT && profile !== UNCONFINED && !profile.startsWith(LOCALHOST))
+    errors.invalid(profile, `invalid AppArmor profile name: ${quote(profile)}`);
 }
 
 /** What the mirror and AppArmor annotations of a pod may become: nothing else. `errors` stands at the annotations. */
@@ -107,7 +110,8 @@ function validateSame(subject: 'seccomp' | 'apparmor', annotation: string, profi
       return;
     case 'Localhost':
       if (!annotation.startsWith(LOCALHOST)) differs();
-      else if (annotation.slice(LOCALHOST.length) !== profile.localhostProfile) errors.at('localhostProfile').forbidden(`${subject} profile in annotation and field must match`);
+      else if (annotation.slice(LOCALHOST.length) !== profile.localhostProfile)
+        errors.at('localhostProfile').forbidden(`${subject} profile in annotation and field must match`);
   }
 }
 

@@ -28,7 +28,17 @@ const RESIZABLE = ['cpu', 'memory'];
 const RESIZE_POLICIES = ['NotRequired', 'RestartContainer'];
 const HANDLER_FIELDS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 /** What a container for debugging may not have, in upstream's order. */
-const NOT_EPHEMERAL = ['ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const;
+const NOT_EPHEMERAL = [
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'restartPolicyRules',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+] as const;
 
 /** The rules for all three lists; `errors` stands at the spec. */
 export function validateAllContainers(context: PodContext, errors: FieldErrors): void {
@@ -71,7 +81,8 @@ function validateRunsOnce(container: Container, errors: FieldErrors, { allowsRes
   for (const field of HANDLER_FIELDS) if (container[field]) errors.at(field).forbidden('may not be set for init containers without restartPolicy=Always');
   if (allowsRestartOnInitResize) return;
   for (const [index, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
-    if (restartPolicy === 'RestartContainer') errors.at('resizePolicy').index(index).at('restartPolicy').invalid(restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers");
+    if (restartPolicy === 'RestartContainer')
+      errors.at('resizePolicy').index(index).at('restartPolicy').invalid(restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers");
   }
 }
 
@@ -94,7 +105,8 @@ function validateEphemeralContainers(context: PodContext, errors: FieldErrors): 
 
 function validateEphemeralFields(container: EphemeralContainer, errors: FieldErrors): void {
   const why = 'cannot be set for an Ephemeral Container';
-  const isSet = (field: (typeof NOT_EPHEMERAL)[number]): boolean => (field === 'resources' ? Object.keys(container.resources).length > 0 : container[field] !== undefined);
+  const isSet = (field: (typeof NOT_EPHEMERAL)[number]): boolean =>
+    field === 'resources' ? Object.keys(container.resources).length > 0 : container[field] !== undefined;
   for (const field of NOT_EPHEMERAL) if (isSet(field)) errors.at(field).forbidden(why);
   for (const [index, { subPath, subPathExpr }] of (container.volumeMounts ?? []).entries()) {
     const at = errors.at('volumeMounts').index(index);
@@ -166,6 +178,7 @@ function validateResizePolicy(policies: readonly ContainerResizePolicy[], spec: 
     resources.add(resourceName);
     validateChoice(resourceName, RESIZABLE, errors);
     validateChoice(restartPolicy, RESIZE_POLICIES, errors);
-    if (spec.restartPolicy === 'Never' && restartPolicy !== 'NotRequired') errors.invalid(restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
+    if (spec.restartPolicy === 'Never' && restartPolicy !== 'NotRequired')
+      errors.invalid(restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
   }
 }

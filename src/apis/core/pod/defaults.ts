@@ -7,7 +7,12 @@ import { type ResourceList, aggregateContainers, roundToThousandths } from './re
 import { defaultVolume } from './volume-defaults.ts';
 
 /** Init containers were annotations once; clients that still send those must not see them come back. */
-const INIT_CONTAINER_ANNOTATIONS = ['pod.beta.kubernetes.io/init-containers', 'pod.alpha.kubernetes.io/init-containers', 'pod.beta.kubernetes.io/init-container-statuses', 'pod.alpha.kubernetes.io/init-container-statuses'];
+const INIT_CONTAINER_ANNOTATIONS = [
+  'pod.beta.kubernetes.io/init-containers',
+  'pod.alpha.kubernetes.io/init-containers',
+  'pod.beta.kubernetes.io/init-container-statuses',
+  'pod.alpha.kubernetes.io/init-container-statuses',
+];
 const DEFAULT_GRACE_SECONDS = 30;
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
@@ -121,7 +126,8 @@ function roundRequirements(resources: ResourceRequirements | undefined): void {
 function defaultStatus(status: PodStatus): void {
   roundToThousandths(status.allocatedResources);
   roundRequirements(status.resources);
-  for (const list of ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const) for (const container of status[list] ?? []) defaultContainerStatus(container);
+  for (const list of ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const)
+    for (const container of status[list] ?? []) defaultContainerStatus(container);
   pairPodIps(status);
 }
 

@@ -29,7 +29,8 @@ export function validateDnsConfig(config: PodDNSConfig | undefined, policy: stri
 
 function validateSearches(searches: readonly string[], errors: FieldErrors): void {
   if (searches.length > MAX_SEARCHES) errors.invalid(searches, `must not have more than ${MAX_SEARCHES} search paths`);
-  if (Buffer.byteLength(searches.join(' ')) > MAX_SEARCH_BYTES) errors.invalid(searches, `must not have more than ${MAX_SEARCH_BYTES} characters (including spaces) in the search list`);
+  if (Buffer.byteLength(searches.join(' ')) > MAX_SEARCH_BYTES)
+    errors.invalid(searches, `must not have more than ${MAX_SEARCH_BYTES} characters (including spaces) in the search list`);
   for (const [index, search] of searches.entries()) {
     if (search === '.') continue;
     const domain = search.endsWith('.') ? search.slice(0, -1) : search;

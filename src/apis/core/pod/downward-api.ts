@@ -6,14 +6,24 @@ import { requireFields, validateFileMode } from './volume-sources.ts';
 
 /** What a container may learn about its own pod, as a file or in its environment. */
 const FILE_FIELDS = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];
-const ENV_FIELDS = ['metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'];
+const ENV_FIELDS = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
 /** Every label that the v1 API ever had for such a field. */
 const KNOWN_FIELDS = new Set([...FILE_FIELDS, ...ENV_FIELDS, 'spec.restartPolicy', 'spec.schedulerName', 'status.phase']);
 const RESOURCES = ['limits.cpu', 'limits.ephemeral-storage', 'limits.memory', 'requests.cpu', 'requests.ephemeral-storage', 'requests.memory'];
 const HUGE_PAGES = /^(?:limits|requests)\.hugepages-/;
 
-const CPU_DIVISORS = ['1m', '1'];
-const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
+const CPU_DIVISORS = new Set(['1m', '1']);
+const BYTE_DIVISORS = new Set(['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei']);
 const BYTES_WRONG = "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the";
 const BYTE_RESOURCES: Record<string, string> = { memory: 'memory', 'ephemeral-storage': 'local ephemeral storage' };
 
@@ -71,8 +81,8 @@ export function validateResourceSelector({ containerName, resource, divisor }: R
 
 function validateDivisor(resource: string, divisor: string, errors: FieldErrors): void {
   const kind = /^(?:limits|requests)\.(cpu|memory|ephemeral-storage)$/.exec(resource)?.[1];
-  if (kind === 'cpu' && !CPU_DIVISORS.includes(divisor)) errors.invalid(resource, "only divisor's values 1m and 1 are supported with the cpu resource");
-  if (BYTE_DIVISORS.includes(divisor)) return;
+  if (kind === 'cpu' && !CPU_DIVISORS.has(divisor)) errors.invalid(resource, "only divisor's values 1m and 1 are supported with the cpu resource");
+  if (BYTE_DIVISORS.has(divisor)) return;
   if (kind !== undefined && kind !== 'cpu') errors.invalid(resource, `${BYTES_WRONG} ${BYTE_RESOURCES[kind]} resource`);
   if (HUGE_PAGES.test(resource)) errors.invalid(resource, `${BYTES_WRONG} hugepages resource`);
 }

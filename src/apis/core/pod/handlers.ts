@@ -22,7 +22,8 @@ const HANDLERS: { [K in keyof Handler]-?: (action: NonNullable<Handler[K]>, erro
   tcpSocket: ({ port }, errors) => validatePortNumberOrName(port, errors.at('port')),
   grpc: ({ port }, errors) => validatePortNumber(port, errors.at('port')),
   sleep({ seconds }, errors, graceSeconds) {
-    if (graceSeconds !== undefined && (seconds < 0 || seconds > graceSeconds)) errors.invalid(seconds, `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`);
+    if (graceSeconds !== undefined && (seconds < 0 || seconds > graceSeconds))
+      errors.invalid(seconds, `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`);
   },
 };
 const HANDLER_NAMES = Object.keys(HANDLERS) as (keyof Handler)[];

@@ -1,5 +1,11 @@
 import type { FieldErrors } from '../../../util/field-errors.ts';
-import type { ConfigMapProjection, ProjectedVolumeSource, SecretProjection, ServiceAccountTokenProjection, VolumeProjection } from '../../facts/types/core-v1.ts';
+import type {
+  ConfigMapProjection,
+  ProjectedVolumeSource,
+  SecretProjection,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from '../../facts/types/core-v1.ts';
 import { validateUnreservedPath } from '../../validation/local-path.ts';
 import { validateDownwardApiFile } from './downward-api.ts';
 import type { PodRules } from './rules.ts';
@@ -45,4 +51,5 @@ function validateToken({ expirationSeconds = 0, path }: ServiceAccountTokenProje
   else if (!rules.allowsNonLocalTokenPath) validateUnreservedPath(path, pathErrors);
 }
 
-const countSources = (source: VolumeProjection): number => [source.secret, source.configMap, source.downwardAPI, source.serviceAccountToken].filter((part) => part !== undefined).length;
+const countSources = (source: VolumeProjection): number =>
+  [source.secret, source.configMap, source.downwardAPI, source.serviceAccountToken].filter((part) => part !== undefined).length;

@@ -20,7 +20,13 @@ export function validateContainerResources(resources: ResourceRequirements, clai
   validateRequirements(resources, validateContainerResourceName, claimNames, errors, rules);
 }
 
-function validateRequirements({ limits = {}, requests = {}, claims = [] }: ResourceRequirements, checkName: NameCheck, claimNames: readonly string[], errors: FieldErrors, rules: PodRules): void {
+function validateRequirements(
+  { limits = {}, requests = {}, claims = [] }: ResourceRequirements,
+  checkName: NameCheck,
+  claimNames: readonly string[],
+  errors: FieldErrors,
+  rules: PodRules,
+): void {
   for (const [name, quantity] of Object.entries(limits)) validateAmount(name, quantity, checkName, errors.at('limits').key(name), rules);
   for (const [name, quantity] of Object.entries(requests)) {
     const at = errors.at('requests').key(name);
@@ -41,7 +47,8 @@ function validateAmount(name: string, quantity: string, checkName: NameCheck, er
 }
 
 function validateHugePages(name: string, quantity: string, errors: FieldErrors, { allowsIndivisibleHugePages }: PodRules): void {
-  if (isHugePages(name) && !allowsIndivisibleHugePages && !isDivisibleHugePages(name, quantity)) errors.invalid(quantity, `${quantity} is not positive integer multiple of ${name}`);
+  if (isHugePages(name) && !allowsIndivisibleHugePages && !isDivisibleHugePages(name, quantity))
+    errors.invalid(quantity, `${quantity} is not positive integer multiple of ${name}`);
 }
 
 function validateAgainstLimit(name: string, request: string, limits: Record<string, string>, errors: FieldErrors): void {
@@ -73,12 +80,22 @@ function validateClaims(claims: readonly ResourceClaim[], claimNames: readonly s
       else if (request === '') for (const other of used) if (other.startsWith(`${name}/`)) at.duplicate(name);
       used.add(key);
     }
-    if (!claimNames.includes(name)) at.notFound(name, `must be one of the names in pod.spec.resourceClaims${claimNames.length === 0 ? ' which is empty' : `: ${[...claimNames].sort().join(', ')}`}`);
+    if (!claimNames.includes(name))
+      at.notFound(
+        name,
+        `must be one of the names in pod.spec.resourceClaims${claimNames.length === 0 ? ' which is empty' : `: ${claimNames.toSorted().join(', ')}`}`,
+      );
   }
 }
 
 /** What the pod as a whole may use must cover its containers (KEP-2837). `errors` stands at the spec. */
-export function validatePodResources(spec: PodSpec, resources: ResourceRequirements, claimNames: readonly string[], errors: FieldErrors, rules: PodRules): void {
+export function validatePodResources(
+  spec: PodSpec,
+  resources: ResourceRequirements,
+  claimNames: readonly string[],
+  errors: FieldErrors,
+  rules: PodRules,
+): void {
   const at = errors.at('resources');
   if (spec.os?.name === 'windows') return at.forbidden('may not be set for a windows pod');
   if (resources.claims) at.at('claims').forbidden('claims may not be set for Resources at pod-level');
@@ -88,12 +105,21 @@ export function validatePodResources(spec: PodSpec, resources: ResourceRequireme
   for (const [index, container] of (spec.containers ?? []).entries()) validateWithinPod(container.resources, resources, index, at);
 }
 
-function validateCovers(spec: PodSpec, resources: ResourceRequirements, side: 'requests' | 'limits', isCounted: (name: string) => boolean, errors: FieldErrors): void {
+function validateCovers(
+  spec: PodSpec,
+  resources: ResourceRequirements,
+  side: 'requests' | 'limits',
+  isCounted: (name: string) => boolean,
+  errors: FieldErrors,
+): void {
   const ofPod = resources[side] ?? {};
   for (const [name, needed] of aggregateContainers(spec, side)) {
     if (!isCounted(name) || !Object.hasOwn(ofPod, name)) continue;
     if (compareQuantities(needed, parseQuantity(ofPod[name]!)) <= 0) continue;
-    errors.at(side).key(name).invalid(ofPod[name], `must be greater than or equal to aggregate container ${side} of ${formatQuantity(needed)}`);
+    errors
+      .at(side)
+      .key(name)
+      .invalid(ofPod[name], `must be greater than or equal to aggregate container ${side} of ${formatQuantity(needed)}`);
   }
 }
 
@@ -106,4 +132,5 @@ function validateWithinPod({ limits = {} }: ResourceRequirements, ofPod: Resourc
 }
 
 /** What running the pod itself costs, by its RuntimeClass. */
-export const validateOverhead = (overhead: Record<string, string>, errors: FieldErrors, rules: PodRules): void => validateContainerResources({ limits: overhead }, [], errors, rules);
+export const validateOverhead = (overhead: Record<string, string>, errors: FieldErrors, rules: PodRules): void =>
+  validateContainerResources({ limits: overhead }, [], errors, rules);

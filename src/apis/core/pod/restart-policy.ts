@@ -44,4 +44,6 @@ export function restartsAfter(container: Container, spec: PodSpec, exitCode: num
 
 /** Whether some container's end can restart all of them. */
 export const canRestartAll = (spec: PodSpec): boolean =>
-  [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules = [] }) => restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'));
+  [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules = [] }) =>
+    restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
+  );

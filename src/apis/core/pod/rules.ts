@@ -67,7 +67,9 @@ export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | und
     allowsVolumeDevicesWithUserNamespace: hasUserNamespace && [...containersOf(old)].some(({ volumeDevices }) => volumeDevices !== undefined),
     allowsAnySelinuxChangePolicy: old.securityContext?.seLinuxChangePolicy !== undefined,
     allowsTolerationComparison: (old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
-    allowsRestartOnInitResize: (old.initContainers ?? []).some((container) => !isSidecar(container) && (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer')),
+    allowsRestartOnInitResize: (old.initContainers ?? []).some(
+      (container) => !isSidecar(container) && (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer'),
+    ),
   };
 }
 

@@ -55,7 +55,8 @@ export function validatePodSpec(spec: PodSpec, metadata: ObjectMeta | undefined,
   if (spec.tolerations) validateTolerations(spec.tolerations, errors.at('tolerations'), rules);
   validateHostAliases(spec.hostAliases ?? [], errors.at('hostAliases'));
   validateName(spec.priorityClassName, errors.at('priorityClassName'));
-  if (spec.runtimeClassName !== undefined) for (const error of subdomainName(spec.runtimeClassName, false)) errors.at('runtimeClassName').invalid(spec.runtimeClassName, error);
+  if (spec.runtimeClassName !== undefined)
+    for (const error of subdomainName(spec.runtimeClassName, false)) errors.at('runtimeClassName').invalid(spec.runtimeClassName, error);
   if (spec.preemptionPolicy !== undefined) validateChoice(spec.preemptionPolicy, PREEMPTION_POLICIES, errors.at('preemptionPolicy'));
   if (spec.overhead) validateOverhead(spec.overhead, errors.at('overhead'), rules);
   if (spec.os) validateOs(spec, errors);
@@ -77,8 +78,10 @@ function validateResourceClaim(claim: PodResourceClaim, names: Set<string>, erro
   else for (const error of dns1123LabelErrors(name)) errors.at('name').invalid(name, error);
   names.add(name);
   const shown = (): unknown => internalPodPart('PodResourceClaim', claim);
-  if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined) errors.invalid(shown(), 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified');
-  if (resourceClaimName === undefined && resourceClaimTemplateName === undefined) errors.invalid(shown(), 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`');
+  if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined)
+    errors.invalid(shown(), 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified');
+  if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
+    errors.invalid(shown(), 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`');
   for (const field of ['resourceClaimName', 'resourceClaimTemplateName'] as const) {
     const value = claim[field];
     if (value !== undefined) for (const error of subdomainName(value, false)) errors.at(field).invalid(value, error);
@@ -89,7 +92,8 @@ function validateResourceClaim(claim: PodResourceClaim, names: Set<string>, erro
 function validateHostNetworkPorts(spec: PodSpec, errors: FieldErrors, { isPod }: PodRules): void {
   for (const [index, { ports = [] }] of (spec.containers ?? []).entries()) {
     for (const [portIndex, { hostPort = 0, containerPort }] of ports.entries()) {
-      if ((isPod || hostPort !== 0) && hostPort !== containerPort) errors.index(index).at('ports').index(portIndex).at('hostPort').invalid(hostPort, 'must match `containerPort` when `hostNetwork` is true');
+      if ((isPod || hostPort !== 0) && hostPort !== containerPort)
+        errors.index(index).at('ports').index(portIndex).at('hostPort').invalid(hostPort, 'must match `containerPort` when `hostNetwork` is true');
     }
   }
 }
@@ -138,7 +142,8 @@ function validateHostAliases(aliases: readonly HostAlias[], errors: FieldErrors)
   for (const [index, { ip, hostnames = [] }] of aliases.entries()) {
     const at = errors.index(index);
     validateLegacyIp(ip, at.at('ip'));
-    for (const [nameIndex, name] of hostnames.entries()) for (const error of dns1123SubdomainErrors(name)) at.at('hostnames').index(nameIndex).invalid(name, error);
+    for (const [nameIndex, name] of hostnames.entries())
+      for (const error of dns1123SubdomainErrors(name)) at.at('hostnames').index(nameIndex).invalid(name, error);
   }
 }
 

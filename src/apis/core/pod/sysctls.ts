@@ -35,7 +35,8 @@ function sharedNamespace(sysctl: string, { hostNetwork, hostIPC }: PodSpec): 'ho
   return undefined;
 }
 
-const belongs = (name: string, { names, prefixes }: { names: readonly string[]; prefixes: readonly string[] }): boolean => names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix));
+const belongs = (name: string, { names, prefixes }: { names: readonly string[]; prefixes: readonly string[] }): boolean =>
+  names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix));
 
 /** `net/ipv4/tcp_tw.reuse` is the same as `net.ipv4.tcp_tw/reuse`: the first separator says which is which (sysctl(8)). */
 function toDotted(name: string): string {

@@ -13,14 +13,20 @@ export function validateTolerations(tolerations: readonly Toleration[], errors: 
 function validateToleration(toleration: Toleration, errors: FieldErrors, rules: Pick<PodRules, 'allowsTolerationComparison'>): void {
   const { key = '', operator = '', effect = '', tolerationSeconds } = toleration;
   if (key !== '') validateLabelKey(key, errors.at('key'));
-  if (key === '' && operator !== 'Exists') errors.at('operator').invalid(operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"');
-  if (tolerationSeconds !== undefined && effect !== 'NoExecute') errors.at('effect').invalid(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
+  if (key === '' && operator !== 'Exists')
+    errors.at('operator').invalid(operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"');
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute')
+    errors.at('effect').invalid(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
   validateOperator(toleration, errors, rules);
   if (effect !== '' && !TAINT_EFFECTS.includes(effect)) errors.at('effect').notSupported(effect, TAINT_EFFECTS);
 }
 
 /** A value's faults are reported at the operator. */
-function validateOperator({ operator = '', value = '' }: Toleration, errors: FieldErrors, { allowsTolerationComparison }: Pick<PodRules, 'allowsTolerationComparison'>): void {
+function validateOperator(
+  { operator = '', value = '' }: Toleration,
+  errors: FieldErrors,
+  { allowsTolerationComparison }: Pick<PodRules, 'allowsTolerationComparison'>,
+): void {
   const at = errors.at('operator');
   switch (operator) {
     case 'Equal':

@@ -1,4 +1,12 @@
-import type { AzureDiskVolumeSource, DownwardAPIVolumeFile, PersistentVolumeClaimTemplate, RBDVolumeSource, ScaleIOVolumeSource, Volume, VolumeProjection } from '../../facts/types/core-v1.ts';
+import type {
+  AzureDiskVolumeSource,
+  DownwardAPIVolumeFile,
+  PersistentVolumeClaimTemplate,
+  RBDVolumeSource,
+  ScaleIOVolumeSource,
+  Volume,
+  VolumeProjection,
+} from '../../facts/types/core-v1.ts';
 import { defaultPullPolicy } from './image-reference.ts';
 import { roundToThousandths } from './resource-lists.ts';
 

@@ -37,7 +37,8 @@ function validateSubPaths({ subPath = '', subPathExpr = '' }: VolumeMount, error
 
 function validatePropagation({ mountPropagation }: VolumeMount, { securityContext }: AnyContainer, errors: FieldErrors): void {
   validateOptionalChoice(mountPropagation, PROPAGATIONS, errors);
-  if (mountPropagation === 'Bidirectional' && !securityContext?.privileged) errors.forbidden('Bidirectional mount propagation is available only to privileged containers');
+  if (mountPropagation === 'Bidirectional' && !securityContext?.privileged)
+    errors.forbidden('Bidirectional mount propagation is available only to privileged containers');
 }
 
 function validateRecursiveReadOnly({ recursiveReadOnly, readOnly, mountPropagation }: VolumeMount, errors: FieldErrors): void {
@@ -56,7 +57,8 @@ export function validateVolumeDevices(container: AnyContainer, volumes: KnownVol
     const volume = volumes.get(name);
     if (name === '') at.at('name').required();
     if (names.has(name)) at.at('name').invalid(name, 'must be unique');
-    if (volume && !volume.persistentVolumeClaim && !volume.ephemeral) at.at('name').invalid(name, 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode');
+    if (volume && !volume.persistentVolumeClaim && !volume.ephemeral)
+      at.at('name').invalid(name, 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode');
     if (!volume) at.at('name').notFound(name);
     if (devicePath === '') at.at('devicePath').required();
     if (paths.has(devicePath)) at.at('devicePath').invalid(devicePath, 'must be unique');
@@ -69,4 +71,6 @@ export function validateVolumeDevices(container: AnyContainer, volumes: KnownVol
 }
 
 /** The paths that upstream knows: of two entries with one name, the latter's. */
-const lastByName = <K extends string>(entries: readonly ({ name: string } & Record<K, string>)[], path: K): string[] => [...new Map(entries.map((entry) => [entry.name, entry[path]])).values()];
+const lastByName = <K extends string>(entries: readonly ({ name: string } & Record<K, string>)[], path: K): string[] => [
+  ...new Map(entries.map((entry) => [entry.name, entry[path]])).values(),
+];

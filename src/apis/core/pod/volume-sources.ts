@@ -66,7 +66,11 @@ function validateLun(lun: number, errors: FieldErrors): void {
 }
 
 /** `wrongPrefix` is what a name is told that follows none of the three schemes (RFC 3720, 3980); persistent volumes word it otherwise. */
-export function validateIscsi(iscsi: Omit<ISCSIVolumeSource, 'secretRef'> & { secretRef?: object }, errors: FieldErrors, wrongPrefix = 'must be valid format starting with iqn, eui, or naa'): void {
+export function validateIscsi(
+  iscsi: Omit<ISCSIVolumeSource, 'secretRef'> & { secretRef?: object },
+  errors: FieldErrors,
+  wrongPrefix = 'must be valid format starting with iqn, eui, or naa',
+): void {
   requireFields(iscsi, ['targetPortal', 'iqn'], errors);
   if (iscsi.iqn !== '') validateInitiator(iscsi.iqn, errors.at('iqn'), wrongPrefix);
   validateLun(iscsi.lun, errors.at('lun'));
@@ -109,7 +113,8 @@ const isHostPort = (text: string): boolean => /^(?:\[[^[\]]*\]|[^[\]:]*):[^[\]:]
 export function validateFlexOptions(options: Record<string, string> | undefined, errors: FieldErrors): void {
   for (const key of Object.keys(options ?? {})) {
     const namespace = `.${key.split('/', 1)[0]!.toLowerCase()}`;
-    if (namespace.endsWith('.kubernetes.io') || namespace.endsWith('.k8s.io')) errors.at('options').key(key).invalid(key, 'kubernetes.io and k8s.io namespaces are reserved');
+    if (namespace.endsWith('.kubernetes.io') || namespace.endsWith('.k8s.io'))
+      errors.at('options').key(key).invalid(key, 'kubernetes.io and k8s.io namespaces are reserved');
   }
 }
 
@@ -121,8 +126,10 @@ export function validateAzureDisk(disk: AzureDiskVolumeSource, errors: FieldErro
   const { cachingMode, kind, diskURI } = disk;
   if (cachingMode !== undefined && !CACHING_MODES.includes(cachingMode)) errors.at('cachingMode').notSupported(cachingMode, CACHING_MODES);
   if (kind !== undefined && !DISK_KINDS.includes(kind)) errors.at('kind').notSupported(kind, DISK_KINDS);
-  if (kind === 'Managed' && !diskURI.startsWith('/subscriptions/')) errors.at('diskURI').notSupported(diskURI, ['/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}']);
-  if (kind !== undefined && kind !== 'Managed' && !diskURI.startsWith('https://')) errors.at('diskURI').notSupported(diskURI, ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd']);
+  if (kind === 'Managed' && !diskURI.startsWith('/subscriptions/'))
+    errors.at('diskURI').notSupported(diskURI, ['/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}']);
+  if (kind !== undefined && kind !== 'Managed' && !diskURI.startsWith('https://'))
+    errors.at('diskURI').notSupported(diskURI, ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd']);
 }
 
 export function validateStorageOs(source: Omit<StorageOSVolumeSource, 'secretRef'>, errors: FieldErrors): void {

@@ -127,7 +127,8 @@ export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta
     if (known.has(volume.name)) at.at('name').duplicate(volume.name);
     if (errors.list.length === before) known.set(volume.name, volume);
     const claimName = volume.persistentVolumeClaim?.claimName;
-    if (claimName !== undefined && createdClaims.includes(claimName)) at.at('persistentVolumeClaim', 'claimName').invalid(claimName, 'must not reference a PVC that gets created for an ephemeral volume');
+    if (claimName !== undefined && createdClaims.includes(claimName))
+      at.at('persistentVolumeClaim', 'claimName').invalid(claimName, 'must not reference a PVC that gets created for an ephemeral volume');
   }
   return known;
 }

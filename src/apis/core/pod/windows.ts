@@ -15,7 +15,8 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 export function validateWindowsOptions(options: WindowsSecurityContextOptions | undefined, errors: FieldErrors): void {
   if (!options) return;
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options;
-  if (gmsaCredentialSpecName !== undefined) for (const error of dns1123SubdomainErrors(gmsaCredentialSpecName)) errors.at('gmsaCredentialSpecName').invalid(gmsaCredentialSpecName, error);
+  if (gmsaCredentialSpecName !== undefined)
+    for (const error of dns1123SubdomainErrors(gmsaCredentialSpecName)) errors.at('gmsaCredentialSpecName').invalid(gmsaCredentialSpecName, error);
   if (gmsaCredentialSpec !== undefined) validateCredentialSpec(gmsaCredentialSpec, errors.at('gmsaCredentialSpec'));
   if (runAsUserName !== undefined) for (const error of userNameErrors(runAsUserName)) errors.at('runAsUserName').invalid(runAsUserName, error);
 }
@@ -34,7 +35,8 @@ function userNameErrors(name: string): string[] {
   const user = parts.at(-1)!;
   const domain = parts.length === 2 ? parts[0]! : undefined;
   const errors: string[] = [];
-  if (domain !== undefined && Buffer.byteLength(domain) >= MAX_DOMAIN_BYTES) errors.push(`runAsUserName's Domain length must be under ${MAX_DOMAIN_BYTES} characters`);
+  if (domain !== undefined && Buffer.byteLength(domain) >= MAX_DOMAIN_BYTES)
+    errors.push(`runAsUserName's Domain length must be under ${MAX_DOMAIN_BYTES} characters`);
   if (domain !== undefined && !isDomain(domain)) errors.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
   if (user === '') errors.push("runAsUserName's User cannot be empty");
   else if (Buffer.byteLength(user) > MAX_USER_BYTES) errors.push(`runAsUserName's User length must not be longer than ${MAX_USER_BYTES} characters`);
@@ -53,7 +55,8 @@ export function validateHostProcesses(spec: PodSpec, errors: FieldErrors): void 
   for (const [{ securityContext }, at] of containersAt(spec, errors)) {
     const own = securityContext?.windowsOptions?.hostProcess;
     count++;
-    if (ofPod !== undefined && own !== undefined && own !== ofPod) at.at('securityContext', 'windowsOptions', 'hostProcess').invalid(own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`);
+    if (ofPod !== undefined && own !== undefined && own !== ofPod)
+      at.at('securityContext', 'windowsOptions', 'hostProcess').invalid(own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`);
     if (own ?? ofPod) hostProcessCount++;
   }
   if (hostProcessCount === 0) return;
@@ -71,7 +74,8 @@ export function validateForOs(spec: PodSpec, errors: FieldErrors): void {
 function validateForLinux(spec: PodSpec, errors: FieldErrors): void {
   const why = 'windows options cannot be set for a linux pod';
   if (spec.securityContext?.windowsOptions) errors.at('securityContext', 'windowsOptions').forbidden(why);
-  for (const [{ securityContext }, at] of containersAt(spec, errors)) if (securityContext?.windowsOptions) at.at('securityContext', 'windowsOptions').forbidden(why);
+  for (const [{ securityContext }, at] of containersAt(spec, errors))
+    if (securityContext?.windowsOptions) at.at('securityContext', 'windowsOptions').forbidden(why);
 }
 
 /** In upstream's order; those with `spec` stand in the spec here, and in the security context in upstream's internal form. */
@@ -82,7 +86,18 @@ const LINUX_POD_FIELDS = [
   ['spec:shareProcessNamespace'],
   ['runAsUser', 'runAsGroup', 'supplementalGroups', 'supplementalGroupsPolicy', 'seLinuxChangePolicy'],
 ].flat();
-const LINUX_CONTAINER_FIELDS = ['appArmorProfile', 'seLinuxOptions', 'seccompProfile', 'capabilities', 'readOnlyRootFilesystem', 'privileged', 'allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'];
+const LINUX_CONTAINER_FIELDS = [
+  'appArmorProfile',
+  'seLinuxOptions',
+  'seccompProfile',
+  'capabilities',
+  'readOnlyRootFilesystem',
+  'privileged',
+  'allowPrivilegeEscalation',
+  'procMount',
+  'runAsUser',
+  'runAsGroup',
+];
 
 function validateForWindows(spec: PodSpec, errors: FieldErrors): void {
   const why = 'cannot be set for a windows pod';
@@ -93,6 +108,7 @@ function validateForWindows(spec: PodSpec, errors: FieldErrors): void {
     if (holder?.[field] !== undefined) (isOfSpec ? errors : errors.at('securityContext')).at(field).forbidden(why);
   }
   for (const [{ securityContext }, at] of containersAt(spec, errors)) {
-    for (const field of LINUX_CONTAINER_FIELDS) if ((securityContext as Record<string, unknown> | undefined)?.[field] !== undefined) at.at('securityContext', field).forbidden(why);
+    for (const field of LINUX_CONTAINER_FIELDS)
+      if ((securityContext as Record<string, unknown> | undefined)?.[field] !== undefined) at.at('securityContext', field).forbidden(why);
   }
 }

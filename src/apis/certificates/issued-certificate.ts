@@ -1,0 +1,27 @@
+import { X509Certificate } from 'node:crypto';
+import { quote } from '../../util/field-errors.ts';
+import { pemBlocks } from '../../util/pem.ts';
+
+const CERTIFICATE = 'CERTIFICATE';
+
+/** What keeps a text from being a chain of certificates in PEM, in upstream's words; nothing at all is no fault. */
+export function certificateProblem(pem: string): string | undefined {
+  if (pem === '') return undefined;
+  let count = 0;
+  for (const { type, hasHeaders, bytes } of pemBlocks(pem)) {
+    if (type !== CERTIFICATE) return `only CERTIFICATE PEM blocks are allowed, found ${quote(type)}`;
+    if (hasHeaders) return 'no PEM block headers are permitted';
+    if (bytes.length === 0) return 'found CERTIFICATE PEM block containing 0 certificates';
+    if (!isCertificate(bytes)) return 'x509: malformed certificate';
+    count++;
+  }
+  return count === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
+}
+
+function isCertificate(bytes: Buffer): boolean {
+  try {
+    return new X509Certificate(bytes).raw.length === bytes.length;
+  } catch {
+    return false;
+  }
+}

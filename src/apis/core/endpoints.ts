@@ -1,0 +1,76 @@
+import { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../util/names.ts';
+import { defineResource } from '../define.ts';
+import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '../facts/types/core-v1.ts';
+import { validateChoice } from '../validation/choice.ts';
+import { validateEndpointIp } from '../validation/endpoint-ip.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { legacyIpWarnings, validateLegacyIp } from '../validation/ip-address.ts';
+import { validatePortNumber } from '../validation/ports.ts';
+
+const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
+/** The endpoints controller's own objects are known to be good. */
+const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
+const CONTROLLER = 'endpoint-controller';
+const SHOWN_ADDRESSES = 3;
+
+/** The addresses behind a service, in one object: what EndpointSlices replace. */
+export const endpoints = defineResource<Endpoints>('v1/endpoints', {
+  storagePrefix: 'services/endpoints',
+  createsOnUpdate: true,
+  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+
+  default({ subsets }) {
+    for (const { ports } of subsets ?? []) for (const port of ports ?? []) port.protocol ||= 'TCP';
+  },
+
+  validate({ metadata, subsets = [] }, errors, old) {
+    validateFinalizerNames(metadata, errors);
+    const found = new FieldErrors('subsets');
+    for (const [index, subset] of subsets.entries()) validateSubset(subset, found.index(index));
+    // What older versions let in may stay as it is.
+    if (!found.isEmpty && !(old && equalJson(old.subsets ?? [], subsets))) errors.list.push(...found.list);
+  },
+  validatesWhole: 'after',
+  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+
+  warnings({ metadata, subsets = [] }) {
+    if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return [];
+    const lists = ['addresses', 'notReadyAddresses'] as const;
+    return subsets.flatMap((subset, i) => lists.flatMap((list) => (subset[list] ?? []).flatMap(({ ip }, j) => legacyIpWarnings(ip, `subsets[${i}].${list}[${j}].ip`))));
+  },
+
+  cells: { Endpoints: ({ subsets = [] }) => addressesText(subsets) },
+});
+
+function validateSubset({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, errors: FieldErrors): void {
+  if (addresses.length === 0 && notReadyAddresses.length === 0) errors.required('must specify `addresses` or `notReadyAddresses`');
+  for (const [index, address] of addresses.entries()) validateAddress(address, errors.at('addresses').index(index));
+  for (const [index, address] of notReadyAddresses.entries()) validateAddress(address, errors.at('notReadyAddresses').index(index));
+  for (const [index, port] of ports.entries()) validatePort(port, ports.length > 1, errors.at('ports').index(index));
+}
+
+function validateAddress({ ip, hostname, nodeName }: EndpointAddress, errors: FieldErrors): void {
+  validateLegacyIp(ip, errors.at('ip'));
+  if (hostname) for (const error of dns1123LabelErrors(hostname)) errors.at('hostname').invalid(hostname, error);
+  if (nodeName !== undefined) for (const error of dns1123SubdomainErrors(nodeName)) errors.at('nodeName').invalid(nodeName, error);
+  validateEndpointIp(ip, errors.at('ip'));
+}
+
+function validatePort({ name, port, protocol, appProtocol }: EndpointPort, needsName: boolean, errors: FieldErrors): void {
+  if (name) for (const error of dns1123LabelErrors(name)) errors.at('name').invalid(name, error);
+  else if (needsName) errors.at('name').required();
+  validatePortNumber(port, errors.at('port'));
+  validateChoice(protocol, PROTOCOLS, errors.at('protocol'));
+  if (appProtocol !== undefined) for (const error of qualifiedNameErrors(appProtocol)) errors.at('appProtocol').invalid(appProtocol, error);
+}
+
+function addressesText(subsets: readonly EndpointSubset[]): string {
+  if (subsets.length === 0) return '<none>';
+  const all = subsets.flatMap(({ addresses = [], ports = [] }) =>
+    ports.length === 0 ? addresses.map(({ ip }) => ip) : ports.flatMap(({ port }) => addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`))),
+  );
+  const shown = all.slice(0, SHOWN_ADDRESSES).join(',');
+  return all.length > SHOWN_ADDRESSES ? `${shown} + ${all.length - SHOWN_ADDRESSES} more...` : shown;
+}

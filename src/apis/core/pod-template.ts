@@ -1,0 +1,31 @@
+import { equalJson } from '../../util/json-equal.ts';
+import { defineResource } from '../define.ts';
+import type { PodTemplate } from '../facts/types/core-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { formatLabels } from '../validation/label-selector.ts';
+import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, validatePodTemplateSpec } from './pod/template.ts';
+
+/** What pods are made from, kept by itself. */
+export const podTemplates = defineResource<PodTemplate>('v1/podtemplates', {
+  generation: 'spec',
+
+  default: ({ template }) => defaultPodTemplateSpec(template),
+  prepareForCreate: ({ template }) => dropGatedTemplateFields(template),
+  prepareForUpdate: ({ template }, old) => dropGatedTemplateFields(template, old.template),
+
+  validate({ metadata, template }, errors) {
+    validateFinalizerNames(metadata, errors);
+    validatePodTemplateSpec(template, errors.at('template'));
+  },
+  validateUpdate({ metadata, template }, old, errors) {
+    validateFinalizerNames(metadata, errors);
+    validatePodTemplateSpec(template, errors.at('template'), { old: old.template });
+  },
+  warnings: ({ template }, old) => (old && equalJson(template, old.template) ? [] : podTemplateWarnings(template, 'template')),
+
+  cells: {
+    Containers: ({ template }) => (template.spec.containers ?? []).map(({ name }) => name).join(','),
+    Images: ({ template }) => (template.spec.containers ?? []).map(({ image = '' }) => image).join(','),
+    'Pod Labels': ({ template }) => formatLabels(template.metadata.labels),
+  },
+});

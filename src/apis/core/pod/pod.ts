@@ -1,0 +1,48 @@
+import { defineResource } from '../../define.ts';
+import type { Pod } from '../../facts/types/core-v1.ts';
+import { podCells } from './cells.ts';
+import { defaultPod } from './defaults.ts';
+import { prepareEphemeralUpdate, prepareNewPod, preparePodUpdate, prepareResize, prepareStatusUpdate } from './prepare.ts';
+import { validateEphemeralUpdate, validateNewPod, validatePodUpdate, validateResize, validateStatusUpdate } from './validate.ts';
+import { podWarnings } from './warnings.ts';
+
+/**
+ * Containers that run together on one node. Once made, little of it changes but through subresources: its status, its resources (/resize), and containers
+ * for debugging (/ephemeralcontainers).
+ */
+export const pods = defineResource<Pod>('v1/pods', {
+  default: defaultPod,
+
+  prepareForCreate: prepareNewPod,
+  prepareForUpdate: preparePodUpdate,
+  validate: validateNewPod,
+  validateUpdate: validatePodUpdate,
+  warnings: podWarnings,
+
+  gracePeriodSeconds,
+
+  subresources: {
+    status: { update: { prepareForUpdate: prepareStatusUpdate, validateUpdate: validateStatusUpdate } },
+    ephemeralcontainers: { update: { prepareForUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate } },
+    resize: { update: { prepareForUpdate: prepareResize, validateUpdate: validateResize } },
+  },
+
+  selectable: {
+    'spec.nodeName': ({ spec }) => spec.nodeName ?? '',
+    'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
+    'spec.schedulerName': ({ spec }) => spec.schedulerName ?? '',
+    'spec.serviceAccountName': ({ spec }) => spec.serviceAccountName ?? '',
+    'spec.hostNetwork': ({ spec }) => String(spec.hostNetwork ?? false),
+    'status.phase': ({ status }) => status.phase ?? '',
+    'status.podIP': ({ status }) => status.podIPs?.[0]?.ip ?? '',
+    'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
+  },
+  cells: podCells,
+});
+
+/** A pod that no node runs, or that has ended, goes at once; a negative period means the shortest. */
+function gracePeriodSeconds({ spec, status }: Pod, requested: number | undefined): number {
+  if (!spec.nodeName || status.phase === 'Failed' || status.phase === 'Succeeded') return 0;
+  const seconds = requested ?? spec.terminationGracePeriodSeconds ?? 0;
+  return seconds < 0 ? 1 : seconds;
+}

@@ -1,0 +1,134 @@
+import type { RequestContext } from '../../../registry/request-context.ts';
+import { clone } from '../../../schema/clone.ts';
+import { FieldErrors } from '../../../util/field-errors.ts';
+import { equalJson } from '../../../util/json-equal.ts';
+import { timeOf } from '../../../util/time.ts';
+import type { Container, Pod, PodCondition } from '../../facts/types/core-v1.ts';
+import type { LabelSelector } from '../../facts/types/meta-v1.ts';
+import { podAffinityTerms } from './affinity.ts';
+import { APP_ARMOR, appArmorField } from './annotations.ts';
+import { containersOf } from './containers-of.ts';
+import { dropGatedSpecFields, dropGatedStatusFields } from './gated-fields.ts';
+import { computeQosClass } from './qos.ts';
+import { validateAppArmor } from './security-context.ts';
+
+/** What only the server decides about a new pod (pkg/registry/core/pod/strategy.go). */
+export function prepareNewPod(pod: Pod, context: RequestContext): void {
+  const { spec } = pod;
+  pod.metadata.generation = 1;
+  pod.status = { phase: 'Pending', qosClass: computeQosClass(spec), ...(spec.schedulingGates && { conditions: [gatedCondition()] }) };
+  dropGatedSpecFields(spec, undefined);
+  if (spec.affinity) for (const term of podAffinityTerms(spec.affinity)) mergeLabelKeys(term, pod);
+  for (const constraint of spec.topologySpreadConstraints ?? []) mergeLabelKeys(constraint, pod);
+  if (pod.metadata.annotations && spec.os?.name !== 'windows') applyAppArmorAnnotations(pod, context);
+}
+
+const gatedCondition = (): PodCondition => ({
+  type: 'PodScheduled',
+  status: 'False',
+  lastProbeTime: null,
+  lastTransitionTime: timeOf(new Date()),
+  reason: 'SchedulingGated',
+  message: 'Scheduling is blocked due to non-empty scheduling gates',
+});
+
+/** Keys whose values are the pod's own become part of the selector, once (KEP-3633, KEP-3243). */
+function mergeLabelKeys(keyed: { labelSelector?: LabelSelector; matchLabelKeys?: string[]; mismatchLabelKeys?: string[] }, pod: Pod): void {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = keyed;
+  if (!labelSelector || (matchLabelKeys.length === 0 && mismatchLabelKeys.length === 0)) return;
+  const labels = pod.metadata.labels ?? {};
+  const expressions = (keys: readonly string[], operator: string) =>
+    keys.filter((key) => Object.hasOwn(labels, key)).map((key) => ({ key, operator, values: [labels[key]!] }));
+  const merged = [...(labelSelector.matchExpressions ?? []), ...expressions(matchLabelKeys, 'In'), ...expressions(mismatchLabelKeys, 'NotIn')];
+  if (merged.length > 0) labelSelector.matchExpressions = merged;
+}
+
+/** Older clients set AppArmor profiles by annotation; the field takes them over, and the client is told (KEP-24). */
+function applyAppArmorAnnotations({ metadata, spec }: Pod, context: RequestContext): void {
+  for (const container of containersOf(spec)) {
+    const key = APP_ARMOR + container.name;
+    const annotation = metadata.annotations![key];
+    if (annotation === undefined || container.securityContext?.appArmorProfile) continue;
+    const errors = new FieldErrors();
+    const profile = appArmorField(annotation);
+    validateAppArmor(profile, errors);
+    if (profile && errors.isEmpty && equalJson(profile, spec.securityContext?.appArmorProfile)) continue;
+    if (profile && errors.isEmpty) container.securityContext = { ...container.securityContext, appArmorProfile: profile };
+    context.warn(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
+  }
+}
+
+/** The registry keeps the status; the generation counts changes of the spec. */
+export function preparePodUpdate(pod: Pod, old: Pod): void {
+  dropGatedSpecFields(pod.spec, old.spec);
+  countGeneration(pod, old);
+}
+
+function countGeneration(pod: Pod, old: Pod): void {
+  if (!equalJson(pod.spec, old.spec)) pod.metadata.generation = (pod.metadata.generation ?? 0) + 1;
+}
+
+/** Through /status neither owners nor the deletion's time move, and what says which generation was seen is never lost. */
+export function prepareStatusUpdate(pod: Pod, old: Pod): void {
+  const { metadata, status } = pod;
+  delete metadata.deletionTimestamp;
+  if (old.metadata.ownerReferences) metadata.ownerReferences = clone(old.metadata.ownerReferences);
+  else delete metadata.ownerReferences;
+  if (!status.qosClass && old.status.qosClass) status.qosClass = old.status.qosClass;
+  keepObservedGenerations(pod, old);
+  dropGatedStatusFields(status, old.status);
+}
+
+function keepObservedGenerations({ status }: Pod, { status: before }: Pod): void {
+  if (!status.observedGeneration && before.observedGeneration) status.observedGeneration = before.observedGeneration;
+  const generations = new Map<string, (number | undefined)[]>();
+  for (const { type, observedGeneration } of before.conditions ?? []) generations.set(type, [...(generations.get(type) ?? []), observedGeneration]);
+  // A type may stand there more than once: the n-th is held against the n-th.
+  for (const condition of status.conditions ?? []) {
+    const former = generations.get(condition.type)?.shift();
+    if (!condition.observedGeneration && former) condition.observedGeneration = former;
+  }
+}
+
+/** Of an update through /ephemeralcontainers, only they count. */
+export function prepareEphemeralUpdate(pod: Pod, old: Pod): void {
+  const { ephemeralContainers } = pod.spec;
+  keepAllButSpec(pod, old);
+  const { ephemeralContainers: _former, ...spec } = clone(old.spec);
+  pod.spec = { ...spec, ...(ephemeralContainers && { ephemeralContainers }) };
+  dropGatedSpecFields(pod.spec, old.spec);
+  countGeneration(pod, old);
+}
+
+/** Of an update through /resize, only resources and resize policies count; containers that moved are left for validation to refuse. */
+export function prepareResize(pod: Pod, old: Pod): void {
+  const { spec } = pod;
+  const lists = ['containers', 'initContainers'] as const;
+  if (lists.every((list) => (spec[list] ?? []).length === (old.spec[list] ?? []).length)) {
+    keepAllButSpec(pod, old);
+    pod.spec = clone(old.spec);
+    for (const list of lists) if (spec[list]) pod.spec[list] = mergeResources(spec[list], old.spec[list] ?? []);
+    if (spec.resources) pod.spec.resources = spec.resources;
+    else delete pod.spec.resources;
+  }
+  dropGatedSpecFields(pod.spec, old.spec);
+  countGeneration(pod, old);
+}
+
+function mergeResources(containers: Container[], old: readonly Container[]): Container[] {
+  if (containers.some(({ name }, index) => name !== old[index]!.name)) return containers;
+  return containers.map(({ resources, resizePolicy }, index) => {
+    const { resizePolicy: _former, ...kept } = clone(old[index]!);
+    return { ...kept, resources, ...(resizePolicy && { resizePolicy }) };
+  });
+}
+
+/** Metadata that a subresource does not write, and the status (metav1.ResetObjectMetaForStatus). */
+function keepAllButSpec(pod: Pod, old: Pod): void {
+  const before = clone(old);
+  pod.status = before.status;
+  for (const field of ['deletionTimestamp', 'generation', 'selfLink', 'labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'] as const) {
+    if (before.metadata[field] === undefined) delete pod.metadata[field];
+    else Object.assign(pod.metadata, { [field]: before.metadata[field] });
+  }
+}

@@ -1,0 +1,110 @@
+import { validateMetadata } from '../../../registry/metadata.ts';
+import { FieldErrors } from '../../../util/field-errors.ts';
+import { equalJson } from '../../../util/json-equal.ts';
+import { subdomainName } from '../../../util/names.ts';
+import { quote } from '../../../util/field-errors.ts';
+import type { Pod } from '../../facts/types/core-v1.ts';
+import { validateFinalizerNames } from '../../validation/finalizer-names.ts';
+import { MIRROR, validateAnnotationUpdate, validateAnnotationsMatchFields, validatePodAnnotations } from './annotations.ts';
+import { validateImageText } from './containers.ts';
+import { internalPodPart } from './internal-form.ts';
+import { validateResizedSpec } from './resize.ts';
+import { type PodRules, podRules } from './rules.ts';
+import { validatePodSpec } from './spec.ts';
+import { validatePodStatus } from './status.ts';
+import { formDiff, validateSpecUpdate } from './update.ts';
+
+/** A new pod. Its metadata has been judged by the common rules. */
+export function validateNewPod(pod: Pod, errors: FieldErrors): void {
+  const { metadata, spec } = pod;
+  const at = errors.at('spec');
+  validateWhole(pod, errors, podRules(undefined, undefined, true));
+  if (spec.ephemeralContainers) at.at('ephemeralContainers').forbidden('cannot be set on create');
+  if (spec.nodeName && spec.schedulingGates) at.at('nodeName').forbidden('cannot be set until all schedulingGates have been cleared');
+  validateAnnotationsMatchFields(metadata, spec, at);
+}
+
+/** What holds for a pod at any time (validatePodMetadataAndSpec). */
+function validateWhole(pod: Pod, errors: FieldErrors, rules: PodRules): void {
+  const { metadata, spec } = pod;
+  const at = errors.at('spec');
+  validateFinalizerNames(metadata, errors);
+  validatePodAnnotations(metadata, spec, errors.at('metadata', 'annotations'), rules);
+  validatePodSpec(spec, metadata, at, rules);
+  if (!spec.serviceAccountName) validateNoTokens(pod, at.at('volumes'));
+  for (const list of ['containers', 'initContainers'] as const)
+    for (const [index, container] of (spec[list] ?? []).entries()) validateImageText(container, at.at(list).index(index));
+}
+
+function validateNoTokens({ spec }: Pod, errors: FieldErrors): void {
+  for (const [index, { projected }] of (spec.volumes ?? []).entries()) {
+    for (const [sourceIndex, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
+      if (serviceAccountToken)
+        errors
+          .index(index)
+          .at('projected', 'sources')
+          .index(sourceIndex)
+          .at('serviceAccountToken')
+          .forbidden('must not be specified when serviceAccountName is not set');
+    }
+  }
+}
+
+/** The same for a changed pod, whose metadata is judged as a pod's once more. */
+function validateChanged(pod: Pod, old: Pod, errors: FieldErrors): PodRules {
+  const rules = podRules(old.spec, old.metadata, true);
+  validateFinalizerNames(pod.metadata, errors);
+  validateMetadata(pod.metadata, true, subdomainName, errors.at('metadata'));
+  validateWhole(pod, errors, rules);
+  return rules;
+}
+
+export function validatePodUpdate(pod: Pod, old: Pod, errors: FieldErrors): void {
+  const rules = validateChanged(pod, old, errors);
+  validateAnnotationUpdate(pod, old, errors.at('metadata', 'annotations'), rules);
+  validateSpecUpdate(pod, old, errors.at('spec'), rules);
+}
+
+export function validateStatusUpdate(pod: Pod, old: Pod, errors: FieldErrors): void {
+  validateFinalizerNames(pod.metadata, errors);
+  validateAnnotationUpdate(pod, old, errors.at('metadata', 'annotations'), podRules(old.spec, old.metadata, true));
+  validatePodStatus(pod, old, errors.at('status'));
+}
+
+/** Containers for debugging may be added, and stay as they are. */
+export function validateEphemeralUpdate(pod: Pod, old: Pod, errors: FieldErrors): void {
+  const before = errors.list.length;
+  const rules = validateChanged(pod, old, errors);
+  validateAnnotationUpdate(pod, old, errors.at('metadata', 'annotations'), rules);
+  if (refusesStaticPod(old, errors, before, 'static pods do not support ephemeral containers')) return;
+  const at = errors.at('spec', 'ephemeralContainers');
+  for (const former of old.spec.ephemeralContainers ?? []) {
+    const container = (pod.spec.ephemeralContainers ?? []).findLast(({ name }) => name === former.name);
+    if (!container) at.forbidden(`existing ephemeral containers ${quote(former.name)} may not be removed\n`);
+    else if (!equalJson(container, former)) {
+      const diff = formDiff(internalPodPart('EphemeralContainer', former), internalPodPart('EphemeralContainer', container));
+      at.forbidden(`existing ephemeral containers ${quote(former.name)} may not be changed\n${diff}`);
+    }
+  }
+}
+
+export function validateResize(pod: Pod, old: Pod, errors: FieldErrors): void {
+  const before = errors.list.length;
+  validateChanged(pod, old, errors);
+  if (refusesStaticPod(old, errors, before, 'static pods cannot be resized')) return;
+  if (old.spec.os?.name === 'windows') return refuseOnly(errors, before, 'windows pods cannot be resized');
+  validateResizedSpec(pod, old, errors.at('spec'));
+}
+
+/** The API's copy of a pod that a kubelet runs by itself takes no orders. */
+function refusesStaticPod(old: Pod, errors: FieldErrors, before: number, why: string): boolean {
+  if (old.metadata.annotations?.[MIRROR] === undefined) return false;
+  refuseOnly(errors, before, why);
+  return true;
+}
+
+/** Instead of whatever else is wrong. */
+function refuseOnly(errors: FieldErrors, before: number, why: string): void {
+  errors.list.length = before;
+  new FieldErrors('', errors.list).forbidden(why);
+}

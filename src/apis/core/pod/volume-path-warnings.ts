@@ -1,0 +1,50 @@
+import { quote } from '../../../util/field-errors.ts';
+import type { Volume, VolumeProjection } from '../../facts/types/core-v1.ts';
+
+/** A file that the kubelet writes, and what it comes from where a volume has several sources. */
+interface PlacedFile {
+  path: string;
+  source: string;
+}
+
+/** Files of one volume that take each other's place, or would have to be a directory and a file at once. */
+export function overlapWarnings(volumes: readonly Volume[]): string[] {
+  const warnings: string[] = [];
+  for (const { name, configMap, secret, downwardAPI, projected } of volumes) {
+    const warn = (kind: string, files: readonly PlacedFile[]): void => {
+      for (const overlap of overlapsOf(files)) warnings.push(`volume ${quote(name)} (${kind}): overlapping paths: ${overlap}`);
+    };
+    if (configMap?.items) warn(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap.items));
+    if (secret?.items) warn(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret.items));
+    if (downwardAPI?.items) warn('DownwardAPI', filesOf(downwardAPI.items));
+    const sources = projected?.sources ?? [];
+    for (const source of sources) if (Object.keys(source).length === 0) warnings.push(`volume ${quote(name)} (Projected) has no sources provided`);
+    if (sources.length > 0) warn('Projected', sources.flatMap(projectedFiles));
+  }
+  return warnings;
+}
+
+const filesOf = (items: readonly { path: string }[], source = ''): PlacedFile[] => items.map(({ path }) => ({ path, source }));
+
+function projectedFiles({ configMap, secret, downwardAPI, serviceAccountToken }: VolumeProjection): PlacedFile[] {
+  if (configMap?.items) return filesOf(configMap.items, `ConfigMap ${quote(configMap.name ?? '')}`);
+  if (secret?.items) return filesOf(secret.items, `Secret ${quote(secret.name ?? '')}`);
+  if (downwardAPI?.items) return filesOf(downwardAPI.items, 'DownwardAPI');
+  return serviceAccountToken ? filesOf([serviceAccountToken], 'ServiceAccountToken') : [];
+}
+
+function overlapsOf(files: readonly PlacedFile[]): string[] {
+  const overlaps: string[] = [];
+  const known: PlacedFile[] = [];
+  for (const { path, source } of files) {
+    const file = { path: path.replace(/\/+$/, ''), source };
+    for (const other of known) if (isOverlap(file.path, other.path)) overlaps.push(`${print(file)} with ${print(other)}`);
+    known.push(file);
+  }
+  return overlaps;
+}
+
+const isOverlap = (path: string, other: string): boolean =>
+  path !== '' && other !== '' && (`${other}/`.startsWith(`${path}/`) || `${path}/`.startsWith(`${other}/`));
+
+const print = ({ path, source }: PlacedFile): string => (source === '' ? quote(path) : `${quote(path)} (${source})`);

@@ -1,0 +1,98 @@
+import { FieldErrors } from '../../util/field-errors.ts';
+import { dns1123SubdomainErrors, subdomainName } from '../../util/names.ts';
+import { defineResource } from '../define.ts';
+import type { Ingress, IngressLoadBalancerIngress, IngressRule, IngressSpec, IngressTLS } from '../facts/types/networking-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateHostPattern, validateNoIp } from '../validation/host-names.ts';
+import { legacyIpWarnings, validateLegacyIp } from '../validation/ip-address.ts';
+import { validateBackend, validateIngressRule, validateRuleValue } from './ingress-rules.ts';
+
+/** How the class was named before there was a field for it. */
+const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
+const MAX_SHOWN_HOSTS = 3;
+
+/** What from outside is let in, by host and path, and to which services. */
+export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses', {
+  storagePrefix: 'ingress',
+  generation: 'spec',
+
+  validatesWhole: 'after',
+  validate({ metadata, spec }, errors, old) {
+    validateFinalizerNames(metadata, errors);
+    validateSpec(spec, errors.at('spec'), old?.spec);
+    const className = metadata.annotations?.[CLASS_ANNOTATION];
+    const isContradicted = !old && className !== undefined && spec.ingressClassName !== undefined && className !== spec.ingressClassName;
+    if (isContradicted) errors.at('annotations', CLASS_ANNOTATION).invalid(className, 'must match `ingressClassName` when both are specified');
+  },
+  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+  warnings({ metadata, spec, status }, old) {
+    if (old) return balancersOf(status).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : []));
+    const isByAnnotation = metadata.annotations?.[CLASS_ANNOTATION] !== undefined && spec.ingressClassName === undefined;
+    return isByAnnotation ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`] : [];
+  },
+
+  subresources: {
+    status: {
+      update: {
+        validateUpdate({ metadata, status }, old, errors) {
+          validateFinalizerNames(metadata, errors);
+          const former = balancersOf(old.status).flatMap(({ ip }) => (ip ? [ip] : []));
+          for (const [index, balancer] of balancersOf(status).entries()) validateBalancer(balancer, errors.at('status', 'loadBalancer', 'ingress').index(index), former);
+        },
+      },
+    },
+  },
+
+  cells: {
+    Class: ({ spec }) => spec.ingressClassName ?? '<none>',
+    Hosts: ({ spec }) => formatHosts(spec.rules ?? []),
+    Address: ({ status }) => [...new Set(balancersOf(status).flatMap(({ ip, hostname }) => ip || hostname || []))].sort().join(','),
+    Ports: ({ spec }) => ((spec.tls ?? []).length > 0 ? '80, 443' : '80'),
+  },
+});
+
+const balancersOf = (status: Ingress['status'] | undefined): IngressLoadBalancerIngress[] => status?.loadBalancer?.ingress ?? [];
+
+function validateSpec(spec: IngressSpec, errors: FieldErrors, old: IngressSpec | undefined): void {
+  const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
+  if (rules.length === 0 && !defaultBackend) errors.invalid(spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified');
+  if (defaultBackend) validateBackend(defaultBackend, errors.at('defaultBackend'));
+  const allowInvalidWildcardRule = (old?.rules ?? []).some(isInvalidWildcardRule);
+  for (const [index, rule] of rules.entries()) validateIngressRule(rule, errors.at('rules').index(index), allowInvalidWildcardRule);
+  const allowInvalidSecretName = (old?.tls ?? []).some(({ secretName }) => secretNameErrors(secretName).length > 0);
+  for (const [index, entry] of tls.entries()) validateTls(entry, errors.at('tls').index(index), allowInvalidSecretName);
+  if (ingressClassName !== undefined) for (const error of subdomainName(ingressClassName, false)) errors.at('ingressClassName').invalid(ingressClassName, error);
+}
+
+/** Let in by older releases, and kept. */
+function isInvalidWildcardRule(rule: IngressRule): boolean {
+  const errors = new FieldErrors();
+  if (rule.host?.includes('*')) validateRuleValue(rule, errors);
+  return !errors.isEmpty;
+}
+
+const secretNameErrors = (name: string | undefined): string[] => (name ? subdomainName(name, false) : []);
+
+function validateTls({ hosts = [], secretName }: IngressTLS, errors: FieldErrors, allowInvalidSecretName: boolean): void {
+  for (const [index, host] of hosts.entries()) validateHostPattern(host, errors.at('hosts').index(index));
+  if (!allowInvalidSecretName) for (const error of secretNameErrors(secretName)) errors.at('secretName').invalid(secretName, error);
+}
+
+function validateBalancer({ ip, hostname }: IngressLoadBalancerIngress, errors: FieldErrors, formerIps: readonly string[]): void {
+  if (ip) validateLegacyIp(ip, errors.at('ip'), formerIps);
+  if (!hostname) return;
+  for (const error of dns1123SubdomainErrors(hostname)) errors.at('hostname').invalid(hostname, error);
+  validateNoIp(hostname, errors.at('hostname'));
+}
+
+/** `a,b,c + 2 more...`: what is left over counts rules, also those without a host. */
+function formatHosts(rules: readonly IngressRule[]): string {
+  const shown: string[] = [];
+  let hasMore = false;
+  for (const { host } of rules) {
+    if (shown.length === MAX_SHOWN_HOSTS) hasMore = true;
+    else if (host) shown.push(host);
+  }
+  if (shown.length === 0) return '*';
+  return hasMore ? `${shown.join(',')} + ${rules.length - MAX_SHOWN_HOSTS} more...` : shown.join(',');
+}

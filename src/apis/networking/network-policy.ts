@@ -1,0 +1,107 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { defineResource } from '../define.ts';
+import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../facts/types/networking-v1.ts';
+import { isStrictlyWithin, legacyCidrWarnings, parseCidr, validateLegacyCidr } from '../validation/cidr.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { formatLabelSelector, isValidLabelSelector, validateLabelSelector } from '../validation/label-selector.ts';
+import { portNameErrors, validatePortNumber } from '../validation/ports.ts';
+
+const INGRESS = 'Ingress';
+const EGRESS = 'Egress';
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
+const POLICY_TYPES = [INGRESS, EGRESS];
+
+/** What an old policy has that a new one may not have, and may keep. */
+interface Tolerance {
+  allowInvalidValues: boolean;
+  formerCidrs: readonly string[];
+}
+
+const NONE: Tolerance = { allowInvalidValues: false, formerCidrs: [] };
+
+/** Which traffic the selected pods may receive and send. */
+export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/v1/networkpolicies', {
+  generation: 'spec',
+
+  default({ spec }) {
+    if ((spec.policyTypes ?? []).length === 0) spec.policyTypes = (spec.egress ?? []).length > 0 ? [INGRESS, EGRESS] : [INGRESS];
+    for (const { ports } of rulesOf(spec)) for (const port of ports ?? []) port.protocol ??= 'TCP';
+  },
+
+  validate({ metadata, spec }, errors) {
+    validateFinalizerNames(metadata, errors);
+    validateSpec(spec, NONE, errors.at('spec'));
+  },
+  validateUpdate({ metadata, spec }, old, errors) {
+    validateFinalizerNames(metadata, errors);
+    const formerCidrs = rulesOf(old.spec).flatMap(({ peers }) => peers.flatMap(({ ipBlock }) => (ipBlock ? cidrsOf(ipBlock) : [])));
+    validateSpec(spec, { allowInvalidValues: !isValidLabelSelector(old.spec.podSelector), formerCidrs }, errors.at('spec'));
+  },
+  warnings: ({ spec }) =>
+    rulesOf(spec).flatMap(({ path, peers }) => peers.flatMap(({ ipBlock }, index) => (ipBlock ? blockWarnings(ipBlock, `spec.${path}[${index}].ipBlock`) : []))),
+
+  cells: { 'Pod-Selector': ({ spec }) => formatLabelSelector(spec.podSelector) },
+});
+
+/** Both directions alike: ports, peers, and the path of the peers below `spec`. */
+function rulesOf({ ingress, egress }: NetworkPolicySpec): { ports: NetworkPolicyPort[] | undefined; peers: NetworkPolicyPeer[]; rulePath: string; path: string }[] {
+  const incoming = (ingress ?? []).map(({ ports, from }, index) => ({ ports, peers: from ?? [], rulePath: `ingress[${index}]`, path: `ingress[${index}].from` }));
+  const outgoing = (egress ?? []).map(({ ports, to }, index) => ({ ports, peers: to ?? [], rulePath: `egress[${index}]`, path: `egress[${index}].to` }));
+  return [...incoming, ...outgoing];
+}
+
+const cidrsOf = ({ cidr, except }: IPBlock): string[] => [cidr, ...(except ?? [])];
+
+const blockWarnings = ({ cidr, except }: IPBlock, path: string): string[] => [
+  ...legacyCidrWarnings(cidr, `${path}.cidr`),
+  ...(except ?? []).flatMap((excepted, index) => legacyCidrWarnings(excepted, `${path}.except[${index}]`)),
+];
+
+function validateSpec(spec: NetworkPolicySpec, tolerance: Tolerance, errors: FieldErrors): void {
+  validateLabelSelector(spec.podSelector, errors.at('podSelector'), tolerance);
+  for (const { ports, peers, rulePath, path } of rulesOf(spec)) {
+    for (const [index, port] of (ports ?? []).entries()) validatePort(port, errors.at(rulePath, 'ports').index(index));
+    for (const [index, peer] of peers.entries()) validatePeer(peer, tolerance, errors.at(path).index(index));
+  }
+  const types = spec.policyTypes ?? [];
+  const at = errors.at('policyTypes');
+  if (types.length > POLICY_TYPES.length) return at.invalid(types, 'may not specify more than two policyTypes');
+  for (const [index, type] of types.entries()) if (!POLICY_TYPES.includes(type)) at.index(index).notSupported(type, POLICY_TYPES);
+}
+
+function validatePort({ protocol, port, endPort }: NetworkPolicyPort, errors: FieldErrors): void {
+  if (protocol !== undefined && !PROTOCOLS.includes(protocol)) errors.at('protocol').notSupported(protocol, PROTOCOLS);
+  const end = errors.at('endPort');
+  if (typeof port === 'number') {
+    validatePortNumber(port, errors.at('port'));
+    if (endPort === undefined) return;
+    if (endPort < port) end.invalid(port, 'must be greater than or equal to `port`');
+    validatePortNumber(endPort, end);
+  } else if (port === undefined) {
+    if (endPort !== undefined) end.invalid(endPort, 'may not be specified when `port` is not specified');
+  } else {
+    if (endPort !== undefined) end.invalid(endPort, 'may not be specified when `port` is non-numeric');
+    for (const error of portNameErrors(port)) errors.at('port').invalid(port, error);
+  }
+}
+
+function validatePeer({ podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer, tolerance: Tolerance, errors: FieldErrors): void {
+  validateLabelSelector(podSelector, errors.at('podSelector'), tolerance);
+  validateLabelSelector(namespaceSelector, errors.at('namespaceSelector'), tolerance);
+  if (ipBlock) validateBlock(ipBlock, tolerance, errors.at('ipBlock'));
+  if (!podSelector && !namespaceSelector && !ipBlock) errors.required('must specify a peer');
+  else if (ipBlock && (podSelector || namespaceSelector)) errors.forbidden('may not specify both ipBlock and another peer');
+}
+
+function validateBlock({ cidr, except }: IPBlock, { formerCidrs }: Tolerance, errors: FieldErrors): void {
+  if (cidr === '') return errors.at('cidr').required();
+  validateLegacyCidr(cidr, errors.at('cidr'), formerCidrs);
+  const whole = parseCidr(cidr);
+  if (!whole) return;
+  for (const [index, text] of (except ?? []).entries()) {
+    const at = errors.at('except').index(index);
+    validateLegacyCidr(text, at, formerCidrs);
+    const excepted = parseCidr(text);
+    if (excepted && !isStrictlyWithin(excepted, whole)) at.invalid(text, 'must be a strict subset of `cidr`');
+  }
+}

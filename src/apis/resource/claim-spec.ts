@@ -1,0 +1,117 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import type { DeviceClaim, DeviceClaimConfiguration, DeviceConstraint, DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaimSpec } from '../facts/types/resource-v1.ts';
+import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { MAX_CONFIGS, validateConfiguration } from './configuration.ts';
+import { validateUnique, validateList } from './lists.ts';
+import { validateDomainQualifiedName, validateLabelLikeName, validateSubdomainLikeName } from './names.ts';
+import { validateSelectors } from './selectors.ts';
+import { defaultTolerations, validateTolerations } from './taints.ts';
+
+/** What a claim asks for, in an object of its own or in a template (pkg/apis/resource/validation). */
+export const MAX_REQUESTS = 32;
+const MAX_CONSTRAINTS = 32;
+const MAX_ALTERNATIVES = 8;
+const EXACT_COUNT = 'ExactCount';
+const ALL = 'All';
+const ONE_OF = 'exactly one of `exactly` or `firstAvailable` is required';
+const UNKNOWN_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+
+const TOLERATION: InternalFields = [['Key', 'key', ''], ['Operator', 'operator', ''], ['Value', 'value', ''], ['Effect', 'effect', ''], ['TolerationSeconds', 'tolerationSeconds']];
+const SELECTOR: InternalFields = [['CEL', 'cel', [['Expression', 'expression', '']]]];
+const CAPACITY: InternalFields = [['Requests', 'requests']];
+const EXACT: InternalFields = [
+  ['DeviceClassName', 'deviceClassName', ''],
+  ['Selectors', 'selectors', SELECTOR],
+  ['AllocationMode', 'allocationMode', ''],
+  ['Count', 'count', 0],
+  ['AdminAccess', 'adminAccess'],
+  ['Tolerations', 'tolerations', TOLERATION],
+  ['Capacity', 'capacity', CAPACITY],
+];
+const ALTERNATIVE: InternalFields = [['Name', 'name', ''], ...EXACT.filter(([name]) => name !== 'AdminAccess')];
+const SPEC: InternalFields = [
+  [
+    'Devices',
+    'devices',
+    [
+      ['Requests', 'requests', [['Name', 'name', ''], ['Exactly', 'exactly', EXACT], ['FirstAvailable', 'firstAvailable', ALTERNATIVE]]],
+      ['Constraints', 'constraints', [['Requests', 'requests'], ['MatchAttribute', 'matchAttribute'], ['DistinctAttribute', 'distinctAttribute']]],
+      ['Config', 'config', [['Requests', 'requests'], ['Opaque', 'opaque', [['Driver', 'driver', ''], ['Parameters', 'parameters']]]]],
+    ],
+  ],
+];
+
+/** As upstream shows it in an error. */
+export const printedClaimSpec = (spec: ResourceClaimSpec): object | null => internalForm(spec, SPEC);
+
+export function defaultClaimSpec({ devices }: ResourceClaimSpec): void {
+  for (const { exactly, firstAvailable } of devices.requests ?? []) {
+    for (const request of [...(exactly ? [exactly] : []), ...(firstAvailable ?? [])]) {
+      request.allocationMode ||= EXACT_COUNT;
+      if (request.allocationMode === EXACT_COUNT) request.count ||= 1;
+      defaultTolerations(request.tolerations);
+    }
+  }
+}
+
+export function validateClaimSpec({ devices }: ResourceClaimSpec, errors: FieldErrors): void {
+  const names = requestNames(devices);
+  const at = errors.at('devices');
+  validateUnique(devices.requests, MAX_REQUESTS, validateRequest, ({ name }) => name, at.at('requests'));
+  validateList(devices.constraints, MAX_CONSTRAINTS, (constraint, place) => validateConstraint(constraint, names, place), at.at('constraints'));
+  validateList(devices.config, MAX_CONFIGS, (config, place) => validateClaimConfiguration(config, names, place), at.at('config'));
+}
+
+/** `gpu`, and `gpu/large` for its alternatives. */
+export function requestNames({ requests }: DeviceClaim): ReadonlySet<string> {
+  return new Set((requests ?? []).flatMap(({ name, firstAvailable }) => [name, ...(firstAvailable ?? []).map((alternative) => `${name}/${alternative.name}`)]));
+}
+
+/** Each of them the name of a request of the claim. */
+export function validateRequestReferences(references: readonly string[] | undefined, names: ReadonlySet<string>, errors: FieldErrors): void {
+  validateUnique(references, MAX_REQUESTS, (name, at) => validateRequestReference(name, names, at), (name) => name, errors);
+}
+
+export function validateRequestReference(name: string, names: ReadonlySet<string>, errors: FieldErrors): void {
+  const segments = name.split('/');
+  if (segments.length <= 2) for (const segment of segments) validateLabelLikeName(segment, errors);
+  if (segments.length > 2 || !names.has(name)) errors.invalid(name, UNKNOWN_REQUEST);
+}
+
+function validateRequest({ name, exactly, firstAvailable = [] }: DeviceRequest, errors: FieldErrors): void {
+  validateLabelLikeName(name, errors.at('name'));
+  if (exactly && firstAvailable.length > 0) errors.invalid(null, `${ONE_OF}, but multiple fields are set`);
+  else if (exactly) validateExact(exactly, errors.at('exactly'));
+  else if (firstAvailable.length > 0) validateUnique(firstAvailable, MAX_ALTERNATIVES, validateAlternative, (alternative) => alternative.name, errors.at('firstAvailable'));
+  else errors.required(ONE_OF);
+}
+
+function validateAlternative(request: DeviceSubRequest, errors: FieldErrors): void {
+  validateLabelLikeName(request.name, errors.at('name'));
+  validateExact(request, errors);
+}
+
+function validateExact({ deviceClassName, selectors, allocationMode = '', count = 0, tolerations }: ExactDeviceRequest, errors: FieldErrors): void {
+  if (deviceClassName === '') errors.at('deviceClassName').required();
+  else validateSubdomainLikeName(deviceClassName, errors.at('deviceClassName'));
+  validateSelectors(selectors, false, errors.at('selectors'));
+  if (allocationMode === ALL) {
+    if (count !== 0) errors.at('count').invalid(count, `must not be specified when allocationMode is '${ALL}'`);
+  } else if (allocationMode === EXACT_COUNT) {
+    if (count <= 0) errors.at('count').invalid(count, 'must be greater than zero');
+  } else errors.at('allocationMode').notSupported(allocationMode, [ALL, EXACT_COUNT]);
+  validateTolerations(tolerations, errors.at('tolerations'));
+}
+
+function validateConstraint({ requests, matchAttribute, distinctAttribute }: DeviceConstraint, names: ReadonlySet<string>, errors: FieldErrors): void {
+  validateRequestReferences(requests, names, errors.at('requests'));
+  if (matchAttribute !== undefined) validateDomainQualifiedName(matchAttribute, errors.at('matchAttribute'));
+  else if (distinctAttribute !== undefined) validateDomainQualifiedName(distinctAttribute, errors.at('distinctAttribute'));
+  // Upstream's words, though nothing is set here.
+  else errors.required('exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set');
+}
+
+function validateClaimConfiguration(config: DeviceClaimConfiguration, names: ReadonlySet<string>, errors: FieldErrors): void {
+  validateRequestReferences(config.requests, names, errors.at('requests'));
+  validateConfiguration(config, false, errors);
+}

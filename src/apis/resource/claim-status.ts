@@ -1,0 +1,114 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import type {
+  AllocatedDeviceStatus,
+  AllocationResult,
+  DeviceAllocationConfiguration,
+  DeviceRequestAllocationResult,
+  NetworkDeviceData,
+  ResourceClaimConsumerReference,
+  ResourceClaimStatus,
+} from '../facts/types/resource-v1.ts';
+import { validateNodeSelector } from '../core/pod/affinity.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { validateChoice } from '../validation/choice.ts';
+import { validateConditions } from '../validation/conditions.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { validateInterfaceAddress } from '../validation/interface-address.ts';
+import { validateBindingConditions } from './binding-conditions.ts';
+import { validateRequestReference, validateRequestReferences } from './claim-spec.ts';
+import { MAX_CONFIGS, validateConfiguration, validateRawObject } from './configuration.ts';
+import { validateList, validateUnique } from './lists.ts';
+import { validateDriverName, validateLabelLikeName, validatePoolName, validateUid } from './names.ts';
+
+/** What was found for a claim, who uses it, and how the devices are (pkg/apis/resource/validation). */
+const MAX_CONSUMERS = 256;
+const MAX_RESULTS = 32;
+const MAX_CONDITIONS = 8;
+const MAX_IPS = 16;
+const INTERFACE_NAME_MAX_BYTES = 256;
+const HARDWARE_ADDRESS_MAX_BYTES = 128;
+const DATA_MAX_BYTES = 10 * 1024;
+const SOURCES = ['FromClaim', 'FromClass'];
+
+export interface StatusContext {
+  isDeleted: boolean;
+  /** Names of the claim's requests. */
+  requests: ReadonlySet<string>;
+}
+
+type DeviceIdentity = Pick<AllocatedDeviceStatus, 'driver' | 'pool' | 'device' | 'shareID'>;
+
+const identityOf = ({ driver, pool, device, shareID = '' }: DeviceIdentity): string => JSON.stringify([driver, pool, device, shareID]);
+const allocatedDevices = (status: ResourceClaimStatus): Set<string> => new Set((status.allocation?.devices.results ?? []).map(identityOf));
+
+/** The status of devices that the claim no longer has goes with them, so that clients need not know of it. */
+export function dropDeallocated(status: ResourceClaimStatus, old: ResourceClaimStatus): void {
+  const kept = allocatedDevices(status);
+  const had = allocatedDevices(old);
+  const devices = (status.devices ?? []).filter((device) => !had.has(identityOf(device)) || kept.has(identityOf(device)));
+  if (devices.length === 0) delete status.devices;
+  else status.devices = devices;
+}
+
+export function validateClaimStatus(status: ResourceClaimStatus, old: ResourceClaimStatus, context: StatusContext, errors: FieldErrors): void {
+  const { allocation, reservedFor = [], devices } = status;
+  validateUnique(reservedFor, MAX_CONSUMERS, validateConsumer, ({ uid }) => uid, errors.at('reservedFor'));
+  const allocated = allocatedDevices(status);
+  validateUnique(devices, Infinity, (device, at) => validateDeviceStatus(device, allocated, at), identityOf, errors.at('devices'));
+  if (reservedFor.length > 0) validateReservation(status, old, context, errors.at('reservedFor'));
+  // Results that are stored already may be what newer rules would refuse.
+  if (allocation && old.allocation) validateUnchanged(allocation, old.allocation, errors.at('allocation'));
+  else if (allocation) validateAllocation(allocation, context.requests, errors.at('allocation'));
+}
+
+function validateReservation({ allocation, reservedFor = [] }: ResourceClaimStatus, old: ResourceClaimStatus, { isDeleted }: StatusContext, errors: FieldErrors): void {
+  if (!allocation) return errors.forbidden('may not be specified when `allocated` is not set');
+  const isNew = (consumer: ResourceClaimConsumerReference): boolean => !(old.reservedFor ?? []).some((other) => equalJson(other, consumer));
+  if (isDeleted && reservedFor.some(isNew)) errors.forbidden('new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set');
+}
+
+function validateConsumer(consumer: ResourceClaimConsumerReference, errors: FieldErrors): void {
+  for (const field of ['resource', 'name', 'uid'] as const) if (consumer[field] === '') errors.at(field).required();
+}
+
+function validateAllocation({ devices, nodeSelector }: AllocationResult, requests: ReadonlySet<string>, errors: FieldErrors): void {
+  validateList(devices.results, MAX_RESULTS, (result, at) => validateResult(result, requests, at), errors.at('devices', 'results'));
+  // Of the class and of the claim.
+  validateList(devices.config, 2 * MAX_CONFIGS, (config, at) => validateAllocatedConfiguration(config, requests, at), errors.at('devices', 'config'));
+  if (nodeSelector) validateNodeSelector(nodeSelector, errors.at('nodeSelector'), false);
+}
+
+function validateResult(result: DeviceRequestAllocationResult, requests: ReadonlySet<string>, errors: FieldErrors): void {
+  validateRequestReference(result.request, requests, errors.at('request'));
+  validateDriverName(result.driver, errors.at('driver'));
+  validatePoolName(result.pool, errors.at('pool'));
+  validateLabelLikeName(result.device, errors.at('device'));
+  validateBindingConditions(result, errors);
+  if (result.shareID !== undefined) validateUid(result.shareID, errors.at('shareID'));
+}
+
+function validateAllocatedConfiguration(config: DeviceAllocationConfiguration, requests: ReadonlySet<string>, errors: FieldErrors): void {
+  validateChoice(config.source, SOURCES, errors.at('source'));
+  validateRequestReferences(config.requests, requests, errors.at('requests'));
+  validateConfiguration(config, false, errors);
+}
+
+function validateDeviceStatus(status: AllocatedDeviceStatus, allocated: ReadonlySet<string>, errors: FieldErrors): void {
+  validateDriverName(status.driver, errors.at('driver'));
+  validatePoolName(status.pool, errors.at('pool'));
+  validateLabelLikeName(status.device, errors.at('device'));
+  if (status.shareID !== undefined) validateUid(status.shareID, errors.at('shareID'));
+  // Upstream's identity of a device has nothing that JSON could show.
+  if (!allocated.has(identityOf(status))) errors.invalid({ Driver: {}, Pool: {}, Device: {}, ShareID: {} }, 'must be an allocated device in the claim');
+  const conditions = status.conditions ?? [];
+  if (conditions.length > MAX_CONDITIONS) errors.at('conditions').tooMany(conditions.length, MAX_CONDITIONS);
+  validateConditions(conditions, errors.at('conditions'));
+  if (status.data !== undefined) validateRawObject(status.data, errors.at('data'), DATA_MAX_BYTES);
+  if (status.networkData) validateNetworkData(status.networkData, errors.at('networkData'));
+}
+
+function validateNetworkData({ interfaceName = '', hardwareAddress = '', ips }: NetworkDeviceData, errors: FieldErrors): void {
+  if (Buffer.byteLength(interfaceName) > INTERFACE_NAME_MAX_BYTES) errors.at('interfaceName').tooLong(INTERFACE_NAME_MAX_BYTES);
+  if (Buffer.byteLength(hardwareAddress) > HARDWARE_ADDRESS_MAX_BYTES) errors.at('hardwareAddress').tooLong(HARDWARE_ADDRESS_MAX_BYTES);
+  validateUnique(ips, MAX_IPS, validateInterfaceAddress, (ip) => ip, errors.at('ips'));
+}

@@ -1,0 +1,33 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { defineResource } from '../define.ts';
+import type { DeviceClass } from '../facts/types/resource-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { isExtendedResource } from '../validation/resource-names.ts';
+import { MAX_CONFIGS, validateConfiguration } from './configuration.ts';
+import { validateList } from './lists.ts';
+import { validateSelectors } from './selectors.ts';
+import { betaVersions } from './versions.ts';
+
+/** Devices that claims ask for by one name, and the configuration that comes with it. */
+export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/deviceclasses', {
+  alsoServed: betaVersions<DeviceClass>('DeviceClass'),
+  generation: 'spec',
+
+  validate({ metadata, spec }, errors, old) {
+    validateFinalizerNames(metadata, errors);
+    // On a change, metadata is judged against what it was before the rest is: `validateUpdate` goes on.
+    if (!old) validateSpec(spec, errors.at('spec'));
+  },
+  validatesWhole: 'before',
+  validateUpdate({ spec }, old, errors) {
+    validateSpec(spec, errors.at('spec'), old.spec);
+  },
+});
+
+function validateSpec({ selectors, config, extendedResourceName }: DeviceClass['spec'], errors: FieldErrors, old?: DeviceClass['spec']): void {
+  validateSelectors(selectors, old !== undefined && equalJson(selectors, old.selectors), errors.at('selectors'));
+  const isConfigStored = old !== undefined && equalJson(config, old.config);
+  validateList(config, MAX_CONFIGS, (item, at) => validateConfiguration(item, isConfigStored, at), errors.at('config'));
+  if (extendedResourceName !== undefined && !isExtendedResource(extendedResourceName)) errors.at('extendedResourceName').invalid(extendedResourceName, 'must be a valid extended resource name');
+}

@@ -1,0 +1,100 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from '../facts/types/resource-v1.ts';
+import { validateNodeSelector } from '../core/pod/affinity.ts';
+import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { validateBindingConditions } from './binding-conditions.ts';
+import { validateCapacity } from './capacity.ts';
+import { validateEntries, validateList, validateUnique } from './lists.ts';
+import { QUALIFIED_NAME_MAX_BYTES, validateLabelLikeName, validateQualifiedName, validateSubdomainLikeName } from './names.ts';
+import { validateTaint } from './taints.ts';
+
+/** One device of a slice (pkg/apis/resource/validation). */
+const MAX_ATTRIBUTES_AND_CAPACITIES = 32;
+const MAX_TAINTS = 16;
+const MAX_CONSUMPTIONS = 2;
+const MAX_COUNTERS = 32;
+const COUNTER_NAME_MAX_BYTES = 63;
+const ATTRIBUTE_VALUE_MAX_BYTES = 64;
+const NODES_OF_ONE = 'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
+const NODES_NOT_ALLOWED = '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
+const ONE_VALUE = 'exactly one value must be specified';
+const VALUES = ['int', 'bool', 'string', 'version'] as const;
+
+/** semver.org, item by item: one expression over the whole would have to backtrack. */
+const SEMVER = /^(?<core>[0-9]+\.[0-9]+\.[0-9]+)(?:-(?<prerelease>[0-9A-Za-z.-]+))?(?:\+(?<build>[0-9A-Za-z.-]+))?$/;
+const ATTRIBUTE: InternalFields = [
+  ['IntValue', 'int'],
+  ['BoolValue', 'bool'],
+  ['StringValue', 'string'],
+  ['VersionValue', 'version'],
+  ['IntValues', 'ints'],
+  ['BoolValues', 'bools'],
+  ['StringValues', 'strings'],
+  ['VersionValues', 'versions'],
+];
+
+export function validateDevice(device: Device, old: Device | undefined, choosesNodes: boolean, errors: FieldErrors): void {
+  const { name, attributes = {}, capacity = {}, taints } = device;
+  validateLabelLikeName(name, errors.at('name'));
+  const count = Object.keys(attributes).length + Object.keys(capacity).length;
+  if (count > MAX_ATTRIBUTES_AND_CAPACITIES) errors.invalid(count, `the total number of attributes and capacities must not exceed ${MAX_ATTRIBUTES_AND_CAPACITIES}`);
+  const isShared = device.allowMultipleAllocations ?? false;
+  validateEntries(attributes, Infinity, QUALIFIED_NAME_MAX_BYTES, validateQualifiedName, validateAttribute, errors.at('attributes'));
+  validateEntries(capacity, Infinity, QUALIFIED_NAME_MAX_BYTES, validateQualifiedName, (item, at) => validateCapacity(item, isShared, at), errors.at('capacity'));
+  if (!old || !equalJson(old.taints, taints)) validateList(taints, MAX_TAINTS, validateTaint, errors.at('taints'));
+  validateUnique(device.consumesCounters, MAX_CONSUMPTIONS, validateConsumption, ({ counterSet }) => counterSet, errors.at('consumesCounters'));
+  if (choosesNodes) validateNodes(device, errors);
+  else if (device.nodeName !== undefined || device.nodeSelector || device.allNodes !== undefined) errors.invalid(null, NODES_NOT_ALLOWED);
+  validateBindingConditions(device, errors);
+}
+
+function validateNodes({ nodeName, nodeSelector, allNodes }: Device, errors: FieldErrors): void {
+  if (nodeName === '') errors.at('nodeName').invalid(nodeName, 'must not be empty');
+  else if (nodeName !== undefined) validateSubdomainLikeName(nodeName, errors.at('nodeName'));
+  if (nodeSelector) validateNodeSelector(nodeSelector, errors.at('nodeSelector'), false);
+  if (allNodes === false) errors.at('allNodes').invalid(allNodes, 'must be either unset or set to true');
+  const given = [nodeName && '`nodeName`', nodeSelector && '`nodeSelector`', allNodes && '`allNodes`'].filter(Boolean);
+  if (given.length === 0) errors.required(NODES_OF_ONE);
+  else if (given.length > 1) errors.invalid(`{${given.join(', ')}}`, NODES_OF_ONE);
+}
+
+/** Lists of values are gone by now: their gate is off. */
+function validateAttribute(attribute: DeviceAttribute, errors: FieldErrors): void {
+  const { string, version } = attribute;
+  if (string !== undefined) validateLength(string, errors.at('string'));
+  if (version !== undefined) {
+    if (!isSemver(version)) errors.at('version').invalid(version, 'must be a string compatible with semver.org spec 2.0.0');
+    validateLength(version, errors.at('version'));
+  }
+  const given = VALUES.filter((field) => attribute[field] !== undefined).length;
+  if (given === 0) errors.invalid('', ONE_VALUE);
+  else if (given > 1) errors.invalid(internalForm(attribute, ATTRIBUTE), ONE_VALUE);
+}
+
+function validateLength(value: string, errors: FieldErrors): void {
+  if (Buffer.byteLength(value) > ATTRIBUTE_VALUE_MAX_BYTES) errors.tooLong(ATTRIBUTE_VALUE_MAX_BYTES);
+}
+
+function isSemver(version: string): boolean {
+  const { core, prerelease, build } = SEMVER.exec(version)?.groups ?? {};
+  if (core === undefined) return false;
+  const isNumber = (part: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(part);
+  const areParts = (text: string | undefined, isGood: (part: string) => boolean): boolean => text === undefined || text.split('.').every((part) => part !== '' && isGood(part));
+  return areParts(core, isNumber) && areParts(prerelease, (part) => isNumber(part) || /[a-zA-Z-]/.test(part)) && areParts(build, () => true);
+}
+
+export function validateCounterSet({ name, counters = {} }: CounterSet, errors: FieldErrors): void {
+  validateCounters(name, counters, errors.at('name'), errors.at('counters'));
+}
+
+function validateConsumption({ counterSet, counters = {} }: DeviceCounterConsumption, errors: FieldErrors): void {
+  validateCounters(counterSet, counters, errors.at('counterSet'), errors.at('counters'));
+}
+
+function validateCounters(name: string, counters: Record<string, unknown>, nameErrors: FieldErrors, errors: FieldErrors): void {
+  if (name === '') nameErrors.required();
+  else validateLabelLikeName(name, nameErrors);
+  if (Object.keys(counters).length === 0) errors.required();
+  else validateEntries(counters, MAX_COUNTERS, COUNTER_NAME_MAX_BYTES, validateLabelLikeName, () => {}, errors);
+}

@@ -1,0 +1,35 @@
+import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from '../facts/types/resource-v1.ts';
+import { defineResource } from '../define.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { validateTemplateMetadata } from '../validation/template-metadata.ts';
+import { defaultClaimSpec, printedClaimSpec, validateClaimSpec } from './claim-spec.ts';
+import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
+
+/** What the claims of pods are made from. It never changes. */
+export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('resource.k8s.io/v1/resourceclaimtemplates', {
+  default: fillDefaults,
+  alsoServed: betaVersions<ResourceClaimTemplate>(
+    'ResourceClaimTemplate',
+    fillDefaults,
+    ({ spec }) => flattenRequests(spec.spec),
+    ({ spec }) => nestRequests(spec.spec),
+  ),
+
+  validate({ metadata, spec }, errors) {
+    validateFinalizerNames(metadata, errors);
+    validateTemplateMetadata(spec.metadata, errors.at('spec', 'metadata'));
+    validateClaimSpec(spec.spec, errors.at('spec', 'spec'));
+  },
+  validatesWhole: 'before',
+  validateUpdate({ spec }, old, errors) {
+    validateUnchanged(spec, old.spec, errors.at('spec'), () => printed(spec));
+  },
+});
+
+function fillDefaults({ spec }: ResourceClaimTemplate): void {
+  defaultClaimSpec(spec.spec);
+}
+
+/** As upstream shows it: its metadata stands among the fields. */
+const printed = ({ metadata, spec }: ResourceClaimTemplateSpec): object => ({ ...metadata, Spec: printedClaimSpec(spec) });

@@ -1,0 +1,59 @@
+import { defineResource } from '../define.ts';
+import type { ResourceClaim } from '../facts/types/resource-v1.ts';
+import { keepMetadataForStatus } from '../status-metadata.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { defaultClaimSpec, printedClaimSpec, requestNames, validateClaimSpec } from './claim-spec.ts';
+import { dropDeallocated, validateClaimStatus } from './claim-status.ts';
+import { defaultTolerations } from './taints.ts';
+import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
+
+/** Devices that pods need, and what was found for them. What is asked for never changes. */
+export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/resourceclaims', {
+  default: fillDefaults,
+  alsoServed: betaVersions<ResourceClaim>(
+    'ResourceClaim',
+    fillDefaults,
+    ({ spec }) => flattenRequests(spec),
+    ({ spec }) => nestRequests(spec),
+  ),
+
+  validate({ metadata, spec }, errors, old) {
+    validateFinalizerNames(metadata, errors);
+    // What can not change need not be judged again.
+    if (!old) validateClaimSpec(spec, errors.at('spec'));
+  },
+  validatesWhole: 'before',
+  validateUpdate({ spec }, old, errors) {
+    validateUnchanged(spec, old.spec, errors.at('spec'), () => printedClaimSpec(spec));
+  },
+
+  subresources: {
+    status: {
+      update: {
+        prepareForUpdate(claim, old) {
+          keepMetadataForStatus(claim, old);
+          dropDeallocated(claim.status, old.status);
+        },
+        validateUpdate({ metadata, spec, status }, old, errors) {
+          validateClaimStatus(status, old.status, { isDeleted: metadata.deletionTimestamp !== undefined, requests: requestNames(spec.devices) }, errors.at('status'));
+        },
+      },
+    },
+  },
+
+  cells: { State: state },
+});
+
+function fillDefaults({ spec, status }: ResourceClaim): void {
+  defaultClaimSpec(spec);
+  for (const result of status.allocation?.devices.results ?? []) defaultTolerations(result.tolerations);
+}
+
+/** For a table's cell. */
+function state({ metadata, status }: ResourceClaim): string {
+  const states: string[] = metadata.deletionTimestamp ? ['deleted'] : [];
+  if (status.allocation) states.push('allocated', ...((status.reservedFor ?? []).length > 0 ? ['reserved'] : []));
+  else if (!metadata.deletionTimestamp) states.push('pending');
+  return states.join(',');
+}

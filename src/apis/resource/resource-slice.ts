@@ -1,0 +1,99 @@
+import { type FieldErrors, quote } from '../../util/field-errors.ts';
+import { timeOf } from '../../util/time.ts';
+import { defineResource } from '../define.ts';
+import type { Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';
+import { validateNodeSelector } from '../core/pod/affinity.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { validateCounterSet, validateDevice } from './device.ts';
+import { validateUnique } from './lists.ts';
+import { validateDriverName, validatePoolName, validateSubdomainLikeName } from './names.ts';
+import { betaVersions, flattenDevices, nestDevices } from './versions.ts';
+
+const MAX_DEVICES = 128;
+/** Where some of them have taints or consume counters. */
+const MAX_ADVANCED_DEVICES = 64;
+const MAX_COUNTER_SETS = 8;
+const ONE_OF = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
+
+/** Devices that a driver offers, in pools, on some nodes. */
+export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/resourceslices', {
+  default: fillDefaults,
+  alsoServed: betaVersions<ResourceSlice>('ResourceSlice', fillDefaults, flattenDevices, nestDevices),
+  generation: 'spec',
+  prepareForCreate: dropGated,
+  prepareForUpdate: dropGated,
+
+  validate({ metadata, spec }, errors) {
+    validateFinalizerNames(metadata, errors);
+    validateSpec(spec, undefined, errors.at('spec'));
+  },
+  validateUpdate({ spec }, old, errors) {
+    validateSpec(spec, old.spec, errors.at('spec'));
+  },
+  warnings({ spec: { driver } }) {
+    return driver === driver.toLowerCase() ? [] : [`spec.driver: driver names should be lowercase; ${quote(driver)} contains uppercase characters`];
+  },
+
+  selectable: { 'spec.nodeName': ({ spec }) => spec.nodeName ?? '', 'spec.driver': ({ spec }) => spec.driver },
+  cells: {
+    Node: ({ spec }) => spec.nodeName ?? '',
+    Driver: ({ spec }) => spec.driver,
+    Pool: ({ spec }) => spec.pool.name,
+  },
+});
+
+function fillDefaults({ spec }: ResourceSlice): void {
+  const now = timeOf(new Date());
+  for (const taint of (spec.devices ?? []).flatMap(({ taints = [] }) => taints)) taint.timeAdded ??= now;
+}
+
+/** Fields of gates that are off by default: DRANodeAllocatableResources, DRAListTypeAttributes. */
+function dropGated({ spec }: ResourceSlice): void {
+  for (const device of spec.devices ?? []) {
+    delete device.nodeAllocatableResourceMappings;
+    for (const attribute of Object.values(device.attributes ?? {})) {
+      for (const field of ['ints', 'bools', 'strings', 'versions'] as const) delete attribute[field];
+    }
+  }
+}
+
+function validateSpec(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefined, errors: FieldErrors): void {
+  validateDriverName(spec.driver, errors.at('driver'));
+  validatePool(spec.pool, errors.at('pool'));
+  if (old) {
+    validateUnchanged(spec.pool.name, old.pool.name, errors.at('pool', 'name'));
+    validateUnchanged(spec.driver, old.driver, errors.at('driver'));
+    validateUnchanged(spec.nodeName, old.nodeName, errors.at('nodeName'));
+  }
+  validateNodes(spec, errors);
+  if (spec.sharedCounters && spec.devices) errors.invalid('', 'only one of `sharedCounters` or `devices` is allowed');
+  const oldDevices = new Map((old?.devices ?? []).map((device) => [device.name, device]));
+  const choosesNodes = spec.perDeviceNodeSelection ?? false;
+  validateUnique(spec.devices, maxDevices(spec.devices ?? []), (device, at) => validateDevice(device, oldDevices.get(device.name), choosesNodes, at), ({ name }) => name, errors.at('devices'));
+  validateUnique(spec.sharedCounters, MAX_COUNTER_SETS, validateCounterSet, ({ name }) => name, errors.at('sharedCounters'));
+}
+
+const maxDevices = (devices: readonly Device[]): number =>
+  devices.some(({ taints = [], consumesCounters = [] }) => taints.length > 0 || consumesCounters.length > 0) ? MAX_ADVANCED_DEVICES : MAX_DEVICES;
+
+function validatePool({ name, resourceSliceCount, generation }: ResourcePool, errors: FieldErrors): void {
+  validatePoolName(name, errors.at('name'));
+  if (resourceSliceCount <= 0) errors.at('resourceSliceCount').invalid(resourceSliceCount, 'must be greater than zero');
+  if (generation < 0) errors.at('generation').invalid(generation, 'must be greater than or equal to zero');
+}
+
+function validateNodes(spec: ResourceSliceSpec, errors: FieldErrors): void {
+  const { nodeName, nodeSelector } = spec;
+  if (nodeName === '') errors.at('nodeName').invalid(nodeName, 'must be either unset or set to a non-empty string');
+  else if (nodeName !== undefined) validateSubdomainLikeName(nodeName, errors.at('nodeName'));
+  if (nodeSelector) {
+    validateNodeSelector(nodeSelector, errors.at('nodeSelector'), false);
+    const terms = nodeSelector.nodeSelectorTerms ?? [];
+    if (terms.length !== 1) errors.at('nodeSelector', 'nodeSelectorTerms').invalid(terms, 'must have exactly one node selector term');
+  }
+  for (const field of ['allNodes', 'perDeviceNodeSelection'] as const) if (spec[field] === false) errors.at(field).invalid(false, 'must be either unset or set to true');
+  const given = (['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'] as const).filter((field) => Boolean(spec[field])).map((field) => `\`${field}\``);
+  if (given.length === 0) errors.required(ONE_OF);
+  else if (given.length > 1) errors.invalid(`{${given.join(', ')}}`, `${ONE_OF}, but multiple fields are set`);
+}

@@ -1,0 +1,57 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { qualifiedNameErrors } from '../../util/names.ts';
+import { validateCsiDriverName } from '../core/pod/volume-sources.ts';
+import { defineResource } from '../define.ts';
+import type { CSINode, CSINodeDriver } from '../facts/types/storage-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { validateNonNegative } from '../validation/non-negative.ts';
+
+const NODE_ID_MAX_BYTES = 256;
+const DRIVER: InternalFields = [['Name', 'name', ''], ['NodeID', 'nodeID', ''], ['TopologyKeys', 'topologyKeys'], ['Allocatable', 'allocatable']];
+
+/** The storage drivers of one node. */
+export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
+  allowsUnconditionalUpdate: false,
+
+  validatesWhole: 'before',
+  validatesMetadataUpdate: false,
+  validate({ metadata, spec }, errors) {
+    validateFinalizerNames(metadata, errors);
+    const seen = new Set<string>();
+    for (const [index, driver] of (spec.drivers ?? []).entries()) {
+      validateDriver(driver, seen.has(driver.name), errors.at('spec', 'drivers').index(index));
+      seen.add(driver.name);
+    }
+  },
+  /** A driver may come and go; while it is there, only how much it can take changes. */
+  validateUpdate({ spec }, old, errors) {
+    for (const former of old.spec.drivers ?? []) {
+      for (const driver of spec.drivers ?? []) {
+        if (driver.name !== former.name || equalJson(fixedPart(driver), fixedPart(former))) continue;
+        errors.at('spec', 'drivers').invalid(internalForm(fixedPart(driver), DRIVER), 'field is immutable');
+      }
+    }
+  },
+
+  cells: { Drivers: ({ spec }) => (spec.drivers ?? []).length },
+});
+
+/** No keys are as good as an empty list of them. */
+const fixedPart = ({ name, nodeID, topologyKeys }: CSINodeDriver): object => ({ name, nodeID, ...(topologyKeys && topologyKeys.length > 0 && { topologyKeys }) });
+
+function validateDriver({ name, nodeID, allocatable, topologyKeys }: CSINodeDriver, isKnown: boolean, errors: FieldErrors): void {
+  validateCsiDriverName(name, errors.at('name'));
+  if (nodeID === '') errors.at('nodeID').required();
+  if (Buffer.byteLength(nodeID) > NODE_ID_MAX_BYTES) errors.at('nodeID').invalid(nodeID, `must be ${NODE_ID_MAX_BYTES} characters or less`);
+  validateNonNegative(allocatable?.count, errors.at('allocatable', 'count'));
+  if (isKnown) errors.at('name').duplicate(name);
+  const seen = new Set<string>();
+  for (const key of topologyKeys ?? []) {
+    if (key === '') errors.required();
+    if (seen.has(key)) errors.duplicate(key);
+    seen.add(key);
+    for (const error of qualifiedNameErrors(key)) errors.invalid(key, error);
+  }
+}

@@ -1,0 +1,32 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { subdomainName } from '../../util/names.ts';
+import { defineResource } from '../define.ts';
+import type { CSIStorageCapacity } from '../facts/types/storage-v1.ts';
+import { nodeSelectorWarnings } from '../validation/deprecated-node-labels.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { isValidLabelSelector, validateLabelSelector } from '../validation/label-selector.ts';
+
+/** How much a class can still give on some nodes, as its driver tells the scheduler. */
+export const csiStorageCapacities = defineResource<CSIStorageCapacity>('storage.k8s.io/v1/csistoragecapacities', {
+  allowsUnconditionalUpdate: false,
+
+  validatesWhole: 'before',
+  validate({ metadata, nodeTopology, storageClassName, capacity }, errors, old) {
+    validateFinalizerNames(metadata, errors);
+    validateLabelSelector(nodeTopology, errors.at('nodeTopology'), { allowInvalidValues: old !== undefined && !isValidLabelSelector(old.nodeTopology) });
+    for (const error of subdomainName(storageClassName, false)) errors.at('storageClassName').invalid(storageClassName, error);
+    validateCapacity(capacity, errors.at('capacity'));
+  },
+  validateUpdate({ metadata, nodeTopology, storageClassName }, old, errors) {
+    validateFinalizerNames(metadata, errors);
+    validateUnchanged(nodeTopology, old.nodeTopology, errors.at('nodeTopology'));
+    validateUnchanged(storageClassName, old.storageClassName, errors.at('storageClassName'));
+  },
+  warnings: ({ nodeTopology }) => nodeSelectorWarnings(nodeTopology, 'nodeTopology'),
+});
+
+/** Canonical text, as decoding leaves it. */
+function validateCapacity(capacity: string | undefined, errors: FieldErrors): void {
+  if (capacity?.startsWith('-')) errors.invalid(capacity, 'must be greater than or equal to 0');
+}

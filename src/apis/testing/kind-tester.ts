@@ -1,0 +1,51 @@
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { RequestContext } from '../../registry/request-context.ts';
+import { clone } from '../../schema/clone.ts';
+import { decode } from '../../schema/decode.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { FieldErrors } from '../../util/field-errors.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+
+/** What a kind's own hooks make of an object: for tests of kinds without a store around them. */
+export interface Judged<T> {
+  object: T;
+  /** `spec.replicas: Invalid value: -1: must be …` */
+  problems: string[];
+}
+
+const CONTEXT: RequestContext = { user: { name: 'tester', uid: '', groups: [], extra: {} }, userAgent: '', warn() {}, annotateAudit() {}, signal: undefined };
+
+/** As a client that sends this would have it after decoding and defaults. */
+export function decoded<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): T {
+  const object = decode(definition.schema, sent as JsonObject) as unknown as T;
+  definition.served[0]!.default?.(object);
+  return object;
+}
+
+export function created<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): Judged<T> {
+  const object = decoded(definition, sent);
+  if (definition.generation === 'spec') object.metadata.generation = 1;
+  definition.prepareForCreate?.(object, CONTEXT);
+  return { object, problems: problemsOf((errors) => definition.validate?.(object, errors)) };
+}
+
+/** `subresource`: '' for the object itself. `next` is what the client sends. */
+export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, old: T, change: (next: T) => void, subresource = ''): Judged<T> {
+  const object = clone(old);
+  change(object);
+  const rules = subresource === '' ? definition : (definition.subresources?.[subresource]?.update ?? {});
+  rules.prepareForUpdate?.(object, old, CONTEXT);
+  const problems = problemsOf((errors) => {
+    if (rules.validatesWhole === 'before') definition.validate?.(object, errors, old);
+    rules.validateUpdate?.(object, old, errors);
+    if (rules.validatesWhole === 'after') definition.validate?.(object, errors, old);
+  });
+  return { object, problems };
+}
+
+/** Each once, as a Status' message has them. */
+function problemsOf(judge: (errors: FieldErrors) => void): string[] {
+  const errors = new FieldErrors();
+  judge(errors);
+  return [...new Set(errors.list.map(({ field, body }) => `${field}: ${body}`))];
+}
