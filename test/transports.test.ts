@@ -270,9 +270,11 @@ describe('limits', () => {
   });
 
   test('beyond the requests in flight 429 says to come again; administrators always get an answer', async () => {
-    await client.create('/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
-      metadata: { name: 'alice' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+    await client.create(`${rbac}/roles`, { metadata: { name: 'writer' }, rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create'] }] });
+    await client.create(`${rbac}/rolebindings`, {
+      metadata: { name: 'alice-writes' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'writer' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
     });
     const alice = server.client('alice');

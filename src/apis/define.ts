@@ -65,3 +65,17 @@ function commonCell(column: string): Cell {
   if (column === 'Created At') return (object) => object.metadata.creationTimestamp ?? '';
   return (object) => object.metadata.name ?? '';
 }
+
+/** What a server lets a subresource do: parts of it that need more than the object. */
+export type Action = Pick<Subresource, 'create' | 'connect' | 'alsoAcceptsVersions'>;
+
+/** The definition with actions behind some of its subresources; the one given stays as it is, since several servers may live in one process. */
+export function withActions(definition: ResourceDefinition, actions: Readonly<Record<string, Action>>): ResourceDefinition {
+  const subresources = Object.fromEntries(
+    Object.entries(definition.subresources ?? {}).map(([name, subresource]) => [name, Object.hasOwn(actions, name) ? copyWith(subresource, actions[name]!) : subresource]),
+  );
+  return copyWith(definition, { subresources });
+}
+
+/** Copies property by property, so that schemas are still looked up when they are first asked for. */
+const copyWith = <V extends object>(value: V, more: Partial<V>): V => Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(value), ...Object.getOwnPropertyDescriptors(more) }) as V;

@@ -1,5 +1,9 @@
-import type { SubresourceCall } from '../registry/definition.ts';
+import type { WriteOptions } from '../registry/store.ts';
+import { normalize } from '../schema/normalize.ts';
+import type { ApiObject } from '../util/api-object.ts';
 import { type Status, methodNotSupported } from '../util/errors.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { admissionOf } from './admission.ts';
 import { answerEntry, answerViewed, outputForm } from './answer.ts';
 import { toStored } from './conversion.ts';
 import { decodeBody } from './decode-body.ts';
@@ -20,21 +24,27 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
   const sent = await decodeBody(body, target, options.fieldValidation, (text) => request.warn(text));
   const namespace = namespaceOf(request, target);
   placeInNamespace(sent, namespace);
-  if (target.subresource)
-    return createSubresource(request, target, form, { namespace, name: nameOf(request), body: sent, dryRun: options.dryRun, context: request });
+  if (target.subresource) return createSubresource(request, target, form, sent, options);
 
   dedupeOwnerReferences(sent, (text) => request.warn(text));
   const result = await target.store.create(request, namespace, toStored(target, sent), options);
+  if (isStatus(result.object)) return respondStatus(request, target.environment, 201, form, { code: 201, ...result.object });
   return answerEntry(request, target, 201, form, result.entry ?? new LooseEntry(result.object));
 }
 
+const isStatus = (answer: ApiObject | Status): answer is Status => answer.kind === 'Status' && answer.apiVersion === 'v1';
+
 /** POST to bindings, evictions, tokens: they answer with the object sent, filled in, or with a Status. */
-async function createSubresource(request: ServerRequest, target: ResourceTarget, form: OutputForm, call: SubresourceCall): Promise<void> {
+async function createSubresource(request: ServerRequest, target: ResourceTarget, form: OutputForm, body: ApiObject, { dryRun, raw }: WriteOptions): Promise<void> {
   const { info } = request;
-  const post = target.subresource?.create;
+  const { store, subresource } = target;
   // Discovery may offer what this server cannot do yet; it must not fall through to making the object itself.
-  if (post === undefined) throw methodNotSupported({ group: info.apiGroup, resource: `${info.resource}/${info.subresource}` }, 'create');
-  const answer = await post.call(target.subresource, call);
-  if (answer.kind === 'Status') return respondStatus(request, target.environment, 201, form, { code: 201, ...(answer as unknown as Status) });
-  return answerViewed(request, unconverted(viewOf(target)), 201, form, new LooseEntry(answer));
+  if (subresource?.create === undefined) throw methodNotSupported({ group: info.apiGroup, resource: `${info.resource}/${info.subresource}` }, 'create');
+  const admission = admissionOf(request, target, 'CREATE', body, { dryRun, raw });
+  await store.admission.mutate(admission);
+  const admit = async (): Promise<void> => store.admission.validate(admission);
+  const answer = await subresource.create({ namespace: namespaceOf(request, target), name: nameOf(request), body, dryRun, context: request, store, admit });
+  if (isStatus(answer)) return respondStatus(request, target.environment, 201, form, { code: 201, ...answer });
+  const canonical = normalize(subresource.schema, answer as unknown as JsonObject) as unknown as ApiObject;
+  return answerViewed(request, unconverted(viewOf(target)), 201, form, new LooseEntry(canonical));
 }

@@ -41,7 +41,7 @@ export async function decodeBody(
   const read = await readBody(body, unrecognized);
   const sent = withDefaults(read.type, expected, unrecognized);
   const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
-  if (sent.kind !== expected.kind || sent.group !== expected.group || sent.version !== expected.version) refuseKind(sent, target, refuse);
+  if (!isExpected(sent, target)) refuseKind(sent, target, refuse);
 
   const strict: StrictErrors | undefined = fieldValidation === 'Ignore' ? undefined : { errors: [] };
   const object = decoded(() => read.decodeAs(expected.schema, strict), refuse);
@@ -128,6 +128,12 @@ function withDefaults({ apiVersion, kind }: ReadBody['type'], expected: GroupVer
   let version = apiVersion.slice(slash + 1);
   if (version === '' && (group === '' || group === expected.group)) ({ group, version } = expected);
   return { group, version, kind: kind || expected.kind };
+}
+
+function isExpected({ group, version, kind }: GroupVersionKind, target: ResourceTarget): boolean {
+  const expected = clientKindOf(target);
+  if (kind !== expected.kind || group !== expected.group) return false;
+  return version === expected.version || (target.subresource?.alsoAcceptsVersions?.includes(version) ?? false);
 }
 
 /** Another kind than the endpoint's: nobody's, another one's, or the same in another version. */

@@ -1,4 +1,5 @@
 import { genericMethodNotAllowed, methodNotSupported } from '../util/errors.ts';
+import { connect } from './connect.ts';
 import { create } from './create.ts';
 import { deleteObject } from './delete.ts';
 import { deleteCollection } from './deletecollection.ts';
@@ -30,6 +31,7 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'c
 
 /** Answers a request for a resource, or throws what it is to be answered with. Synchronous where nothing has to be waited for. */
 export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
+  if (target.subresource?.connect) return connect(request, target, target.subresource.connect);
   const verb = verbOf(request, target);
   if (target.served.deprecation !== undefined) request.warn(target.served.deprecation);
   return HANDLERS[verb](request, target);

@@ -32,6 +32,7 @@ export class FakeEntry extends LooseEntry implements CacheEntry {
 export class FakeStore implements ResourceStore {
   readonly definition: ResourceDefinition;
   readonly ready = Promise.resolve();
+  readonly admission = { mutate() {}, validate() {} };
   readonly entries = new Map<string, FakeEntry>();
   revision = 100;
   sink: WatchSink | undefined;
@@ -104,6 +105,16 @@ export class FakeStore implements ResourceStore {
     this.calls.push(options);
     this.entries.clear();
     return found;
+  }
+
+  async amend(_namespace: string, name: string, change: (object: ApiObject) => void): Promise<ApiObject> {
+    const object = structuredClone(this.get('', name).object<ApiObject>());
+    change(object);
+    return this.put(object).object();
+  }
+
+  withoutAdmission(): ResourceStore {
+    return this;
   }
 }
 

@@ -1,4 +1,5 @@
-import { type KeyObject, createHash } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { algorithmOf, keyId } from '../authentication/jwt.ts';
 import type { Handler } from '../endpoints/request.ts';
 
 /** Who signs service account tokens, for those who check them elsewhere (OpenID Connect Discovery 1.0; pkg/serviceaccount/openidmetadata.go). */
@@ -30,10 +31,3 @@ export function issuerHandlers({ issuer, jwksUri, publicKeys }: IssuerOptions): 
     ['/openid/v1/jwks', keySet],
   ]);
 }
-
-/** How upstream names a key: the hash of its public part, so that every server on the same key agrees. */
-const keyId = (key: KeyObject): string => createHash('sha256').update(key.export({ type: 'spki', format: 'der' })).digest('base64url');
-
-const CURVE_ALGORITHMS: Record<string, string> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
-
-const algorithmOf = (key: KeyObject): string => (key.asymmetricKeyType === 'rsa' ? 'RS256' : (CURVE_ALGORITHMS[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 'ES256'));

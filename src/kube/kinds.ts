@@ -1,4 +1,11 @@
 import { defineResource } from '../apis/define.ts';
+import { groupVersions, resourcesOf } from '../apis/facts/resources.ts';
+import { configMaps } from '../apis/core/config-map.ts';
+import { namespaces } from '../apis/core/namespace.ts';
+import { podTemplates } from '../apis/core/pod-template.ts';
+import { pods } from '../apis/core/pod/pod.ts';
+import { replicationControllers } from '../apis/core/replication-controller.ts';
+import { secrets } from '../apis/core/secret.ts';
 import { controllerRevisions } from '../apis/apps/controller-revision.ts';
 import { daemonSets } from '../apis/apps/daemon-set.ts';
 import { deployments } from '../apis/apps/deployment.ts';
@@ -7,30 +14,69 @@ import { statefulSets } from '../apis/apps/stateful-set.ts';
 import { horizontalPodAutoscalers } from '../apis/autoscaling/horizontal-pod-autoscaler.ts';
 import { cronJobs } from '../apis/batch/cron-job.ts';
 import { jobs } from '../apis/batch/job.ts';
-import { replicationControllers } from '../apis/core/replication-controller.ts';
+import { certificateSigningRequests } from '../apis/certificates/certificate-signing-request.ts';
+import { leases } from '../apis/coordination/lease.ts';
+import { flowSchemas } from '../apis/flowcontrol/flow-schema.ts';
+import { priorityLevelConfigurations } from '../apis/flowcontrol/priority-level-configuration.ts';
+import { ingresses } from '../apis/networking/ingress.ts';
+import { ingressClasses } from '../apis/networking/ingress-class.ts';
+import { ipAddresses } from '../apis/networking/ip-address.ts';
+import { networkPolicies } from '../apis/networking/network-policy.ts';
+import { serviceCidrs } from '../apis/networking/service-cidr.ts';
+import { runtimeClasses } from '../apis/node/runtime-class.ts';
 import { podDisruptionBudgets } from '../apis/policy/pod-disruption-budget.ts';
-import { groupVersions, resourcesOf } from '../apis/facts/resources.ts';
-import { configMaps } from '../apis/core/config-map.ts';
-import { namespaces } from '../apis/core/namespace.ts';
-import { secrets } from '../apis/core/secret.ts';
+import { clusterRoles } from '../apis/rbac/cluster-role.ts';
+import { clusterRoleBindings } from '../apis/rbac/cluster-role-binding.ts';
+import { roles } from '../apis/rbac/role.ts';
+import { roleBindings } from '../apis/rbac/role-binding.ts';
+import { priorityClasses } from '../apis/scheduling/priority-class.ts';
+import { csiDrivers } from '../apis/storage/csi-driver.ts';
+import { csiNodes } from '../apis/storage/csi-node.ts';
+import { csiStorageCapacities } from '../apis/storage/csi-storage-capacity.ts';
+import { storageClasses } from '../apis/storage/storage-class.ts';
+import { volumeAttachments } from '../apis/storage/volume-attachment.ts';
+import { volumeAttributesClasses } from '../apis/storage/volume-attributes-class.ts';
 import { pathSegmentName } from '../util/names.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 
 /** Every kind that the kube server keeps, by group. */
 export const KINDS: readonly ResourceDefinition[] = [
-  podDisruptionBudgets,
-  replicationControllers,
-  jobs,
-  cronJobs,
-  horizontalPodAutoscalers,
-  statefulSets,
-  replicaSets,
-  deployments,
-  daemonSets,
-  controllerRevisions,
   configMaps,
   namespaces,
+  podTemplates,
+  pods,
+  replicationControllers,
   secrets,
+  controllerRevisions,
+  daemonSets,
+  deployments,
+  replicaSets,
+  statefulSets,
+  horizontalPodAutoscalers,
+  cronJobs,
+  jobs,
+  certificateSigningRequests,
+  leases,
+  flowSchemas,
+  priorityLevelConfigurations,
+  ingresses,
+  ingressClasses,
+  ipAddresses,
+  networkPolicies,
+  serviceCidrs,
+  runtimeClasses,
+  podDisruptionBudgets,
+  clusterRoles,
+  clusterRoleBindings,
+  roles,
+  roleBindings,
+  priorityClasses,
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
+  storageClasses,
+  volumeAttachments,
+  volumeAttributesClasses,
 ];
 
 const OTHER_SERVERS = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);

@@ -1,7 +1,9 @@
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { FieldErrors } from '../util/field-errors.ts';
+import type { JsonObject } from '../util/json-types.ts';
 import type { RequestContext } from './request-context.ts';
+import type { ResourceStore } from './store.ts';
 
 /**
  * All that is particular about one resource. Built-in kinds are values of this, one file each under `src/apis/`; CRDs are turned into it.
@@ -142,6 +144,10 @@ export interface Subresource<T extends ApiObject = ApiObject> {
   update?: UpdateRules<T>;
   /** POST: the whole of what happens (bindings, evictions, tokens). */
   create?(call: SubresourceCall): Promise<ApiObject>;
+  /** Other versions of the kind's group in which the same fields may be sent. */
+  alsoAcceptsVersions?: readonly string[];
+  /** Where a request is neither a read nor a write of objects, this answers it in place of all verbs. */
+  connect?: Connector;
 }
 
 export interface SubresourceCall {
@@ -150,4 +156,28 @@ export interface SubresourceCall {
   body: ApiObject;
   dryRun: boolean;
   context: RequestContext;
+  /** Of the objects that this is a subresource of. */
+  store: ResourceStore;
+  /** Shows the body to validating admission: to be called once it is known to be valid, and before anything is done. The mutating step is over. */
+  admit(): Promise<void>;
+}
+
+/** A way to something behind the API: a container's streams, a log, a proxied server. */
+export interface Connector {
+  methods: readonly string[];
+  /** What a request asks for, as the subresource's kind has it. `path` is what follows the subresource, with its leading slash, or ''. */
+  options(query: URLSearchParams, path: string): JsonObject;
+  /** Refusals are thrown. Resolves where there is nothing to be sent. */
+  open(call: ConnectCall): Promise<void>;
+}
+
+export interface ConnectCall {
+  namespace: string;
+  name: string;
+  subresource: string;
+  /** As it was authorized. */
+  verb: string;
+  options: JsonObject;
+  context: RequestContext;
+  store: ResourceStore;
 }

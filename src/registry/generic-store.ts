@@ -2,14 +2,18 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { forbidden } from '../util/errors.ts';
+import type { Admission } from './admission.ts';
+import { amend } from './amend.ts';
 import { create } from './create.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
 import { getEntry, listEntries, watchEntries, watchError } from './read.ts';
 import type { RequestContext } from './request-context.ts';
 import { type StoreParts, groupResource } from './store-parts.ts';
-import type { DeleteOptions, DeleteResult, ListOptions, ListResult, ResourceStore, UpdateOptions, WatchOptions, WatchSink, WriteOptions, WriteResult } from './store.ts';
+import type { AmendOptions, DeleteOptions, DeleteResult, ListOptions, ListResult, ResourceStore, UpdateOptions, WatchOptions, WatchSink, WriteOptions, WriteResult } from './store.ts';
 import { update } from './update.ts';
+
+const ADMITS_ALL: Admission = { mutate() {}, validate() {} };
 
 /** The store of every resource that is kept: built-in or custom, they differ only in their definition. */
 export class GenericStore<T extends ApiObject = ApiObject> implements ResourceStore<T> {
@@ -23,6 +27,9 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
 
   get ready(): Promise<void> {
     return this.#parts.cache.ready;
+  }
+  get admission(): Admission {
+    return this.#parts.admission;
   }
   get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry> {
     return getEntry(this.#parts, namespace, name, resourceVersion);
@@ -50,5 +57,11 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
   }
   deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult> {
     return deleteCollection(this.#parts, context, namespace, list, options);
+  }
+  amend(namespace: string, name: string, change: (object: T) => void, options: AmendOptions): Promise<T> {
+    return amend(this.#parts, namespace, name, change, options);
+  }
+  withoutAdmission(): ResourceStore<T> {
+    return new GenericStore({ ...this.#parts, admission: ADMITS_ALL });
   }
 }

@@ -7,20 +7,20 @@ import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 import type { DeleteResult, ListResult, ResourceStore, WriteOptions, WriteResult } from './store.ts';
 
-/** Answers what a client posts; nothing is kept. */
-export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string) => Promise<T> | T;
+/** Answers what a client posts; nothing is kept. Where the answer is a Status, it stands for a deed that is done (the former bindings). */
+export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string, dryRun: boolean) => Promise<T> | T;
 
 /** A resource of questions: what is posted is admitted, answered and forgotten (access reviews, token reviews). */
 export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceStore<T> {
   readonly definition: ResourceDefinition<T>;
   readonly ready = Promise.resolve();
   readonly #review: Review<T>;
-  readonly #admission: Admission;
+  readonly admission: Admission;
 
   constructor(definition: ResourceDefinition<T>, review: Review<T>, admission: Admission) {
     this.definition = definition;
     this.#review = review;
-    this.#admission = admission;
+    this.admission = admission;
   }
 
   async create(context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
@@ -31,9 +31,9 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
       ...{ operation: 'CREATE' as const, group, version, resource: plural, subresource: '', kind: { group, version, kind } },
       ...{ namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: raw, dryRun, user: context.user, context },
     };
-    await this.#admission.mutate(attributes);
-    await this.#admission.validate(attributes);
-    return { object: await this.#review(object, context, namespace), entry: undefined, created: true };
+    await this.admission.mutate(attributes);
+    await this.admission.validate(attributes);
+    return { object: await this.#review(object, context, namespace, dryRun), entry: undefined, created: true };
   }
 
   get(): CacheEntry {
@@ -53,6 +53,12 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
   }
   deleteCollection(): Promise<ListResult> {
     throw this.#unsupported('deletecollection');
+  }
+  amend(): Promise<T> {
+    throw this.#unsupported('update');
+  }
+  withoutAdmission(): ResourceStore<T> {
+    return this;
   }
 
   #unsupported(verb: string): Error {

@@ -3,6 +3,7 @@ import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { FieldSelector } from '../util/field-selector.ts';
 import type { LabelSelector } from '../util/label-selector.ts';
+import type { Admission } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -14,6 +15,8 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
   readonly definition: ResourceDefinition<T>;
   /** Resolves once everything stored can be read; rejects where it cannot. */
   readonly ready: Promise<void>;
+  /** Whom writes ask. */
+  readonly admission: Admission;
 
   /** `resourceVersion`: '' for the newest, '0' for whatever is at hand, N for not older than N. Synchronous where nothing has to be waited for. */
   get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry>;
@@ -29,6 +32,20 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
   delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>>;
   /** Deletes all that match, and answers with them as they were. */
   deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult>;
+
+  /**
+   * Changes what is stored as it is: neither admission nor the kind's rules are asked, and nobody comes to own a field. `change` edits a private copy, or
+   * throws; it is called again when another writer came first.
+   */
+  amend(namespace: string, name: string, change: (object: T) => void, options: AmendOptions): Promise<T>;
+  /** The same objects, for what was admitted as something else (an eviction's deletion). */
+  withoutAdmission(): ResourceStore<T>;
+}
+
+export interface AmendOptions {
+  dryRun: boolean;
+  /** What the object must be. */
+  preconditions: { uid?: string; resourceVersion?: string };
 }
 
 export interface Selection {

@@ -17,7 +17,9 @@ const workload = (spec: object = {}): object => ({ metadata: { name: 'web', name
 describe('defaults', () => {
   test('a deployment rolls by quarters', () => {
     expect(decoded(deployments, workload()).spec).toMatchObject({
-      ...{ replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
+      replicas: 1,
+      revisionHistoryLimit: 10,
+      progressDeadlineSeconds: 600,
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
     });
     expect(decoded(deployments, workload({ replicas: 0, strategy: { type: 'Recreate' } })).spec).toMatchObject({ replicas: 0, strategy: { type: 'Recreate' } });
@@ -41,7 +43,9 @@ describe('defaults', () => {
       }),
     );
     expect(spec).toMatchObject({
-      ...{ replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: 'OrderedReady' },
+      replicas: 1,
+      revisionHistoryLimit: 10,
+      podManagementPolicy: 'OrderedReady',
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
       volumeClaimTemplates: [{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } }],
@@ -194,8 +198,9 @@ describe('updates', () => {
   });
 });
 
+const revision = (data: unknown): object => ({ metadata: { name: 'r', namespace: 'default' }, revision: 1, data });
+
 describe('controller revisions', () => {
-  const revision = (data: unknown): object => ({ metadata: { name: 'r', namespace: 'default' }, revision: 1, data });
   test.each([
     [undefined, ['data: Required value: data is mandatory']],
     [[1], ['data: Required value: data must be a valid JSON object']],

@@ -1,5 +1,5 @@
 import type { UpdateRules } from '../../registry/definition.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
+import { FieldErrors, quote } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { dns1123LabelErrors, labelName } from '../../util/names.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
@@ -15,6 +15,7 @@ import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../val
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { parsedSelector, validateLabelMap } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
+import { isWholeNumber } from '../validation/resource-names.ts';
 import {
   type StatusCounts,
   containerImages,
@@ -110,6 +111,8 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
   },
   warnings({ metadata, spec }, old) {
     const warnings = old && old.metadata.generation === metadata.generation ? [] : podTemplateWarnings(spec.template, 'spec.template');
+    for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
+      warnings.push(...fractionWarnings(claim, `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`));
     if ((spec.revisionHistoryLimit ?? 0) < 0)
       warnings.push('spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended');
     return warnings;
@@ -157,6 +160,15 @@ function defaultClaim(claim: PersistentVolumeClaim): void {
   claim.status = { ...claim.status, phase: claim.status?.phase ?? 'Pending' };
   for (const list of [claim.spec.resources.limits, claim.spec.resources.requests, claim.status.capacity, claim.status.allocatedResources])
     roundToThousandths(list);
+}
+
+/** Storage is counted in bytes. */
+function fractionWarnings({ spec: { resources } }: PersistentVolumeClaim, path: string): string[] {
+  return (['requests', 'limits'] as const).flatMap((side) => {
+    const quantity = resources[side]?.['storage'];
+    if (quantity === undefined || isWholeNumber(quantity)) return [];
+    return [`${path}.resources.${side}[storage]: fractional byte value ${quote(quantity)} is invalid, must be an integer`];
+  });
 }
 
 /** The gate MaxUnavailableStatefulSet is off. */

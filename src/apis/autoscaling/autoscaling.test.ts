@@ -111,7 +111,8 @@ describe('version 1', () => {
   ];
   const stored = decoded(horizontalPodAutoscalers, autoscaler({ metrics, behavior: { scaleDown: { tolerance: '0.1' } } }));
   stored.status = {
-    ...{ desiredReplicas: 2, currentReplicas: 1 },
+    desiredReplicas: 2,
+    currentReplicas: 1,
     currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 30, averageValue: '300m' } } }],
     conditions: [{ type: 'AbleToScale', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z', reason: 'R' }],
   };

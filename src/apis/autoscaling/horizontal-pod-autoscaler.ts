@@ -11,10 +11,8 @@ import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { targetsCell } from './metric-targets.ts';
 import { type ReferenceOptions, apiVersionError, validateMetrics, validateObjectReference } from './metrics.ts';
-import { dropRoundTripAnnotations, fromVersion1, toVersion1 } from './version-1.ts';
+import { DEFAULT_CPU_PERCENT, dropRoundTripAnnotations, fromVersion1, toVersion1 } from './version-1.ts';
 
-/** Of all pods' requests together, where nothing is said. */
-export const DEFAULT_CPU_PERCENT = 80;
 const PERIOD_SECONDS_MAX = 1_800;
 const STABILIZATION_SECONDS_MAX = 3_600;
 const SELECT_POLICIES = ['Disabled', 'Max', 'Min'];
@@ -35,7 +33,8 @@ const scaleDownRules = (): HPAScalingRules => ({ selectPolicy: 'Max', policies: 
 export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>('autoscaling/v2/horizontalpodautoscalers', {
   alsoServed: [
     {
-      ...{ group: 'autoscaling', version: 'v1' },
+      group: 'autoscaling',
+      version: 'v1',
       default(object) {
         const { spec } = object as unknown as { spec: { minReplicas?: number } };
         spec.minReplicas ??= 1;

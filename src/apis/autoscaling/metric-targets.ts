@@ -36,9 +36,10 @@ function valueText(target: MetricTarget | undefined, measured: MetricValueStatus
 
 function resourceText(target: MetricTarget | undefined, measured: MetricValueStatus | undefined): string {
   if (target?.averageValue !== undefined) return `${current(measured, 'averageValue')}/${target.averageValue}`;
-  const percent = (value: number | undefined, none: string): string => (value === undefined ? none : `${value}%`);
   return `${percent(measured?.averageUtilization, UNKNOWN)}/${percent(target?.averageUtilization, '<auto>')}`;
 }
+
+const percent = (value: number | undefined, none: string): string => (value === undefined ? none : `${value}%`);
 
 /** Measured, but without this value: Go prints no quantity as such. */
 const current = (measured: MetricValueStatus | undefined, field: 'value' | 'averageValue'): string => (measured ? (measured[field] ?? '<nil>') : UNKNOWN);

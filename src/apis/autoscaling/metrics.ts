@@ -31,8 +31,8 @@ const SOURCE_OF_TYPE: Record<string, SourceField> = {
   Resource: 'resource',
   ContainerResource: 'containerResource',
 };
-const TYPES = Object.keys(SOURCE_OF_TYPE).sort();
-const TARGET_TYPES = ['Utilization', 'Value', 'AverageValue'];
+const TYPES = Object.keys(SOURCE_OF_TYPE).toSorted();
+const TARGET_TYPES: ReadonlySet<string> = new Set(['Utilization', 'Value', 'AverageValue']);
 const NEITHER_VALUE_NOR_UTILIZATION = 'must set either a target raw value or a target utilization';
 const BOTH_VALUE_AND_UTILIZATION = 'may not set both a target raw value and a target utilization';
 
@@ -116,7 +116,7 @@ function validateResourceTarget(target: MetricTarget, errors: FieldErrors): void
 
 function validateTarget({ type, value, averageValue, averageUtilization }: MetricTarget, errors: FieldErrors): void {
   if (type === '') errors.at('type').required('must specify a metric target type');
-  if (!TARGET_TYPES.includes(type)) errors.at('type').invalid(type, 'must be either Utilization, Value, or AverageValue');
+  if (!TARGET_TYPES.has(type)) errors.at('type').invalid(type, 'must be either Utilization, Value, or AverageValue');
   if (value !== undefined && quantitySign(parseQuantity(value)) !== 1) errors.at('value').invalid(value, 'must be positive');
   if (averageValue !== undefined && quantitySign(parseQuantity(averageValue)) !== 1) errors.at('averageValue').invalid(averageValue, 'must be positive');
   if (averageUtilization !== undefined && averageUtilization < 1) errors.at('averageUtilization').invalid(averageUtilization, 'must be greater than 0');

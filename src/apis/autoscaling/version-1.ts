@@ -27,7 +27,8 @@ const ROUND_TRIP = [
   CURRENT_METRICS,
   CONDITIONS,
 ];
-const DEFAULT_CPU_PERCENT = 80;
+/** Of what the pods request, where nothing is said. */
+export const DEFAULT_CPU_PERCENT = 80;
 
 const RULES = [
   ['StabilizationWindowSeconds', 'stabilizationWindowSeconds'],
@@ -75,7 +76,9 @@ export function toVersion1(stored: ApiObject): ApiObject {
   const percent = metrics.map(cpuPercent).find((value) => value !== undefined);
   const currentPercent = (status.currentMetrics ?? []).findLast(isMeasuredCpu)?.resource?.current.averageUtilization;
   return {
-    ...{ kind: stored.kind, apiVersion: 'autoscaling/v1', metadata },
+    kind: stored.kind,
+    apiVersion: 'autoscaling/v1',
+    metadata,
     spec: { scaleTargetRef, minReplicas, maxReplicas, targetCPUUtilizationPercentage: percent },
     status: { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas, currentCPUUtilizationPercentage: currentPercent },
   } as ApiObject;
@@ -105,7 +108,9 @@ export function fromVersion1(object: ApiObject): ApiObject {
   const metrics = [...others, ...(percent === undefined ? [] : [cpuMetric(percent)])];
   const { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas } = status;
   return {
-    ...{ kind: object.kind, apiVersion: 'autoscaling/v2', metadata },
+    kind: object.kind,
+    apiVersion: 'autoscaling/v2',
+    metadata,
     spec: { scaleTargetRef, minReplicas, maxReplicas, metrics: metrics.length > 0 ? metrics : [cpuMetric(DEFAULT_CPU_PERCENT)], ...(behavior && { behavior }) },
     status: {
       observedGeneration,

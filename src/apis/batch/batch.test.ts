@@ -144,14 +144,15 @@ describe('updates of jobs', () => {
   });
 });
 
+const judge = (old: JobStatus, next: JobStatus, spec: object = {}): string[] => {
+  const object: Job = { ...created(jobs, job(spec)).object, status: old };
+  return updated(jobs, object, (changed) => void (changed.status = next), 'status').problems;
+};
+
 describe('statuses of jobs', () => {
   const start = '2026-01-01T00:00:00Z';
   const end = '2026-01-01T00:01:00Z';
   const condition = (type: string, status = 'True') => ({ type, status, lastProbeTime: null, lastTransitionTime: start });
-  const judge = (old: JobStatus, next: JobStatus, spec: object = {}): string[] => {
-    const object: Job = { ...created(jobs, job(spec)).object, status: old };
-    return updated(jobs, object, (changed) => void (changed.status = next), 'status').problems;
-  };
 
   test('a job ends once', () => {
     const done = { startTime: start, completionTime: end, succeeded: 1, conditions: [condition('SuccessCriteriaMet'), condition('Complete')] };

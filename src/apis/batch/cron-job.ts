@@ -9,8 +9,8 @@ import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { formatLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { cronScheduleError } from './cron-schedule.ts';
-import { validateJobTemplate } from './job-spec.ts';
-import { defaultJobTemplate, jobSpecWarnings } from './job.ts';
+import { jobSpecWarnings, validateJobTemplate } from './job-spec.ts';
+import { defaultJobTemplate } from './job.ts';
 import { timeZoneError } from './time-zone.ts';
 
 const CONCURRENCY_POLICIES = ['Allow', 'Forbid', 'Replace'];

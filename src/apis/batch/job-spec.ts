@@ -1,14 +1,14 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import { dns1123SubdomainErrors, patternError } from '../../util/names.ts';
-import { validatePodTemplateSpec } from '../core/pod/template.ts';
+import { podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { JobSpec } from '../facts/types/batch-v1.ts';
 import type { PodTemplateSpec } from '../facts/types/core-v1.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { FAILED_ONLY, POD_REPLACEMENT_POLICIES, SUCCESS_POLICY, validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts';
 
-export const INDEXED = 'Indexed';
+const INDEXED = 'Indexed';
 export const NON_INDEXED = 'NonIndexed';
 const ON_FAILURE = 'OnFailure';
 const NEVER = 'Never';
@@ -102,4 +102,10 @@ function validateRestartPolicy({ template, podFailurePolicy }: JobSpec, errors: 
   if (!restartPolicy || restartPolicy === 'Always') errors.required(`valid values: ${quote(ON_FAILURE)}, ${quote(NEVER)}`);
   else if (restartPolicy !== ON_FAILURE && restartPolicy !== NEVER) errors.notSupported(restartPolicy, [ON_FAILURE, NEVER]);
   else if (podFailurePolicy && restartPolicy !== NEVER) errors.invalid(restartPolicy, `only ${quote(NEVER)} is supported when podFailurePolicy is specified`);
+}
+
+export function jobSpecWarnings(spec: JobSpec, path: string): string[] {
+  const isLarge = isIndexed(spec) && (spec.completions ?? 0) > MANY_COMPLETIONS && (spec.parallelism ?? 0) > MANY_COMPLETIONS_MAX;
+  const large = `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`;
+  return [...(isLarge ? [large] : []), ...podTemplateWarnings(spec.template, `${path}.template`)];
 }

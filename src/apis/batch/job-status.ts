@@ -207,7 +207,11 @@ export function validateStatusChange(job: Job, old: Job, errors: FieldErrors): v
 function changeOf(job: Job, old: Job): Change {
   const [is, was] = [outcomeOf(job.status), outcomeOf(old.status)];
   return {
-    ...{ job, status: job.status, old: old.status, is, was },
+    job,
+    status: job.status,
+    old: old.status,
+    is,
+    was,
     hasChanged: (field) => !equalJson(job.status[field], old.status[field]),
     flipped: (field) => is[field] !== was[field],
   };

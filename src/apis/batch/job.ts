@@ -4,7 +4,7 @@ import { humanDuration } from '../../util/duration.ts';
 import { dns1123LabelErrors } from '../../util/names.ts';
 import { containerImages, containerNames, podNameWarnings, validateMatches } from '../apps/workload.ts';
 import { internalPodSpec, internalPodTemplate } from '../core/pod/internal-form.ts';
-import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings } from '../core/pod/template.ts';
+import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { Job, JobSpec } from '../facts/types/batch-v1.ts';
 import type { Container, PodTemplateSpec } from '../facts/types/core-v1.ts';
@@ -13,7 +13,7 @@ import { validateUnchanged } from '../validation/immutable.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { formatLabelSelector, hasInvalidLabelValue, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { POD_FAILURE_POLICY, SUCCESS_POLICY } from './job-policies.ts';
-import { NON_INDEXED, isIndexed, validateJobTemplate } from './job-spec.ts';
+import { NON_INDEXED, isIndexed, jobSpecWarnings, validateJobTemplate } from './job-spec.ts';
 import { hasCondition, validateStatusChange } from './job-status.ts';
 
 const MAX_INT32 = 2 ** 31 - 1;
@@ -25,8 +25,6 @@ const OLD_NAME_LABEL = 'job-name';
 /** The state that `kubectl get` shows, from the first condition that is true; deletion comes behind the first two. */
 const FINAL_STATES = ['Complete', 'Failed'];
 const PASSING_STATES = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
-const MANY_COMPLETIONS = 100_000;
-const MANY_PODS = 10_000;
 
 /** Pods that run until so many of them have succeeded. */
 export const jobs = defineResource<Job>('batch/v1/jobs', {
@@ -202,12 +200,6 @@ function withSchedulingOf({ metadata, spec }: PodTemplateSpec, old: PodTemplateS
 function takeResources(containers: Container[], from: readonly Container[]): void {
   if (containers.length !== from.length) return;
   for (const [index, container] of containers.entries()) if (container.name === from[index]!.name) container.resources = from[index]!.resources;
-}
-
-export function jobSpecWarnings(spec: JobSpec, path: string): string[] {
-  const isLarge = isIndexed(spec) && (spec.completions ?? 0) > MANY_COMPLETIONS && (spec.parallelism ?? 0) > MANY_PODS;
-  const large = `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`;
-  return [...(isLarge ? [large] : []), ...podTemplateWarnings(spec.template, `${path}.template`)];
 }
 
 function stateOf({ metadata, status }: Job): string {

@@ -62,6 +62,7 @@ export const replicationControllers = defineResource<ReplicationController>('v1/
     scale: scaleSubresource<ReplicationController>('replicationcontrollers', ({ spec }) => labelText(spec.selector), updateRules),
   },
 
+  selectable: { 'status.replicas': ({ status }) => String(status.replicas) },
   cells: {
     Desired: ({ spec }) => spec.replicas ?? 0,
     Current: ({ status }) => status.replicas,

@@ -6,7 +6,6 @@ import { legacyCidrWarnings } from '../validation/cidr.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { legacyIpWarnings } from '../validation/ip-address.ts';
 import { formatLabels } from '../validation/label-selector.ts';
-import { alignClusterIps, keepAllocatedValues } from './service/allocated-values.ts';
 import { validateFamilyChange } from './service/ip-families.ts';
 import { CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT, NO_IP, isExternallyAccessible, needsHealthCheckPort } from './service/traits.ts';
 import { dropUnusedFields } from './service/type-change.ts';
@@ -17,25 +16,10 @@ const DEFAULT_AFFINITY_SECONDS = 10_800;
 /** What a server does around the store: addresses and ports come from ranges that it keeps. */
 type AllocationHooks = Pick<ResourceDefinition<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'>;
 
-const NOTHING_TO_FINISH = { commit: () => {}, revert: () => {} };
-
-/** Where there are no ranges: what the client names is kept as it is. */
-const WITHOUT_ALLOCATION: AllocationHooks = {
-  beginCreate(service) {
-    alignClusterIps(service);
-    return NOTHING_TO_FINISH;
-  },
-  beginUpdate(service, old) {
-    keepAllocatedValues(service, old);
-    alignClusterIps(service, old);
-    return NOTHING_TO_FINISH;
-  },
-};
-
-/** One name, and usually one address, for a set of pods. */
-export const defineServices = (hooks: AllocationHooks = WITHOUT_ALLOCATION): ResourceDefinition<Service> =>
+/** One name, and usually one address, for a set of pods. `allocation`: see `service/allocation.ts`. */
+export const defineServices = (allocation: AllocationHooks): ResourceDefinition<Service> =>
   defineResource<Service>('v1/services', {
-    ...hooks,
+    ...allocation,
     storagePrefix: 'services/specs',
     createsOnUpdate: true,
     // KEP-5311: what DNS takes, no longer only what starts with a letter.
@@ -93,8 +77,6 @@ export const defineServices = (hooks: AllocationHooks = WITHOUT_ALLOCATION): Res
       Selector: ({ spec }) => formatLabels(spec.selector),
     },
   });
-
-export const services = defineServices();
 
 function defaultAffinity(spec: ServiceSpec): void {
   spec.sessionAffinity ||= 'None';

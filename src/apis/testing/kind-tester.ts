@@ -43,6 +43,10 @@ export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, 
   return { object, problems };
 }
 
+/** A row of `kubectl get -o wide`, by column. */
+export const cellsOf = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): Record<string, unknown> =>
+  Object.fromEntries((definition.columns ?? []).map(({ name, cell }) => [name, cell(object, new Date())]));
+
 /** Each once, as a Status' message has them. */
 function problemsOf(judge: (errors: FieldErrors) => void): string[] {
   const errors = new FieldErrors();

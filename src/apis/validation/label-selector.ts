@@ -58,7 +58,7 @@ export function parsedSelector(selector: LabelSelector | null | undefined): Pars
   const requirements: LabelRequirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] }));
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
     if (!Object.hasOwn(OPERATORS, operator) || values.length > 0 !== (operator === 'In' || operator === 'NotIn')) return undefined;
-    requirements.push({ key, operator: OPERATORS[operator]!, values: [...new Set(values)].sort() });
+    requirements.push({ key, operator: OPERATORS[operator]!, values: [...new Set(values)].toSorted() });
   }
   if (requirements.length === 0) return EVERYTHING;
   return requirements.every(isValid) ? labelSelectorOf(requirements) : undefined;
@@ -79,6 +79,6 @@ export const formatLabels = (labels: Record<string, string> | undefined): string
 /** `a=1,b=2`, in the order of keys. */
 export const labelText = (labels: Record<string, string> | undefined): string =>
   Object.keys(labels ?? {})
-    .sort()
+    .toSorted()
     .map((key) => `${key}=${labels![key]}`)
     .join(',');

@@ -1,0 +1,74 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { subdomainName } from '../../util/names.ts';
+import { internalPodPart } from '../core/pod/internal-form.ts';
+import { validateCsiDriverName } from '../core/pod/volume-sources.ts';
+import { defineResource } from '../define.ts';
+import type { VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeError } from '../facts/types/storage-v1.ts';
+import { keepMetadataForStatus } from '../status-metadata.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { inclusiveRangeError } from '../validation/ports.ts';
+
+const METADATA_MAX_BYTES = 256 * 1024;
+const MESSAGE_MAX_BYTES = 1024;
+const EXACTLY_ONE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+
+const rules = {
+  validatesWhole: 'before',
+  validatesMetadataUpdate: false,
+  validateUpdate({ spec }: VolumeAttachment, old: VolumeAttachment, errors: FieldErrors) {
+    if (!equalJson(spec, old.spec)) errors.at('spec').invalid(internalSpec(spec), 'field is immutable');
+  },
+} as const;
+
+/** Wants a volume on a node, and is told whether it is there. */
+export const volumeAttachments = defineResource<VolumeAttachment>('storage.k8s.io/v1/volumeattachments', {
+  ...rules,
+  allowsUnconditionalUpdate: false,
+
+  validate({ metadata, spec, status }, errors) {
+    validateFinalizerNames(metadata, errors);
+    validateCsiDriverName(spec.attacher, errors.at('spec', 'attacher'));
+    validateSource(spec.source, errors.at('spec', 'source'));
+    for (const error of subdomainName(spec.nodeName, false)) errors.at('spec', 'nodeName').invalid(spec.nodeName, error);
+    validateAttachmentMetadata(status?.attachmentMetadata, errors.at('status', 'attachmentMetadata'));
+    validateVolumeError(status?.attachError, errors.at('status', 'attachError'));
+    validateVolumeError(status?.detachError, errors.at('status', 'detachError'));
+    const { persistentVolumeName: name } = spec.source;
+    if (name !== undefined) for (const error of subdomainName(name, false)) errors.at('spec.source.persistentVolumeName').invalid(name, error);
+  },
+
+  subresources: { status: { update: { ...rules, prepareForUpdate: keepMetadataForStatus } } },
+
+  cells: {
+    Attacher: ({ spec }) => spec.attacher,
+    PV: ({ spec }) => spec.source.persistentVolumeName ?? '',
+    Node: ({ spec }) => spec.nodeName,
+    Attached: ({ status }) => status?.attached ?? false,
+  },
+});
+
+function validateSource({ inlineVolumeSpec, persistentVolumeName }: VolumeAttachmentSource, errors: FieldErrors): void {
+  if (!inlineVolumeSpec && persistentVolumeName === undefined) errors.required(EXACTLY_ONE);
+  else if (inlineVolumeSpec && persistentVolumeName !== undefined) errors.forbidden(EXACTLY_ONE);
+  else if (persistentVolumeName === '') errors.at('persistentVolumeName').required('must specify non empty persistentVolumeName');
+}
+
+function validateAttachmentMetadata(metadata: Record<string, string> | undefined, errors: FieldErrors): void {
+  const sizeBytes = Object.entries(metadata ?? {}).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  if (sizeBytes > METADATA_MAX_BYTES) errors.tooLong(METADATA_MAX_BYTES);
+}
+
+function validateVolumeError(error: VolumeError | undefined, errors: FieldErrors): void {
+  if (!error) return;
+  // The limit that upstream tells is not the one that it keeps.
+  if (Buffer.byteLength(error.message ?? '') > MESSAGE_MAX_BYTES) errors.at('message').tooLong(METADATA_MAX_BYTES);
+  if (error.errorCode !== undefined && error.errorCode < 0) errors.at('errorCode').invalid(error.errorCode, inclusiveRangeError(0, 2 ** 31 - 1));
+}
+
+/** As upstream's internal type prints it. */
+const internalSpec = ({ attacher, source, nodeName }: VolumeAttachmentSpec): object => ({
+  Attacher: attacher,
+  Source: { PersistentVolumeName: source.persistentVolumeName ?? null, InlineVolumeSpec: source.inlineVolumeSpec ? internalPodPart('PersistentVolumeSpec', source.inlineVolumeSpec) : null },
+  NodeName: nodeName,
+});

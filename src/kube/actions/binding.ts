@@ -1,0 +1,60 @@
+import type { Action } from '../../apis/define.ts';
+import type { Binding, Pod } from '../../apis/facts/types/core-v1.ts';
+import type { Review } from '../../registry/review-store.ts';
+import type { ResourceStore } from '../../registry/store.ts';
+import { badRequest, conflict, unknownError } from '../../util/errors.ts';
+import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
+import { setPodCondition } from './pod-condition.ts';
+import { success } from './success.ts';
+
+/** POST pods/binding: a scheduler says where a pod is to run (pkg/registry/core/pod/storage/storage.go BindingREST). */
+export const podBinding = (now: () => Date): Action => ({
+  async create({ namespace, name, body, dryRun, store, admit }) {
+    const binding = body as Binding;
+    if (binding.metadata.name !== name) throw badRequest('name in URL does not match name in Binding object');
+    validateBinding(binding);
+    await admit();
+    await assignPod(store as unknown as ResourceStore<Pod>, namespace, binding, dryRun, now());
+    return success();
+  },
+});
+
+/** POST bindings: the same, from before subresources. Its uid is no precondition. */
+export const formerBinding =
+  (pods: ResourceStore<Pod>, now: () => Date): Review<Binding> =>
+  async (binding, _context, namespace, dryRun) => {
+    validateBinding(binding);
+    const { uid: _uid, ...metadata } = binding.metadata;
+    await assignPod(pods, namespace, { ...binding, metadata }, dryRun, now());
+    return success() as Binding;
+  };
+
+/** The reference answers 500 with the bare list. */
+function validateBinding({ target }: Binding): void {
+  const errors = new FieldErrors();
+  if (target.kind && target.kind !== 'Node') errors.at('target', 'kind').notSupported(target.kind, ['Node', '<empty>']);
+  if (!target.name) errors.at('target', 'name').required();
+  if (!errors.isEmpty) throw unknownError(summarize(errors.list));
+}
+
+async function assignPod(pods: ResourceStore<Pod>, namespace: string, { metadata, target }: Binding, dryRun: boolean, now: Date): Promise<void> {
+  const { name = '', uid, resourceVersion, annotations, labels } = metadata;
+  const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
+  const assign = (pod: Pod): void => {
+    const obstacle = whyNotAssignable(pod);
+    if (obstacle !== undefined) throw conflict({ group: '', resource: 'pods/binding' }, name, obstacle);
+    pod.spec.nodeName = target.name!;
+    delete pod.status.nominatedNodeName;
+    if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
+    if (labels) pod.metadata.labels = { ...pod.metadata.labels, ...labels };
+    setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, now);
+  };
+  await pods.amend(namespace, name, assign, { dryRun, preconditions });
+}
+
+function whyNotAssignable({ metadata, spec }: Pod): string | undefined {
+  if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`;
+  if (spec.nodeName) return `pod ${metadata.name} is already assigned to node ${quote(spec.nodeName)}`;
+  if ((spec.schedulingGates ?? []).length > 0) return `pod ${metadata.name} has non-empty .spec.schedulingGates`;
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import { clone } from '../schema/clone.ts';
+import { CommitConflict } from '../storage/engine.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { conflict, notFound } from '../util/errors.ts';
+import { type StoreParts, canonical, currentEntry, encodeStored, groupResource, keyOf } from './store-parts.ts';
+import type { AmendOptions } from './store.ts';
+
+/** See ResourceStore.amend (upstream: a strategy's storage used directly, etcd3/store.go GuaranteedUpdate). */
+export async function amend<T extends ApiObject>(parts: StoreParts<T>, namespace: string, name: string, change: (object: T) => void, { dryRun, preconditions }: AmendOptions): Promise<T> {
+  const key = keyOf(parts, namespace, name);
+  for (;;) {
+    const entry = await currentEntry(parts, key);
+    if (!entry) throw notFound(groupResource(parts.definition), name);
+    const object = clone(entry.object<T>());
+    checkPreconditions(parts, key, object, preconditions);
+    change(object);
+    const amended = canonical(parts, object);
+    if (dryRun) return amended;
+    const ttlSeconds = parts.definition.ttlSeconds?.(amended);
+    try {
+      const revision = await parts.engine.commit({ type: 'put', key, value: encodeStored(amended), expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) });
+      amended.metadata.resourceVersion = String(revision);
+      return amended;
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error;
+    }
+  }
+}
+
+function checkPreconditions<T extends ApiObject>({ definition }: StoreParts<T>, key: string, { metadata }: T, { uid, resourceVersion }: AmendOptions['preconditions']): void {
+  const refuse = (what: string, wanted: string, found: string | undefined): never => {
+    const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found ?? ''}`;
+    throw conflict(groupResource(definition), metadata.name ?? '', `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
+  };
+  if (uid !== undefined && uid !== metadata.uid) refuse('UID', uid, metadata.uid);
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) refuse('ResourceVersion', resourceVersion, metadata.resourceVersion);
+}
