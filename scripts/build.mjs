@@ -1,29 +1,75 @@
-// Bundles the command and the embeddable server into dist/ (or --outdir). What a first request does not need stays in chunks of its own, loaded when asked for.
-import { chmodSync, rmSync } from 'node:fs';
+// Builds dist/ (or --outdir):
+//
+//     binnacle.js              starts command.cjs
+//     command.cjs, .cache      the command in one file, and what V8 made of it
+//     index.js and chunks      the embeddable server
+//     descriptions.json        what `kubectl explain` shows
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { writeDescriptions } from './descriptions.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string', default: 'dist' } } });
+const outdir = resolve(values.outdir);
 
-rmSync(values.outdir, { recursive: true, force: true });
-await build({
-  entryPoints: { binnacle: 'src/cli/main.ts', index: 'src/index.ts' },
-  outdir: values.outdir,
+/** V8 reads a string and parses it as JSON in a third of the time that the same text takes as a program. */
+const jsonAsText = {
+  name: 'json-as-text',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.json$/ }, ({ path }) => {
+      const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')));
+      return { contents: `export default JSON.parse(${JSON.stringify(text)})`, loader: 'js' };
+    });
+  },
+};
+
+const common = {
+  outdir,
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
-  keepNames: false,
   legalComments: 'none',
   // Native code, found beside its own package.
   external: ['lmdb'],
+  plugins: [jsonAsText],
+};
+
+rmSync(outdir, { recursive: true, force: true });
+await build({
+  ...common,
+  entryPoints: { binnacle: 'src/cli/main.ts', 'code-cache': 'src/cli/code-cache.ts', index: 'src/index.ts' },
+  format: 'esm',
+  splitting: true,
   // Bundled CommonJS packages call require.
   banner: { js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);" },
 });
-chmodSync(`${values.outdir}/binnacle.js`, 0o755);
+await build({
+  ...common,
+  entryPoints: { command: 'src/cli/command.ts' },
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  define: { 'import.meta.url': '__moduleUrl' },
+  banner: { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" },
+});
+chmodSync(join(outdir, 'binnacle.js'), 0o755);
+writeDescriptions(join(outdir, 'descriptions.json'));
+await writeCodeCache();
 
-writeDescriptions(`${values.outdir}/descriptions.json`);
+/** Starts the server once, so that the cache has the functions that every start runs. */
+async function writeCodeCache() {
+  const { loadBundle } = await import(pathToFileURL(join(outdir, 'code-cache.js')).href);
+  const { exports, writeCache } = loadBundle(join(outdir, 'command.cjs'));
+  const folder = mkdtempSync(join(tmpdir(), 'binnacle-build-'));
+  const stop = new AbortController();
+  const flags = [`--data-dir=${folder}`, '--secure-port=0', '--bind-address=127.0.0.1', '--authorization-mode=RBAC'];
+  const output = { stdout: () => {}, stderr: (text) => text.startsWith('error:') && console.error(text), columns: 0 };
+  const code = await exports.runCommand(['node', 'binnacle', 'serve', ...flags], output, { stopSignal: stop.signal, onReady: () => stop.abort() });
+  rmSync(folder, { recursive: true });
+  if (code !== 0) process.exit(code);
+  writeCache();
+}

@@ -1,4 +1,16 @@
-import { CoreV1Api, type Informer, KubeConfig, ListWatch, type ObjectCache, PatchStrategy, type V1ConfigMap, type V1ConfigMapList, Watch, makeInformer, setHeaderOptions } from '@kubernetes/client-node';
+import {
+  CoreV1Api,
+  type Informer,
+  KubeConfig,
+  ListWatch,
+  type ObjectCache,
+  PatchStrategy,
+  type V1ConfigMap,
+  type V1ConfigMapList,
+  Watch,
+  makeInformer,
+  setHeaderOptions,
+} from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CuttableProxy } from './support/proxy.ts';
 import { type ServerProcess, startServer } from './support/server.ts';
@@ -34,6 +46,9 @@ const create = (name: string, metadata: V1ConfigMap['metadata'] = {}, data: Reco
   client.createNamespacedConfigMap({ namespace, body: { metadata: { name, ...metadata }, data } });
 const versionOf = (object: V1ConfigMap | V1ConfigMapList): string => object.metadata!.resourceVersion!;
 
+const patch = (body: unknown, strategy: string): Promise<V1ConfigMap> =>
+  api.patchNamespacedConfigMap({ name: 'patched', namespace, body }, setHeaderOptions('Content-Type', strategy));
+
 describe('one object', () => {
   test('is created, read, replaced and deleted', async () => {
     const created = await create('one', {}, { a: '1' });
@@ -48,8 +63,6 @@ describe('one object', () => {
 
   test('is patched in three ways', async () => {
     await create('patched', {}, { a: '1', b: '2' });
-    const patch = (body: unknown, strategy: string): Promise<V1ConfigMap> =>
-      api.patchNamespacedConfigMap({ name: 'patched', namespace, body }, setHeaderOptions('Content-Type', strategy));
     expect((await patch([{ op: 'remove', path: '/data/a' }], PatchStrategy.JsonPatch)).data).toEqual({ b: '2' });
     expect((await patch({ data: { b: null, c: '3' } }, PatchStrategy.MergePatch)).data).toEqual({ c: '3' });
     expect((await patch({ data: { d: '4', $patch: 'replace' } }, PatchStrategy.StrategicMergePatch)).data).toEqual({ d: '4' });
@@ -73,7 +86,7 @@ test('pages are of one moment, whatever is written between them', async () => {
     const page: V1ConfigMapList = await api.listNamespacedConfigMap({ namespace, labelSelector: 'suite=pages', limit: 7, ...(token && { _continue: token }) });
     seen.push(...page.items.map(({ metadata }) => metadata!.name!));
     versions.add(versionOf(page));
-    token = page.metadata?._continue;
+    token = page.metadata?._continue; // oxlint-disable-line no-underscore-dangle -- the client's name
     await create(`page-0${seen.length}-between`, { labels });
     await api.deleteNamespacedConfigMap({ name: names.at(-1 - versions.size)!, namespace }).catch(() => undefined);
   } while (token);
@@ -81,36 +94,37 @@ test('pages are of one moment, whatever is written between them', async () => {
   expect(versions.size).toBe(1);
 });
 
+const versionNames = async (options: { resourceVersion: string; resourceVersionMatch?: string; limit?: number }): Promise<(string | undefined)[]> =>
+  (await api.listNamespacedConfigMap({ namespace, labelSelector: 'suite=versions', ...options })).items.map(({ metadata }) => metadata!.name);
+
 test('a list of a version is what was asked for', async () => {
   const first = await create('version-1', { labels: { suite: 'versions' } });
   const second = await create('version-2', { labels: { suite: 'versions' } });
-  const names = async (options: { resourceVersion: string; resourceVersionMatch?: string; limit?: number }): Promise<(string | undefined)[]> =>
-    (await api.listNamespacedConfigMap({ namespace, labelSelector: 'suite=versions', ...options })).items.map(({ metadata }) => metadata!.name);
-  expect(await names({ resourceVersion: versionOf(first), resourceVersionMatch: 'Exact' })).toEqual(['version-1']);
-  expect(await names({ resourceVersion: versionOf(second), resourceVersionMatch: 'Exact' })).toEqual(['version-1', 'version-2']);
-  expect(await names({ resourceVersion: versionOf(first), resourceVersionMatch: 'NotOlderThan' })).toEqual(['version-1', 'version-2']);
-  expect(await names({ resourceVersion: '0' })).toEqual(['version-1', 'version-2']);
-  await expect(names({ resourceVersion: '0', resourceVersionMatch: 'Exact' })).rejects.toMatchObject({ code: 422 });
-  await expect(names({ resourceVersion: 'x' })).rejects.toMatchObject({ code: 400 });
+  expect(await versionNames({ resourceVersion: versionOf(first), resourceVersionMatch: 'Exact' })).toEqual(['version-1']);
+  expect(await versionNames({ resourceVersion: versionOf(second), resourceVersionMatch: 'Exact' })).toEqual(['version-1', 'version-2']);
+  expect(await versionNames({ resourceVersion: versionOf(first), resourceVersionMatch: 'NotOlderThan' })).toEqual(['version-1', 'version-2']);
+  expect(await versionNames({ resourceVersion: '0' })).toEqual(['version-1', 'version-2']);
+  await expect(versionNames({ resourceVersion: '0', resourceVersionMatch: 'Exact' })).rejects.toMatchObject({ code: 422 });
+  await expect(versionNames({ resourceVersion: 'x' })).rejects.toMatchObject({ code: 400 });
 });
 
-describe('watch', () => {
-  /** The events of a watch until `count` of them came. */
-  function watchFor(count: number, query: Record<string, string | boolean>): Promise<string[]> {
-    const events: string[] = [];
-    return new Promise((resolve, reject) => {
-      const controller = new Watch(config).watch(
-        PATH,
-        query,
-        (type, object: V1ConfigMap) => {
-          events.push([type, object.metadata?.name, object.metadata?.annotations?.['k8s.io/initial-events-end'] && 'end'].filter(Boolean).join(' '));
-          if (events.length === count) void controller.then((stopper) => stopper.abort()).then(() => resolve(events));
-        },
-        reject,
-      );
-    });
-  }
+/** The events of a watch until `count` of them came. */
+function watchFor(count: number, query: Record<string, string | boolean>): Promise<string[]> {
+  const events: string[] = [];
+  return new Promise((resolve, reject) => {
+    const controller = new Watch(config).watch(
+      PATH,
+      query,
+      (type, object: V1ConfigMap) => {
+        events.push([type, object.metadata?.name, object.metadata?.annotations?.['k8s.io/initial-events-end'] && 'end'].filter(Boolean).join(' '));
+        if (events.length === count) void controller.then((stopper) => stopper.abort()).then(() => resolve(events));
+      },
+      reject,
+    );
+  });
+}
 
+describe('watch', () => {
   test('from a version tells what happened since', async () => {
     const labels = { suite: 'watch' };
     const first = await create('watch-1', { labels });
@@ -155,14 +169,14 @@ class Told {
   }
 }
 
+/** As the client's users write it: after an error, start again. */
+function keepStarted(informer: Informer<V1ConfigMap>): void {
+  informer.on('error', () => setImmediate(() => void informer.start()));
+}
+
+const listed = (client: CoreV1Api, labelSelector: string) => (): Promise<V1ConfigMapList> => client.listNamespacedConfigMap({ namespace, labelSelector });
+
 describe('an informer', () => {
-  /** As the client's users write it: after an error, start again. */
-  function keepStarted(informer: Informer<V1ConfigMap>): void {
-    informer.on('error', () => setImmediate(() => void informer.start()));
-  }
-
-  const listed = (client: CoreV1Api, labelSelector: string) => (): Promise<V1ConfigMapList> => client.listNamespacedConfigMap({ namespace, labelSelector });
-
   test('tells what is there and what changes', async () => {
     const labels = { suite: 'informer' };
     await create('there', { labels });
@@ -183,7 +197,15 @@ describe('an informer', () => {
     const throughProxy = configFor(server, `https://127.0.0.1:${proxy.port}`);
     const labelSelector = 'suite=cut';
     // Reconnects wait for nothing: the client's own back-off would only make the test longer.
-    const informer = new ListWatch<V1ConfigMap>(PATH, new Watch(throughProxy), listed(throughProxy.makeApiClient(CoreV1Api), labelSelector), false, labelSelector, undefined, { delayFn: async () => {} });
+    const informer = new ListWatch<V1ConfigMap>(
+      PATH,
+      new Watch(throughProxy),
+      listed(throughProxy.makeApiClient(CoreV1Api), labelSelector),
+      false,
+      labelSelector,
+      undefined,
+      { delayFn: async () => {} },
+    );
     const told = new Told(informer);
     keepStarted(informer);
     await informer.start();
@@ -206,7 +228,9 @@ describe('an informer', () => {
     const ownConfig = configFor(own, own.url);
     const ownApi = ownConfig.makeApiClient(CoreV1Api);
     const labelSelector = 'suite=restart';
-    const informer = new ListWatch<V1ConfigMap>(PATH, new Watch(ownConfig), listed(ownApi, labelSelector), false, labelSelector, undefined, { delayFn: async () => {} });
+    const informer = new ListWatch<V1ConfigMap>(PATH, new Watch(ownConfig), listed(ownApi, labelSelector), false, labelSelector, undefined, {
+      delayFn: async () => {},
+    });
     const told = new Told(informer);
     keepStarted(informer);
     await informer.start();

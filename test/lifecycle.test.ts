@@ -111,7 +111,9 @@ describe('TLS', () => {
     const folder = temporaryFolder();
     const main = pairIn(folder, 'main', authority, 'main-1', 'api.example');
     const other = pairIn(folder, 'other', authority, 'other-1', 'other.example');
-    const server = await startServer({ flags: [`--tls-cert-file=${main.certFile}`, `--tls-private-key-file=${main.keyFile}`, `--tls-sni-cert-key=${other.certFile},${other.keyFile}`] });
+    const server = await startServer({
+      flags: [`--tls-cert-file=${main.certFile}`, `--tls-private-key-file=${main.keyFile}`, `--tls-sni-cert-key=${other.certFile},${other.keyFile}`],
+    });
     expect(await nameServed(server.port, 'api.example')).toBe('main-1');
     expect(await nameServed(server.port, 'other.example')).toBe('other-1');
     pairIn(folder, 'main', authority, 'main-2', 'api.example');
@@ -140,15 +142,22 @@ describe('TLS', () => {
   });
 });
 
-describe('what cannot be is said in one line, with exit 1', () => {
-  /** The whole of what the command said, but for warnings. */
-  async function failureOf(...flags: string[]): Promise<{ code: number | null; lines: string[] }> {
-    const dataDir = temporaryFolder();
-    const run = new CommandProcess(['serve', `--data-dir=${dataDir}`, `--token-auth-file=${TOKENS_FILE}`, '--bind-address=127.0.0.1', '--secure-port=0', ...flags]);
-    const { code } = await run.exited;
-    return { code, lines: run.lines.filter((line) => !/^W\d{4}/.test(line)) };
-  }
+/** The whole of what the command said, but for warnings. */
+async function failureOf(...flags: string[]): Promise<{ code: number | null; lines: string[] }> {
+  const dataDir = temporaryFolder();
+  const run = new CommandProcess([
+    'serve',
+    `--data-dir=${dataDir}`,
+    `--token-auth-file=${TOKENS_FILE}`,
+    '--bind-address=127.0.0.1',
+    '--secure-port=0',
+    ...flags,
+  ]);
+  const { code } = await run.exited;
+  return { code, lines: run.lines.filter((line) => !/^W\d{4}/.test(line)) };
+}
 
+describe('what cannot be is said in one line, with exit 1', () => {
   test('a port that is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => holder.once('listening', resolve));
@@ -176,7 +185,11 @@ describe('what cannot be is said in one line, with exit 1', () => {
     ['a bad value', ['--shutdown-delay-duration=soon'], /^error: invalid argument "soon" for "--shutdown-delay-duration" flag/],
     ['a value out of range', ['--secure-port=70000'], /^error: --secure-port 70000 must be between/],
     ['a file that is not there', ['--client-ca-file=/no/such/file'], /^error: .*\/no\/such\/file.*no such file/],
-    ['an address that the machine has not', ['--bind-address=192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: choose another with --bind-address$/],
+    [
+      'an address that the machine has not',
+      ['--bind-address=192.0.2.1'],
+      /^error: this machine has no address 192\.0\.2\.1: choose another with --bind-address$/,
+    ],
     ['a word too many', ['extra'], /^error: "binnacle serve" does not take any arguments, got \["extra"\]$/],
   ])('%s', async (_name, flags, message) => {
     const { code, lines } = await failureOf(...flags);

@@ -46,12 +46,15 @@ interface Table {
 }
 
 describe('an object', () => {
-  test.each(['', '*/*', 'application/json', 'text/html, application/json;q=0.9', 'application/cbor;q=0.1, application/json'])('as JSON for "%s"', async (type) => {
-    const answer = await get(SHOWN, type === '' ? {} : accept(type));
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
-    expect(answer.json()).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'shown' }, data: { key: 'value' } });
-    expect(answer.text.endsWith('}\n')).toBe(true);
-  });
+  test.each(['', '*/*', 'application/json', 'text/html, application/json;q=0.9', 'application/cbor;q=0.1, application/json'])(
+    'as JSON for "%s"',
+    async (type) => {
+      const answer = await get(SHOWN, type === '' ? {} : accept(type));
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
+      expect(answer.json()).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'shown' }, data: { key: 'value' } });
+      expect(answer.text.endsWith('}\n')).toBe(true);
+    },
+  );
 
   test('as YAML', async () => {
     const answer = await get(SHOWN, accept('application/yaml'));
@@ -72,7 +75,9 @@ describe('an object', () => {
     const table = answer.json<Table>();
     expect(table.kind).toBe('Table');
     expect(table.columnDefinitions?.map(({ name }) => name)).toEqual(['Name', 'Data', 'Age']);
-    expect(table.rows).toMatchObject([{ cells: ['shown', 1, expect.stringMatching(/^\d+[smh]/)], object: { kind: 'PartialObjectMetadata', metadata: { name: 'shown' } } }]);
+    expect(table.rows).toMatchObject([
+      { cells: ['shown', 1, expect.stringMatching(/^\d+[smh]/)], object: { kind: 'PartialObjectMetadata', metadata: { name: 'shown' } } },
+    ]);
     const yaml = parseYaml((await get(SHOWN, accept(`application/yaml;${TABLE}`))).text) as Table;
     expect(yaml.rows[0]!.cells[0]).toBe('shown');
     expect((await get(SHOWN, accept(`${PROTOBUF};${TABLE}`))).status).toBe(406);
@@ -116,19 +121,19 @@ describe('a list', () => {
   });
 });
 
-describe('a watch', () => {
-  const firstEvent = async (type: string): Promise<TestEvent> => {
-    const response = await client.open({ path: WATCH_SHOWN, headers: accept(type) });
-    expect(response.statusCode).toBe(200);
-    let text = '';
-    for await (const chunk of response) {
-      text += String(chunk);
-      if (text.includes('\n')) break;
-    }
-    response.destroy();
-    return JSON.parse(text.slice(0, text.indexOf('\n'))) as TestEvent;
-  };
+const firstEvent = async (type: string): Promise<TestEvent> => {
+  const response = await client.open({ path: WATCH_SHOWN, headers: accept(type) });
+  expect(response.statusCode).toBe(200);
+  let text = '';
+  for await (const chunk of response) {
+    text += String(chunk);
+    if (text.includes('\n')) break;
+  }
+  response.destroy();
+  return JSON.parse(text.slice(0, text.indexOf('\n'))) as TestEvent;
+};
 
+describe('a watch', () => {
   test('as JSON lines', async () => {
     const response = await client.open({ path: WATCH_SHOWN });
     expect([response.headers['content-type'], response.headers['transfer-encoding']]).toEqual(['application/json', 'chunked']);
@@ -138,8 +143,14 @@ describe('a watch', () => {
   });
 
   test('of tables and of metadata', async () => {
-    expect(await firstEvent(`application/json;${TABLE}`)).toMatchObject({ type: 'ADDED', object: { kind: 'Table', rows: [{ cells: ['shown', 1, expect.any(String)] }] } });
-    expect(await firstEvent(`application/json;${PARTIAL}`)).toMatchObject({ type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata: { name: 'shown' } } });
+    expect(await firstEvent(`application/json;${TABLE}`)).toMatchObject({
+      type: 'ADDED',
+      object: { kind: 'Table', rows: [{ cells: ['shown', 1, expect.any(String)] }] },
+    });
+    expect(await firstEvent(`application/json;${PARTIAL}`)).toMatchObject({
+      type: 'ADDED',
+      object: { kind: 'PartialObjectMetadata', metadata: { name: 'shown' } },
+    });
   });
 
   test('as protobuf in frames of a length and an event', async () => {
@@ -185,7 +196,8 @@ describe('what is sent', () => {
 
 describe('an answer', () => {
   test('is compressed when it is long and the client can read that', async () => {
-    for (let part = 0; part < 3; part++) await client.create(CONFIG_MAPS, { metadata: { name: `long-${part}`, labels: { long: 'yes' } }, data: { text: 'x'.repeat(60_000) } });
+    for (let part = 0; part < 3; part++)
+      await client.create(CONFIG_MAPS, { metadata: { name: `long-${part}`, labels: { long: 'yes' } }, data: { text: 'x'.repeat(60_000) } });
     const long = `${CONFIG_MAPS}?labelSelector=long`;
     const plain = await get(long);
     const packed = await get(long, { 'accept-encoding': 'gzip' });
@@ -233,36 +245,39 @@ describe('methods', () => {
     const preflight = await client.send({ method: 'OPTIONS', path: SHOWN, headers: { origin: 'https://console.example' } });
     expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, 'https://console.example']);
     expect(preflight.headers['access-control-allow-methods']).toContain('PATCH');
-    expect((await get(SHOWN, { origin: 'https://console.example' })).headers).toMatchObject({ 'access-control-allow-origin': 'https://console.example', 'access-control-allow-credentials': 'true' });
+    expect((await get(SHOWN, { origin: 'https://console.example' })).headers).toMatchObject({
+      'access-control-allow-origin': 'https://console.example',
+      'access-control-allow-credentials': 'true',
+    });
     expect((await get(SHOWN, { origin: 'https://console.example.evil' })).headers['access-control-allow-origin']).toBeUndefined();
   });
 });
 
-describe('limits', () => {
-  /** A creation whose body never comes to its end. */
-  function hangingCreate(query: string, token: string): { answer: Promise<number>; cancel(): void } {
-    const request = httpsRequest({
-      host: '127.0.0.1',
-      port: server.port,
-      ca: server.ca,
-      agent: false,
-      method: 'POST',
-      path: `${CONFIG_MAPS}${query}`,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': '1000' },
+/** A creation whose body never comes to its end. */
+function hangingCreate(query: string, token: string): { answer: Promise<number>; cancel(): void } {
+  const request = httpsRequest({
+    host: '127.0.0.1',
+    port: server.port,
+    ca: server.ca,
+    agent: false,
+    method: 'POST',
+    path: `${CONFIG_MAPS}${query}`,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': '1000' },
+  });
+  const answer = new Promise<number>((resolve) => {
+    request.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode!);
     });
-    const answer = new Promise<number>((resolve) => {
-      request.on('response', (response) => {
-        response.resume();
-        resolve(response.statusCode!);
-      });
-      request.on('error', () => resolve(0));
-    });
-    request.write('{');
-    const cancel = (): void => void request.destroy();
-    onTestFinished(cancel);
-    return { answer, cancel };
-  }
+    request.on('error', () => resolve(0));
+  });
+  request.write('{');
+  const cancel = (): void => void request.destroy();
+  onTestFinished(cancel);
+  return { answer, cancel };
+}
 
+describe('limits', () => {
   test('?timeout= is a deadline', async () => {
     expect(await hangingCreate('?timeout=100ms', 'admin-token').answer).toBe(504);
     const bad = await get(`${SHOWN}?timeout=soon`);

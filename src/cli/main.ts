@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-import { runCommand } from './command.ts';
+import { fileURLToPath } from 'node:url';
+import { loadBundle } from './code-cache.ts';
+
+const { runCommand } = loadBundle<typeof import('./command.ts')>(fileURLToPath(new URL('./command.cjs', import.meta.url))).exports;
 
 const output = {
   stdout: (text: string) => void process.stdout.write(text),

@@ -12,10 +12,11 @@ import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
 import { createKube, openKubeStores } from '../kube/server.ts';
 import type { TokenReader } from '../apis/authentication/reviews.ts';
+import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
 import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { ServerChain } from '../server/chain.ts';
-import { InProcessClient } from '../server/in-process-client.ts';
+import type { InProcessClient } from '../server/in-process-client.ts';
 import { notFoundHandler } from '../server/not-found.ts';
 import { Stores } from '../server/stores.ts';
 import { pathSegmentName } from '../util/names.ts';
@@ -25,7 +26,10 @@ import type { CompletedOptions } from './completion.ts';
 
 export interface ChainParts {
   engine: Engine;
+  /** What the stores of this chain join. */
+  client: InProcessClient;
   readToken: TokenReader;
+  tokenIssuer: TokenIssuerOptions | undefined;
   bootstrap: BootstrapOptions;
   now: () => Date;
 }
@@ -41,8 +45,7 @@ export interface CreatedChain extends ServerChain {
 }
 
 /** The three servers on one store, tail first: not found ← extensions ← kube ← aggregator. */
-export function createServerChain(options: CompletedOptions, { engine, readToken, bootstrap, now }: ChainParts): CreatedChain {
-  const client = new InProcessClient();
+export function createServerChain(options: CompletedOptions, { engine, client, readToken, tokenIssuer, bootstrap, now }: ChainParts): CreatedChain {
   const admission = new AdmissionChain();
   const stores = new Stores({
     feed: new CacheFeed(engine, { prefix: `${options.etcdPrefix}/` }),
@@ -58,7 +61,11 @@ export function createServerChain(options: CompletedOptions, { engine, readToken
 
   const definitions = stores.open(defineResource('apiextensions.k8s.io/v1/customresourcedefinitions', { storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions' }));
   const apiServices = stores.open(defineResource('apiregistration.k8s.io/v1/apiservices', { storagePrefix: 'apiregistration.k8s.io/apiservices', nameErrors: pathSegmentName }));
-  const kubeStores = openKubeStores(stores);
+  const kubeStores = openKubeStores(stores, {
+    ...{ client, tokenIssuer, now, preferredAddressTypes: options.kubeletPreferredAddressTypes },
+    // Authorization reads the stores that are opened here.
+    authorizer: { authorize: (attributes) => authorizer.authorize(attributes) },
+  });
   const { authorizer, rbac } = createAuthorization(options.authorizationMode as AuthorizationMode[], client);
   const plugins = [namespaceLifecycle(client)].filter(({ name }) => options.admissionPlugins.includes(name));
   admission.use([...plugins, { name: 'RBACEscalation', operations: new Set(['CREATE', 'UPDATE'] as const), ...escalationCheck(rbac, authorizer) }]);

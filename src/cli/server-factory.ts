@@ -1,10 +1,14 @@
 import type { TokenReader } from '../apis/authentication/reviews.ts';
 import { createAuthenticator } from '../authentication/chain.ts';
+import { withImplicitAudiences } from '../authentication/implicit-audiences.ts';
 import { createLoopbackIdentity } from '../authentication/loopback.ts';
+import { ServiceAccountTokens } from '../authentication/service-account.ts';
 import type { TokenAuthenticator } from '../authentication/token-authenticator.ts';
 import { loadTokenFile } from '../authentication/token-file.ts';
 import { firstTokenOf } from '../authentication/union.ts';
+import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
 import { type RunningChain, prepareRun } from '../server/chain.ts';
+import { InProcessClient } from '../server/in-process-client.ts';
 import type { Engine } from '../storage/engine.ts';
 import { openEngine } from '../storage/open.ts';
 import { ALL_AUTHENTICATED } from '../util/user.ts';
@@ -14,7 +18,7 @@ import { bootstrapOptions, frontOptions } from './front-options.ts';
 import type { Logger } from './logger.ts';
 import type { ServerFactory } from './run.ts';
 import { createServerChain } from './server-chain.ts';
-import { loadVerificationKeys } from './signing-keys.ts';
+import { type ServiceAccountKeys, loadServiceAccountKeys } from './signing-keys.ts';
 import { type ServingFiles, openServingFiles, startListening } from './serving-files.ts';
 
 /** CreateServerChain → PrepareRun → Run, on the store that the options name. */
@@ -47,10 +51,18 @@ export const createServer: ServerFactory = async (options, logger) => {
 
 async function run(options: CompletedOptions, logger: Logger, files: ServingFiles, engine: Engine, stop: AbortSignal): Promise<RunningChain> {
   const address = { port: options.securePort };
-  const verificationKeys = loadVerificationKeys(options);
-  verificationKeys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
-  const tokens = tokenAuthenticators(options, logger);
-  const chain = createServerChain(options, { engine, readToken: tokenReader(tokens), bootstrap: bootstrapOptions(options, logger, files, address), now: () => new Date() });
+  const now = (): Date => new Date();
+  const client = new InProcessClient();
+  const keys = loadServiceAccountKeys(options);
+  keys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
+  const verificationKeys = keys.then(({ verification }) => verification);
+  verificationKeys.catch(() => undefined);
+  const serviceAccounts = new ServiceAccountTokens({ issuers: options.serviceAccountIssuer, publicKeys: verificationKeys, apiAudiences: options.apiAudiences, client, now });
+  const tokens = [...staticTokens(options, logger), serviceAccounts];
+  const chain = createServerChain(options, {
+    ...{ engine, client, now, bootstrap: bootstrapOptions(options, logger, files, address) },
+    ...{ readToken: tokenReader(tokens, options.apiAudiences), tokenIssuer: tokenIssuer(options, keys) },
+  });
   await chain.synced;
   const authenticator = createAuthenticator({
     tokens,
@@ -63,9 +75,20 @@ async function run(options: CompletedOptions, logger: Logger, files: ServingFile
   return running;
 }
 
-function tokenAuthenticators(options: CompletedOptions, logger: Logger): TokenAuthenticator[] {
+function staticTokens(options: CompletedOptions, logger: Logger): TokenAuthenticator[] {
   const fromFile = options.tokenAuthFile === '' ? [] : [loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message))];
-  return [createLoopbackIdentity().tokens, ...fromFile];
+  return [createLoopbackIdentity().tokens, ...fromFile].map((tokens) => withImplicitAudiences(tokens, options.apiAudiences));
+}
+
+function tokenIssuer(options: CompletedOptions, keys: Promise<ServiceAccountKeys>): TokenIssuerOptions | undefined {
+  if (options.serviceAccountSigningKeyFile === '') return undefined;
+  const signingKey = keys.then(({ signing }) => signing!);
+  signingKey.catch(() => undefined);
+  return {
+    ...{ issuer: options.serviceAccountIssuer[0]!, signingKey, apiAudiences: options.apiAudiences },
+    maxLifetimeSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
+    extendsPodTokens: options.serviceAccountExtendTokenExpiration,
+  };
 }
 
 /** The same array until the file changes: what was found for a connection holds so long. */
@@ -75,11 +98,21 @@ function authoritiesOf(clientCa: { readonly current: string; onChange(listener: 
   return () => authorities;
 }
 
-/** As a request that carried the token would be taken. */
-function tokenReader(tokens: readonly TokenAuthenticator[]): TokenReader {
+const INVALID = 'invalid bearer token';
+
+/** As a request that carried the token would be taken. The reference asks for its own token apart, so that complaint stands before any other. */
+function tokenReader(tokens: readonly TokenAuthenticator[], apiAudiences: readonly string[]): TokenReader {
   const all = firstTokenOf(tokens);
-  return async (token) => {
-    const found = await all.authenticateToken(token);
-    return found && { ...found, user: { ...found.user, groups: [...found.user.groups, ALL_AUTHENTICATED] } };
+  const read = async (token: string, audiences: readonly string[]) => {
+    try {
+      return await all.authenticateToken(token, audiences);
+    } catch (error) {
+      throw new Error(`[${INVALID}, ${(error as Error).message}]`);
+    }
+  };
+  return async (token, audiences) => {
+    const found = await read(token, audiences.length > 0 ? audiences : apiAudiences);
+    if (!found) throw new Error(INVALID);
+    return { ...found, user: { ...found.user, groups: [...found.user.groups, ALL_AUTHENTICATED] } };
   };
 }

@@ -5,13 +5,29 @@ import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import { readIfThere, writePrivately } from './files.ts';
 
+export interface ServiceAccountKeys {
+  /** Signs the tokens that are issued here; undefined where another service signs them. */
+  signing: KeyObject | undefined;
+  /** The public keys of all that may have signed. */
+  verification: readonly KeyObject[];
+}
+
 /**
- * The public keys of all that may have signed service account tokens. Our own key is made at the first start and kept: RSA, since not every verifier knows
+ * The keys of service account tokens. Our own key is made at the first start and kept: RSA, since not every verifier knows
  * another kind. That takes a while, so it is made on another thread while the server starts.
  */
-export async function loadVerificationKeys(options: CompletedOptions): Promise<KeyObject[]> {
-  if (options.isSigningKeyGenerated) await makeSigningKey(options.serviceAccountSigningKeyFile);
-  return options.serviceAccountKeyFile.flatMap(readPublicKeys);
+export async function loadServiceAccountKeys(options: CompletedOptions): Promise<ServiceAccountKeys> {
+  const { serviceAccountSigningKeyFile: signingKeyFile, serviceAccountKeyFile: keyFiles } = options;
+  if (options.isSigningKeyGenerated) await makeSigningKey(signingKeyFile);
+  return { signing: signingKeyFile === '' ? undefined : readPrivateKey(signingKeyFile), verification: keyFiles.flatMap(readPublicKeys) };
+}
+
+function readPrivateKey(path: string): KeyObject {
+  try {
+    return createPrivateKey(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new CommandError(`--service-account-signing-key-file: ${path} holds no key that can be used: ${(error as Error).message}`);
+  }
 }
 
 async function makeSigningKey(path: string): Promise<void> {

@@ -1,11 +1,24 @@
 import { defineResource } from '../apis/define.ts';
 import { groupVersions, resourcesOf } from '../apis/facts/resources.ts';
 import { configMaps } from '../apis/core/config-map.ts';
+import { endpoints } from '../apis/core/endpoints.ts';
+import { limitRanges } from '../apis/core/limit-range.ts';
 import { namespaces } from '../apis/core/namespace.ts';
+import { nodes } from '../apis/core/node.ts';
+import { persistentVolumeClaims } from '../apis/core/persistent-volume-claim.ts';
+import { persistentVolumes } from '../apis/core/persistent-volume.ts';
 import { podTemplates } from '../apis/core/pod-template.ts';
 import { pods } from '../apis/core/pod/pod.ts';
 import { replicationControllers } from '../apis/core/replication-controller.ts';
+import { resourceQuotas } from '../apis/core/resource-quota.ts';
 import { secrets } from '../apis/core/secret.ts';
+import { serviceAccounts } from '../apis/core/service-account.ts';
+import { mutatingAdmissionPolicies } from '../apis/admissionregistration/mutating-admission-policy.ts';
+import { mutatingAdmissionPolicyBindings } from '../apis/admissionregistration/mutating-admission-policy-binding.ts';
+import { mutatingWebhookConfigurations } from '../apis/admissionregistration/mutating-webhook-configuration.ts';
+import { validatingAdmissionPolicies } from '../apis/admissionregistration/validating-admission-policy.ts';
+import { validatingAdmissionPolicyBindings } from '../apis/admissionregistration/validating-admission-policy-binding.ts';
+import { validatingWebhookConfigurations } from '../apis/admissionregistration/validating-webhook-configuration.ts';
 import { controllerRevisions } from '../apis/apps/controller-revision.ts';
 import { daemonSets } from '../apis/apps/daemon-set.ts';
 import { deployments } from '../apis/apps/deployment.ts';
@@ -16,6 +29,7 @@ import { cronJobs } from '../apis/batch/cron-job.ts';
 import { jobs } from '../apis/batch/job.ts';
 import { certificateSigningRequests } from '../apis/certificates/certificate-signing-request.ts';
 import { leases } from '../apis/coordination/lease.ts';
+import { endpointSlices } from '../apis/discovery/endpoint-slice.ts';
 import { flowSchemas } from '../apis/flowcontrol/flow-schema.ts';
 import { priorityLevelConfigurations } from '../apis/flowcontrol/priority-level-configuration.ts';
 import { ingresses } from '../apis/networking/ingress.ts';
@@ -29,6 +43,10 @@ import { clusterRoles } from '../apis/rbac/cluster-role.ts';
 import { clusterRoleBindings } from '../apis/rbac/cluster-role-binding.ts';
 import { roles } from '../apis/rbac/role.ts';
 import { roleBindings } from '../apis/rbac/role-binding.ts';
+import { deviceClasses } from '../apis/resource/device-class.ts';
+import { resourceClaims } from '../apis/resource/resource-claim.ts';
+import { resourceClaimTemplates } from '../apis/resource/resource-claim-template.ts';
+import { resourceSlices } from '../apis/resource/resource-slice.ts';
 import { priorityClasses } from '../apis/scheduling/priority-class.ts';
 import { csiDrivers } from '../apis/storage/csi-driver.ts';
 import { csiNodes } from '../apis/storage/csi-node.ts';
@@ -42,11 +60,24 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 /** Every kind that the kube server keeps, by group. */
 export const KINDS: readonly ResourceDefinition[] = [
   configMaps,
+  endpoints,
+  limitRanges,
   namespaces,
+  nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
   podTemplates,
   pods,
   replicationControllers,
+  resourceQuotas,
   secrets,
+  serviceAccounts,
+  mutatingAdmissionPolicies,
+  mutatingAdmissionPolicyBindings,
+  mutatingWebhookConfigurations,
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
+  validatingWebhookConfigurations,
   controllerRevisions,
   daemonSets,
   deployments,
@@ -57,6 +88,7 @@ export const KINDS: readonly ResourceDefinition[] = [
   jobs,
   certificateSigningRequests,
   leases,
+  endpointSlices,
   flowSchemas,
   priorityLevelConfigurations,
   ingresses,
@@ -70,6 +102,10 @@ export const KINDS: readonly ResourceDefinition[] = [
   clusterRoleBindings,
   roles,
   roleBindings,
+  deviceClasses,
+  resourceClaims,
+  resourceClaimTemplates,
+  resourceSlices,
   priorityClasses,
   csiDrivers,
   csiNodes,

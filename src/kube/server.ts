@@ -3,6 +3,7 @@ import { type TokenReader, selfSubjectReview, tokenReview } from '../apis/authen
 import { builtInApiVersions } from '../apis/api-versions.ts';
 import { defineResource } from '../apis/define.ts';
 import type { GroupVersionFacts } from '../apis/facts/resources.ts';
+import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { Handler } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
@@ -10,6 +11,8 @@ import type { ResourceStore } from '../registry/store.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import type { Stores } from '../server/stores.ts';
+import { type ActionOptions, withKubeActions } from './actions/actions.ts';
+import { formerBinding } from './actions/binding.ts';
 import { type BootstrapOptions, bootstrapHooks } from './bootstrap/hooks.ts';
 import { KINDS, remainingKinds } from './kinds.ts';
 
@@ -27,14 +30,14 @@ export interface KubeOptions {
 /** The middle of the chain: every built-in group but the two that the other servers own. */
 export function createKube(options: KubeOptions, stores: readonly ResourceStore[], delegate: Handler): GenericServer {
   const server = new GenericServer('kube', options.environment, delegate);
-  for (const version of builtInApiVersions([...stores, ...reviewStores(options)], options.isServed)) server.install(version);
+  for (const version of builtInApiVersions([...stores, ...reviewStores(options), formerBindings(options, stores)], options.isServed)) server.install(version);
   const hooks = bootstrapHooks(options.client, options.bootstrap);
   server.postStartHooks.push(...hooks.postStart);
   server.preShutdownHooks.push(...hooks.preShutdown);
   return server;
 }
 
-export const openKubeStores = (stores: Stores): ResourceStore[] => [...KINDS, ...remainingKinds()].map((definition) => stores.open(definition));
+export const openKubeStores = (stores: Stores, actions: ActionOptions): ResourceStore[] => [...KINDS, ...remainingKinds()].map(withKubeActions(actions)).map((definition) => stores.open(definition));
 
 /** Questions that the API answers without keeping them. */
 function reviewStores({ stores, authorizer, readToken }: KubeOptions): ResourceStore[] {
@@ -46,4 +49,9 @@ function reviewStores({ stores, authorizer, readToken }: KubeOptions): ResourceS
     stores.review(defineResource('authentication.k8s.io/v1/selfsubjectreviews'), selfSubjectReview),
     stores.review(defineResource('authentication.k8s.io/v1/tokenreviews'), tokenReview(readToken)),
   ];
+}
+
+function formerBindings({ stores, environment }: KubeOptions, kept: readonly ResourceStore[]): ResourceStore {
+  const pods = kept.find(({ definition }) => definition.group === '' && definition.plural === 'pods') as unknown as ResourceStore<Pod>;
+  return stores.review(defineResource('v1/bindings'), formerBinding(pods, environment.now));
 }

@@ -26,7 +26,7 @@ export async function create<T extends ApiObject>(parts: StoreParts<T>, context:
   for (let attempt = 1; ; attempt++) {
     try {
       const named = clone(object);
-      named.metadata.name = generateName(object.metadata.generateName!);
+      named.metadata.name = (parts.definition.nameFrom ?? generateName)(object.metadata.generateName!);
       return await createOnce(parts, context, namespace, named, options);
     } catch (error) {
       if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;

@@ -30,6 +30,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
 
   /** What is wrong with a name, in upstream's words; a DNS-1123 subdomain where absent. `isPrefix`: of a generateName. */
   nameErrors?(name: string, isPrefix: boolean): string[];
+  /** What a generateName becomes; with a random ending where absent. */
+  nameFrom?(prefix: string): string;
   /** PUT to a missing name creates it. */
   createsOnUpdate?: boolean;
   /** `spec`: 1 at creation, one more whenever anything but metadata and status changes. */
@@ -58,7 +60,6 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   validate?(object: T, errors: FieldErrors, old?: T): void;
   /** What a new object is given once it is known to be valid. */
   completeNew?(object: T): void;
-  warnings?(object: T, old: T | undefined): string[];
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
   beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
   beginUpdate?(object: T, old: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
@@ -82,6 +83,8 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   validatesMetadata?: boolean;
   /** The same for what metadata became against what it was; as `validatesMetadata` where absent. */
   validatesMetadataUpdate?: boolean;
+  /** What to tell the client of an object that was let in; `old` is absent at creation. A change of status alone is told of only where its rules say so. */
+  warnings?(object: T, old: T | undefined): string[];
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;
 }

@@ -76,7 +76,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     recordOwnership(object);
     const stored = canonical(parts, object);
     validateChange(call, stored);
-    for (const warning of parts.definition.warnings?.(stored, old) ?? []) context.warn(warning);
+    for (const warning of warningsOf(call, stored)) context.warn(warning);
     await admit(call, stored, 'validate');
     const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
     hooks?.commit();
@@ -158,6 +158,11 @@ function validateChange<T extends ApiObject>({ parts: { definition }, rules, old
   rules.validateUpdate?.(object, old, errors);
   if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
   if (!errors.isEmpty) throw invalid(groupKind(definition), object.metadata.name ?? '', errors.list);
+}
+
+function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options, old }: Attempt<T>, object: T): string[] {
+  const { warnings } = options.subresource === 'status' || rules.warnings ? rules : definition;
+  return warnings?.(object, old) ?? [];
 }
 
 /** The last finalizer of a deleted object was taken off: this update is what removes it. */

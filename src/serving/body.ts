@@ -57,15 +57,17 @@ export function writeParts(sink: Writable, parts: readonly Buffer[], onDone: () 
 const tooLarge = (limitBytes: number): Error => requestEntityTooLarge(`limit is ${limitBytes}`);
 const brokenOff = (): Error => badRequest('unexpected EOF');
 
-/** Reads a request's body to its end. Stops reading at the limit. */
-export function readAll(source: Readable, declaredLength: string | undefined, limitBytes: number): Promise<Buffer> {
+/** Reads a request's body to its end. Stops reading at the limit, and when `onGone` calls back: nobody waits for the body any more. */
+export function readAll(source: Readable, declaredLength: string | undefined, limitBytes: number, onGone?: (listener: () => void) => void): Promise<Buffer> {
   if (declaredLength !== undefined && Number(declaredLength) > limitBytes) return Promise.reject(tooLarge(limitBytes));
   if (source.readableEnded) return Promise.resolve(Buffer.alloc(0));
   if (source.destroyed) return Promise.reject(brokenOff());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
+    let isSettled = false;
     const settle = (): void => {
+      isSettled = true;
       source.off('data', onData).off('end', onEnd).off('close', onBrokenOff).off('aborted', onBrokenOff);
     };
     const onData = (chunk: Buffer): void => {
@@ -81,9 +83,11 @@ export function readAll(source: Readable, declaredLength: string | undefined, li
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, sizeBytes));
     };
     const onBrokenOff = (): void => {
+      if (isSettled) return; // an error that nobody sees still costs its stack
       settle();
       reject(brokenOff());
     };
     source.on('data', onData).on('end', onEnd).on('close', onBrokenOff).on('aborted', onBrokenOff);
+    onGone?.(onBrokenOff);
   });
 }

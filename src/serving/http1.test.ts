@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Exchange } from './exchange.ts';
 import type { Listener } from './listener.ts';
 import type { ServingProblem } from './limits.ts';
-import { connectRaw, readToEnd, startListener } from './test-server.ts';
+import { Gate, connectRaw, readToEnd, startListener } from './test-server.ts';
 
 let listener: Listener;
 afterEach(() => listener.close({ graceMs: 0 }));
@@ -58,6 +58,21 @@ describe('HTTP/1.1', () => {
   test('an idle connection ends', async () => {
     listener = await startListener(echo, { limits: { idleTimeoutMs: 30 } });
     expect(await converse('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*GET \/x$/);
+  });
+
+  test('a body that is still awaited when the answer is complete is awaited no longer', async () => {
+    const told = new Gate();
+    let message = '';
+    listener = await startListener((exchange) => {
+      exchange.readBody(100).catch((error: Error) => {
+        message = error.message;
+        told.open();
+      });
+      exchange.respond(504, {}, 'too late');
+    });
+    (await connectRaw(listener)).write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nhalf');
+    await told.opened;
+    expect(message).toContain('unexpected EOF');
   });
 
   test('an upgrade is handed over with what came behind it', async () => {

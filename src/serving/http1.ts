@@ -179,7 +179,8 @@ class Http1Exchange implements Exchange {
     const { expect, 'content-length': length } = this.#request.headers;
     const isWelcome = length === undefined || Number(length) <= limitBytes;
     if (expect !== undefined && isWelcome && !this.isAnswered) this.#response.writeContinue();
-    return readAll(this.#request, length, limitBytes);
+    // Once it has its answer, Node tells a request nothing more of its connection: a deadline's answer would leave the reader waiting for ever.
+    return readAll(this.#request, length, limitBytes, (listener) => this.onClose(listener));
   }
 
   respond(status: number, headers: ResponseHeaders, body?: ResponseBody): void {

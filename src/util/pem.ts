@@ -10,35 +10,40 @@ const END = '-----END ';
 const DASHES = '-----';
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** All blocks in order. Text around them, and what only looks like a block, is passed over, as Go's encoding/pem does. */
+/**
+ * All blocks in order. Text around them, and what only looks like a block, is passed over, as Go's encoding/pem does. An end is looked for first, then the
+ * last beginning before it, so that the work grows with the text however many beginnings it has (CVE-2025-61723).
+ */
 export function* pemBlocks(text: string): Generator<PemBlock, void, undefined> {
-  for (let from = lineStart(text, BEGIN, 0); from !== -1; ) {
-    const block = readBlock(text, from);
+  let from = 0;
+  for (let end = lineStart(text, END, from); end !== -1; end = lineStart(text, END, from)) {
+    const start = lastLineStart(text.slice(from, end), BEGIN);
+    const block = start === -1 ? undefined : readBlock(text, from + start, end);
     if (block) yield block;
-    from = lineStart(text, BEGIN, block ? block.end : from + BEGIN.length);
+    from = endOfLine(text, end);
   }
 }
 
-/** Where a line begins with this, at or after an offset; -1 where none does. */
+/** Where a line begins with this, at or after the beginning of a line; -1 where none does. */
 function lineStart(text: string, beginning: string, from: number): number {
-  if (text.startsWith(beginning, from) && (from === 0 || text[from - 1] === '\n')) return from;
-  const found = text.indexOf(`\n${beginning}`, Math.max(from - 1, 0));
+  if (text.startsWith(beginning, from)) return from;
+  const found = text.indexOf(`\n${beginning}`, from);
   return found === -1 ? -1 : found + 1;
 }
 
-function readBlock(text: string, start: number): (PemBlock & { end: number }) | undefined {
+function lastLineStart(text: string, beginning: string): number {
+  const found = text.lastIndexOf(`\n${beginning}`);
+  return found === -1 ? (text.startsWith(beginning) ? 0 : -1) : found + 1;
+}
+
+function readBlock(text: string, start: number, end: number): PemBlock | undefined {
   const typeEnd = endOfLine(text, start);
   const typeLine = text.slice(start + BEGIN.length, typeEnd).trimEnd();
-  if (!typeLine.endsWith(DASHES)) return undefined;
-  const type = typeLine.slice(0, -DASHES.length);
-  const endStart = lineStart(text, END, typeEnd);
-  if (endStart === -1) return undefined;
-  const end = endOfLine(text, endStart);
-  if (text.slice(endStart + END.length, end).trimEnd() !== type + DASHES) return undefined;
-  const bodyStart = afterHeaders(text, typeEnd, endStart);
-  const body = text.slice(bodyStart, endStart).replace(/[ \t\r\n]+/g, '');
+  if (!typeLine.endsWith(DASHES) || text.slice(end + END.length, endOfLine(text, end)).trimEnd() !== typeLine) return undefined;
+  const bodyStart = afterHeaders(text, typeEnd, end);
+  const body = text.slice(bodyStart, end).replace(/[ \t\r\n]+/g, '');
   if (body.length % 4 !== 0 || !BASE64.test(body)) return undefined;
-  return { type, hasHeaders: bodyStart > typeEnd, bytes: Buffer.from(body, 'base64'), end };
+  return { type: typeLine.slice(0, -DASHES.length), hasHeaders: bodyStart > typeEnd, bytes: Buffer.from(body, 'base64') };
 }
 
 /** Past the line's own end. */

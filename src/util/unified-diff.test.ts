@@ -11,7 +11,9 @@ describe('a unified diff', () => {
   it('shows three lines around a change', () => {
     const before = numbers(20);
     const after = before.with(9, 'other');
-    expect(unifiedDiff(before.join('\n'), after.join('\n'))).toBe('@@ -7,7 +7,7 @@\n line 7\n line 8\n line 9\n-line 10\n+other\n line 11\n line 12\n line 13\n');
+    expect(unifiedDiff(before.join('\n'), after.join('\n'))).toBe(
+      '@@ -7,7 +7,7 @@\n line 7\n line 8\n line 9\n-line 10\n+other\n line 11\n line 12\n line 13\n',
+    );
   });
 
   it('joins hunks that meet and parts those that do not', () => {

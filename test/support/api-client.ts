@@ -22,7 +22,15 @@ export interface ApiRequest {
 export interface TestObject {
   kind?: string;
   apiVersion?: string;
-  metadata: { name: string; namespace?: string; uid: string; resourceVersion: string; labels?: Record<string, string>; annotations?: Record<string, string>; generation?: number };
+  metadata: {
+    name: string;
+    namespace?: string;
+    uid: string;
+    resourceVersion: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    generation?: number;
+  };
   data?: Record<string, string>;
   spec?: Record<string, unknown>;
   status?: Record<string, unknown>;

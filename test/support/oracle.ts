@@ -76,7 +76,7 @@ export function raiseFloor(scores: Scores): void {
     floor[area] = Object.fromEntries(Object.entries(score).map(([measure, reached]) => [measure, Math.max(reached, old[measure] ?? 0)]));
   }
   const lines = Object.keys(floor)
-    .sort()
+    .toSorted()
     .map((area) => `  ${JSON.stringify(area)}: ${JSON.stringify(floor[area]).replaceAll(/[:,{]/g, '$& ').replace('}', ' }')}`);
   writeFileSync(FLOOR_FILE, `{\n${lines.join(',\n')}\n}\n`);
 }

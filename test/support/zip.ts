@@ -50,7 +50,7 @@ async function readDirectory(file: File): Promise<ZipEntry[]> {
   if (end.readUInt32LE(0) !== END_OF_DIRECTORY) throw new Error('this is no zip file, or one with a comment');
   const directory = await readAt(file, end.readUInt32LE(16), end.readUInt32LE(12));
   const entries: ZipEntry[] = [];
-  for (let at = 0; at < directory.length; ) {
+  for (let at = 0; at < directory.length;) {
     const nameBytes = directory.readUInt16LE(at + 28);
     const nameAt = at + DIRECTORY_ENTRY_BYTES;
     entries.push({

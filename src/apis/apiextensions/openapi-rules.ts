@@ -26,7 +26,7 @@ interface Place {
   forbidsDefaults?: string;
 }
 
-const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+export const SCHEMA_TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const METADATA_FIELDS = new Set(['metadata', 'kind', 'apiVersion']);
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 const LIST_TYPES = ['atomic', 'set', 'map'];
@@ -50,7 +50,7 @@ function validateSchema(schema: Schema, place: Place, errors: FieldErrors): void
 /** The keywords that are not taken, or not here. */
 function validateDialect(schema: Schema, { strictness, isInMetadata, forbidsDefaults }: Place, errors: FieldErrors): void {
   const { type = '' } = schema;
-  if (strictness.requireKnownTypes && type !== '' && !TYPES.includes(type)) errors.at('type').notSupported(type, TYPES);
+  if (strictness.requireKnownTypes && type !== '' && !SCHEMA_TYPES.includes(type)) errors.at('type').notSupported(type, SCHEMA_TYPES);
   if (isDefaulted(schema) && forbidsDefaults !== undefined) errors.at('default').forbidden(`must not be set ${forbidsDefaults}`);
   for (const field of ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const) {
     if (schema[field] !== undefined) errors.at(field).forbidden(`${field} is not supported`);

@@ -14,8 +14,8 @@ interface TokenReview extends ApiObject {
   status?: object;
 }
 
-/** Who a bearer token belongs to, as a request that carried it would be taken; undefined where nobody's, or throws where it is bad. */
-export type TokenReader = (token: string, audiences: readonly string[]) => Promise<{ user: User; audiences?: string[] } | undefined>;
+/** Who a bearer token belongs to, as a request that carried it would be taken, and whom of `audiences` (none: this API) it is meant for. Throws where it is no good. */
+export type TokenReader = (token: string, audiences: readonly string[]) => Promise<{ user: User; audiences?: string[] }>;
 
 const userInfo = ({ name, uid, groups, extra }: User): object => ({ username: name, ...(uid && { uid }), groups, ...(extra && { extra }) });
 
@@ -35,7 +35,7 @@ export const tokenReview =
     if (!token) throw badRequest('token is required for TokenReview in authentication');
     try {
       const found = await readToken(token, audiences);
-      review.status = found ? { authenticated: true, user: userInfo(found.user), ...(found.audiences && { audiences: found.audiences }) } : { user: {} };
+      review.status = { authenticated: true, user: userInfo(found.user), ...(found.audiences && { audiences: found.audiences }) };
     } catch (error) {
       review.status = { user: {}, error: (error as Error).message };
     }

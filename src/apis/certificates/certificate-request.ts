@@ -22,7 +22,11 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
   ['1.2.840.10045.4.3.4', { keyType: 'ec', digest: 'sha512' }],
   ['1.3.101.112', { keyType: 'ed25519', digest: undefined }],
 ]);
-const PSS_DIGESTS: ReadonlyMap<string, string> = new Map([['2.16.840.1.101.3.4.2.1', 'sha256'], ['2.16.840.1.101.3.4.2.2', 'sha384'], ['2.16.840.1.101.3.4.2.3', 'sha512']]);
+const PSS_DIGESTS: ReadonlyMap<string, string> = new Map([
+  ['2.16.840.1.101.3.4.2.1', 'sha256'],
+  ['2.16.840.1.101.3.4.2.2', 'sha384'],
+  ['2.16.840.1.101.3.4.2.3', 'sha512'],
+]);
 const MD5_WITH_RSA = '1.2.840.113549.1.1.4';
 const FAILURES = { rsa: 'crypto/rsa: verification error', ec: 'x509: ECDSA verification failure', ed25519: 'x509: Ed25519 verification failure' } as const;
 const KEY_NAMES = { rsa: 'RSA', ec: 'ECDSA', ed25519: 'Ed25519' } as const;
@@ -78,7 +82,8 @@ function signatureProblem(request: SignedRequest | string): string | undefined {
   if (!key) return 'x509: malformed public key';
   if (!algorithm || (algorithm.isPss && digest === undefined)) return 'x509: cannot verify signature: algorithm unimplemented';
   const have = key.asymmetricKeyType ?? '';
-  if (have !== algorithm.keyType) return `x509: signature algorithm specifies an ${KEY_NAMES[algorithm.keyType]} public key, but have public key of type ${GO_KEY_TYPES[have] ?? 'interface {}'}`;
+  if (have !== algorithm.keyType)
+    return `x509: signature algorithm specifies an ${KEY_NAMES[algorithm.keyType]} public key, but have public key of type ${GO_KEY_TYPES[have] ?? 'interface {}'}`;
   return isSigned(request, key, algorithm, digest) ? undefined : FAILURES[algorithm.keyType];
 }
 

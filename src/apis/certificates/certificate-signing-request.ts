@@ -18,8 +18,29 @@ const ONLY_TRUE = [APPROVED, DENIED, FAILED];
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
 const EXPIRATION_MIN_SECONDS = 600;
 const USAGES = [
-  'any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment', 'decipher only', 'digital signature', 'email protection', 'encipher only',
-  'ipsec end system', 'ipsec tunnel', 'ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing', 's/mime', 'server auth', 'signing', 'timestamping',
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
 ];
 
 /** What one way of updating may write: conditions of approval, the certificate, or neither. */
@@ -106,15 +127,18 @@ function validateSpec(spec: CertificateSigningRequestSpec, errors: FieldErrors, 
   if (problem !== undefined) errors.at('request').invalid(spec.request, problem);
   validateUsages(spec.usages ?? [], errors.at('usages'), old?.usages ?? []);
   const signer = errors.at('signerName');
-  if (spec.signerName === LEGACY_SIGNER && old?.signerName !== LEGACY_SIGNER) signer.invalid(spec.signerName, 'the legacy signerName is not allowed via this API version');
+  if (spec.signerName === LEGACY_SIGNER && old?.signerName !== LEGACY_SIGNER)
+    signer.invalid(spec.signerName, 'the legacy signerName is not allowed via this API version');
   else validateSignerName(spec.signerName, signer);
   const { expirationSeconds } = spec;
-  if (expirationSeconds !== undefined && expirationSeconds < EXPIRATION_MIN_SECONDS) errors.at('expirationSeconds').invalid(expirationSeconds, 'may not specify a duration less than 600 seconds (10 minutes)');
+  if (expirationSeconds !== undefined && expirationSeconds < EXPIRATION_MIN_SECONDS)
+    errors.at('expirationSeconds').invalid(expirationSeconds, 'may not specify a duration less than 600 seconds (10 minutes)');
 }
+
+const isKnown = (usage: string): boolean => USAGES.includes(usage);
 
 function validateUsages(usages: readonly string[], errors: FieldErrors, former: readonly string[]): void {
   if (usages.length === 0) errors.required();
-  const isKnown = (usage: string): boolean => USAGES.includes(usage);
   if (former.every(isKnown)) for (const [index, usage] of usages.entries()) if (!isKnown(usage)) errors.index(index).notSupported(usage, USAGES);
   if (hasDuplicates(former)) return;
   for (const [index, usage] of usages.entries()) if (usages.indexOf(usage) < index) errors.index(index).duplicate(usage);
@@ -156,7 +180,8 @@ function validateConditionsUpdate(request: CertificateSigningRequest, old: Certi
   for (const type of [APPROVED, DENIED]) {
     const [now, before] = counts(type);
     if (now > before) errors.forbidden(`updates may not add a condition of type "${type}"`);
-    else if (now === before && !equalJson(conditionsOf(request, type), conditionsOf(old, type))) errors.forbidden(`updates may not modify a condition of type "${type}"`);
+    else if (now === before && !equalJson(conditionsOf(request, type), conditionsOf(old, type)))
+      errors.forbidden(`updates may not modify a condition of type "${type}"`);
   }
 }
 
@@ -179,7 +204,8 @@ function stampConditions(request: CertificateSigningRequest, old: CertificateSig
   const now = formatSeconds(new Date());
   for (const condition of conditionsOf(request)) {
     condition.lastUpdateTime ??= now;
-    condition.lastTransitionTime ??= conditionsOf(old, condition.type).find(({ status, lastTransitionTime }) => status === condition.status && lastTransitionTime)?.lastTransitionTime ?? now;
+    condition.lastTransitionTime ??=
+      conditionsOf(old, condition.type).find(({ status, lastTransitionTime }) => status === condition.status && lastTransitionTime)?.lastTransitionTime ?? now;
   }
 }
 

@@ -19,5 +19,7 @@ test('what belongs to coordinated election is dropped, unless it was there', () 
   expect(object.spec).toEqual({});
   expect(updated(leases, object, ({ spec }) => void (spec.strategy = 'x')).object.spec).toEqual({});
   const former = { ...object, spec: { strategy: 'OldestEmulationVersion' } };
-  expect(updated(leases, former, ({ spec }) => void (spec.strategy = 'x')).problems).toEqual(['spec.strategy.strategy: Unsupported value: "x": supported values: "OldestEmulationVersion"']);
+  expect(updated(leases, former, ({ spec }) => void (spec.strategy = 'x')).problems).toEqual([
+    'spec.strategy.strategy: Unsupported value: "x": supported values: "OldestEmulationVersion"',
+  ]);
 });

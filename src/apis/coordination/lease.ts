@@ -27,7 +27,8 @@ export const leases = defineResource<Lease>('coordination.k8s.io/v1/leases', {
 });
 
 function validateSpec({ leaseDurationSeconds, leaseTransitions, strategy, preferredHolder }: LeaseSpec, errors: FieldErrors): void {
-  if (leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0) errors.at('leaseDurationSeconds').invalid(leaseDurationSeconds, 'must be greater than 0');
+  if (leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0)
+    errors.at('leaseDurationSeconds').invalid(leaseDurationSeconds, 'must be greater than 0');
   validateNonNegative(leaseTransitions, errors.at('leaseTransitions'));
   if (strategy !== undefined) validateStrategy(strategy, errors.at('strategy', 'strategy'));
   if (preferredHolder && !strategy) errors.at('preferredHolder').forbidden('may only be specified if `strategy` is defined');

@@ -3,6 +3,7 @@ import { equalJson } from '../../util/json-equal.ts';
 import { configMapKeyErrors } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { ConfigMap } from '../facts/types/core-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 
 /** Of a ConfigMap's or Secret's values together. */
 export const MAX_DATA_BYTES = 1024 * 1024;
@@ -11,7 +12,8 @@ const IMMUTABLE = 'field is immutable when `immutable` is set';
 
 /** Configuration that pods read. Stored whole; up to 1 MiB of values. */
 export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
-  validate({ data = {}, binaryData = {} }, errors) {
+  validate({ metadata, data = {}, binaryData = {} }, errors) {
+    validateFinalizerNames(metadata, errors);
     for (const key of Object.keys(data)) {
       const at = errors.at('data').key(key);
       for (const error of configMapKeyErrors(key)) at.invalid(key, error);
@@ -23,6 +25,7 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
 
   validatesWhole: 'after',
   validateUpdate(configMap, old, errors) {
+    validateFinalizerNames(configMap.metadata, errors);
     if (old.immutable) validateImmutable(configMap, old, ['data', 'binaryData'], errors);
   },
 

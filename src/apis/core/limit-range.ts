@@ -4,7 +4,7 @@ import { qualifiedNameErrors } from '../../util/names.ts';
 import { type Quantity, compareQuantities, parseQuantity, quantityAt } from '../../util/quantity.ts';
 import { defineResource } from '../define.ts';
 import type { LimitRange, LimitRangeItem } from '../facts/types/core-v1.ts';
-import { validateOwnMetadata } from '../validation/own-metadata.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { isOvercommitAllowed, validateContainerResourceName, validateResourceName } from '../validation/resource-names.ts';
 import { roundToThousandths } from './pod/resource-lists.ts';
 
@@ -32,10 +32,10 @@ export const limitRanges = defineResource<LimitRange>('v1/limitranges', {
     metadata.name ||= randomUUID();
   },
 
-  validatesMetadata: false,
+  validatesMetadataUpdate: false,
   validatesWhole: 'before',
   validate({ metadata, spec }, errors) {
-    validateOwnMetadata(metadata, true, errors);
+    validateFinalizerNames(metadata, errors);
     const limits = spec.limits ?? [];
     const at = errors.at('spec', 'limits');
     for (const [index, limit] of limits.entries()) {

@@ -2,6 +2,7 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { labelName, qualifiedNameErrors } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { Namespace } from '../facts/types/core-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 
 /** The finalizer of every namespace, taken off by whoever has removed what is in it. */
 const KUBERNETES = 'kubernetes';
@@ -17,6 +18,7 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
 
   /** So that selectors can name a namespace. A generated name is not known yet: `prepareForCreate` sees it. */
   default(namespace) {
+    namespace.status = { phase: 'Active', ...namespace.status };
     if (namespace.metadata.name) labelWithName(namespace);
   },
   prepareForCreate(namespace) {
@@ -31,9 +33,12 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
   },
 
   validatesWhole: 'before',
-  validate({ spec }, errors) {
+  validate({ metadata, spec }, errors) {
+    validateFinalizerNames(metadata, errors);
     for (const finalizer of spec.finalizers ?? []) validateFinalizer(finalizer, errors.at('spec', 'finalizers'));
   },
+
+  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
 
   mayDelete: ({ spec }) => (spec.finalizers ?? []).length === 0,
   markDeleting(namespace) {
@@ -48,7 +53,8 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
         prepareForUpdate(namespace, old) {
           namespace.status = structuredClone(old.status);
         },
-        validateUpdate({ spec }, _old, errors) {
+        validateUpdate({ metadata, spec }, _old, errors) {
+          validateFinalizerNames(metadata, errors);
           for (const [index, finalizer] of (spec.finalizers ?? []).entries()) validateFinalizer(finalizer, errors.at('spec', 'finalizers').index(index));
         },
       },
@@ -71,6 +77,7 @@ function validateFinalizer(finalizer: string, errors: FieldErrors): void {
 }
 
 function validateStatusUpdate({ metadata, status }: Namespace, _old: Namespace, errors: FieldErrors): void {
+  validateFinalizerNames(metadata, errors);
   const phase = errors.at('status', 'Phase');
   if (!metadata.deletionTimestamp && status.phase !== 'Active') phase.invalid(status.phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty");
   if (metadata.deletionTimestamp && status.phase !== 'Terminating') phase.invalid(status.phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty");

@@ -48,21 +48,23 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
     spec.persistentVolumeReclaimPolicy ??= 'Retain';
     spec.volumeMode ??= 'Filesystem';
     roundToThousandths(spec.capacity);
-    defaultSources(spec);
+    defaultVolumeSources(spec);
   },
   prepareForCreate(volume) {
     volume.status = { phase: PENDING, lastPhaseTransitionTime: timeOf(new Date()) };
   },
 
-  // An update is judged whole twice, and by what updates must keep only once: all of metadata is judged here.
-  validatesMetadata: false,
+  // An update is judged whole twice, and what updates must keep only once.
+  validatesMetadataUpdate: false,
   validatesWhole: 'before',
   validate(volume, errors, old) {
-    validateVolume(volume, errors, old);
+    validateFinalizerNames(volume.metadata, errors);
+    validateVolumeSpec(volume.spec, volume.metadata.name ?? '', errors.at('spec'), { old: old?.spec });
     validateMountOptions(volume, errors.at('metadata', 'annotations', MOUNT_OPTIONS_ANNOTATION));
   },
   validateUpdate(volume, old, errors) {
-    validateVolume(volume, errors, old);
+    validateOwnMetadata(volume.metadata, false, errors);
+    validateVolumeSpec(volume.spec, volume.metadata.name ?? '', errors.at('spec'), { old: old.spec });
     validateSourceKept(volume.spec, old.spec, errors.at('spec', 'persistentvolumesource'));
     validateUnchanged(volume.spec.volumeMode, old.spec.volumeMode, errors.at('volumeMode'));
     if (old.spec.nodeAffinity) validateAffinityKept(volume.spec.nodeAffinity, old.spec.nodeAffinity, errors.at('nodeAffinity'));
@@ -101,13 +103,8 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
 });
 
 /** Those of pods' volumes, as far as the kinds of volumes are the same. */
-function defaultSources({ hostPath, rbd, iscsi, azureDisk, scaleIO }: PersistentVolumeSpec): void {
+export function defaultVolumeSources({ hostPath, rbd, iscsi, azureDisk, scaleIO }: PersistentVolumeSpec): void {
   defaultVolume({ name: '', ...(hostPath && { hostPath }), ...(rbd && { rbd }), ...(iscsi && { iscsi }), ...(azureDisk && { azureDisk }), ...(scaleIO && { scaleIO }) } as never);
-}
-
-function validateVolume({ metadata, spec }: PersistentVolume, errors: FieldErrors, old?: PersistentVolume): void {
-  validateOwnMetadata(metadata, false, errors);
-  validateVolumeSpec(spec, metadata.name ?? '', errors.at('spec'), { old: old?.spec });
 }
 
 function validateMountOptions({ metadata, spec }: PersistentVolume, errors: FieldErrors): void {

@@ -1,12 +1,17 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { parseJson } from '../../util/json.ts';
+import { isJsonObject, parseJson } from '../../util/json.ts';
 import { configMapKeyErrors } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { Secret } from '../facts/types/core-v1.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { keyPairProblems } from '../validation/key-pair.ts';
 import { MAX_DATA_BYTES, base64Bytes, validateImmutable } from './config-map.ts';
 
 const OPAQUE = 'Opaque';
+const TLS = 'kubernetes.io/tls';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+
+const REDACTED = '<secret contents redacted>';
 
 /** What a type demands of the keys of `data`. Types that are not here demand nothing. */
 const DEMANDS: Record<string, (secret: Secret, errors: FieldErrors) => void> = {
@@ -21,7 +26,7 @@ const DEMANDS: Record<string, (secret: Secret, errors: FieldErrors) => void> = {
   'kubernetes.io/ssh-auth': ({ data = {} }, errors) => {
     if (!data['ssh-privatekey']) errors.at('data').key('ssh-privatekey').required();
   },
-  'kubernetes.io/tls': ({ data = {} }, errors) => demandKeys(data, ['tls.crt', 'tls.key'], errors),
+  [TLS]: ({ data = {} }, errors) => demandKeys(data, ['tls.crt', 'tls.key'], errors),
 };
 
 /** Like a ConfigMap, for what must not be seen: values are bytes, in base64, and never leave in an error. */
@@ -36,16 +41,20 @@ export const secrets = defineResource<Secret>('v1/secrets', {
   },
 
   validate(secret, errors) {
-    const { data = {}, type = '' } = secret;
+    const { metadata, data = {}, type = '' } = secret;
+    validateFinalizerNames(metadata, errors);
     for (const key of Object.keys(data)) for (const error of configMapKeyErrors(key)) errors.at('data').key(key).invalid(key, error);
     if (base64Bytes(data) > MAX_DATA_BYTES) errors.at('data').tooLong(MAX_DATA_BYTES);
     if (Object.hasOwn(DEMANDS, type)) DEMANDS[type]!(secret, errors);
   },
   validatesWhole: 'after',
   validateUpdate(secret, old, errors) {
+    validateFinalizerNames(secret.metadata, errors);
     if (secret.type !== old.type) errors.at('type').invalid(secret.type, 'field is immutable');
     if (old.immutable) validateImmutable(secret, old, ['data'], errors);
   },
+
+  warnings: ({ type, data = {} }) => (type === TLS ? keyPairProblems(bytesOf(data['tls.crt']), bytesOf(data['tls.key'])) : []),
 
   selectable: { type: ({ type }) => type ?? '' },
   cells: { Type: ({ type }) => type ?? '', Data: ({ data = {} }) => Object.keys(data).length },
@@ -67,8 +76,14 @@ function demandJson({ data = {} }: Secret, key: string, errors: FieldErrors): vo
   const at = errors.at('data').key(key);
   if (!Object.hasOwn(data, key)) return at.required();
   try {
-    parseJson(Buffer.from(data[key]!, 'base64'));
+    const value = parseJson(bytesOf(data[key]));
+    if (value !== null && !isJsonObject(value)) at.invalid(REDACTED, `json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   } catch (error) {
-    at.invalid('<secret contents redacted>', (error as Error).message);
+    at.invalid(REDACTED, (error as Error).message);
   }
 }
+
+const bytesOf = (value = ''): Buffer => Buffer.from(value, 'base64');
+
+/** As Go's decoder names it. */
+const jsonKind = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number');

@@ -9,7 +9,7 @@ import { formatLabels } from '../validation/label-selector.ts';
 import { validateFamilyChange } from './service/ip-families.ts';
 import { CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT, NO_IP, isExternallyAccessible, needsHealthCheckPort } from './service/traits.ts';
 import { dropUnusedFields } from './service/type-change.ts';
-import { TOPOLOGY_HINTS, TOPOLOGY_MODE, validateLoadBalancerClass, validateLoadBalancerStatus, validateService } from './service/validation.ts';
+import { TOPOLOGY_HINTS, TOPOLOGY_MODE, TRAFFIC_POLICIES, validateLoadBalancerClass, validateLoadBalancerStatus, validateService } from './service/validation.ts';
 
 const DEFAULT_AFFINITY_SECONDS = 10_800;
 
@@ -38,7 +38,11 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
       spec.allocateLoadBalancerNodePorts ??= true;
       for (const ingress of status.loadBalancer.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP';
     },
-    prepareForUpdate: dropUnusedFields,
+    prepareForCreate: dropNamePolicy,
+    prepareForUpdate(service, old) {
+      dropUnusedFields(service, old);
+      dropNamePolicy(service);
+    },
 
     validate(service, errors) {
       validateFinalizerNames(service.metadata, errors);
@@ -64,6 +68,7 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
             validateFinalizerNames(service.metadata, errors);
             validateLoadBalancerStatus(service, old, errors.at('status', 'loadBalancer', 'ingress'));
           },
+          warnings: ({ status }) => (status.loadBalancer.ingress ?? []).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : [])),
         },
       },
     },
@@ -77,6 +82,11 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
       Selector: ({ spec }) => formatLabels(spec.selector),
     },
   });
+
+/** A mere name has no traffic of its own: the policy for it is let in, for those who always send it, and forgotten. */
+function dropNamePolicy({ spec }: Service): void {
+  if (spec.type === EXTERNAL_NAME && TRAFFIC_POLICIES.includes(spec.internalTrafficPolicy ?? '')) delete spec.internalTrafficPolicy;
+}
 
 function defaultAffinity(spec: ServiceSpec): void {
   spec.sessionAffinity ||= 'None';

@@ -5,10 +5,10 @@ import { defineResource } from '../define.ts';
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../facts/types/discovery-v1.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { validateEndpointIp } from '../validation/endpoint-ip.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { ipFamilyOf, legacyIpWarnings, validateCanonicalIp, validateLegacyIp } from '../validation/ip-address.ts';
 import { validateLabelMap } from '../validation/label-selector.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
-import { validateOwnMetadata } from '../validation/own-metadata.ts';
 
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
@@ -43,10 +43,10 @@ export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1
     if (!equalJson(slice.endpoints ?? [], old.endpoints ?? [])) dropTopology(slice, old);
   },
 
-  validatesMetadata: false,
+  validatesMetadataUpdate: false,
   validatesWhole: 'before',
   validate({ metadata, addressType, ports, endpoints }, errors, old) {
-    validateOwnMetadata(metadata, true, errors);
+    validateFinalizerNames(metadata, errors);
     validateChoice(addressType, ADDRESS_TYPES, errors.at('addressType'));
     validatePorts(ports ?? [], errors.at('ports'));
     const found = new FieldErrors('endpoints');

@@ -8,14 +8,19 @@ const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', '
 export function validateFlowRule({ subjects, resourceRules, nonResourceRules }: PolicyRulesWithSubjects, errors: FieldErrors): void {
   for (const [index, subject] of (subjects ?? []).entries()) validateSubject(subject, errors.at('subjects').index(index));
   if ((subjects ?? []).length === 0) errors.at('subjects').required('subjects must contain at least one value');
-  if ((resourceRules ?? []).length === 0 && (nonResourceRules ?? []).length === 0) errors.required('at least one of resourceRules and nonResourceRules has to be non-empty');
+  if ((resourceRules ?? []).length === 0 && (nonResourceRules ?? []).length === 0)
+    errors.required('at least one of resourceRules and nonResourceRules has to be non-empty');
   for (const [index, rule] of (resourceRules ?? []).entries()) validateResourceRule(rule, errors.at('resourceRules').index(index));
   for (const [index, rule] of (nonResourceRules ?? []).entries()) validateNonResourceRule(rule, errors.at('nonResourceRules').index(index));
 }
 
 /** Each kind of subject, the field that tells who it is, and how that is judged. */
 const SUBJECTS = [
-  { kind: 'ServiceAccount', field: 'serviceAccount', validate: ({ serviceAccount }: Subject, errors: FieldErrors) => validateServiceAccount(serviceAccount!, errors) },
+  {
+    kind: 'ServiceAccount',
+    field: 'serviceAccount',
+    validate: ({ serviceAccount }: Subject, errors: FieldErrors) => validateServiceAccount(serviceAccount!, errors),
+  },
   { kind: 'User', field: 'user', validate: ({ user }: Subject, errors: FieldErrors) => validateNamed(user!, errors) },
   { kind: 'Group', field: 'group', validate: ({ group }: Subject, errors: FieldErrors) => validateNamed(group!, errors) },
 ] as const;
@@ -25,7 +30,8 @@ function validateSubject(subject: Subject, errors: FieldErrors): void {
   if (!own) return errors.at('kind').notSupported(subject.kind, ['Group', 'ServiceAccount', 'User']);
   if (subject[own.field]) own.validate(subject, errors.at(own.field));
   else errors.at(own.field).required(`${own.field} is required when subject kind is '${own.kind}'`);
-  for (const { kind, field } of SUBJECTS) if (kind !== own.kind && subject[field]) errors.at(field).forbidden(`${field} is forbidden when subject kind is not '${kind}'`);
+  for (const { kind, field } of SUBJECTS)
+    if (kind !== own.kind && subject[field]) errors.at(field).forbidden(`${field} is forbidden when subject kind is not '${kind}'`);
 }
 
 function validateNamed({ name }: { name: string }, errors: FieldErrors): void {
@@ -63,7 +69,8 @@ function validateNamespaces(namespaces: readonly string[], isClusterScoped: bool
   if (namespaces.length === 0 && !isClusterScoped) return errors.required('resource rules that are not cluster scoped must supply at least one namespace');
   if (namespaces.includes(ALL)) return validateStar(namespaces, 'namespaces', errors);
   for (const [index, namespace] of namespaces.entries()) {
-    for (const error of labelName(namespace, false)) errors.index(index).invalid(namespace, `each member of this list must be '*' or a DNS-1123 label; ${error}`);
+    for (const error of labelName(namespace, false))
+      errors.index(index).invalid(namespace, `each member of this list must be '*' or a DNS-1123 label; ${error}`);
   }
 }
 

@@ -23,9 +23,42 @@ const SPEC: InternalFields = [
     'Rules',
     'rules',
     [
-      ['Subjects', 'subjects', [['Kind', 'kind', ''], ['User', 'user', NAMED], ['Group', 'group', NAMED], ['ServiceAccount', 'serviceAccount', [['Namespace', 'namespace', ''], ['Name', 'name', '']]]]],
-      ['ResourceRules', 'resourceRules', [['Verbs', 'verbs'], ['APIGroups', 'apiGroups'], ['Resources', 'resources'], ['ClusterScope', 'clusterScope', false], ['Namespaces', 'namespaces']]],
-      ['NonResourceRules', 'nonResourceRules', [['Verbs', 'verbs'], ['NonResourceURLs', 'nonResourceURLs']]],
+      [
+        'Subjects',
+        'subjects',
+        [
+          ['Kind', 'kind', ''],
+          ['User', 'user', NAMED],
+          ['Group', 'group', NAMED],
+          [
+            'ServiceAccount',
+            'serviceAccount',
+            [
+              ['Namespace', 'namespace', ''],
+              ['Name', 'name', ''],
+            ],
+          ],
+        ],
+      ],
+      [
+        'ResourceRules',
+        'resourceRules',
+        [
+          ['Verbs', 'verbs'],
+          ['APIGroups', 'apiGroups'],
+          ['Resources', 'resources'],
+          ['ClusterScope', 'clusterScope', false],
+          ['Namespaces', 'namespaces'],
+        ],
+      ],
+      [
+        'NonResourceRules',
+        'nonResourceRules',
+        [
+          ['Verbs', 'verbs'],
+          ['NonResourceURLs', 'nonResourceURLs'],
+        ],
+      ],
     ],
   ],
 ];
@@ -62,7 +95,8 @@ export const flowSchemas = defineResource<FlowSchema>('flowcontrol.apiserver.k8s
 function validateSpec(name: string, spec: FlowSchemaSpec, errors: FieldErrors): void {
   const { matchingPrecedence, distinguisherMethod, priorityLevelConfiguration, rules } = spec;
   validatePrecedence(name, matchingPrecedence, errors.at('matchingPrecedence'));
-  if (distinguisherMethod && !DISTINGUISHERS.includes(distinguisherMethod.type)) errors.at('distinguisherMethod', 'type').notSupported(internalForm(distinguisherMethod, DISTINGUISHER), DISTINGUISHERS);
+  if (distinguisherMethod && !DISTINGUISHERS.includes(distinguisherMethod.type))
+    errors.at('distinguisherMethod', 'type').notSupported(internalForm(distinguisherMethod, DISTINGUISHER), DISTINGUISHERS);
   const level = priorityLevelConfiguration.name;
   const at = errors.at('priorityLevelConfiguration', 'name');
   if (level === '') at.required('must reference a priority level');

@@ -24,7 +24,11 @@ const MAX_QUEUES = 10_000_000;
 /** Of a flow's hash, from which its hand of queues is dealt (apiserver/pkg/util/shufflesharding). */
 const MAX_HASH_BITS = 60;
 
-const QUEUING: InternalFields = [['Queues', 'queues', 0], ['HandSize', 'handSize', 0], ['QueueLengthLimit', 'queueLengthLimit', 0]];
+const QUEUING: InternalFields = [
+  ['Queues', 'queues', 0],
+  ['HandSize', 'handSize', 0],
+  ['QueueLengthLimit', 'queueLengthLimit', 0],
+];
 const SPEC: InternalFields = [
   ['Type', 'type', ''],
   [
@@ -32,12 +36,26 @@ const SPEC: InternalFields = [
     'limited',
     [
       ['NominalConcurrencyShares', 'nominalConcurrencyShares', 0],
-      ['LimitResponse', 'limitResponse', [['Type', 'type', ''], ['Queuing', 'queuing', QUEUING]]],
+      [
+        'LimitResponse',
+        'limitResponse',
+        [
+          ['Type', 'type', ''],
+          ['Queuing', 'queuing', QUEUING],
+        ],
+      ],
       ['LendablePercent', 'lendablePercent'],
       ['BorrowingLimitPercent', 'borrowingLimitPercent'],
     ],
   ],
-  ['Exempt', 'exempt', [['NominalConcurrencyShares', 'nominalConcurrencyShares'], ['LendablePercent', 'lendablePercent']]],
+  [
+    'Exempt',
+    'exempt',
+    [
+      ['NominalConcurrencyShares', 'nominalConcurrencyShares'],
+      ['LendablePercent', 'lendablePercent'],
+    ],
+  ],
 ];
 
 /** A share of what the server does at once, and what happens to requests beyond it. */
@@ -56,7 +74,8 @@ export const priorityLevelConfigurations = defineResource<PriorityLevelConfigura
   validate(level, errors) {
     const { metadata, spec } = level;
     validateFinalizerNames(metadata, errors);
-    if (metadata.annotations?.[ZERO_SHARES_ANNOTATION] !== undefined) errors.at('metadata', 'annotations').forbidden(`annotation '${ZERO_SHARES_ANNOTATION}' is forbidden`);
+    if (metadata.annotations?.[ZERO_SHARES_ANNOTATION] !== undefined)
+      errors.at('metadata', 'annotations').forbidden(`annotation '${ZERO_SHARES_ANNOTATION}' is forbidden`);
     validateSpec(metadata.name ?? '', spec, errors.at('spec'));
     validateMandatory(metadata.name ?? '', spec, errors.at('spec'));
     validateConditions(level, errors);
@@ -88,7 +107,8 @@ function validateMandatory(name: string, spec: PriorityLevelConfigurationSpec, e
   const fixed = MANDATORY_PRIORITY_LEVELS.get(name);
   if (!fixed) return;
   const compared = name === EXEMPT ? { ...spec, exempt: fixed.exempt } : spec;
-  if (!equalJson(compared, fixed)) errors.invalid(internalForm(spec, SPEC), `spec of '${name}'${name === EXEMPT ? " except the 'spec.exempt' field" : ''} must equal the fixed value`);
+  if (!equalJson(compared, fixed))
+    errors.invalid(internalForm(spec, SPEC), `spec of '${name}'${name === EXEMPT ? " except the 'spec.exempt' field" : ''} must equal the fixed value`);
 }
 
 function validateSpec(name: string, { type, limited, exempt }: PriorityLevelConfigurationSpec, errors: FieldErrors): void {
@@ -104,11 +124,15 @@ function validateSpec(name: string, { type, limited, exempt }: PriorityLevelConf
   else errors.at('type').notSupported(type, [EXEMPT_TYPE, LIMITED_TYPE]);
 }
 
-function validateLimited({ nominalConcurrencyShares, limitResponse, lendablePercent, borrowingLimitPercent }: LimitedPriorityLevelConfiguration, errors: FieldErrors): void {
+function validateLimited(
+  { nominalConcurrencyShares, limitResponse, lendablePercent, borrowingLimitPercent }: LimitedPriorityLevelConfiguration,
+  errors: FieldErrors,
+): void {
   validateShares(nominalConcurrencyShares, errors.at('nominalConcurrencyShares'));
   validateLimitResponse(limitResponse, errors.at('limitResponse'));
   validatePercent(lendablePercent, errors.at('lendablePercent'));
-  if (borrowingLimitPercent !== undefined && borrowingLimitPercent < 0) errors.at('borrowingLimitPercent').invalid(borrowingLimitPercent, 'if specified, must be a non-negative integer');
+  if (borrowingLimitPercent !== undefined && borrowingLimitPercent < 0)
+    errors.at('borrowingLimitPercent').invalid(borrowingLimitPercent, 'if specified, must be a non-negative integer');
 }
 
 function validateExempt({ nominalConcurrencyShares, lendablePercent }: ExemptPriorityLevelConfiguration, errors: FieldErrors): void {
@@ -141,5 +165,6 @@ function validateQueuing({ queues, handSize, queueLengthLimit }: QueuingConfigur
   const at = errors.at('handSize');
   if (handSize <= 0) at.invalid(handSize, 'must be positive');
   else if (handSize > queues) at.invalid(handSize, `should not be greater than queues (${queues})`);
-  else if (Math.ceil(Math.log2(queues) * handSize) > MAX_HASH_BITS) at.invalid(handSize, `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${MAX_HASH_BITS}`);
+  else if (Math.ceil(Math.log2(queues) * handSize) > MAX_HASH_BITS)
+    at.invalid(handSize, `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${MAX_HASH_BITS}`);
 }

@@ -37,7 +37,8 @@ export const ingressClasses = defineResource<IngressClass>('networking.k8s.io/v1
   cells: {
     Name: ({ metadata }) => (metadata.annotations?.[DEFAULT_ANNOTATION] === 'true' ? `${metadata.name} (default)` : (metadata.name ?? '')),
     Controller: ({ spec }) => spec.controller ?? '',
-    Parameters: ({ spec: { parameters } }) => (parameters ? `${parameters.kind}${parameters.apiGroup === undefined ? '' : `.${parameters.apiGroup}`}/${parameters.name}` : '<none>'),
+    Parameters: ({ spec: { parameters } }) =>
+      parameters ? `${parameters.kind}${parameters.apiGroup === undefined ? '' : `.${parameters.apiGroup}`}/${parameters.name}` : '<none>',
   },
 });
 

@@ -74,7 +74,10 @@ interface ObjectReference {
 /** Also of an ingress class' parameters. */
 export function validateResourceBackend({ apiGroup, kind, name }: ObjectReference, errors: FieldErrors): void {
   if (typeof apiGroup === 'string') for (const error of dns1123SubdomainErrors(apiGroup)) errors.at('apiGroup').invalid(apiGroup, error);
-  for (const [field, value] of [['kind', kind], ['name', name]] as const) {
+  for (const [field, value] of [
+    ['kind', kind],
+    ['name', name],
+  ] as const) {
     if (value === '') errors.at(field).required();
     else for (const error of pathSegmentErrors(value)) errors.at(field).invalid(value, error);
   }

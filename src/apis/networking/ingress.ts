@@ -37,7 +37,8 @@ export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses
         validateUpdate({ metadata, status }, old, errors) {
           validateFinalizerNames(metadata, errors);
           const former = balancersOf(old.status).flatMap(({ ip }) => (ip ? [ip] : []));
-          for (const [index, balancer] of balancersOf(status).entries()) validateBalancer(balancer, errors.at('status', 'loadBalancer', 'ingress').index(index), former);
+          for (const [index, balancer] of balancersOf(status).entries())
+            validateBalancer(balancer, errors.at('status', 'loadBalancer', 'ingress').index(index), former);
         },
       },
     },
@@ -46,7 +47,7 @@ export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses
   cells: {
     Class: ({ spec }) => spec.ingressClassName ?? '<none>',
     Hosts: ({ spec }) => formatHosts(spec.rules ?? []),
-    Address: ({ status }) => [...new Set(balancersOf(status).flatMap(({ ip, hostname }) => ip || hostname || []))].sort().join(','),
+    Address: ({ status }) => [...new Set(balancersOf(status).flatMap(({ ip, hostname }) => ip || hostname || []))].toSorted().join(','),
     Ports: ({ spec }) => ((spec.tls ?? []).length > 0 ? '80, 443' : '80'),
   },
 });
@@ -61,7 +62,8 @@ function validateSpec(spec: IngressSpec, errors: FieldErrors, old: IngressSpec |
   for (const [index, rule] of rules.entries()) validateIngressRule(rule, errors.at('rules').index(index), allowInvalidWildcardRule);
   const allowInvalidSecretName = (old?.tls ?? []).some(({ secretName }) => secretNameErrors(secretName).length > 0);
   for (const [index, entry] of tls.entries()) validateTls(entry, errors.at('tls').index(index), allowInvalidSecretName);
-  if (ingressClassName !== undefined) for (const error of subdomainName(ingressClassName, false)) errors.at('ingressClassName').invalid(ingressClassName, error);
+  if (ingressClassName !== undefined)
+    for (const error of subdomainName(ingressClassName, false)) errors.at('ingressClassName').invalid(ingressClassName, error);
 }
 
 /** Let in by older releases, and kept. */

@@ -9,7 +9,12 @@ import { validateUnchanged } from '../validation/immutable.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { canonicalIpProblem } from '../validation/ip-address.ts';
 
-const PARENT_REF: InternalFields = [['Group', 'group', ''], ['Resource', 'resource', ''], ['Namespace', 'namespace', ''], ['Name', 'name', '']];
+const PARENT_REF: InternalFields = [
+  ['Group', 'group', ''],
+  ['Resource', 'resource', ''],
+  ['Namespace', 'namespace', ''],
+  ['Name', 'name', ''],
+];
 
 /** An address of a service range that is taken, by its name, and by whom. */
 export const ipAddresses = defineResource<IPAddress>('networking.k8s.io/v1/ipaddresses', {
@@ -18,6 +23,8 @@ export const ipAddresses = defineResource<IPAddress>('networking.k8s.io/v1/ipadd
     const problem = canonicalIpProblem(name);
     return problem === undefined ? [] : [problem];
   },
+  /** A random ending would make it another address. */
+  nameFrom: (prefix) => prefix,
 
   validatesWhole: 'before',
   validate({ metadata, spec }, errors) {
@@ -37,7 +44,10 @@ export const ipAddresses = defineResource<IPAddress>('networking.k8s.io/v1/ipadd
 function validateParent(parent: ParentReference, errors: FieldErrors): void {
   const { group = '', resource = '', name = '', namespace = '' } = parent;
   if (group !== '') for (const error of dns1123SubdomainErrors(group)) errors.at('group').invalid(group, error);
-  for (const [field, value] of [['resource', resource], ['name', name]] as const) {
+  for (const [field, value] of [
+    ['resource', resource],
+    ['name', name],
+  ] as const) {
     if (value === '') errors.at(field).required();
     else for (const error of pathSegmentErrors(value)) errors.at(field).invalid(value, error);
   }

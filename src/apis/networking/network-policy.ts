@@ -38,14 +38,24 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
     validateSpec(spec, { allowInvalidValues: !isValidLabelSelector(old.spec.podSelector), formerCidrs }, errors.at('spec'));
   },
   warnings: ({ spec }) =>
-    rulesOf(spec).flatMap(({ path, peers }) => peers.flatMap(({ ipBlock }, index) => (ipBlock ? blockWarnings(ipBlock, `spec.${path}[${index}].ipBlock`) : []))),
+    rulesOf(spec).flatMap(({ path, peers }) =>
+      peers.flatMap(({ ipBlock }, index) => (ipBlock ? blockWarnings(ipBlock, `spec.${path}[${index}].ipBlock`) : [])),
+    ),
 
   cells: { 'Pod-Selector': ({ spec }) => formatLabelSelector(spec.podSelector) },
 });
 
 /** Both directions alike: ports, peers, and the path of the peers below `spec`. */
-function rulesOf({ ingress, egress }: NetworkPolicySpec): { ports: NetworkPolicyPort[] | undefined; peers: NetworkPolicyPeer[]; rulePath: string; path: string }[] {
-  const incoming = (ingress ?? []).map(({ ports, from }, index) => ({ ports, peers: from ?? [], rulePath: `ingress[${index}]`, path: `ingress[${index}].from` }));
+function rulesOf({
+  ingress,
+  egress,
+}: NetworkPolicySpec): { ports: NetworkPolicyPort[] | undefined; peers: NetworkPolicyPeer[]; rulePath: string; path: string }[] {
+  const incoming = (ingress ?? []).map(({ ports, from }, index) => ({
+    ports,
+    peers: from ?? [],
+    rulePath: `ingress[${index}]`,
+    path: `ingress[${index}].from`,
+  }));
   const outgoing = (egress ?? []).map(({ ports, to }, index) => ({ ports, peers: to ?? [], rulePath: `egress[${index}]`, path: `egress[${index}].to` }));
   return [...incoming, ...outgoing];
 }

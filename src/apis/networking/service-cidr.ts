@@ -38,7 +38,8 @@ function validateCidrs({ cidrs = [] }: ServiceCIDRSpec, errors: FieldErrors): vo
   if (cidrs.length > 2) return errors.invalid({ CIDRs: cidrs }, 'may only hold up to 2 values');
   for (const [index, cidr] of cidrs.entries()) validateCanonicalCidr(cidr, errors.index(index));
   const [first, second] = cidrs.map(cidrFamilyOf);
-  if (cidrs.length === 2 && first !== undefined && first === second) errors.invalid(cidrs, 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64');
+  if (cidrs.length === 2 && first !== undefined && first === second)
+    errors.invalid(cidrs, 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64');
 }
 
 /** Nothing changes, but that a second family may be added. */

@@ -11,7 +11,13 @@ import { validateUnchanged } from '../validation/immutable.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { validateLabelMap } from '../validation/label-selector.ts';
 
-const TOLERATION: InternalFields = [['Key', 'key', ''], ['Operator', 'operator', ''], ['Value', 'value', ''], ['Effect', 'effect', ''], ['TolerationSeconds', 'tolerationSeconds']];
+const TOLERATION: InternalFields = [
+  ['Key', 'key', ''],
+  ['Operator', 'operator', ''],
+  ['Value', 'value', ''],
+  ['Effect', 'effect', ''],
+  ['TolerationSeconds', 'tolerationSeconds'],
+];
 
 /** A way to run containers that a node's runtime knows by its handler. */
 export const runtimeClasses = defineResource<RuntimeClass>('node.k8s.io/v1/runtimeclasses', {

@@ -12,7 +12,11 @@ const RBAC_GROUP = 'rbac.authorization.k8s.io';
 const SERVICE_ACCOUNT = 'ServiceAccount';
 const USER = 'User';
 const GROUP = 'Group';
-const ROLE_REF: InternalFields = [['APIGroup', 'apiGroup', ''], ['Kind', 'kind', ''], ['Name', 'name', '']];
+const ROLE_REF: InternalFields = [
+  ['APIGroup', 'apiGroup', ''],
+  ['Kind', 'kind', ''],
+  ['Name', 'name', ''],
+];
 
 interface Binding extends ApiObject {
   subjects?: Subject[];

@@ -3,4 +3,7 @@ import type { ClusterRoleBinding } from '../facts/types/rbac-v1.ts';
 import { bindingParticulars } from './binding.ts';
 
 /** Gives a role to some, everywhere. */
-export const clusterRoleBindings = defineResource<ClusterRoleBinding>('rbac.authorization.k8s.io/v1/clusterrolebindings', bindingParticulars<ClusterRoleBinding>(['ClusterRole'], false));
+export const clusterRoleBindings = defineResource<ClusterRoleBinding>(
+  'rbac.authorization.k8s.io/v1/clusterrolebindings',
+  bindingParticulars<ClusterRoleBinding>(['ClusterRole'], false),
+);

@@ -19,7 +19,8 @@ export const clusterRoles = defineResource<ClusterRole>('rbac.authorization.k8s.
   validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
 });
 
-const hasInvalidSelector = ({ aggregationRule }: ClusterRole): boolean => (aggregationRule?.clusterRoleSelectors ?? []).some((selector) => !isValidLabelSelector(selector));
+const hasInvalidSelector = ({ aggregationRule }: ClusterRole): boolean =>
+  (aggregationRule?.clusterRoleSelectors ?? []).some((selector) => !isValidLabelSelector(selector));
 
 function validateAggregationRule({ aggregationRule }: ClusterRole, errors: FieldErrors, allowInvalidValues: boolean): void {
   if (!aggregationRule) return;

@@ -16,7 +16,8 @@ function validatePolicyRule(rule: PolicyRule, isNamespaced: boolean, errors: Fie
   if (hasSome(rule.nonResourceURLs)) {
     const at = errors.at('nonResourceURLs');
     if (isNamespaced) at.invalid(rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs');
-    if (hasSome(rule.apiGroups) || hasSome(rule.resources) || hasSome(rule.resourceNames)) at.invalid(rule.nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs');
+    if (hasSome(rule.apiGroups) || hasSome(rule.resources) || hasSome(rule.resourceNames))
+      at.invalid(rule.nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs');
     return;
   }
   if (!hasSome(rule.apiGroups)) errors.at('apiGroups').required('resource rules must supply at least one api group');

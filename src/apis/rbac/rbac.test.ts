@@ -11,7 +11,14 @@ const rule = (parts: object): object => ({ verbs: ['get'], apiGroups: [''], reso
 
 test.each([
   [rule({}), []],
-  [{}, ['rules[0].verbs: Required value: verbs must contain at least one value', 'rules[0].apiGroups: Required value: resource rules must supply at least one api group', 'rules[0].resources: Required value: resource rules must supply at least one resource']],
+  [
+    {},
+    [
+      'rules[0].verbs: Required value: verbs must contain at least one value',
+      'rules[0].apiGroups: Required value: resource rules must supply at least one api group',
+      'rules[0].resources: Required value: resource rules must supply at least one resource',
+    ],
+  ],
   [
     rule({ nonResourceURLs: ['/x'] }),
     [
@@ -30,7 +37,9 @@ test('names are whatever a path can hold', () => {
 
 test('a cluster role may have paths, and an aggregation rule must select', () => {
   expect(created(clusterRoles, { metadata, rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] }).problems).toEqual([]);
-  expect(created(clusterRoles, { metadata, aggregationRule: {} }).problems).toEqual(['aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil']);
+  expect(created(clusterRoles, { metadata, aggregationRule: {} }).problems).toEqual([
+    'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
+  ]);
   const unknown = { matchExpressions: [{ key: 'a', operator: 'Is' }] };
   expect(created(clusterRoles, { metadata, aggregationRule: { clusterRoleSelectors: [unknown] } }).problems).toEqual([
     'aggregationRule.clusterRoleSelectors[0].matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator',
@@ -43,14 +52,26 @@ describe('bindings', () => {
   const binding = (subjects: object[], ref: object = roleRef): object => ({ metadata, roleRef: ref, subjects });
 
   test('groups are filled in', () => {
-    const { roleRef: ref, subjects } = decoded(roleBindings, binding([{ kind: 'User', name: 'a' }, { kind: 'ServiceAccount', name: 'b' }]));
+    const { roleRef: ref, subjects } = decoded(
+      roleBindings,
+      binding([
+        { kind: 'User', name: 'a' },
+        { kind: 'ServiceAccount', name: 'b' },
+      ]),
+    );
     expect(ref.apiGroup).toBe(RBAC);
     expect(subjects!.map(({ apiGroup }) => apiGroup)).toEqual([RBAC, undefined]);
   });
 
   test.each([
     [[{ kind: 'ServiceAccount', name: 'b' }], []],
-    [[{ kind: 'ServiceAccount', name: 'B', apiGroup: 'x' }], [expect.stringContaining('subjects[0].name: Invalid value: "B": a lowercase RFC 1123 subdomain'), 'subjects[0].apiGroup: Unsupported value: "x": supported values: ""']],
+    [
+      [{ kind: 'ServiceAccount', name: 'B', apiGroup: 'x' }],
+      [
+        expect.stringContaining('subjects[0].name: Invalid value: "B": a lowercase RFC 1123 subdomain'),
+        'subjects[0].apiGroup: Unsupported value: "x": supported values: ""',
+      ],
+    ],
     [[{ kind: 'Group', apiGroup: 'x' }], ['subjects[0].name: Required value', `subjects[0].apiGroup: Unsupported value: "x": supported values: "${RBAC}"`]],
     [[{ kind: 'Robot', name: 'r' }], ['subjects[0].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"']],
   ])('subjects %j', (subjects, problems) => {
@@ -66,11 +87,20 @@ describe('bindings', () => {
 
   test('the role stays', () => {
     const { object } = created(roleBindings, binding([]));
-    expect(updated(roleBindings, object, (next) => void (next.roleRef.name = 'edit')).problems).toEqual([`roleRef: Invalid value: {"APIGroup":"${RBAC}","Kind":"ClusterRole","Name":"edit"}: cannot change roleRef`]);
+    expect(updated(roleBindings, object, (next) => void (next.roleRef.name = 'edit')).problems).toEqual([
+      `roleRef: Invalid value: {"APIGroup":"${RBAC}","Kind":"ClusterRole","Name":"edit"}: cannot change roleRef`,
+    ]);
   });
 
   test('cells', () => {
-    const { object } = created(roleBindings, binding([{ kind: 'User', name: 'a' }, { kind: 'User', name: 'b' }, { kind: 'ServiceAccount', name: 'c', namespace: 'd' }]));
+    const { object } = created(
+      roleBindings,
+      binding([
+        { kind: 'User', name: 'a' },
+        { kind: 'User', name: 'b' },
+        { kind: 'ServiceAccount', name: 'c', namespace: 'd' },
+      ]),
+    );
     expect(cellsOf(roleBindings, object)).toMatchObject({ Role: 'ClusterRole/view', Users: 'a, b', Groups: '', ServiceAccounts: 'd/c' });
   });
 });

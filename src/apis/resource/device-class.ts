@@ -1,5 +1,6 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
+import { subdomainName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { DeviceClass } from '../facts/types/resource-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
@@ -13,6 +14,8 @@ import { betaVersions } from './versions.ts';
 export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/deviceclasses', {
   alsoServed: betaVersions<DeviceClass>('DeviceClass'),
   generation: 'spec',
+  // Upstream's newer package for such names speaks of bytes.
+  nameErrors: (name, isPrefix) => subdomainName(name, isPrefix).map((error) => error.replace(/ characters$/, ' bytes')),
 
   validate({ metadata, spec }, errors, old) {
     validateFinalizerNames(metadata, errors);

@@ -26,7 +26,8 @@ export const priorityClasses = defineResource<PriorityClass>('scheduling.k8s.io/
   validate(priorityClass, errors) {
     validateFinalizerNames(priorityClass.metadata, errors);
     validateValue(priorityClass, errors);
-    if (priorityClass.preemptionPolicy !== undefined) validateChoice(priorityClass.preemptionPolicy, ['PreemptLowerPriority', 'Never'], errors.at('preemptionPolicy'));
+    if (priorityClass.preemptionPolicy !== undefined)
+      validateChoice(priorityClass.preemptionPolicy, ['PreemptLowerPriority', 'Never'], errors.at('preemptionPolicy'));
   },
   validateUpdate(priorityClass, old, errors) {
     validateFinalizerNames(priorityClass.metadata, errors);
@@ -49,7 +50,8 @@ function validateValue(priorityClass: PriorityClass, errors: FieldErrors): void 
     return;
   }
   const problem = systemClassProblem(priorityClass, priorityClass.metadata.name);
-  if (problem !== undefined) errors.at('metadata', 'name').forbidden(`priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${problem}`);
+  if (problem !== undefined)
+    errors.at('metadata', 'name').forbidden(`priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${problem}`);
 }
 
 function systemClassProblem({ value, globalDefault }: PriorityClass, name: string): string | undefined {

@@ -7,12 +7,18 @@ const RESERVED = "metadata.name: Forbidden: priority class names with 'system-' 
 test.each([
   [{ metadata: { name: 'high' }, value: 1_000_000_000 }, []],
   [{ metadata: { name: 'high' }, value: 1_000_000_001 }, ['value: Forbidden: maximum allowed value of a user defined priority is 1000000000']],
-  [{ metadata: { name: 'high' }, preemptionPolicy: 'Maybe' }, ['preemptionPolicy: Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"']],
+  [
+    { metadata: { name: 'high' }, preemptionPolicy: 'Maybe' },
+    ['preemptionPolicy: Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"'],
+  ],
   [{ metadata: { name: 'high' }, preemptionPolicy: '' }, ['preemptionPolicy: Required value']],
   [{ metadata: { name: 'system-node-critical' }, value: 2_000_001_000 }, []],
   [{ metadata: { name: 'system-node-critical' }, value: 1 }, [`${RESERVED}value of system-node-critical PriorityClass must be 2000001000`]],
   [{ metadata: { name: 'system-mine' }, value: 1 }, [`${RESERVED}system-mine is not a known system priority class`]],
-  [{ metadata: { name: 'high', finalizers: ['mine'] } }, ['metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified']],
+  [
+    { metadata: { name: 'high', finalizers: ['mine'] } },
+    ['metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified'],
+  ],
 ])('%j', (sent, problems) => {
   expect(created(priorityClasses, sent).problems).toEqual(problems);
 });

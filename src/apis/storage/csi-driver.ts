@@ -11,7 +11,8 @@ const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
 const UPDATE_PERIOD_MIN_SECONDS = 10;
 const TOKEN_MIN_SECONDS = 600;
 const TOKEN_MAX_SECONDS = 2 ** 32;
-const TOKEN_WARNING = 'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
+const TOKEN_WARNING =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
 /** What a storage driver needs of the cluster. */
 export const csiDrivers = defineResource<CSIDriver>('storage.k8s.io/v1/csidrivers', {
@@ -68,15 +69,20 @@ function validateSpec(spec: CSIDriverSpec, errors: FieldErrors): void {
   if (spec.storageCapacity === undefined) errors.at('storageCapacity').required();
   validateOptionalChoice(spec.fsGroupPolicy, FS_GROUP_POLICIES, errors.at('fsGroupPolicy'));
   validateTokenRequests(spec.tokenRequests ?? [], errors.at('tokenRequests'));
-  for (const mode of spec.volumeLifecycleModes ?? []) if (!LIFECYCLE_MODES.includes(mode)) errors.at('volumeLifecycleModes').notSupported(mode, LIFECYCLE_MODES);
+  for (const mode of spec.volumeLifecycleModes ?? [])
+    if (!LIFECYCLE_MODES.includes(mode)) errors.at('volumeLifecycleModes').notSupported(mode, LIFECYCLE_MODES);
   if (spec.seLinuxMount === undefined) errors.at('seLinuxMount').required();
   validateUpdatePeriod(spec.nodeAllocatableUpdatePeriodSeconds, errors.at('nodeAllocatableUpdatePeriodSeconds'));
   const hasTokens = (spec.tokenRequests ?? []).length > 0;
-  if (spec.serviceAccountTokenInSecrets !== undefined && !hasTokens) errors.at('serviceAccountTokenInSecrets').invalid(spec.serviceAccountTokenInSecrets, 'serviceAccountTokenInSecrets is set but no tokenRequests are specified');
+  if (spec.serviceAccountTokenInSecrets !== undefined && !hasTokens)
+    errors
+      .at('serviceAccountTokenInSecrets')
+      .invalid(spec.serviceAccountTokenInSecrets, 'serviceAccountTokenInSecrets is set but no tokenRequests are specified');
 }
 
 function validateUpdatePeriod(periodSeconds: number | bigint | undefined, errors: FieldErrors): void {
-  if (periodSeconds !== undefined && periodSeconds < UPDATE_PERIOD_MIN_SECONDS) errors.invalid(periodSeconds, `must be greater than or equal to ${UPDATE_PERIOD_MIN_SECONDS} seconds`);
+  if (periodSeconds !== undefined && periodSeconds < UPDATE_PERIOD_MIN_SECONDS)
+    errors.invalid(periodSeconds, `must be greater than or equal to ${UPDATE_PERIOD_MIN_SECONDS} seconds`);
 }
 
 /** One for each audience. */

@@ -9,7 +9,12 @@ import { type InternalFields, internalForm } from '../validation/internal-form.t
 import { validateNonNegative } from '../validation/non-negative.ts';
 
 const NODE_ID_MAX_BYTES = 256;
-const DRIVER: InternalFields = [['Name', 'name', ''], ['NodeID', 'nodeID', ''], ['TopologyKeys', 'topologyKeys'], ['Allocatable', 'allocatable']];
+const DRIVER: InternalFields = [
+  ['Name', 'name', ''],
+  ['NodeID', 'nodeID', ''],
+  ['TopologyKeys', 'topologyKeys'],
+  ['Allocatable', 'allocatable'],
+];
 
 /** The storage drivers of one node. */
 export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
@@ -39,7 +44,11 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
 });
 
 /** No keys are as good as an empty list of them. */
-const fixedPart = ({ name, nodeID, topologyKeys }: CSINodeDriver): object => ({ name, nodeID, ...(topologyKeys && topologyKeys.length > 0 && { topologyKeys }) });
+const fixedPart = ({ name, nodeID, topologyKeys }: CSINodeDriver): object => ({
+  name,
+  nodeID,
+  ...(topologyKeys && topologyKeys.length > 0 && { topologyKeys }),
+});
 
 function validateDriver({ name, nodeID, allocatable, topologyKeys }: CSINodeDriver, isKnown: boolean, errors: FieldErrors): void {
   validateCsiDriverName(name, errors.at('name'));

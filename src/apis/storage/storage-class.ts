@@ -44,7 +44,8 @@ export const storageClasses = defineResource<StorageClass>('storage.k8s.io/v1/st
     ),
 
   cells: {
-    Name: ({ metadata }) => (DEFAULT_ANNOTATIONS.some((annotation) => metadata.annotations?.[annotation] === 'true') ? `${metadata.name} (default)` : (metadata.name ?? '')),
+    Name: ({ metadata }) =>
+      DEFAULT_ANNOTATIONS.some((annotation) => metadata.annotations?.[annotation] === 'true') ? `${metadata.name} (default)` : (metadata.name ?? ''),
     Provisioner: ({ provisioner }) => provisioner,
     ReclaimPolicy: ({ reclaimPolicy }) => reclaimPolicy ?? DELETE,
     VolumeBindingMode: ({ volumeBindingMode }) => volumeBindingMode ?? IMMEDIATE,
@@ -70,7 +71,7 @@ function validateTerm({ matchLabelExpressions }: TopologySelectorTerm, errors: F
     const at = errors.index(index);
     validateRequirement(requirement, at);
     if (valuesByKey.has(requirement.key)) at.at('key').duplicate(requirement.key);
-    valuesByKey.set(requirement.key, [...new Set(requirement.values ?? [])].sort());
+    valuesByKey.set(requirement.key, [...new Set(requirement.values ?? [])].toSorted());
   }
   return Object.fromEntries(valuesByKey);
 }

@@ -1,7 +1,10 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { subdomainName } from '../../util/names.ts';
+import { defaultVolumeSources } from '../core/persistent-volume.ts';
+import { validateVolumeSpec } from '../core/persistent-volume/spec.ts';
 import { internalPodPart } from '../core/pod/internal-form.ts';
+import { roundToThousandths } from '../core/pod/resource-lists.ts';
 import { validateCsiDriverName } from '../core/pod/volume-sources.ts';
 import { defineResource } from '../define.ts';
 import type { VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeError } from '../facts/types/storage-v1.ts';
@@ -25,6 +28,12 @@ const rules = {
 export const volumeAttachments = defineResource<VolumeAttachment>('storage.k8s.io/v1/volumeattachments', {
   ...rules,
   allowsUnconditionalUpdate: false,
+
+  default({ spec: { source } }) {
+    if (!source.inlineVolumeSpec) return;
+    roundToThousandths(source.inlineVolumeSpec.capacity);
+    defaultVolumeSources(source.inlineVolumeSpec);
+  },
 
   validate({ metadata, spec, status }, errors) {
     validateFinalizerNames(metadata, errors);
@@ -51,6 +60,7 @@ export const volumeAttachments = defineResource<VolumeAttachment>('storage.k8s.i
 function validateSource({ inlineVolumeSpec, persistentVolumeName }: VolumeAttachmentSource, errors: FieldErrors): void {
   if (!inlineVolumeSpec && persistentVolumeName === undefined) errors.required(EXACTLY_ONE);
   else if (inlineVolumeSpec && persistentVolumeName !== undefined) errors.forbidden(EXACTLY_ONE);
+  else if (inlineVolumeSpec) validateVolumeSpec(inlineVolumeSpec, '', errors.at('inlineVolumeSpec'), { isInline: true });
   else if (persistentVolumeName === '') errors.at('persistentVolumeName').required('must specify non empty persistentVolumeName');
 }
 
@@ -69,6 +79,9 @@ function validateVolumeError(error: VolumeError | undefined, errors: FieldErrors
 /** As upstream's internal type prints it. */
 const internalSpec = ({ attacher, source, nodeName }: VolumeAttachmentSpec): object => ({
   Attacher: attacher,
-  Source: { PersistentVolumeName: source.persistentVolumeName ?? null, InlineVolumeSpec: source.inlineVolumeSpec ? internalPodPart('PersistentVolumeSpec', source.inlineVolumeSpec) : null },
+  Source: {
+    PersistentVolumeName: source.persistentVolumeName ?? null,
+    InlineVolumeSpec: source.inlineVolumeSpec ? internalPodPart('PersistentVolumeSpec', source.inlineVolumeSpec) : null,
+  },
   NodeName: nodeName,
 });

@@ -15,10 +15,13 @@ const DEPRECATED: ReadonlyMap<string, string> = new Map([
 export const deprecatedNodeLabel = (label: string): string | undefined => DEPRECATED.get(label);
 
 /** One warning for each label of the list that is deprecated, at the same path. */
-export const nodeLabelWarnings = (labels: Iterable<string>, path: string): string[] => [...labels].flatMap((label) => (DEPRECATED.has(label) ? [`${path}: ${DEPRECATED.get(label)}`] : []));
+export const nodeLabelWarnings = (labels: Iterable<string>, path: string): string[] =>
+  [...labels].flatMap((label) => (DEPRECATED.has(label) ? [`${path}: ${DEPRECATED.get(label)}`] : []));
 
 export function nodeSelectorWarnings(selector: LabelSelector | undefined, path: string): string[] {
-  const inExpressions = (selector?.matchExpressions ?? []).flatMap(({ key }, index) => (DEPRECATED.has(key) ? [`${path}.matchExpressions[${index}].key: ${key} is ${DEPRECATED.get(key)}`] : []));
+  const inExpressions = (selector?.matchExpressions ?? []).flatMap(({ key }, index) =>
+    DEPRECATED.has(key) ? [`${path}.matchExpressions[${index}].key: ${key} is ${DEPRECATED.get(key)}`] : [],
+  );
   const inLabels = Object.keys(selector?.matchLabels ?? {}).flatMap((label) => nodeLabelWarnings([label], `${path}.matchLabels.${label}`));
   return [...inExpressions, ...inLabels];
 }

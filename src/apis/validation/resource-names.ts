@@ -23,7 +23,7 @@ const INTEGER = new Set(COUNTED);
 const CONTAINER = new Set(COMPUTE);
 const POD_LEVEL = ['cpu', 'hugepages-', 'memory'];
 
-export const NEGATIVE_QUANTITY = 'must be greater than or equal to 0';
+const NEGATIVE_QUANTITY = 'must be greater than or equal to 0';
 
 export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
 const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.startsWith(REQUESTS + HUGE_PAGES);

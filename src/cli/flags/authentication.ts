@@ -4,7 +4,7 @@ import { bool, duration, file, singlePairMap, string, stringArray, strings } fro
 const OIDC = 'OpenID Connect authentication';
 const FRONT_PROXY = 'authentication by a front proxy';
 const TOKEN_WEBHOOK = 'webhook authentication';
-const SERVICE_ACCOUNT_TOKENS = 'service account tokens';
+const SECRET_TOKENS = 'service account tokens in secrets';
 
 export const authentication = flagSet('authentication', {
   'anonymous-auth': flag(
@@ -12,9 +12,7 @@ export const authentication = flagSet('authentication', {
     'Treat requests that no authenticator knows as system:anonymous of the group system:unauthenticated. Always off with the AlwaysAllow authorizer.',
     { default: true },
   ),
-  'api-audiences': flag(strings, 'Names of this API: a service account token must be meant for one of them. Default: the first --service-account-issuer.', {
-    later: SERVICE_ACCOUNT_TOKENS,
-  }),
+  'api-audiences': flag(strings, 'Names of this API: a service account token must be meant for one of them. Default: the first --service-account-issuer.'),
   'authentication-config': flag(file, 'File that configures JWT and anonymous authentication.', { later: 'the authentication configuration file' }),
   'authentication-token-webhook-cache-ttl': flag(duration, 'How long answers of the token webhook are remembered.', { default: 120_000, later: TOKEN_WEBHOOK }),
   'authentication-token-webhook-config-file': flag(file, 'Kubeconfig of the server that is asked whose a bearer token is.', { later: TOKEN_WEBHOOK }),
@@ -50,7 +48,6 @@ export const authentication = flagSet('authentication', {
   'requestheader-username-headers': flag(strings, 'Headers that hold the user name; usually X-Remote-User.', { later: FRONT_PROXY }),
   'service-account-extend-token-expiration': flag(bool, 'Let tokens that admission gives to pods live for up to a year.', {
     default: true,
-    later: SERVICE_ACCOUNT_TOKENS,
   }),
   'service-account-issuer': flag(
     stringArray,
@@ -60,13 +57,8 @@ export const authentication = flagSet('authentication', {
   'service-account-key-file': flag(
     stringArray,
     'File with PEM keys, private or public, that verify service account tokens. Repeat for more. Default with the embedded and memory stores: the signing key.',
-    {
-      later: SERVICE_ACCOUNT_TOKENS,
-    },
   ),
-  'service-account-lookup': flag(bool, 'Refuse tokens whose service account or secret is gone.', { default: true, later: SERVICE_ACCOUNT_TOKENS }),
-  'service-account-max-token-expiration': flag(duration, 'How long an issued token lives at most: 1h to 2^32 seconds. 0: no limit.', {
-    later: SERVICE_ACCOUNT_TOKENS,
-  }),
+  'service-account-lookup': flag(bool, 'Refuse tokens whose service account or secret is gone.', { default: true, later: SECRET_TOKENS }),
+  'service-account-max-token-expiration': flag(duration, 'How long an issued token lives at most: 1h to 2^32 seconds. 0: no limit.'),
   'token-auth-file': flag(file, 'CSV file of bearer tokens: token,user,uid,"group1,group2".'),
 });

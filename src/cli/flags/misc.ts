@@ -6,7 +6,7 @@ const KUBELET = 'connections to kubelets';
 const LEADERSHIP = 'coordinated leader election';
 const PEERS = 'proxying to peers';
 const SEVERAL_SERVERS = 'running several servers on one store';
-const SERVICE_ACCOUNT_TOKENS = 'service account tokens';
+const EXTERNAL_SIGNER = 'external signers of service account tokens';
 
 export const misc = flagSet('misc', {
   'aggregator-reject-forwarding-redirect': flag(bool, 'Refuse redirects of aggregated API servers instead of passing them on.', {
@@ -56,13 +56,10 @@ export const misc = flagSet('misc', {
   'peer-ca-file': flag(file, 'Certificate authority of the other API servers.', { later: PEERS }),
   'proxy-client-cert-file': flag(file, 'Client certificate for aggregated API servers and webhooks.', { later: AGGREGATION }),
   'proxy-client-key-file': flag(file, 'Key of that certificate.', { later: AGGREGATION }),
-  'service-account-signing-endpoint': flag(string, 'Socket of an external signer of service account tokens.', { later: SERVICE_ACCOUNT_TOKENS }),
+  'service-account-signing-endpoint': flag(string, 'Socket of an external signer of service account tokens.', { later: EXTERNAL_SIGNER }),
   'service-account-signing-key-file': flag(
     file,
     'Private key that signs service account tokens. Default with the embedded and memory stores: one that is made and kept in --data-dir.',
-    {
-      later: SERVICE_ACCOUNT_TOKENS,
-    },
   ),
   'service-cluster-ip-range': flag(string, 'Ranges of the IPs of services: one CIDR, or one of IPv4 and one of IPv6, comma separated. Default: 10.0.0.0/24.'),
   'service-node-port-range': flag(portRange, 'Ports for services of type NodePort, first and last inclusive.', { default: { first: 30_000, last: 32_767 } }),

@@ -117,8 +117,9 @@ export function validateLabelKeys({ labelSelector, matchLabelKeys = [], mismatch
   validateKeyNames(matchLabelKeys, labelSelector, errors.at('matchLabelKeys'));
   validateKeyNames(mismatchLabelKeys, labelSelector, errors.at('mismatchLabelKeys'));
   if (labelSelector) validateKeysOnce(matchLabelKeys, labelSelector, errors);
+  const mismatched = new Set(mismatchLabelKeys);
   for (const [index, key] of matchLabelKeys.entries())
-    if (mismatchLabelKeys.includes(key)) errors.at('matchLabelKeys').index(index).invalid(key, 'exists in both matchLabelKeys and mismatchLabelKeys');
+    if (mismatched.has(key)) errors.at('matchLabelKeys').index(index).invalid(key, 'exists in both matchLabelKeys and mismatchLabelKeys');
 }
 
 function validateKeyNames(keys: readonly string[], selector: LabelSelector | undefined, errors: FieldErrors): void {
@@ -129,9 +130,10 @@ function validateKeyNames(keys: readonly string[], selector: LabelSelector | und
 
 function validateKeysOnce(keys: readonly string[], { matchLabels, matchExpressions = [] }: LabelSelector, errors: FieldErrors): void {
   const seen = new Set(Object.keys(matchLabels ?? {}));
+  const places = new Map(keys.map((key, index) => [key, index]));
   for (const { key } of matchExpressions) {
-    const index = keys.lastIndexOf(key);
-    if (index >= 0 && seen.has(key)) errors.index(index).invalid(key, 'exists in both matchLabelKeys and labelSelector');
+    const index = places.get(key);
+    if (index !== undefined && seen.has(key)) errors.index(index).invalid(key, 'exists in both matchLabelKeys and labelSelector');
     seen.add(key);
   }
 }

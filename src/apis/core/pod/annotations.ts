@@ -38,18 +38,30 @@ export function validatePodAnnotations({ annotations }: ObjectMeta, spec: PodSpe
     errors.key(DELETION_COST).invalid(annotations[DELETION_COST], 'must be a 32bit integer');
   if (annotations[POD_SECCOMP] !== undefined) validateSeccompText(annotations[POD_SECCOMP], errors.at(POD_SECCOMP));
   for (const [key, value] of Object.entries(annotations)) if (key.startsWith(CONTAINER_SECCOMP)) validateSeccompText(value, errors.at(key));
-  for (const [key, value] of Object.entries(annotations)) if (key.startsWith(APP_ARMOR)) validateAppArmorText(key, value, spec, errors.key(key));
+  const appArmor = Object.entries(annotations).filter(([key]) => key.startsWith(APP_ARMOR));
+  if (appArmor.length === 0) return;
+  const names = new Set([...containersOf(spec)].map(({ name }) => name));
+  for (const [key, value] of appArmor) validateAppArmorText(key.slice(APP_ARMOR.length), value, names, errors.key(key));
 }
 
 function validateTolerationsText(text: string, errors: FieldErrors, rules: PodRules): void {
+  const before = errors.list.length;
   try {
-    const value = parseJson(Buffer.from(text));
-    if (!Array.isArray(value)) return errors.invalid(TOLERATIONS, 'json: cannot unmarshal value into Go value of type []core.Toleration');
-    validateTolerations(value as unknown as Toleration[], errors.at(TOLERATIONS), rules);
+    const value: unknown = parseJson(Buffer.from(text));
+    if (areTolerations(value)) validateTolerations(value, errors.at(TOLERATIONS), rules);
+    else errors.invalid(TOLERATIONS, 'json: cannot unmarshal value into Go value of type []core.Toleration');
   } catch (error) {
+    errors.list.length = before;
     errors.invalid(TOLERATIONS, (error as Error).message);
   }
 }
+
+const areTolerations = (value: unknown): value is Toleration[] => Array.isArray(value) && value.every(isToleration);
+
+const isToleration = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(value).every(([field, item]) => typeof item === 'string' || (field === 'tolerationSeconds' && typeof item === 'number'));
 
 function validateSeccompText(profile: string, errors: FieldErrors): void {
   if ([RUNTIME_DEFAULT, DOCKER_DEFAULT, UNCONFINED].includes(profile)) return;
@@ -57,9 +69,8 @@ function validateSeccompText(profile: string, errors: FieldErrors): void {
   else errors.invalid(profile, 'must be a valid seccomp profile');
 }
 
-function validateAppArmorText(key: string, profile: string, spec: PodSpec, errors: FieldErrors): void {
-  const name = key.slice(APP_ARMOR.length);
-  if (![...containersOf(spec)].some((container) => container.name === name)) errors.invalid(name, 'container not found');
+function validateAppArmorText(name: string, profile: string, names: ReadonlySet<string>, errors: FieldErrors): void {
+  if (!names.has(name)) errors.invalid(name, 'container not found');
   if (profile !== '' && profile !== RUNTIME_DEFAULT && profile !== UNCONFINED && !profile.startsWith(LOCALHOST))
     errors.invalid(profile, `invalid AppArmor profile name: ${quote(profile)}`);
 }

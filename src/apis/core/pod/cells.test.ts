@@ -11,7 +11,16 @@ function row(spec: JsonObject, status: JsonObject, metadata: JsonObject = {}): u
   return pods.columns!.filter(({ name }) => ['Ready', 'Status', 'Restarts'].includes(name)).map((column) => column.cell(pod, now));
 }
 
-const status = (name: string, state: JsonObject, more: JsonObject = {}): JsonObject => ({ name, state, lastState: {}, ready: false, restartCount: 0, image: '', imageID: '', ...more });
+const status = (name: string, state: JsonObject, more: JsonObject = {}): JsonObject => ({
+  name,
+  state,
+  lastState: {},
+  ready: false,
+  restartCount: 0,
+  image: '',
+  imageID: '',
+  ...more,
+});
 const running = { running: {} };
 
 describe('the row of a pod', () => {
@@ -22,17 +31,36 @@ describe('the row of a pod', () => {
     [
       'restarted',
       {},
-      { phase: 'Running', containerStatuses: [status('app', running, { ready: true, restartCount: 2, lastState: { terminated: { exitCode: 1, finishedAt: '2026-01-01T00:05:00Z' } } })] },
+      {
+        phase: 'Running',
+        containerStatuses: [
+          status('app', running, { ready: true, restartCount: 2, lastState: { terminated: { exitCode: 1, finishedAt: '2026-01-01T00:05:00Z' } } }),
+        ],
+      },
       ['1/1', 'Running', '2 (5m ago)'],
     ],
     ['crashing', {}, { phase: 'Running', containerStatuses: [status('app', { waiting: { reason: 'CrashLoopBackOff' } })] }, ['0/1', 'CrashLoopBackOff', '0']],
     ['killed', {}, { phase: 'Failed', containerStatuses: [status('app', { terminated: { exitCode: 137, signal: 9 } })] }, ['0/1', 'Signal:9', '0']],
-    ['initializing', { initContainers: [{ name: 'i', image: 'i' }] }, { phase: 'Pending', initContainerStatuses: [status('i', running)] }, ['0/1', 'Init:0/1', '0']],
-    ['failing to initialize', { initContainers: [{ name: 'i', image: 'i' }] }, { phase: 'Pending', initContainerStatuses: [status('i', { terminated: { exitCode: 3 } })] }, ['0/1', 'Init:ExitCode:3', '0']],
+    [
+      'initializing',
+      { initContainers: [{ name: 'i', image: 'i' }] },
+      { phase: 'Pending', initContainerStatuses: [status('i', running)] },
+      ['0/1', 'Init:0/1', '0'],
+    ],
+    [
+      'failing to initialize',
+      { initContainers: [{ name: 'i', image: 'i' }] },
+      { phase: 'Pending', initContainerStatuses: [status('i', { terminated: { exitCode: 3 } })] },
+      ['0/1', 'Init:ExitCode:3', '0'],
+    ],
     [
       'with a sidecar',
       { initContainers: [{ name: 's', image: 's', restartPolicy: 'Always' }] },
-      { phase: 'Running', initContainerStatuses: [status('s', running, { started: true, ready: true, restartCount: 1 })], containerStatuses: [status('app', running, { ready: true })] },
+      {
+        phase: 'Running',
+        initContainerStatuses: [status('s', running, { started: true, ready: true, restartCount: 1 })],
+        containerStatuses: [status('app', running, { ready: true })],
+      },
       ['2/2', 'Running', '1'],
     ],
     ['deleted', {}, { phase: 'Running' }, ['0/1', 'Terminating', '0'], { deletionTimestamp: '2026-01-01T00:00:00Z' }],

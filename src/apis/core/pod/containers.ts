@@ -18,7 +18,7 @@ import type { KnownVolumes } from './volumes.ts';
 export interface PodContext {
   spec: PodSpec;
   volumes: KnownVolumes;
-  claimNames: readonly string[];
+  claimNames: ReadonlySet<string>;
   rules: PodRules;
 }
 

@@ -28,17 +28,25 @@ export const pods = defineResource<Pod>('v1/pods', {
   },
 
   selectable: {
-    'spec.nodeName': ({ spec }) => spec.nodeName ?? '',
+    'spec.nodeName': nodeName,
+    // What the first v1 clients called it.
+    'spec.host': nodeName,
     'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
     'spec.schedulerName': ({ spec }) => spec.schedulerName ?? '',
     'spec.serviceAccountName': ({ spec }) => spec.serviceAccountName ?? '',
     'spec.hostNetwork': ({ spec }) => String(spec.hostNetwork ?? false),
     'status.phase': ({ status }) => status.phase ?? '',
     'status.podIP': ({ status }) => status.podIPs?.[0]?.ip ?? '',
+    // Upstream knows the name, but gives it no value.
+    'status.podIPs': () => '',
     'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
   },
   cells: podCells,
 });
+
+function nodeName({ spec }: Pod): string {
+  return spec.nodeName ?? '';
+}
 
 /** A pod that no node runs, or that has ended, goes at once; a negative period means the shortest. */
 function gracePeriodSeconds({ spec, status }: Pod, requested: number | undefined): number {

@@ -13,17 +13,19 @@ import {
 import { aggregateContainers } from './resource-lists.ts';
 import type { PodRules } from './rules.ts';
 
+const NO_CLAIMS: ReadonlySet<string> = new Set();
+
 type NameCheck = (name: string, errors: FieldErrors) => void;
 
 /** `claimNames` are the pod's resource claims, which containers refer to. */
-export function validateContainerResources(resources: ResourceRequirements, claimNames: readonly string[], errors: FieldErrors, rules: PodRules): void {
+export function validateContainerResources(resources: ResourceRequirements, claimNames: ReadonlySet<string>, errors: FieldErrors, rules: PodRules): void {
   validateRequirements(resources, validateContainerResourceName, claimNames, errors, rules);
 }
 
 function validateRequirements(
   { limits = {}, requests = {}, claims = [] }: ResourceRequirements,
   checkName: NameCheck,
-  claimNames: readonly string[],
+  claimNames: ReadonlySet<string>,
   errors: FieldErrors,
   rules: PodRules,
 ): void {
@@ -64,8 +66,10 @@ function validateAgainstLimit(name: string, request: string, limits: Record<stri
 }
 
 /** A claim may be used whole, or request by request; not both. */
-function validateClaims(claims: readonly ResourceClaim[], claimNames: readonly string[], errors: FieldErrors): void {
+function validateClaims(claims: readonly ResourceClaim[], claimNames: ReadonlySet<string>, errors: FieldErrors): void {
   const used = new Set<string>();
+  const requestCounts = new Map<string, number>();
+  let known: string | undefined;
   for (const [index, { name, request = '' }] of claims.entries()) {
     const at = errors.index(index);
     if (name === '') {
@@ -77,22 +81,25 @@ function validateClaims(claims: readonly ResourceClaim[], claimNames: readonly s
       if (request !== '') for (const error of dns1123LabelErrors(request)) at.at('request').invalid(request, error);
       const key = request === '' ? name : `${name}/${request}`;
       if (used.has(key)) at.duplicate(key);
-      else if (request === '') for (const other of used) if (other.startsWith(`${name}/`)) at.duplicate(name);
+      else if (request === '') for (let count = requestCounts.get(name) ?? 0; count > 0; count--) at.duplicate(name);
+      else requestCounts.set(name, (requestCounts.get(name) ?? 0) + 1);
       used.add(key);
     }
-    if (!claimNames.includes(name))
-      at.notFound(
-        name,
-        `must be one of the names in pod.spec.resourceClaims${claimNames.length === 0 ? ' which is empty' : `: ${claimNames.toSorted().join(', ')}`}`,
-      );
+    if (!claimNames.has(name)) at.notFound(name, (known ??= `must be one of the names in pod.spec.resourceClaims${printNames(claimNames)}`));
   }
 }
+
+/** Of so many that a message stays readable. */
+const MAX_SHOWN_NAMES = 100;
+
+const printNames = (names: ReadonlySet<string>): string =>
+  names.size === 0 ? ' which is empty' : `: ${[...names].toSorted().slice(0, MAX_SHOWN_NAMES).join(', ')}`;
 
 /** What the pod as a whole may use must cover its containers (KEP-2837). `errors` stands at the spec. */
 export function validatePodResources(
   spec: PodSpec,
   resources: ResourceRequirements,
-  claimNames: readonly string[],
+  claimNames: ReadonlySet<string>,
   errors: FieldErrors,
   rules: PodRules,
 ): void {
@@ -133,4 +140,4 @@ function validateWithinPod({ limits = {} }: ResourceRequirements, ofPod: Resourc
 
 /** What running the pod itself costs, by its RuntimeClass. */
 export const validateOverhead = (overhead: Record<string, string>, errors: FieldErrors, rules: PodRules): void =>
-  validateContainerResources({ limits: overhead }, [], errors, rules);
+  validateContainerResources({ limits: overhead }, NO_CLAIMS, errors, rules);

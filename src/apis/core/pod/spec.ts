@@ -2,7 +2,7 @@ import { validateLabels } from '../../../registry/metadata.ts';
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors, subdomainName } from '../../../util/names.ts';
-import type { HostAlias, PodResourceClaim, PodSchedulingGate, PodSpec } from '../../facts/types/core-v1.ts';
+import type { HostAlias, PodResourceClaim, PodSchedulingGate, PodSpec, Volume } from '../../facts/types/core-v1.ts';
 import { validateChoice, validateOptionalChoice } from '../../validation/choice.ts';
 import { validateLegacyIp } from '../../validation/ip-address.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';
@@ -32,7 +32,7 @@ export function validatePodSpec(spec: PodSpec, metadata: ObjectMeta | undefined,
   if (spec.terminationGracePeriodSeconds === undefined) errors.at('terminationGracePeriodSeconds').required();
   const volumes = validateVolumes(spec.volumes ?? [], metadata, errors.at('volumes'), rules);
   const claims = spec.resourceClaims ?? [];
-  const claimNames = claims.map(({ name }) => name).filter((name) => name !== '');
+  const claimNames = new Set(claims.map(({ name }) => name).filter((name) => name !== ''));
   validateResourceClaims(claims, metadata, errors.at('resourceClaims'));
   validateAllContainers({ spec, volumes, claimNames, rules }, errors);
   if (spec.resources) validatePodResources(spec, spec.resources, claimNames, errors, rules);
@@ -156,12 +156,14 @@ function validateOs(spec: PodSpec, errors: FieldErrors): void {
 
 /** Variables that come out of files need a volume that the pod alone writes. */
 function validateFileVolumes(spec: PodSpec, errors: FieldErrors): void {
+  let volumes: Map<string, Volume> | undefined;
   for (const [{ env }, at] of containersAt(spec, errors)) {
     if (!env) continue;
     for (const [index, { valueFrom }] of env.entries()) {
       if (!valueFrom?.fileKeyRef) continue;
+      volumes ??= new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
       const { volumeName } = valueFrom.fileKeyRef;
-      const volume = (spec.volumes ?? []).findLast(({ name }) => name === volumeName);
+      const volume = volumes.get(volumeName);
       const place = at.at('env').index(index).at('valueFrom', 'fileKeyRef', 'volumeName');
       if (!volume) place.notFound(volumeName);
       else if (!volume.emptyDir) place.invalid(volumeName, 'referenced volume must be of type emptyDir');

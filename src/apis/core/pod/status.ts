@@ -76,21 +76,25 @@ function validateStillEnded(
   containers: readonly Container[],
   spec: PodSpec,
 ): void {
+  const going = new Set(statuses.filter(({ state }) => !state.terminated).map(({ name }) => name));
+  const byName = containersByName(containers);
   for (const [index, { name, state }] of old.entries()) {
     const { terminated } = state;
-    if (!terminated || !statuses.some((status) => status.name === name && !status.state.terminated)) continue;
-    const container = containers.find((each) => each.name === name);
+    if (!terminated || !going.has(name)) continue;
+    const container = byName.get(name);
     if (!container || !restartsAfter(container, spec, terminated.exitCode))
       errors.index(index).at('state').forbidden('may not be transitioned to non-terminated state');
   }
 }
 
+const containersByName = (containers: readonly Container[]): Map<string, Container> => new Map(containers.map((container) => [container.name, container]));
+
 function validateClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec: PodSpec, errors: FieldErrors): void {
   const names = new Set<string>();
+  const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   for (const [index, { name, resourceClaimName }] of statuses.entries()) {
     const at = errors.index(index);
-    if (!(spec.resourceClaims ?? []).some((claim) => claim.name === name))
-      at.at('name').invalid(name, 'must match the name of an entry in `spec.resourceClaims`');
+    if (!claims.has(name)) at.at('name').invalid(name, 'must match the name of an entry in `spec.resourceClaims`');
     if (names.has(name)) at.at('name').duplicate(name);
     names.add(name);
     if (resourceClaimName !== undefined)
@@ -99,7 +103,7 @@ function validateClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec
 }
 
 function validateExtendedClaim({ requestMappings, resourceClaimName }: PodExtendedResourceClaimStatus, spec: PodSpec, errors: FieldErrors): void {
-  const containers = new Map([...(spec.initContainers ?? []), ...(spec.containers ?? [])].map((container) => [container.name, container]));
+  const containers = containersByName([...(spec.initContainers ?? []), ...(spec.containers ?? [])]);
   const mappings = requestMappings ?? [];
   const seen = new Set<string>();
   if (mappings.length === 0) errors.at('requestMappings').required('at least one request mapping is required');
@@ -166,8 +170,9 @@ function validateUsers(statuses: readonly ContainerStatus[], spec: PodSpec, erro
 
 /** How the devices are that a container was given (KEP-4680). */
 function validateAllocated(statuses: readonly ContainerStatus[], containers: readonly Container[], errors: FieldErrors): void {
+  const byName = containersByName(containers);
   for (const [index, { name, allocatedResourcesStatus = [] }] of statuses.entries()) {
-    const container = containers.find((each) => each.name === name);
+    const container = byName.get(name);
     for (const [resourceIndex, resource] of allocatedResourcesStatus.entries()) {
       const at = errors.index(index).at('allocatedResourcesStatus').index(resourceIndex);
       if (container) validateAllocatedName(resource.name, container, at.at('name'));

@@ -16,7 +16,13 @@ export const testContext = (warnings: string[] = []): RequestContext => ({
 });
 
 export function decodePod(spec: JsonObject, metadata: JsonObject = {}, status: JsonObject = {}): Pod {
-  const body = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'web', namespace: 'shop', ...metadata }, spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec }, status };
+  const body = {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name: 'web', namespace: 'shop', ...metadata },
+    spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec },
+    status,
+  };
   const pod = decode(pods.schema, body, undefined) as unknown as Pod;
   pods.served[0]!.default?.(pod);
   return canonicalPod(pod);

@@ -10,14 +10,15 @@ const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 const POLICIES = ['Honor', 'Ignore'];
 
 export function validateTopologySpread(constraints: readonly TopologySpreadConstraint[], errors: FieldErrors, rules: PodRules): void {
+  const lastOf = new Map(constraints.map(({ topologyKey, whenUnsatisfiable }, index) => [`{${topologyKey}, ${whenUnsatisfiable}}`, index]));
   for (const [index, constraint] of constraints.entries()) {
     const at = errors.index(index);
     const { maxSkew, topologyKey, whenUnsatisfiable, minDomains } = constraint;
     validatePositive(maxSkew, at.at('maxSkew'));
     if (topologyKey === '') at.at('topologyKey').required('can not be empty');
     if (!ACTIONS.includes(whenUnsatisfiable)) at.at('whenUnsatisfiable').notSupported(whenUnsatisfiable, ACTIONS);
-    const isRepeated = constraints.slice(index + 1).some((other) => other.topologyKey === topologyKey && other.whenUnsatisfiable === whenUnsatisfiable);
-    if (isRepeated) at.at('{topologyKey, whenUnsatisfiable}').duplicate(`{${topologyKey}, ${whenUnsatisfiable}}`);
+    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
+    if (lastOf.get(pair) !== index) at.at('{topologyKey, whenUnsatisfiable}').duplicate(pair);
     if (minDomains !== undefined) validateMinDomains(minDomains, whenUnsatisfiable, at.at('minDomains'));
     validateOptionalChoice(constraint.nodeAffinityPolicy, POLICIES, at.at('nodeAffinityPolicy'));
     validateOptionalChoice(constraint.nodeTaintsPolicy, POLICIES, at.at('nodeTaintsPolicy'));

@@ -42,11 +42,31 @@ describe('an update of a pod', () => {
   });
 
   it.each<[string, (pod: Pod) => void, string]>([
-    ['another container', ({ spec }) => spec.containers!.push(clone(spec.containers![0]!)), 'spec.containers: Forbidden: pod updates may not add or remove containers'],
-    ['a longer deadline', ({ spec }) => (spec.activeDeadlineSeconds = 200), 'spec.activeDeadlineSeconds: Invalid value: 200: must be less than or equal to previous value'],
-    ['no deadline', ({ spec }) => delete spec.activeDeadlineSeconds, 'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value'],
-    ['fewer tolerations', ({ spec }) => delete spec.tolerations, 'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds'],
-    ['a gate', ({ spec }) => (spec.schedulingGates = [{ name: 'g' }]), "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'g'"],
+    [
+      'another container',
+      ({ spec }) => spec.containers!.push(clone(spec.containers![0]!)),
+      'spec.containers: Forbidden: pod updates may not add or remove containers',
+    ],
+    [
+      'a longer deadline',
+      ({ spec }) => (spec.activeDeadlineSeconds = 200),
+      'spec.activeDeadlineSeconds: Invalid value: 200: must be less than or equal to previous value',
+    ],
+    [
+      'no deadline',
+      ({ spec }) => delete spec.activeDeadlineSeconds,
+      'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value',
+    ],
+    [
+      'fewer tolerations',
+      ({ spec }) => delete spec.tolerations,
+      'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
+    ],
+    [
+      'a gate',
+      ({ spec }) => (spec.schedulingGates = [{ name: 'g' }]),
+      "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'g'",
+    ],
   ])('refuses %s', (_what, change, expected) => {
     expect(update(old, change).errors).toContain(expected);
   });
@@ -54,7 +74,9 @@ describe('an update of a pod', () => {
   it('may narrow the nodes of a gated pod only', () => {
     const gated = newPod({ schedulingGates: [{ name: 'g' }], nodeSelector: { a: '1' } });
     expect(update(gated, ({ spec }) => (spec.nodeSelector!['b'] = '2')).errors).toEqual([]);
-    expect(update(gated, ({ spec }) => (spec.nodeSelector = { a: '2' })).errors).toEqual(['spec.nodeSelector: Invalid value: {"a":"2"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)']);
+    expect(update(gated, ({ spec }) => (spec.nodeSelector = { a: '2' })).errors).toEqual([
+      'spec.nodeSelector: Invalid value: {"a":"2"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+    ]);
   });
 });
 
@@ -63,14 +85,20 @@ describe('/ephemeralcontainers', () => {
   const debug = { name: 'debug', image: 'd', resources: {}, terminationMessagePolicy: 'File', imagePullPolicy: 'Always' };
 
   it('adds containers and nothing else', () => {
-    const { pod, errors } = update(old, (changed) => {
-      changed.spec.ephemeralContainers = [debug];
-      changed.spec.hostname = 'ignored';
-    }, 'ephemeralcontainers');
+    const { pod, errors } = update(
+      old,
+      (changed) => {
+        changed.spec.ephemeralContainers = [debug];
+        changed.spec.hostname = 'ignored';
+      },
+      'ephemeralcontainers',
+    );
     expect(errors).toEqual([]);
     expect(pod.spec.hostname).toBeUndefined();
     expect(pod.metadata.generation).toBe(2);
-    expect(update(pod, ({ spec }) => delete spec.ephemeralContainers, 'ephemeralcontainers').errors).toEqual(['spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be removed\n']);
+    expect(update(pod, ({ spec }) => delete spec.ephemeralContainers, 'ephemeralcontainers').errors).toEqual([
+      'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be removed\n',
+    ]);
   });
 });
 
@@ -88,7 +116,9 @@ describe('/resize', () => {
       'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing',
       'spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed',
     ]);
-    expect(update(old, ({ spec }) => (spec.containers![0]!.name = 'other'), 'resize').errors).toContain('spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize');
+    expect(update(old, ({ spec }) => (spec.containers![0]!.name = 'other'), 'resize').errors).toContain(
+      'spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize',
+    );
   });
 });
 
@@ -100,20 +130,38 @@ describe('/status', () => {
   } as JsonObject);
 
   it('keeps owners, class and what generation was seen', () => {
-    const { pod, errors } = update(old, (changed) => {
-      delete changed.metadata.ownerReferences;
-      changed.status = { phase: 'Running' };
-    }, 'status');
+    const { pod, errors } = update(
+      old,
+      (changed) => {
+        delete changed.metadata.ownerReferences;
+        changed.status = { phase: 'Running' };
+      },
+      'status',
+    );
     expect(errors).toEqual([]);
     expect(pod.metadata.ownerReferences).toHaveLength(1);
     expect(pod.status).toMatchObject({ phase: 'Running', qosClass: 'BestEffort', observedGeneration: 3 });
   });
 
   it.each<[string, (pod: Pod) => void, string[]]>([
-    ['an ended container that runs', ({ status }) => (status.containerStatuses![0]!.state = {}), ['status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state']],
+    [
+      'an ended container that runs',
+      ({ status }) => (status.containerStatuses![0]!.state = {}),
+      ['status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state'],
+    ],
     ['another class', ({ status }) => (status.qosClass = 'Burstable'), ['status.qosClass: Invalid value: "Burstable": field is immutable']],
-    ['two addresses of one family', ({ status }) => (status.podIPs = [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }]), ['status.podIPs: Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.2"}]: may specify no more than one IP for each IP family']],
-    ['a condition of no name', ({ status }) => (status.conditions = [{ type: 'a b', status: 'True', lastProbeTime: null, lastTransitionTime: null }]), ["status.conditions[0].Type: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"]],
+    [
+      'two addresses of one family',
+      ({ status }) => (status.podIPs = [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }]),
+      ['status.podIPs: Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.2"}]: may specify no more than one IP for each IP family'],
+    ],
+    [
+      'a condition of no name',
+      ({ status }) => (status.conditions = [{ type: 'a b', status: 'True', lastProbeTime: null, lastTransitionTime: null }]),
+      [
+        "status.conditions[0].Type: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+      ],
+    ],
   ])('refuses %s', (_what, change, errors) => {
     expect(update(old, change, 'status').errors).toEqual(errors);
   });

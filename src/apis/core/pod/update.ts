@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
 import type { Json } from '../../../util/json-types.ts';
 import { unifiedDiff } from '../../../util/unified-diff.ts';
-import type { Container, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from '../../facts/types/core-v1.ts';
+import type { Container, EphemeralContainer, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from '../../facts/types/core-v1.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';
 import { validateImageText } from './containers.ts';
 import { internalPodPart, internalPodSpec } from './internal-form.ts';
@@ -57,17 +57,18 @@ function validateDeadline(deadline: number | undefined, old: number | undefined,
 }
 
 function validateTolerationsKept(tolerations: readonly Toleration[], old: readonly Toleration[], errors: FieldErrors, rules: PodRules): void {
-  const isKept = (before: Toleration): boolean =>
-    tolerations.some((toleration) => equalJson({ ...before, tolerationSeconds: undefined }, { ...toleration, tolerationSeconds: undefined }));
-  if (!old.every(isKept)) return errors.forbidden('existing toleration can not be modified except its tolerationSeconds');
+  const kept = new Set(tolerations.map(withoutSeconds));
+  if (!old.every((toleration) => kept.has(withoutSeconds(toleration))))
+    return errors.forbidden('existing toleration can not be modified except its tolerationSeconds');
   validateTolerations(tolerations, errors, rules);
 }
 
+const withoutSeconds = ({ key, operator, value, effect }: Toleration): string => JSON.stringify([key, operator, value, effect]);
+
 function validateNoNewGates(gates: readonly PodSchedulingGate[], old: readonly PodSchedulingGate[], errors: FieldErrors): void {
-  for (const [index, { name }] of gates.entries()) {
-    const isNew = !old.some((gate) => gate.name === name) && gates.findLastIndex((gate) => gate.name === name) === index;
-    if (isNew) errors.index(index).at('name').forbidden(`only deletion is allowed, but found new scheduling gate '${name}'`);
-  }
+  const added = new Map(gates.map(({ name }, index) => [name, index]));
+  for (const { name } of old) added.delete(name);
+  for (const [name, index] of added) errors.index(index).at('name').forbidden(`only deletion is allowed, but found new scheduling gate '${name}'`);
 }
 
 /** The new spec, with the old one's values where they may change: what is left to differ may not. */
@@ -122,21 +123,31 @@ function isTermNarrowed(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean 
   return parts.every((part) => equalJson((term[part] ?? []).slice(0, (old[part] ?? []).length), old[part] ?? []));
 }
 
-/** Beyond this the comparison would cost more than the message is worth. */
-const MAX_DIFF_BYTES = 256 * 1024;
+/** Of both together, as compact JSON: beyond this the comparison would cost more than the message is worth. */
+const MAX_COMPARED_LENGTH = 64 * 1024;
 
-/** What differs, as upstream shows it: in its internal form, as indented JSON. */
-export function specDiff(old: PodSpec, spec: PodSpec): string {
-  return formDiff(internalPodSpec(old), internalPodSpec(spec));
+/** What differs, as upstream shows it: in its internal form, as indented JSON. Nothing of what is very large. */
+function specDiff(old: PodSpec, spec: PodSpec): string {
+  return isComparable(old, spec) ? formDiff(internalPodSpec(old), internalPodSpec(spec)) : '';
 }
 
-export function formDiff(old: Json, form: Json): string {
-  const [before, after] = [old, form].map(indentedJson) as [string, string];
-  return before.length + after.length > MAX_DIFF_BYTES ? '' : unifiedDiff(before, after);
+/** The same of an ephemeral container. */
+export function ephemeralContainerDiff(old: EphemeralContainer, container: EphemeralContainer): string {
+  return isComparable(old, container) ? formDiff(internalPodPart('EphemeralContainer', old), internalPodPart('EphemeralContainer', container)) : '';
 }
+
+const isComparable = (old: object, value: object): boolean => jsonLength(old) + jsonLength(value) <= MAX_COMPARED_LENGTH;
+
+const jsonLength = (value: object): number => JSON.stringify(value, bigintsAsNumbers).length;
+
+/** What differs between two values in their internal form. */
+export const formDiff = (old: Json, form: Json): string => unifiedDiff(indentedJson(old), indentedJson(form));
 
 const ESCAPES: Record<string, string> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029' };
 
 /** As Go's json.MarshalIndent writes it: maps in the order of keys come sorted from the store. */
-const indentedJson = (value: Json): string =>
-  JSON.stringify(value, (_key, item: Json) => (typeof item === 'bigint' ? Number(item) : item), 1).replace(/[<>&\u2028\u2029]/g, (char) => ESCAPES[char]!);
+const indentedJson = (value: Json): string => JSON.stringify(value, bigintsAsNumbers, 1).replaceAll(/[<>&\u2028\u2029]/g, (char) => ESCAPES[char]!);
+
+function bigintsAsNumbers(_key: string, item: unknown): unknown {
+  return typeof item === 'bigint' ? Number(item) : item;
+}

@@ -1,18 +1,16 @@
 import { validateMetadata } from '../../../registry/metadata.ts';
-import { FieldErrors } from '../../../util/field-errors.ts';
+import { FieldErrors, quote } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
 import { subdomainName } from '../../../util/names.ts';
-import { quote } from '../../../util/field-errors.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../../validation/finalizer-names.ts';
 import { MIRROR, validateAnnotationUpdate, validateAnnotationsMatchFields, validatePodAnnotations } from './annotations.ts';
 import { validateImageText } from './containers.ts';
-import { internalPodPart } from './internal-form.ts';
 import { validateResizedSpec } from './resize.ts';
 import { type PodRules, podRules } from './rules.ts';
 import { validatePodSpec } from './spec.ts';
 import { validatePodStatus } from './status.ts';
-import { formDiff, validateSpecUpdate } from './update.ts';
+import { ephemeralContainerDiff, validateSpecUpdate } from './update.ts';
 
 /** A new pod. Its metadata has been judged by the common rules. */
 export function validateNewPod(pod: Pod, errors: FieldErrors): void {
@@ -78,12 +76,12 @@ export function validateEphemeralUpdate(pod: Pod, old: Pod, errors: FieldErrors)
   validateAnnotationUpdate(pod, old, errors.at('metadata', 'annotations'), rules);
   if (refusesStaticPod(old, errors, before, 'static pods do not support ephemeral containers')) return;
   const at = errors.at('spec', 'ephemeralContainers');
+  const containers = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
   for (const former of old.spec.ephemeralContainers ?? []) {
-    const container = (pod.spec.ephemeralContainers ?? []).findLast(({ name }) => name === former.name);
+    const container = containers.get(former.name);
     if (!container) at.forbidden(`existing ephemeral containers ${quote(former.name)} may not be removed\n`);
     else if (!equalJson(container, former)) {
-      const diff = formDiff(internalPodPart('EphemeralContainer', former), internalPodPart('EphemeralContainer', container));
-      at.forbidden(`existing ephemeral containers ${quote(former.name)} may not be changed\n${diff}`);
+      at.forbidden(`existing ephemeral containers ${quote(former.name)} may not be changed\n${ephemeralContainerDiff(former, container)}`);
     }
   }
 }

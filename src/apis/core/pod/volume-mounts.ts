@@ -10,7 +10,8 @@ const RECURSIVE_READ_ONLY = ['Disabled', 'Enabled', 'IfPossible'];
 
 /** Faults of paths and propagation are reported at the list, not at the mount: upstream has no index there. */
 export function validateVolumeMounts(container: AnyContainer, volumes: KnownVolumes, errors: FieldErrors): void {
-  const devices = container.volumeDevices ?? [];
+  const devices = pathsByName(container.volumeDevices ?? [], 'devicePath');
+  const devicePaths = new Set(devices.values());
   const mountPaths = new Set<string>();
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const at = errors.index(index);
@@ -20,8 +21,8 @@ export function validateVolumeMounts(container: AnyContainer, volumes: KnownVolu
     if (mountPath === '') at.at('mountPath').required();
     if (mountPaths.has(mountPath)) at.at('mountPath').invalid(mountPath, 'must be unique');
     mountPaths.add(mountPath);
-    if (devices.some((device) => device.name === name)) at.at('name').invalid(name, 'must not already exist in volumeDevices');
-    if (lastByName(devices, 'devicePath').includes(mountPath)) at.at('mountPath').invalid(mountPath, 'must not already exist as a path in volumeDevices');
+    if (devices.has(name)) at.at('name').invalid(name, 'must not already exist in volumeDevices');
+    if (devicePaths.has(mountPath)) at.at('mountPath').invalid(mountPath, 'must not already exist as a path in volumeDevices');
     validateSubPaths(mount, errors, at);
     validatePropagation(mount, container, errors.at('mountPropagation'));
     validateRecursiveReadOnly(mount, errors.at('recursiveReadOnly'));
@@ -49,7 +50,8 @@ function validateRecursiveReadOnly({ recursiveReadOnly, readOnly, mountPropagati
 }
 
 export function validateVolumeDevices(container: AnyContainer, volumes: KnownVolumes, errors: FieldErrors): void {
-  const mounts = container.volumeMounts ?? [];
+  const mounts = pathsByName(container.volumeMounts ?? [], 'mountPath');
+  const mountPaths = new Set(mounts.values());
   const names = new Set<string>();
   const paths = new Set<string>();
   for (const [index, { name, devicePath }] of (container.volumeDevices ?? []).entries()) {
@@ -64,13 +66,12 @@ export function validateVolumeDevices(container: AnyContainer, volumes: KnownVol
     if (paths.has(devicePath)) at.at('devicePath').invalid(devicePath, 'must be unique');
     if (devicePath.split('/').includes('..')) at.at('devicePath').invalid(devicePath, "can not contain backsteps ('..')");
     else paths.add(devicePath);
-    if (mounts.some((mount) => mount.name === name)) at.at('name').invalid(name, 'must not already exist in volumeMounts');
-    if (lastByName(mounts, 'mountPath').includes(devicePath)) at.at('devicePath').invalid(devicePath, 'must not already exist as a path in volumeMounts');
+    if (mounts.has(name)) at.at('name').invalid(name, 'must not already exist in volumeMounts');
+    if (mountPaths.has(devicePath)) at.at('devicePath').invalid(devicePath, 'must not already exist as a path in volumeMounts');
     if (name !== '') names.add(name);
   }
 }
 
-/** The paths that upstream knows: of two entries with one name, the latter's. */
-const lastByName = <K extends string>(entries: readonly ({ name: string } & Record<K, string>)[], path: K): string[] => [
-  ...new Map(entries.map((entry) => [entry.name, entry[path]])).values(),
-];
+/** Of two entries with one name, the latter's path counts. */
+const pathsByName = <K extends string>(entries: readonly ({ name: string } & Record<K, string>)[], path: K): Map<string, string> =>
+  new Map(entries.map((entry) => [entry.name, entry[path]]));

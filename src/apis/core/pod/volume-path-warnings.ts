@@ -33,13 +33,22 @@ function projectedFiles({ configMap, secret, downwardAPI, serviceAccountToken }:
   return serviceAccountToken ? filesOf([serviceAccountToken], 'ServiceAccountToken') : [];
 }
 
+/** Each is compared with so many; far fewer warnings than that reach a client. */
+const MAX_COMPARED = 100;
+
+function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (end > 0 && path[end - 1] === '/') end--;
+  return path.slice(0, end);
+}
+
 function overlapsOf(files: readonly PlacedFile[]): string[] {
   const overlaps: string[] = [];
   const known: PlacedFile[] = [];
   for (const { path, source } of files) {
-    const file = { path: path.replace(/\/+$/, ''), source };
+    const file = { path: withoutTrailingSlashes(path), source };
     for (const other of known) if (isOverlap(file.path, other.path)) overlaps.push(`${print(file)} with ${print(other)}`);
-    known.push(file);
+    if (known.length < MAX_COMPARED) known.push(file);
   }
   return overlaps;
 }

@@ -2,7 +2,8 @@ import type { ObjectMeta } from '../../../util/api-object.ts';
 import { type FieldErrors, quote } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors, subdomainName } from '../../../util/names.ts';
 import type { ConfigMapVolumeSource, EphemeralVolumeSource, ImageVolumeSource, SecretVolumeSource, Volume, VolumeSource } from '../../facts/types/core-v1.ts';
-import { validateClaimTemplate } from './claim-template.ts';
+import { validateClaimSpec } from '../../validation/claim-spec.ts';
+import { validateTemplateMetadata } from '../../validation/template-metadata.ts';
 import { validateDownwardApiVolume } from './downward-api.ts';
 import { validatePullPolicy } from './pull-policy.ts';
 import { validateProjectedVolume } from './projected-volume.ts';
@@ -117,7 +118,7 @@ export type KnownVolumes = ReadonlyMap<string, VolumeSource>;
 export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta | undefined, errors: FieldErrors, rules: PodRules): KnownVolumes {
   const known = new Map<string, VolumeSource>();
   const podName = metadata?.name ?? '';
-  const createdClaims = podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`);
+  const createdClaims = new Set(podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
   for (const [index, volume] of volumes.entries()) {
     const at = errors.index(index);
     const before = errors.list.length;
@@ -127,7 +128,7 @@ export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta
     if (known.has(volume.name)) at.at('name').duplicate(volume.name);
     if (errors.list.length === before) known.set(volume.name, volume);
     const claimName = volume.persistentVolumeClaim?.claimName;
-    if (claimName !== undefined && createdClaims.includes(claimName))
+    if (claimName !== undefined && createdClaims.has(claimName))
       at.at('persistentVolumeClaim', 'claimName').invalid(claimName, 'must not reference a PVC that gets created for an ephemeral volume');
   }
   return known;
@@ -175,8 +176,10 @@ function validateFiles({ defaultMode, items = [] }: Pick<SecretVolumeSource, 'de
 }
 
 function validateEphemeralVolume({ volumeClaimTemplate }: EphemeralVolumeSource, errors: FieldErrors): void {
-  if (!volumeClaimTemplate) errors.at('volumeClaimTemplate').required();
-  else validateClaimTemplate(volumeClaimTemplate, errors.at('volumeClaimTemplate'));
+  const at = errors.at('volumeClaimTemplate');
+  if (!volumeClaimTemplate) return at.required();
+  validateTemplateMetadata(volumeClaimTemplate.metadata, at.at('metadata'));
+  validateClaimSpec(volumeClaimTemplate.spec, at.at('spec'));
 }
 
 /** The claim is named after the pod and the volume. */

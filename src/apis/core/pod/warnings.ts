@@ -30,6 +30,9 @@ const DEPRECATED_VOLUMES: readonly [field: keyof Volume, path: string, message: 
   ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
+/** A client is shown 4 KiB of them at most. */
+const MAX_WARNINGS = 1_000;
+
 type Warn = (path: string, message: string) => void;
 
 /** Of a pod only its creation is worth a word; of its status the addresses are. */
@@ -55,7 +58,9 @@ export function podSpecWarnings(spec: PodSpec, metadata: ObjectMeta, path: strin
   const prefix = path === '' ? '' : `${path}.`;
   const at = `${prefix}spec`;
   const annotations = metadata.annotations ?? {};
-  const warn: Warn = (place, message) => warnings.push(`${place}: ${message}`);
+  const warn: Warn = (place, message) => {
+    if (warnings.length < MAX_WARNINGS) warnings.push(`${place}: ${message}`);
+  };
   for (const key of Object.keys(spec.nodeSelector ?? {})) {
     const message = deprecatedNodeLabel(key);
     if (message !== undefined) warn(`${at}.nodeSelector[${key}]`, message);
@@ -144,7 +149,11 @@ function warnOfVolume(volume: Volume, at: string, warn: Warn): void {
 
 function warnOfDuplicates({ hostAliases = [], imagePullSecrets = [] }: PodSpec, at: string, warn: Warn): void {
   const repeated = (values: readonly string[], place: (index: number) => string, what: string): void => {
-    for (const [index, value] of values.entries()) if (values.indexOf(value) < index) warn(place(index), `duplicate ${what} ${quote(value)}`);
+    const seen = new Set<string>();
+    for (const [index, value] of values.entries()) {
+      if (seen.has(value)) warn(place(index), `duplicate ${what} ${quote(value)}`);
+      seen.add(value);
+    }
   };
   const secretNames = imagePullSecrets.map(({ name = '' }) => name);
   repeated(
@@ -196,8 +205,11 @@ function warnOfHiddenVariables(env: readonly EnvVar[], at: string, warn: Warn): 
   }
 }
 
+/** Each is compared with so many; far fewer warnings than that reach a client. */
+const MAX_COMPARED = 100;
+
 function warnOfPorts(containers: readonly (readonly [AnyContainer, string])[], warn: Warn): void {
-  const known = new Map<string, { place: string; hostIP: string; hostPort: number }[]>();
+  const known = new Map<string, PlacedPort[]>();
   for (const [{ ports = [] }, at] of containers) {
     for (const [index, port] of ports.entries()) {
       const { hostIP = '', hostPort = 0 } = port;
@@ -206,7 +218,8 @@ function warnOfPorts(containers: readonly (readonly [AnyContainer, string])[], w
       const key = `${port.containerPort}/${port.protocol ?? ''}`;
       const others = known.get(key) ?? [];
       for (const other of others) warnOfOverlap({ place, hostIP, hostPort }, other, warn);
-      known.set(key, [...others, { place, hostIP, hostPort }]);
+      if (others.length < MAX_COMPARED) others.push({ place, hostIP, hostPort });
+      known.set(key, others);
     }
   }
 }

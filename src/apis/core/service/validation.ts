@@ -16,7 +16,7 @@ export const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode';
 const TYPES = [CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT];
 const AFFINITIES = ['ClientIP', 'None'];
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
-const POLICIES = ['Cluster', 'Local'];
+export const TRAFFIC_POLICIES = ['Cluster', 'Local'];
 const DISTRIBUTIONS = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
 const IP_MODES = ['Proxy', 'VIP'];
 const MAX_AFFINITY_SECONDS = 86_400;
@@ -157,14 +157,14 @@ export function validateLoadBalancerClass({ type, loadBalancerClass: name }: Ser
 
 function validateTrafficPolicies(service: Service, errors: FieldErrors): void {
   const { externalTrafficPolicy, healthCheckNodePort, internalTrafficPolicy, trafficDistribution } = service.spec;
-  if (isExternallyAccessible(service)) validateChoice(externalTrafficPolicy, POLICIES, errors.at('externalTrafficPolicy'));
+  if (isExternallyAccessible(service)) validateChoice(externalTrafficPolicy, TRAFFIC_POLICIES, errors.at('externalTrafficPolicy'));
   else if (externalTrafficPolicy) errors.at('externalTrafficPolicy').invalid(externalTrafficPolicy, 'may only be set for externally-accessible services');
   const at = errors.at('healthCheckNodePort');
   if (needsHealthCheckPort(service)) {
     if (healthCheckNodePort) validatePortNumber(healthCheckNodePort, at);
     else at.required();
   } else if (healthCheckNodePort) at.invalid(healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'");
-  validateOptionalChoice(internalTrafficPolicy, POLICIES, errors.at('internalTrafficPolicy'));
+  validateOptionalChoice(internalTrafficPolicy, TRAFFIC_POLICIES, errors.at('internalTrafficPolicy'));
   validateOptionalChoice(trafficDistribution, DISTRIBUTIONS, errors.at('trafficDistribution'));
 }
 

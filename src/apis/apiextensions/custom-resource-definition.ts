@@ -1,0 +1,113 @@
+import { validateMetadata } from '../../registry/metadata.ts';
+import { type FieldErrors, quote } from '../../util/field-errors.ts';
+import { subdomainName } from '../../util/names.ts';
+import { defineResource } from '../define.ts';
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../facts/types/apiextensions-v1.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { DEFAULT_WEBHOOK_PORT } from '../validation/webhook-client-config.ts';
+import { APPROVED_ANNOTATION, approvalOf, isProtectedGroup } from './approval.ts';
+import { unknownFormats } from './formats.ts';
+import { validateNames } from './names.ts';
+import { validateSpec } from './spec-rules.ts';
+import { STRICT, isEstablished, strictnessFor } from './strictness.ts';
+
+const PRESERVING = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+
+/** A resource that users define. What it serves, and which of its names are taken, is for `src/extensions/`, which tells it in the status. */
+export const customResourceDefinitions = defineResource<CustomResourceDefinition>('apiextensions.k8s.io/v1/customresourcedefinitions', {
+  storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
+  generation: 'spec',
+  allowsUnconditionalUpdate: false,
+
+  default({ spec, status }) {
+    spec.names.singular ||= spec.names.kind.toLowerCase();
+    if (!spec.names.listKind && spec.names.kind !== '') spec.names.listKind = `${spec.names.kind}List`;
+    spec.conversion ??= { strategy: 'None' };
+    const service = spec.conversion.webhook?.clientConfig?.service;
+    if (service) service.port ??= DEFAULT_WEBHOOK_PORT;
+    const stored = storageVersion(spec);
+    if ((status.storedVersions ?? []).length === 0 && stored !== undefined) status.storedVersions = [stored];
+  },
+
+  prepareForCreate(definition) {
+    const stored = storageVersion(definition.spec);
+    definition.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: stored === undefined ? null : [stored] };
+  },
+  prepareForUpdate({ spec, status }) {
+    const stored = storageVersion(spec);
+    if (stored !== undefined && !(status.storedVersions ?? []).includes(stored)) status.storedVersions = [...(status.storedVersions ?? []), stored];
+  },
+
+  // The name follows from the spec, so metadata is judged below.
+  validatesMetadata: false,
+  validatesMetadataUpdate: true,
+  validate(definition, errors) {
+    const { metadata, spec } = definition;
+    const required = `${spec.names.plural}.${spec.group}`;
+    const nameErrors = (name: string, isPrefix: boolean): string[] => [...subdomainName(name, isPrefix), ...(name === required ? [] : ['must be spec.names.plural+"."+spec.group'])];
+    validateMetadata(metadata, false, nameErrors, errors.at('metadata'));
+    validateSpec(spec, STRICT, errors.at('spec'));
+    validateRest(definition, undefined, errors);
+  },
+  validateUpdate(definition, old, errors) {
+    const { spec } = definition;
+    const at = errors.at('spec');
+    validateSpec(spec, strictnessFor(definition, old), at);
+    if (isEstablished(old)) {
+      validateUnchanged(spec.scope, old.spec.scope, at.at('scope'));
+      validateUnchanged(spec.names.kind, old.spec.names.kind, at.at('names', 'kind'));
+    }
+    validateUnchanged(spec.group, old.spec.group, at.at('group'));
+    validateUnchanged(spec.names.plural, old.spec.names.plural, at.at('names', 'plural'));
+    validateRest(definition, old, errors);
+  },
+  warnings: ({ spec }, old) => {
+    const known = new Set(old ? unknownFormats(old.spec) : []);
+    return unknownFormats(spec).filter((format) => !known.has(format)).map((format) => `unrecognized format ${quote(format)}`);
+  },
+
+  subresources: {
+    status: {
+      update: {
+        allowsUnconditionalUpdate: false,
+        validateUpdate({ status }, _old, errors) {
+          validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
+        },
+      },
+    },
+  },
+});
+
+const storageVersion = ({ versions }: CustomResourceDefinitionSpec): string | undefined => (versions ?? []).find(({ storage }) => storage)?.name;
+
+function validateRest(definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, errors: FieldErrors): void {
+  const { spec, status } = definition;
+  validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
+  validateStoredVersions(definition, errors.at('status', 'storedVersions'));
+  validateApproval(definition, old, errors.at('metadata', 'annotations').key(APPROVED_ANNOTATION));
+  if (spec.preserveUnknownFields && !old?.spec.preserveUnknownFields) errors.at('spec', 'preserveUnknownFields').invalid(true, PRESERVING);
+}
+
+/** Objects may be stored in any version that once was the storage version. */
+function validateStoredVersions({ spec, status }: CustomResourceDefinition, errors: FieldErrors): void {
+  const storedVersions = status.storedVersions ?? [];
+  if (storedVersions.length === 0) return errors.invalid(status.storedVersions ?? null, 'must have at least one stored version');
+  const unseen = new Map(storedVersions.map((version, index) => [version, index]));
+  for (const { name, storage } of spec.versions ?? []) {
+    if (storage && !unseen.has(name)) errors.invalid(storedVersions, `must have the storage version ${name}`);
+    unseen.delete(name);
+  }
+  for (const [version, index] of unseen) {
+    const how = `until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
+    errors.index(index).invalid(version, `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions ${how}`);
+  }
+}
+
+/** An approval that is as it was is nobody's fault. */
+function validateApproval({ metadata, spec }: CustomResourceDefinition, old: CustomResourceDefinition | undefined, errors: FieldErrors): void {
+  if (!isProtectedGroup(spec.group)) return;
+  const { state, reason } = approvalOf(metadata.annotations);
+  if (old && approvalOf(old.metadata.annotations).state === state) return;
+  if (state === 'missing') errors.required(reason);
+  if (state === 'invalid') errors.invalid(metadata.annotations?.[APPROVED_ANNOTATION], reason);
+}

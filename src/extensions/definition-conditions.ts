@@ -1,0 +1,62 @@
+import type { ResourceClient } from '../client/client.ts';
+import { isApiError } from '../util/errors.ts';
+import { timeOf } from '../util/time.ts';
+import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../apis/facts/types/apiextensions-v1.ts';
+
+/** What every controller of definitions is given. */
+export interface DefinitionControllerOptions {
+  /** Ends the controller. */
+  signal: AbortSignal;
+  /** Hears of failures; the next change of the definition tries again. */
+  report(error: Error): void;
+  now(): Date;
+}
+
+type Condition = CustomResourceDefinitionCondition;
+export type DefinitionClient = ResourceClient<CustomResourceDefinition>;
+
+export const findCondition = ({ status }: CustomResourceDefinition, type: string): Condition | undefined => (status.conditions ?? []).find((condition) => condition.type === type);
+
+export const isConditionTrue = (definition: CustomResourceDefinition, type: string): boolean => findCondition(definition, type)?.status === 'True';
+
+export const isSameCondition = (a: Condition | undefined, b: Condition | undefined): boolean => a?.status === b?.status && a?.reason === b?.reason && a?.message === b?.message;
+
+/** Writes the condition in the place of the one of its type. Its time changes with its status only. */
+export function setCondition({ status }: CustomResourceDefinition, condition: Omit<Condition, 'lastTransitionTime'>, now: Date): void {
+  const conditions = status.conditions ?? [];
+  const index = conditions.findIndex(({ type }) => type === condition.type);
+  const old = conditions[index];
+  const lastTransitionTime = old?.lastTransitionTime && old.status === condition.status ? old.lastTransitionTime : timeOf(now);
+  const entry = { ...condition, lastTransitionTime };
+  status.conditions = old ? conditions.with(index, entry) : [...conditions, entry];
+}
+
+export function removeCondition({ status }: CustomResourceDefinition, type: string): void {
+  status.conditions = (status.conditions ?? []).filter((condition) => condition.type !== type);
+}
+
+/**
+ * Calls `sync` with the name of every definition that there is or comes to be, one after the other, and again whenever it changes or goes. Resolves when
+ * those that are there have been seen.
+ */
+export async function followDefinitions(definitions: DefinitionClient, sync: (name: string, old: CustomResourceDefinition | undefined) => Promise<void>, { signal, report }: DefinitionControllerOptions): Promise<void> {
+  await definitions.informer.synced;
+  if (signal.aborted) return;
+  let last: Promise<void> = Promise.resolve();
+  const enqueue = (name: string, old: CustomResourceDefinition | undefined): void => {
+    last = last.then(() => (signal.aborted ? undefined : sync(name, old))).catch((error: unknown) => report(error as Error));
+  };
+  const stop = definitions.informer.onChange((definition, old) => enqueue((definition ?? old)!.metadata.name!, old));
+  signal.addEventListener('abort', stop, { once: true });
+  for (const { metadata } of definitions.informer.list('')) enqueue(metadata.name!, undefined);
+  await last;
+}
+
+/** Changes the status unless the definition has gone. `change` answers false where there is nothing to do. */
+export async function updateStatus(definitions: DefinitionClient, name: string, change: (definition: CustomResourceDefinition) => boolean | void): Promise<void> {
+  try {
+    await definitions.update('', name, change, 'status');
+  } catch (error) {
+    if (!isApiError(error, 'NotFound')) throw error;
+  }
+}

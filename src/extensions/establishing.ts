@@ -1,0 +1,31 @@
+import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
+import { caBundleProblem } from '../apis/validation/ca-bundle.ts';
+import { type DefinitionClient, type DefinitionControllerOptions, findCondition, followDefinitions, isConditionTrue, isSameCondition, setCondition, updateStatus } from './definition-conditions.ts';
+
+const ESTABLISHED = { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
+const INVALID_CA_BUNDLE = { type: 'Established', status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' };
+
+/** Calls a definition established once its names are accepted: from then on its resource is served (apiextensions-apiserver/pkg/controller/establish). */
+export function keepEstablished(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
+  return followDefinitions(
+    definitions,
+    async (name) => {
+      const current = definitions.informer.get('', name);
+      if (!current || !isDue(current)) return;
+      await updateStatus(definitions, name, (definition) => {
+        const condition = conditionFor(definition);
+        if (!isDue(definition) || isSameCondition(findCondition(definition, condition.type), { ...condition, lastTransitionTime: null })) return false;
+        setCondition(definition, condition, options.now());
+        return true;
+      });
+    },
+    options,
+  );
+}
+
+const isDue = (definition: CustomResourceDefinition): boolean => isConditionTrue(definition, 'NamesAccepted') && !isConditionTrue(definition, 'Established');
+
+function conditionFor({ spec }: CustomResourceDefinition): typeof ESTABLISHED {
+  const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? '';
+  return caBundleProblem(bundle) === undefined ? ESTABLISHED : INVALID_CA_BUNDLE;
+}

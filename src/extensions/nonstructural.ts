@@ -1,0 +1,47 @@
+import { structuralErrors, structuralProblem } from '../apis/apiextensions/structural.ts';
+import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
+import { FieldErrors, summarize } from '../util/field-errors.ts';
+import { type DefinitionClient, type DefinitionControllerOptions, findCondition, followDefinitions, isSameCondition, removeCondition, setCondition, updateStatus } from './definition-conditions.ts';
+
+const TYPE = 'NonStructuralSchema';
+
+/** Marks definitions whose schemas break the rules of structural ones: such as were stored before those were demanded (…/controller/nonstructuralschema). */
+export function keepNonStructuralSchemas(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
+  const seenGenerations = new Map<string, number>();
+  return followDefinitions(
+    definitions,
+    async (name) => {
+      const current = definitions.informer.get('', name);
+      if (!current) return void seenGenerations.delete(name);
+      if ((current.metadata.generation ?? 0) <= (seenGenerations.get(name) ?? -1)) return;
+      seenGenerations.set(name, current.metadata.generation ?? 0);
+      if (isSame(current)) return;
+      await updateStatus(definitions, name, (definition) => {
+        if (isSame(definition)) return false;
+        const condition = conditionFor(definition);
+        if (condition) setCondition(definition, condition, options.now());
+        else removeCondition(definition, TYPE);
+        return true;
+      });
+    },
+    options,
+  );
+}
+
+function isSame(definition: CustomResourceDefinition): boolean {
+  const wanted = conditionFor(definition);
+  const found = findCondition(definition, TYPE);
+  return isSameCondition(wanted && { ...wanted, lastTransitionTime: null }, found);
+}
+
+function conditionFor({ spec }: CustomResourceDefinition): { type: string; status: string; reason: string; message: string } | undefined {
+  const errors = new FieldErrors();
+  if (spec.preserveUnknownFields) errors.at('spec', 'preserveUnknownFields').invalid(true, 'must be false');
+  for (const [index, { name, schema }] of (spec.versions ?? []).entries()) {
+    if (!schema?.openAPIV3Schema) continue;
+    const problem = structuralProblem(schema.openAPIV3Schema);
+    if (problem !== undefined) return { type: TYPE, status: 'Unknown', reason: 'StructuralError', message: `failed to check validation schema for version ${name}: ${problem}` };
+    errors.list.push(...structuralErrors(schema.openAPIV3Schema, errors.at('spec', 'versions').index(index).at('schema', 'openAPIV3Schema')));
+  }
+  return errors.isEmpty ? undefined : { type: TYPE, status: 'True', reason: 'Violations', message: summarize(errors.list) };
+}
