@@ -1,4 +1,5 @@
 import type { TokenReader } from '../apis/authentication/reviews.ts';
+import { allowPrivileged } from '../apis/core/pod/privileges.ts';
 import { createAuthenticator } from '../authentication/chain.ts';
 import { withImplicitAudiences } from '../authentication/implicit-audiences.ts';
 import { createLoopbackIdentity } from '../authentication/loopback.ts';
@@ -24,6 +25,7 @@ import { type ServingFiles, openServingFiles, startListening } from './serving-f
 /** CreateServerChain → PrepareRun → Run, on the store that the options name. */
 export const createServer: ServerFactory = async (options, logger) => {
   if (options.storageBackend === 'etcd3') throw new CommandError('the etcd3 storage backend is still to come: leave out --etcd-servers, or choose --storage-backend=embedded');
+  allowPrivileged(options.allowPrivileged);
   const files = openServingFiles(options, logger);
   const engine = await openEngine({ backend: options.storageBackend, dataDir: options.storeDir });
   const close = async (): Promise<void> => {

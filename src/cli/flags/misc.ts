@@ -13,7 +13,7 @@ export const misc = flagSet('misc', {
     default: true,
     later: AGGREGATION,
   }),
-  'allow-privileged': flag(bool, 'Allow privileged containers.', { later: 'refusing privileged containers' }),
+  'allow-privileged': flag(bool, 'Allow privileged containers.'),
   'apiserver-count': flag(int, 'API servers in the cluster, for --endpoint-reconciler-type=master-count.', {
     default: 1,
     later: SEVERAL_SERVERS,
