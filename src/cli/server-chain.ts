@@ -10,6 +10,8 @@ import { escalationCheck } from '../authorization/escalation.ts';
 import { createExtensions } from '../extensions/server.ts';
 import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
+import { ClusterIps } from '../kube/allocation/cluster-ips.ts';
+import { NodePorts, restoreNodePorts } from '../kube/allocation/node-ports.ts';
 import { createKube, openKubeStores } from '../kube/server.ts';
 import type { TokenReader } from '../apis/authentication/reviews.ts';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
@@ -56,16 +58,37 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
     client,
     now,
   });
-  const environment: EndpointEnvironment = { schemaOfKind: knownSchema, minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000, random: Math.random, now };
+  const environment: EndpointEnvironment = {
+    schemaOfKind: knownSchema,
+    minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
+    random: Math.random,
+    now,
+  };
   const isServed = servedVersions(options.runtimeConfig);
 
-  const definitions = stores.open(defineResource('apiextensions.k8s.io/v1/customresourcedefinitions', { storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions' }));
-  const apiServices = stores.open(defineResource('apiregistration.k8s.io/v1/apiservices', { storagePrefix: 'apiregistration.k8s.io/apiservices', nameErrors: pathSegmentName }));
-  const kubeStores = openKubeStores(stores, {
-    ...{ client, tokenIssuer, now, preferredAddressTypes: options.kubeletPreferredAddressTypes },
-    // Authorization reads the stores that are opened here.
-    authorizer: { authorize: (attributes) => authorizer.authorize(attributes) },
-  });
+  const definitions = stores.open(
+    defineResource('apiextensions.k8s.io/v1/customresourcedefinitions', { storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions' }),
+  );
+  const apiServices = stores.open(
+    defineResource('apiregistration.k8s.io/v1/apiservices', { storagePrefix: 'apiregistration.k8s.io/apiservices', nameErrors: pathSegmentName }),
+  );
+  const ports = new NodePorts(options.serviceNodePortRange);
+  const allocators = {
+    ips: new ClusterIps(
+      client,
+      options.serviceClusterIpRanges.filter((range) => range !== undefined),
+    ),
+    ports,
+  };
+  const kubeStores = openKubeStores(
+    stores,
+    { allocators, eventTtlSeconds: options.eventTtlMs / 1000 },
+    {
+      ...{ client, tokenIssuer, now, preferredAddressTypes: options.kubeletPreferredAddressTypes },
+      // Authorization reads the stores that are opened here.
+      authorizer: { authorize: (attributes) => authorizer.authorize(attributes) },
+    },
+  );
   const { authorizer, rbac } = createAuthorization(options.authorizationMode as AuthorizationMode[], client);
   const plugins = [namespaceLifecycle(client)].filter(({ name }) => options.admissionPlugins.includes(name));
   admission.use([...plugins, { name: 'RBACEscalation', operations: new Set(['CREATE', 'UPDATE'] as const), ...escalationCheck(rbac, authorizer) }]);
@@ -75,10 +98,21 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
   const localVersions = [...kube.versions, ...extensions.versions];
   const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServices], isServed)[0]!, localVersions, client, now }, kube.handle);
   const servers = [aggregator, kube, extensions];
-  return { extensions, kube, aggregator, client, authorizer, stores, environment, isInstalled: (info) => servers.some((server) => server.hasResource(info)), synced: rbac.synced };
+  return {
+    extensions,
+    kube,
+    aggregator,
+    client,
+    authorizer,
+    stores,
+    environment,
+    isInstalled: (info) => servers.some((server) => server.hasResource(info)),
+    synced: Promise.all([rbac.synced, restoreNodePorts(ports, client)]).then(() => undefined),
+  };
 }
 
-const knownSchema: EndpointEnvironment['schemaOfKind'] = (group, version, kind) => (hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined);
+const knownSchema: EndpointEnvironment['schemaOfKind'] = (group, version, kind) =>
+  hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined;
 
 /** --runtime-config: the most particular key wins (apiserver/pkg/server/resourceconfig). The two servers at the ends serve their own group always. */
 function servedVersions(config: ReadonlyMap<string, boolean>): (facts: GroupVersionFacts) => boolean {

@@ -42,33 +42,44 @@ export class JsonListBody implements ChunkedBody {
 
   *chunks(): Iterable<Buffer> {
     const items = this.#items;
-    let left = this.sizeBytes;
-    let chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
-    let at = this.#head.copy(chunk);
-    left -= at;
+    let first = 0;
+    let held: Buffer[] = [];
+    let sizeBytes = this.#head.length;
     for (let index = 0; index < items.count; index++) {
       const bytes = items.bytesAt(index);
       const skip = items.skipAt(index);
-      const length = bytes.length - skip;
-      // Room for the comma and the brace too.
-      if (at + length + 2 > chunk.length) {
-        if (at > 0) yield chunk.subarray(0, at);
-        chunk = Buffer.allocUnsafe(Math.max(length + 2, Math.min(CHUNK_BYTES, left + 2)));
-        at = 0;
+      const itemBytes = bytes.length - skip + (skip > 0 ? 1 : 0) + (index > 0 ? 1 : 0);
+      if (sizeBytes + itemBytes > CHUNK_BYTES && held.length > 0) {
+        yield this.#piece(first, held, sizeBytes);
+        first = index;
+        held = [];
+        sizeBytes = 0;
       }
-      const start = at;
-      if (index > 0) chunk[at++] = COMMA;
-      if (skip > 0) chunk[at++] = OPENING_BRACE;
-      bytes.copy(chunk, at, skip);
-      at += length;
-      left -= at - start;
+      held.push(bytes);
+      sizeBytes += itemBytes;
     }
-    if (at + this.#tail.length > chunk.length) {
-      if (at > 0) yield chunk.subarray(0, at);
-      yield this.#tail;
-      return;
+    yield this.#piece(first, held, sizeBytes + this.#tail.length);
+  }
+
+  /**
+   * The items from `first` on, with the head before the list's first and the tail behind its last. Written from the end: what an item leaves out at
+   * its start is then overwritten by what stands before it, and whole buffers are copied. A view of a part costs as much as the copy itself.
+   */
+  #piece(first: number, held: readonly Buffer[], sizeBytes: number): Buffer {
+    const items = this.#items;
+    // Room for what the first one leaves out.
+    const start = held.length > 0 ? items.skipAt(first) : 0;
+    const piece = Buffer.allocUnsafe(start + sizeBytes);
+    let at = piece.length;
+    if (first + held.length === items.count) piece.set(this.#tail, (at -= this.#tail.length));
+    for (let i = held.length - 1; i >= 0; i--) {
+      const skip = items.skipAt(first + i);
+      piece.set(held[i]!, (at -= held[i]!.length));
+      at += skip;
+      if (skip > 0) piece[--at] = OPENING_BRACE;
+      if (first + i > 0) piece[--at] = COMMA;
     }
-    at += this.#tail.copy(chunk, at);
-    yield chunk.subarray(0, at);
+    if (first === 0) piece.set(this.#head, start);
+    return piece.subarray(start);
   }
 }

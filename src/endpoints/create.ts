@@ -28,11 +28,13 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
 
   dedupeOwnerReferences(sent, (text) => request.warn(text));
   const result = await target.store.create(request, namespace, toStored(target, sent), options);
-  if (isStatus(result.object)) return respondStatus(request, target.environment, 201, form, { code: 201, ...result.object });
+  if (isStatus(result.object)) return respondStatus(request, target.environment, 201, form, withCode(result.object));
   return answerEntry(request, target, 201, form, result.entry ?? new LooseEntry(result.object));
 }
 
 const isStatus = (answer: ApiObject | Status): answer is Status => answer.kind === 'Status' && answer.apiVersion === 'v1';
+/** Where the deed says none of its own. */
+const withCode = (status: Status): Status => ({ ...status, code: status.code ?? 201 });
 
 /** POST to bindings, evictions, tokens: they answer with the object sent, filled in, or with a Status. */
 async function createSubresource(request: ServerRequest, target: ResourceTarget, form: OutputForm, body: ApiObject, { dryRun, raw }: WriteOptions): Promise<void> {
@@ -44,7 +46,7 @@ async function createSubresource(request: ServerRequest, target: ResourceTarget,
   await store.admission.mutate(admission);
   const admit = async (): Promise<void> => store.admission.validate(admission);
   const answer = await subresource.create({ namespace: namespaceOf(request, target), name: nameOf(request), body, dryRun, context: request, store, admit });
-  if (isStatus(answer)) return respondStatus(request, target.environment, 201, form, { code: 201, ...answer });
+  if (isStatus(answer)) return respondStatus(request, target.environment, 201, form, withCode(answer));
   const canonical = normalize(subresource.schema, answer as unknown as JsonObject) as unknown as ApiObject;
   return answerViewed(request, unconverted(viewOf(target)), 201, form, new LooseEntry(canonical));
 }

@@ -2,15 +2,15 @@ import type { Client } from '../client/client.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import type { PostStartHook } from '../server/hooks.ts';
 import { keepApproval } from './approval.ts';
-import type { DefinitionControllerOptions } from './definition-conditions.ts';
 import { keepEstablished } from './establishing.ts';
+import { type FinalizingOptions, keepFinalized } from './finalizing.ts';
 import { keepNamesAccepted } from './naming.ts';
 import { keepNonStructuralSchemas } from './nonstructural.ts';
 
-const CONTROLLERS = [keepNamesAccepted, keepEstablished, keepNonStructuralSchemas, keepApproval];
+const CONTROLLERS = [keepNamesAccepted, keepEstablished, keepNonStructuralSchemas, keepApproval, keepFinalized];
 
 /** All that tells of a definition's fate in its status, under upstream's name for it. */
-export const definitionControllers = (client: Client, options: Omit<DefinitionControllerOptions, 'signal'>): PostStartHook => ({
+export const definitionControllers = (client: Client, options: Omit<FinalizingOptions, 'signal'>): PostStartHook => ({
   name: 'start-apiextensions-controllers',
   async run(signal) {
     const definitions = client.resource<CustomResourceDefinition>('apiextensions.k8s.io', 'customresourcedefinitions');

@@ -87,4 +87,5 @@ function probe(port: number): Promise<Probed> {
   });
 }
 
-const wordingOf = (error: NodeJS.ErrnoException, port: number): string => (error.code === 'ECONNREFUSED' ? `dial tcp 127.0.0.1:${port}: connect: connection refused` : error.message);
+const wordingOf = (error: NodeJS.ErrnoException, port: number): string =>
+  error.code === 'ECONNREFUSED' ? `dial tcp 127.0.0.1:${port}: connect: connection refused` : error.message;

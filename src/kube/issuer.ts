@@ -19,7 +19,13 @@ export function issuerHandlers({ issuer, jwksUri, publicKeys }: IssuerOptions): 
   if (!/^https:\/\/[^?#]+$/.test(issuer)) return new Map();
   const configuration: Handler = async ({ exchange }) => {
     const algorithms = [...new Set((await publicKeys).map(algorithmOf))].sort();
-    const document = { issuer, jwks_uri: jwksUri(), response_types_supported: ['id_token'], subject_types_supported: ['public'], id_token_signing_alg_values_supported: algorithms };
+    const document = {
+      issuer,
+      jwks_uri: jwksUri(),
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: algorithms,
+    };
     exchange.respond(200, { 'content-type': 'application/json', 'cache-control': CACHE_CONTROL }, JSON.stringify(document));
   };
   const keySet: Handler = async ({ exchange }) => {

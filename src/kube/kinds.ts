@@ -1,6 +1,5 @@
-import { defineResource } from '../apis/define.ts';
-import { groupVersions, resourcesOf } from '../apis/facts/resources.ts';
 import { configMaps } from '../apis/core/config-map.ts';
+import { defineCoreEvents } from '../apis/core/event.ts';
 import { endpoints } from '../apis/core/endpoints.ts';
 import { limitRanges } from '../apis/core/limit-range.ts';
 import { namespaces } from '../apis/core/namespace.ts';
@@ -12,6 +11,8 @@ import { pods } from '../apis/core/pod/pod.ts';
 import { replicationControllers } from '../apis/core/replication-controller.ts';
 import { resourceQuotas } from '../apis/core/resource-quota.ts';
 import { secrets } from '../apis/core/secret.ts';
+import { defineServices } from '../apis/core/service.ts';
+import { type ServiceAllocators, serviceAllocation } from '../apis/core/service/allocation.ts';
 import { serviceAccounts } from '../apis/core/service-account.ts';
 import { mutatingAdmissionPolicies } from '../apis/admissionregistration/mutating-admission-policy.ts';
 import { mutatingAdmissionPolicyBindings } from '../apis/admissionregistration/mutating-admission-policy-binding.ts';
@@ -30,6 +31,7 @@ import { jobs } from '../apis/batch/job.ts';
 import { certificateSigningRequests } from '../apis/certificates/certificate-signing-request.ts';
 import { leases } from '../apis/coordination/lease.ts';
 import { endpointSlices } from '../apis/discovery/endpoint-slice.ts';
+import { defineEvents } from '../apis/events/event.ts';
 import { flowSchemas } from '../apis/flowcontrol/flow-schema.ts';
 import { priorityLevelConfigurations } from '../apis/flowcontrol/priority-level-configuration.ts';
 import { ingresses } from '../apis/networking/ingress.ts';
@@ -54,11 +56,10 @@ import { csiStorageCapacities } from '../apis/storage/csi-storage-capacity.ts';
 import { storageClasses } from '../apis/storage/storage-class.ts';
 import { volumeAttachments } from '../apis/storage/volume-attachment.ts';
 import { volumeAttributesClasses } from '../apis/storage/volume-attributes-class.ts';
-import { pathSegmentName } from '../util/names.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 
-/** Every kind that the kube server keeps, by group. */
-export const KINDS: readonly ResourceDefinition[] = [
+/** Kinds that are the same in every server, by group. */
+const KINDS: readonly ResourceDefinition[] = [
   configMaps,
   endpoints,
   limitRanges,
@@ -115,16 +116,16 @@ export const KINDS: readonly ResourceDefinition[] = [
   volumeAttributesClasses,
 ];
 
-const OTHER_SERVERS = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
-
-/** Kinds without a file of their own yet: their facts alone. */
-export function remainingKinds(): ResourceDefinition[] {
-  const known = new Set(KINDS.flatMap(({ plural, served }) => served.map(({ group, version }) => `${group}/${version}/${plural}`)));
-  return groupVersions
-    .filter(({ isOnByDefault, group }) => isOnByDefault && !OTHER_SERVERS.has(group))
-    .flatMap(({ group, version, groupVersion }) =>
-      resourcesOf(group, version)
-        .filter((facts) => facts.storageVersionHash !== undefined && !known.has(`${group}/${version}/${facts.plural}`))
-        .map((facts) => defineResource(`${groupVersion}/${facts.plural}`, { nameErrors: pathSegmentName })),
-    );
+export interface KindOptions {
+  allocators: ServiceAllocators;
+  /** --event-ttl */
+  eventTtlSeconds: number;
 }
+
+/** All of them, with those that need something of the server they stand in. */
+export const kubeKinds = ({ allocators, eventTtlSeconds }: KindOptions): ResourceDefinition[] => [
+  ...KINDS,
+  defineServices(serviceAllocation(allocators)),
+  defineCoreEvents(eventTtlSeconds),
+  defineEvents(eventTtlSeconds),
+];

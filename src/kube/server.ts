@@ -14,7 +14,7 @@ import type { Stores } from '../server/stores.ts';
 import { type ActionOptions, withKubeActions } from './actions/actions.ts';
 import { formerBinding } from './actions/binding.ts';
 import { type BootstrapOptions, bootstrapHooks } from './bootstrap/hooks.ts';
-import { KINDS, remainingKinds } from './kinds.ts';
+import { type KindOptions, kubeKinds } from './kinds.ts';
 
 export interface KubeOptions {
   environment: EndpointEnvironment;
@@ -37,7 +37,10 @@ export function createKube(options: KubeOptions, stores: readonly ResourceStore[
   return server;
 }
 
-export const openKubeStores = (stores: Stores, actions: ActionOptions): ResourceStore[] => [...KINDS, ...remainingKinds()].map(withKubeActions(actions)).map((definition) => stores.open(definition));
+export const openKubeStores = (stores: Stores, kinds: KindOptions, actions: ActionOptions): ResourceStore[] =>
+  kubeKinds(kinds)
+    .map(withKubeActions(actions))
+    .map((definition) => stores.open(definition));
 
 /** Questions that the API answers without keeping them. */
 function reviewStores({ stores, authorizer, readToken }: KubeOptions): ResourceStore[] {

@@ -11,6 +11,9 @@ import { validateNames } from './names.ts';
 import { validateSpec } from './spec-rules.ts';
 import { STRICT, isEstablished, strictnessFor } from './strictness.ts';
 
+/** On a deleted definition until its objects are gone. */
+export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
+const TERMINATING = 'Terminating';
 const PRESERVING = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
 
 /** A resource that users define. What it serves, and which of its names are taken, is for `src/extensions/`, which tells it in the status. */
@@ -66,6 +69,10 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
     return unknownFormats(spec).filter((format) => !known.has(format)).map((format) => `unrecognized format ${quote(format)}`);
   },
 
+  // The first DELETE only marks it (registry/customresourcedefinition/etcd.go); `src/extensions/` empties the resource and takes the finalizer off.
+  mayDelete: ({ metadata }) => metadata.deletionTimestamp !== undefined,
+  markDeleting: markTerminating,
+
   subresources: {
     status: {
       update: {
@@ -79,6 +86,17 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
 });
 
 const storageVersion = ({ versions }: CustomResourceDefinitionSpec): string | undefined => (versions ?? []).find(({ storage }) => storage)?.name;
+
+/** Unlike other deletions, this one is no change of the spec, and knows no grace period. */
+function markTerminating({ metadata, status }: CustomResourceDefinition): void {
+  const conditions = status.conditions ?? [];
+  if (conditions.some(({ type }) => type === TERMINATING)) return;
+  metadata.generation = Math.max(1, (metadata.generation ?? 1) - 1);
+  delete metadata.deletionGracePeriodSeconds;
+  metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), CLEANUP_FINALIZER])];
+  const message = 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon';
+  status.conditions = [...conditions, { type: TERMINATING, status: 'True', lastTransitionTime: metadata.deletionTimestamp!, reason: 'InstanceDeletionPending', message }];
+}
 
 function validateRest(definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, errors: FieldErrors): void {
   const { spec, status } = definition;

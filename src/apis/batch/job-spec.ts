@@ -1,9 +1,9 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { quote } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors, patternError } from '../../util/names.ts';
 import { podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { JobSpec } from '../facts/types/batch-v1.ts';
 import type { PodTemplateSpec } from '../facts/types/core-v1.ts';
+import { validateDomainPrefixedPath } from '../validation/domain-prefixed-path.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { FAILED_ONLY, POD_REPLACEMENT_POLICIES, SUCCESS_POLICY, validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts';
@@ -19,8 +19,6 @@ const FAILED_INDEXES_MAX = 100_000;
 const MANY_COMPLETIONS = 100_000;
 const MANY_COMPLETIONS_MAX = 10_000;
 const MANAGED_BY_MAX_BYTES = 63;
-const PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-const pathExpression = new RegExp(`^${PATH}$`);
 
 export const isIndexed = ({ completionMode }: JobSpec): boolean => completionMode === INDEXED;
 
@@ -53,15 +51,6 @@ export function validateJobTemplate(spec: JobSpec, errors: FieldErrors, old?: Po
 function validateManagedBy(managedBy: string, errors: FieldErrors): void {
   validateDomainPrefixedPath(managedBy, errors);
   if (Buffer.byteLength(managedBy) > MANAGED_BY_MAX_BYTES) errors.tooLong(MANAGED_BY_MAX_BYTES);
-}
-
-function validateDomainPrefixedPath(text: string, errors: FieldErrors): void {
-  if (text === '') return errors.required();
-  const slash = text.indexOf('/');
-  const [host, path] = [text.slice(0, Math.max(slash, 0)), text.slice(slash + 1)];
-  if (slash <= 0 || path === '') return errors.invalid(text, 'must be a domain-prefixed path (such as "acme.io/foo")');
-  for (const error of dns1123SubdomainErrors(host)) errors.invalid(host, error);
-  if (!pathExpression.test(path)) errors.invalid(path, patternError('Invalid path', PATH));
 }
 
 function validateCompletionMode(spec: JobSpec, errors: FieldErrors): void {

@@ -23,7 +23,8 @@ export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/dev
     if (!old) validateSpec(spec, errors.at('spec'));
   },
   validatesWhole: 'before',
-  validateUpdate({ spec }, old, errors) {
+  validateUpdate({ metadata, spec }, old, errors) {
+    validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'), old.spec);
   },
 });

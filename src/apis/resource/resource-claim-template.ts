@@ -22,7 +22,8 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
     validateClaimSpec(spec.spec, errors.at('spec', 'spec'));
   },
   validatesWhole: 'before',
-  validateUpdate({ spec }, old, errors) {
+  validateUpdate({ metadata, spec }, old, errors) {
+    validateFinalizerNames(metadata, errors);
     validateUnchanged(spec, old.spec, errors.at('spec'), () => printed(spec));
   },
 });

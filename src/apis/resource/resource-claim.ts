@@ -24,7 +24,8 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
     if (!old) validateClaimSpec(spec, errors.at('spec'));
   },
   validatesWhole: 'before',
-  validateUpdate({ spec }, old, errors) {
+  validateUpdate({ metadata, spec }, old, errors) {
+    validateFinalizerNames(metadata, errors);
     validateUnchanged(spec, old.spec, errors.at('spec'), () => printedClaimSpec(spec));
   },
 
@@ -36,6 +37,7 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
           dropDeallocated(claim.status, old.status);
         },
         validateUpdate({ metadata, spec, status }, old, errors) {
+          validateFinalizerNames(metadata, errors);
           validateClaimStatus(status, old.status, { isDeleted: metadata.deletionTimestamp !== undefined, requests: requestNames(spec.devices) }, errors.at('status'));
         },
       },

@@ -28,7 +28,8 @@ export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, undefined, errors.at('spec'));
   },
-  validateUpdate({ spec }, old, errors) {
+  validateUpdate({ metadata, spec }, old, errors) {
+    validateFinalizerNames(metadata, errors);
     validateSpec(spec, old.spec, errors.at('spec'));
   },
   warnings({ spec: { driver } }) {

@@ -19,7 +19,18 @@ export function withKubeActions(options: ActionOptions): (definition: ResourceDe
   const { client, tokenIssuer, preferredAddressTypes, now } = options;
   const stream = containerStream(options);
   const byPlural = new Map<string, Record<string, Action>>([
-    ['pods', { binding: podBinding(now), eviction: podEviction(client, now), log: podLog(options), exec: stream, attach: stream, portforward: portForward(options), proxy: podProxy() }],
+    [
+      'pods',
+      {
+        binding: podBinding(now),
+        eviction: podEviction(client, now),
+        log: podLog(options),
+        exec: stream,
+        attach: stream,
+        portforward: portForward(options),
+        proxy: podProxy(),
+      },
+    ],
     ['services', { proxy: serviceProxy(client) }],
     ['nodes', { proxy: nodeProxy(client, preferredAddressTypes) }],
     ['serviceaccounts', tokenIssuer ? { token: tokenRequest(tokenIssuer, client, now) } : {}],

@@ -23,7 +23,13 @@ export function allowsUnreadyPod({ spec, status }: PodDisruptionBudget): boolean
 }
 
 /** Takes one disruption off the budget, or throws where there is none to take. */
-export async function spendDisruption(budgets: ResourceClient<PodDisruptionBudget>, budget: PodDisruptionBudget, podName: string, dryRun: boolean, now: Date): Promise<void> {
+export async function spendDisruption(
+  budgets: ResourceClient<PodDisruptionBudget>,
+  budget: PodDisruptionBudget,
+  podName: string,
+  dryRun: boolean,
+  now: Date,
+): Promise<void> {
   if (dryRun) return checkBudget(budget);
   const spend = (current: PodDisruptionBudget): void => {
     checkBudget(current);
@@ -41,17 +47,20 @@ function checkBudget({ metadata, status }: PodDisruptionBudget): void {
   const refuse = (why: string): Error => forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, name, why);
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) throw stillProcessed(name);
   if (status.disruptionsAllowed < 0) throw refuse('pdb disruptions allowed is negative');
-  if (Object.keys(status.disruptedPods ?? {}).length > MAX_DISRUPTED_PODS) throw refuse('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
+  if (Object.keys(status.disruptedPods ?? {}).length > MAX_DISRUPTED_PODS)
+    throw refuse('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   if (status.disruptionsAllowed === 0) throw disruptionBudgetExceeded(whyExhausted(name, status), 0);
 }
 
 /** The budget's figures are not to be relied on at the moment: the client may try again. */
-export const stillProcessed = (budgetName: string): Error => disruptionBudgetExceeded(`The disruption budget ${budgetName} is still being processed by the server.`, RETRY_AFTER_SECONDS);
+export const stillProcessed = (budgetName: string): Error =>
+  disruptionBudgetExceeded(`The disruption budget ${budgetName} is still being processed by the server.`, RETRY_AFTER_SECONDS);
 
 function whyExhausted(name: string, { currentHealthy, desiredHealthy, conditions = [] }: PodDisruptionBudget['status']): string {
   const condition = conditions.find(({ type, status, message }) => type === DISRUPTION_ALLOWED && status === 'False' && message !== '');
   // The figures mean nothing when the controller could not work them out.
-  if (condition?.reason === 'SyncFailed') return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${condition.message}`;
+  if (condition?.reason === 'SyncFailed')
+    return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${condition.message}`;
   if (currentHealthy <= desiredHealthy) return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
   if (condition) return `The disruption budget ${name} does not allow evicting pods currently (${condition.reason}): ${condition.message}`;
   return `The disruption budget ${name} does not allow evicting pods currently`;
@@ -61,6 +70,13 @@ function setExhausted({ status }: PodDisruptionBudget, now: Date): void {
   const conditions = status.conditions ?? [];
   const old = conditions.find(({ type }) => type === DISRUPTION_ALLOWED);
   const lastTransitionTime = old?.status === 'False' ? old.lastTransitionTime : timeOf(now);
-  const next: Condition = { type: DISRUPTION_ALLOWED, status: 'False', observedGeneration: status.observedGeneration ?? 0, lastTransitionTime, reason: 'InsufficientPods', message: '' };
+  const next: Condition = {
+    type: DISRUPTION_ALLOWED,
+    status: 'False',
+    observedGeneration: status.observedGeneration ?? 0,
+    lastTransitionTime,
+    reason: 'InsufficientPods',
+    message: '',
+  };
   status.conditions = old ? conditions.map((condition) => (condition === old ? next : condition)) : [...conditions, next];
 }

@@ -20,7 +20,12 @@ export const podEviction = (client: Client, now: () => Date): Action => ({
     const eviction = call.body as Eviction;
     if (eviction.metadata.name !== call.name) throw badRequest('name in URL does not match name in Eviction object');
     refuseUnsafeDelete(eviction, call.name);
-    const deletion: Deletion = { call, pods: (call.store as unknown as ResourceStore<Pod>).withoutAdmission(), options: deleteOptionsOf(eviction, call.dryRun), now };
+    const deletion: Deletion = {
+      call,
+      pods: (call.store as unknown as ResourceStore<Pod>).withoutAdmission(),
+      options: deleteOptionsOf(eviction, call.dryRun),
+      now,
+    };
     await call.admit();
     const guarded = await evictUnguarded(deletion);
     if (guarded) await evictGuarded(client, deletion, guarded);
@@ -39,14 +44,17 @@ interface Deletion {
 function refuseUnsafeDelete({ deleteOptions }: Eviction, name: string): void {
   if (!deleteOptions?.ignoreStoreReadErrorWithClusterBreakingPotential) return;
   const errors = new FieldErrors();
-  errors.at('deleteOptions', 'ignoreStoreReadErrorWithClusterBreakingPotential').invalid(true, 'can not be set for pod eviction, try after removing the option');
+  errors
+    .at('deleteOptions', 'ignoreStoreReadErrorWithClusterBreakingPotential')
+    .invalid(true, 'can not be set for pod eviction, try after removing the option');
   throw invalid({ group: 'policy', kind: 'Eviction' }, name, errors.list);
 }
 
 /** A dry run may be asked for by the request, by its body, or by both alike. */
 function deleteOptionsOf({ deleteOptions = {} }: Eviction, isDryRunRequest: boolean): DeleteOptions {
   const { dryRun = [], gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy } = deleteOptions;
-  if (isDryRunRequest && dryRun.length > 0 && dryRun.join() !== 'All') throw unknownError(`Non-matching dry-run options in request and content: [All] and [${dryRun.join(' ')}]`);
+  if (isDryRunRequest && dryRun.length > 0 && dryRun.join() !== 'All')
+    throw unknownError(`Non-matching dry-run options in request and content: [All] and [${dryRun.join(' ')}]`);
   return {
     ...{ dryRun: isDryRunRequest || dryRun.length > 0, gracePeriodSeconds, preconditions, orphanDependents, raw: deleteOptions },
     propagationPolicy: propagationPolicy as DeleteOptions['propagationPolicy'],
@@ -87,7 +95,10 @@ async function evictGuarded(client: Client, deletion: Deletion, pod: Pod): Promi
   }
 }
 
-const atVersionOf = (options: DeleteOptions, { metadata }: Pod): DeleteOptions => ({ ...options, preconditions: { ...options.preconditions, resourceVersion: metadata.resourceVersion! } });
+const atVersionOf = (options: DeleteOptions, { metadata }: Pod): DeleteOptions => ({
+  ...options,
+  preconditions: { ...options.preconditions, resourceVersion: metadata.resourceVersion! },
+});
 
 /** The pod says that it was evicted before it goes, for whoever wonders (KEP-3329). */
 async function markAndDelete({ call, pods, now }: Deletion, options: DeleteOptions): Promise<void> {
@@ -107,8 +118,13 @@ async function markAndDelete({ call, pods, now }: Deletion, options: DeleteOptio
 
 function checkPreconditions({ preconditions: { uid, resourceVersion } = {} }: DeleteOptions, { metadata }: Pod): void {
   const refuse = (why: string): Error => conflict({ group: '', resource: 'Pod' }, metadata.name!, why);
-  if (uid && uid !== metadata.uid) throw refuse(`the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`);
+  if (uid && uid !== metadata.uid)
+    throw refuse(
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    );
   if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
-    throw refuse(`the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`);
+    throw refuse(
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    );
   }
 }

@@ -18,7 +18,13 @@ test.each(KINDS)('%s %s: scale is read, put and patched', async (group, plural, 
   const path = `${namespace}/${plural}/a`;
   await server.create(`${namespace}/${plural}`, { metadata: { name: 'a' }, spec });
   const scale = await server.get<Scale>(`${path}/scale`);
-  expect(scale).toMatchObject({ kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'a' }, spec: { replicas: 2 }, status: { replicas: 0, selector: 'app=x' } });
+  expect(scale).toMatchObject({
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name: 'a' },
+    spec: { replicas: 2 },
+    status: { replicas: 0, selector: 'app=x' },
+  });
 
   // As `kubectl scale --replicas` with `--resource-version` or `--current-replicas` does it: with the version that was read.
   const put = await server.send('PUT', `${path}/scale`, { ...scale, spec: { replicas: 5 } });
@@ -29,7 +35,10 @@ test.each(KINDS)('%s %s: scale is read, put and patched', async (group, plural, 
   const patch = (body: object) => server.send('PATCH', `${path}/scale`, body, { 'content-type': 'application/merge-patch+json' });
   const patched = await patch({ spec: { replicas: 3 } });
   expect([patched.status, patched.json<Scale>().spec]).toEqual([200, { replicas: 3 }]);
-  expect((await patch({ spec: { replicas: -1 } })).json()).toMatchObject({ code: 422, message: 'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0' });
+  expect((await patch({ spec: { replicas: -1 } })).json()).toMatchObject({
+    code: 422,
+    message: 'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+  });
   expect((await server.send('PUT', `${path}/scale`, { metadata: { name: 'a', uid: 'another' }, spec: { replicas: 1 } })).status).toBe(409);
   const { spec: stored, metadata } = await server.get<{ spec: { replicas: number }; metadata: { generation: number } }>(path);
   expect([stored.replicas, metadata.generation]).toEqual([3, 3]);

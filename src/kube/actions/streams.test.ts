@@ -11,7 +11,13 @@ const codeAndMessage = async (method: string, path: string): Promise<[number, st
 test('a log is checked, and empty where the pod runs nowhere', async () => {
   const namespace = await server.namespace();
   await server.pod(namespace, 'one');
-  await server.pod(namespace, 'two', { containers: [{ name: 'a', image: 'i' }, { name: 'b', image: 'i' }], initContainers: [{ name: 'first', image: 'i' }] });
+  await server.pod(namespace, 'two', {
+    containers: [
+      { name: 'a', image: 'i' },
+      { name: 'b', image: 'i' },
+    ],
+    initContainers: [{ name: 'first', image: 'i' }],
+  });
   const log = (pod: string, query = '') => codeAndMessage('GET', `${namespace}/pods/${pod}/log${query}`);
   expect(await log('one')).toEqual([204, '']);
   expect(await log('none')).toEqual([404, 'pods "none" not found']);
@@ -41,7 +47,10 @@ test('exec, attach and portforward need a pod that has a node', async () => {
   expect(await codeAndMessage('POST', `${namespace}/pods/placed/exec?command=sh&container=x`)).toEqual([400, 'container x is not valid for pod placed']);
   expect((await codeAndMessage('POST', `${namespace}/pods/placed/exec?command=sh`))[0]).toBe(503);
   expect((await codeAndMessage('GET', `${namespace}/pods/placed/log`))[0]).toBe(503);
-  expect(await codeAndMessage('POST', `${namespace}/pods/placed/portforward?ports=http`)).toEqual([400, 'cannot convert to []int32: strconv.ParseUint: parsing "http": invalid syntax']);
+  expect(await codeAndMessage('POST', `${namespace}/pods/placed/portforward?ports=http`)).toEqual([
+    400,
+    'cannot convert to []int32: strconv.ParseUint: parsing "http": invalid syntax',
+  ]);
   expect(await codeAndMessage('POST', `${namespace}/pods/placed/exec?dryRun=All`)).toEqual([400, 'dryRun is not supported']);
   expect(await codeAndMessage('GET', '/api/v1/nodes/n1/proxy/metrics')).toEqual([400, 'address not allowed']);
 });
@@ -52,7 +61,11 @@ test('who may only read a pod may not open streams into it', async () => {
   await server.pod(namespace, 'p');
   const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${name}`;
   await server.create(`${roles}/roles`, { metadata: { name: 'reader' }, rules: [{ apiGroups: [''], resources: ['pods/exec'], verbs: ['get'] }] });
-  await server.create(`${roles}/rolebindings`, { metadata: { name: 'reader' }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' }, subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: name }] });
+  await server.create(`${roles}/rolebindings`, {
+    metadata: { name: 'reader' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' },
+    subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: name }],
+  });
   const { token } = (await server.send('POST', `${namespace}/serviceaccounts/default/token`, { spec: {} })).json<{ status: { token: string } }>().status;
   const answer = await server.sendAs(token, 'GET', `${namespace}/pods/p/exec?command=sh`);
   expect(answer.json()).toMatchObject({ code: 403, reason: 'Forbidden', message: expect.stringMatching(/^pods "p" is forbidden: /) });
@@ -68,12 +81,28 @@ test('proxies go to pods only', async () => {
   expect((await codeAndMessage('PUT', `${namespace}/pods/http:p:80/proxy/x`))[0]).toBe(503);
   expect(await codeAndMessage('GET', `${namespace}/services/s:81/proxy/`)).toEqual([503, 'no service port 81 found for service "s"']);
   expect(await codeAndMessage('GET', `${namespace}/services/s:80/proxy/`)).toEqual([404, 'endpoints "s" not found']);
-  await server.create(`${namespace}/endpoints`, { metadata: { name: 's' }, subsets: [{ addresses: [{ ip: '10.9.9.9' }], ports: [{ name: 'web', port: 8080 }] }] });
+  await server.create(`${namespace}/endpoints`, {
+    metadata: { name: 's' },
+    subsets: [{ addresses: [{ ip: '10.9.9.9' }], ports: [{ name: 'web', port: 8080 }] }],
+  });
   expect(await codeAndMessage('GET', `${namespace}/services/s:web/proxy/`)).toEqual([503, 'no endpoints available for service "s:web"']);
 });
 
 test('discovery lists them all', async () => {
   const { resources } = await server.get<{ resources: { name: string }[] }>('/api/v1');
   const names = resources.map(({ name }) => name);
-  for (const name of ['bindings', 'pods/attach', 'pods/binding', 'pods/eviction', 'pods/exec', 'pods/log', 'pods/portforward', 'pods/proxy', 'services/proxy', 'nodes/proxy', 'serviceaccounts/token']) expect(names).toContain(name);
+  for (const name of [
+    'bindings',
+    'pods/attach',
+    'pods/binding',
+    'pods/eviction',
+    'pods/exec',
+    'pods/log',
+    'pods/portforward',
+    'pods/proxy',
+    'services/proxy',
+    'nodes/proxy',
+    'serviceaccounts/token',
+  ])
+    expect(names).toContain(name);
 });

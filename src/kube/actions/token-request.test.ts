@@ -12,20 +12,26 @@ interface Refusal {
   details: object;
 }
 
-const claimsOf = (token: string): Record<string, unknown> & { exp: number; iat: number } => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+const claimsOf = (token: string): Record<string, unknown> & { exp: number; iat: number } =>
+  JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
 async function account(): Promise<{ namespace: string; name: string; uid: string; ask: (body: object, account?: string) => Promise<TokenRequest & Refusal> }> {
   const namespace = await server.namespace();
   await server.create(`${namespace}/serviceaccounts`, { metadata: { name: 'robot' } });
   const { metadata } = await server.get<{ metadata: { uid: string } }>(`${namespace}/serviceaccounts/robot`);
-  const ask = async (body: object, name = 'robot') => (await server.send('POST', `${namespace}/serviceaccounts/${name}/token`, body)).json<TokenRequest & Refusal>();
+  const ask = async (body: object, name = 'robot') =>
+    (await server.send('POST', `${namespace}/serviceaccounts/${name}/token`, body)).json<TokenRequest & Refusal>();
   return { namespace, name: namespace.split('/').at(-1)!, uid: metadata.uid, ask };
 }
 
 test('a token says who its bearer is, and logs in as that', async () => {
   const { namespace, name, uid, ask } = await account();
   const answer = await ask({ spec: {} });
-  expect(answer).toMatchObject({ kind: 'TokenRequest', metadata: { name: 'robot', namespace: name, uid }, spec: { audiences: [ISSUER], expirationSeconds: 3600, boundObjectRef: null } });
+  expect(answer).toMatchObject({
+    kind: 'TokenRequest',
+    metadata: { name: 'robot', namespace: name, uid },
+    spec: { audiences: [ISSUER], expirationSeconds: 3600, boundObjectRef: null },
+  });
   const claims = claimsOf(answer.status.token);
   expect(claims).toEqual({
     aud: [ISSUER],
@@ -84,7 +90,17 @@ test('a token that is bound to a pod ends with it, and tells of its node', async
   const { status } = await ask({ spec: { boundObjectRef: { ...bound, uid } } });
   expect(claimsOf(status.token)['kubernetes.io']).toMatchObject({ pod: { name: 'p', uid }, node: { name: 'n1' } });
   const me = await server.sendAs(status.token, 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
-  expect(me.json()).toMatchObject({ status: { userInfo: { extra: { 'authentication.kubernetes.io/pod-name': ['p'], 'authentication.kubernetes.io/pod-uid': [uid], 'authentication.kubernetes.io/node-name': ['n1'] } } } });
+  expect(me.json()).toMatchObject({
+    status: {
+      userInfo: {
+        extra: {
+          'authentication.kubernetes.io/pod-name': ['p'],
+          'authentication.kubernetes.io/pod-uid': [uid],
+          'authentication.kubernetes.io/node-name': ['n1'],
+        },
+      },
+    },
+  });
 
   const long = await ask({ spec: { expirationSeconds: 3607, boundObjectRef: bound } });
   const claims = claimsOf(long.status.token);
@@ -99,17 +115,33 @@ test('what cannot be had is refused', async () => {
   const { namespace, ask } = await account();
   await server.pod(namespace, 'p');
   const pod = { kind: 'Pod', apiVersion: 'v1', name: 'p' };
-  expect(await ask({ spec: { expirationSeconds: 5 } })).toMatchObject({ code: 422, message: 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 5: may not specify a duration less than 10 minutes' });
-  expect(await ask({ metadata: { name: 'other' }, spec: {} })).toMatchObject({ code: 422, message: 'TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value: "other": must match the service account name if specified' });
-  expect(await ask({ metadata: { uid: 'x' }, spec: {} })).toMatchObject({ code: 409, details: { name: 'robot', group: 'authentication.k8s.io', kind: 'TokenRequest' } });
+  expect(await ask({ spec: { expirationSeconds: 5 } })).toMatchObject({
+    code: 422,
+    message: 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 5: may not specify a duration less than 10 minutes',
+  });
+  expect(await ask({ metadata: { name: 'other' }, spec: {} })).toMatchObject({
+    code: 422,
+    message: 'TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value: "other": must match the service account name if specified',
+  });
+  expect(await ask({ metadata: { uid: 'x' }, spec: {} })).toMatchObject({
+    code: 409,
+    details: { name: 'robot', group: 'authentication.k8s.io', kind: 'TokenRequest' },
+  });
   expect(await ask({ spec: {} }, 'missing')).toMatchObject({ code: 404, message: 'serviceaccounts "missing" not found' });
   expect(await ask({ spec: { boundObjectRef: { ...pod, name: 'none' } } })).toMatchObject({ code: 404, message: 'pods "none" not found' });
-  expect(await ask({ spec: { boundObjectRef: pod } })).toMatchObject({ code: 400, message: 'cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name.' });
-  expect(await ask({ spec: { boundObjectRef: { kind: 'ConfigMap', apiVersion: 'v1', name: 'p' } } })).toMatchObject({ code: 400, message: 'cannot bind token to object of type /v1, Kind=ConfigMap' });
+  expect(await ask({ spec: { boundObjectRef: pod } })).toMatchObject({
+    code: 400,
+    message: 'cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name.',
+  });
+  expect(await ask({ spec: { boundObjectRef: { kind: 'ConfigMap', apiVersion: 'v1', name: 'p' } } })).toMatchObject({
+    code: 400,
+    message: 'cannot bind token to object of type /v1, Kind=ConfigMap',
+  });
   await server.create(`${namespace}/secrets`, { metadata: { name: 's' } });
   expect(await ask({ spec: { boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 's', uid: 'x' } } })).toMatchObject({
     code: 409,
-    message: 'Operation cannot be fulfilled on Secret "s": the UID in the bound object reference (x) does not match the UID in record. The object might have been deleted and then recreated',
+    message:
+      'Operation cannot be fulfilled on Secret "s": the UID in the bound object reference (x) does not match the UID in record. The object might have been deleted and then recreated',
   });
 });
 

@@ -42,7 +42,14 @@ export const tokenRequest = (issuer: TokenIssuerOptions, client: Client, now: ()
     const subject = { account, ...(await boundObjects(client, request.spec.boundObjectRef, account)) };
     const { lifetimeSeconds, warnAfterSeconds } = lifetimeOf(request, issuer, subject, (text) => context.warn(text));
     const id = randomUUID();
-    const token = await issueToken(issuer, subject, { issuer: issuer.issuer, id, audiences: request.spec.audiences!, now: issuedAt, lifetimeSeconds, warnAfterSeconds });
+    const token = await issueToken(issuer, subject, {
+      issuer: issuer.issuer,
+      id,
+      audiences: request.spec.audiences!,
+      now: issuedAt,
+      lifetimeSeconds,
+      warnAfterSeconds,
+    });
     context.annotateAudit('authentication.kubernetes.io/issued-credential-id', `JTI=${id}`);
     const expiresAt = new Date(issuedAt.getTime() + request.spec.expirationSeconds! * 1000);
     return { ...request, status: { token, expirationTimestamp: timeOf(expiresAt) } } as TokenRequest;
@@ -90,7 +97,11 @@ async function boundObjects(client: Client, reference: BoundObjectReference | nu
   };
   const checked = <T extends ApiObject>(object: T): T => {
     if (uid && uid !== object.metadata.uid) {
-      throw conflict({ group, resource: kind }, name, `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`);
+      throw conflict(
+        { group, resource: kind },
+        name,
+        `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+      );
     }
     return object;
   };
@@ -98,7 +109,8 @@ async function boundObjects(client: Client, reference: BoundObjectReference | nu
   if (group === '' && kind === 'Node') return { node: checked(await find('nodes', '')) };
   if (group !== '' || kind !== 'Pod') throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
   const pod = (await find('pods', namespace)) as Pod;
-  if (pod.spec.serviceAccountName !== accountName) throw badRequest(`cannot bind token for serviceaccount ${quote(accountName)} to pod running with different serviceaccount name.`);
+  if (pod.spec.serviceAccountName !== accountName)
+    throw badRequest(`cannot bind token for serviceaccount ${quote(accountName)} to pod running with different serviceaccount name.`);
   return { pod: checked(pod), node: await nodeOf(client, pod) };
 }
 
@@ -108,7 +120,12 @@ async function nodeOf(client: Client, { spec: { nodeName } }: Pod): Promise<ApiO
   return (await client.resource('', 'nodes').get('', nodeName)) ?? { kind: 'Node', apiVersion: 'v1', metadata: { name: nodeName } };
 }
 
-function lifetimeOf({ spec }: TokenRequest, issuer: TokenIssuerOptions, { pod }: TokenSubject, warn: (text: string) => void): { lifetimeSeconds: number; warnAfterSeconds: number } {
+function lifetimeOf(
+  { spec }: TokenRequest,
+  issuer: TokenIssuerOptions,
+  { pod }: TokenSubject,
+  warn: (text: string) => void,
+): { lifetimeSeconds: number; warnAfterSeconds: number } {
   const { maxLifetimeSeconds, apiAudiences, extendsPodTokens } = issuer;
   if (maxLifetimeSeconds > 0 && spec.expirationSeconds! > maxLifetimeSeconds) {
     warn(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${maxLifetimeSeconds} seconds`);
@@ -116,7 +133,8 @@ function lifetimeOf({ spec }: TokenRequest, issuer: TokenIssuerOptions, { pod }:
   }
   const seconds = spec.expirationSeconds!;
   // Programs that read their token once must not break after an hour (KEP-1205).
-  const isExtended = extendsPodTokens && pod !== undefined && seconds === INJECTED_LIFETIME_SECONDS && spec.audiences!.every((audience) => apiAudiences.includes(audience));
+  const isExtended =
+    extendsPodTokens && pod !== undefined && seconds === INJECTED_LIFETIME_SECONDS && spec.audiences!.every((audience) => apiAudiences.includes(audience));
   return isExtended ? { lifetimeSeconds: EXTENDED_LIFETIME_SECONDS, warnAfterSeconds: seconds } : { lifetimeSeconds: seconds, warnAfterSeconds: 0 };
 }
 

@@ -23,14 +23,20 @@ interface ServiceCidr extends ApiObject {
 export class ClusterIps implements IpAllocator {
   readonly families: readonly IpFamily[];
   readonly #configured: readonly Cidr[];
-  readonly #addresses: ResourceClient<IpAddress>;
-  readonly #ranges: ResourceClient<ServiceCidr>;
+  readonly #client: Client;
 
   constructor(client: Client, ranges: readonly string[]) {
     this.#configured = ranges.map((range) => parseCidr(range)!);
     this.families = this.#configured.map(familyOf);
-    this.#addresses = client.resource<IpAddress>('networking.k8s.io', 'ipaddresses');
-    this.#ranges = client.resource<ServiceCidr>('networking.k8s.io', 'servicecidrs');
+    this.#client = client;
+  }
+
+  // Looked up when used: the services' store, for which this is made, is opened together with theirs.
+  get #addresses(): ResourceClient<IpAddress> {
+    return this.#client.resource('networking.k8s.io', 'ipaddresses');
+  }
+  get #ranges(): ResourceClient<ServiceCidr> {
+    return this.#client.resource('networking.k8s.io', 'servicecidrs');
   }
 
   async allocate(family: IpFamily, address: string, service: { namespace: string; name: string }, dryRun: boolean): Promise<string> {
@@ -61,9 +67,17 @@ export class ClusterIps implements IpAllocator {
     return (ready.length > 0 ? ready : this.#configured).filter((range) => familyOf(range) === family);
   }
 
-  async #allocateChosen(ranges: readonly Cidr[], family: IpFamily, address: string, service: { namespace: string; name: string }, dryRun: boolean): Promise<string> {
+  async #allocateChosen(
+    ranges: readonly Cidr[],
+    family: IpFamily,
+    address: string,
+    service: { namespace: string; name: string },
+    dryRun: boolean,
+  ): Promise<string> {
     if (!ranges.some((range) => isUsable(range, indexIn(range, address)))) {
-      throw new AllocationError(`the provided IP (${address}) is not in the valid range. The range of valid IPs is ${ranges.map(({ text }) => text).join(',')}`);
+      throw new AllocationError(
+        `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${ranges.map(({ text }) => text).join(',')}`,
+      );
     }
     if (!dryRun && !(await this.#claim(family, address, service))) throw new AllocationError('provided IP is already allocated');
     return address;

@@ -42,7 +42,7 @@ function formOf(type: string, value: JsonObject | undefined): JsonObject {
     if (goName === '') Object.assign(form, item);
     else if (inner === undefined) form[goName] = item ?? zero;
     else if (Array.isArray(item)) form[goName] = item.map((each) => formOf(inner, each as JsonObject));
-    else form[goName] = item === undefined && isNullable ? null : formOf(inner, item as JsonObject | undefined);
+    else form[goName] = (item ?? null) === null && isNullable ? null : formOf(inner, (item ?? undefined) as JsonObject | undefined);
   }
   return form;
 }
