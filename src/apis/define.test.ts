@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { defineResource, withActions } from './define.ts';
 
+const create = async () => ({ kind: 'Status', apiVersion: 'v1', metadata: {} });
+
 test('actions join a copy; schemas are still looked up when they are asked for', () => {
   const pods = defineResource('v1/pods');
-  const create = async () => ({ kind: 'Status', apiVersion: 'v1', metadata: {} });
   const acting = withActions(pods, { binding: { create } });
   expect(acting.subresources!.binding!.create).toBe(create);
   expect(pods.subresources!.binding!.create).toBeUndefined();

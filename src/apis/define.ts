@@ -8,7 +8,21 @@ import { schemaOfKind } from './facts/schemas.ts';
 /** `apps/v1/deployments`, `v1/pods`: a resource in the version it is stored in. */
 type ResourceName = `${string}/${string}`;
 
-type FromFacts = 'group' | 'version' | 'kind' | 'plural' | 'singular' | 'namespaced' | 'shortNames' | 'categories' | 'verbs' | 'schema' | 'served' | 'columns' | 'subresources' | 'storedGroup';
+type FromFacts =
+  | 'group'
+  | 'version'
+  | 'kind'
+  | 'plural'
+  | 'singular'
+  | 'namespaced'
+  | 'shortNames'
+  | 'categories'
+  | 'verbs'
+  | 'schema'
+  | 'served'
+  | 'columns'
+  | 'subresources'
+  | 'storedGroup';
 
 /** What a kind's file says: everything that the tables of facts do not. */
 export interface Particulars<T extends ApiObject> extends Omit<Partial<ResourceDefinition<T>>, FromFacts> {
@@ -36,7 +50,11 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
   const facts = resourceFacts(name);
   const { group, version, kind, plural, singular, namespaced, shortNames, categories, verbs } = facts;
   const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, subresources = {}, ...hooks } = particulars;
-  const stored = { ...{ group, version, kind, deprecation }, ...(storedAs && { toStored: storedAs.toStored, fromStored: storedAs.fromStored }), ...(fillDefaults && { default: fillDefaults as (object: ApiObject) => void }) };
+  const stored = {
+    ...{ group, version, kind, deprecation },
+    ...(storedAs && { toStored: storedAs.toStored, fromStored: storedAs.fromStored }),
+    ...(fillDefaults && { default: fillDefaults as (object: ApiObject) => void }),
+  };
   const definition = {
     ...{ group, version, kind, plural, singular, namespaced, shortNames, categories, verbs },
     storagePrefix: plural,
@@ -52,7 +70,10 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
 }
 
 /** The schema is looked up when it is first asked for: most kinds are never touched in a process' life, and none at its start. */
-function withSchema<V extends { group: string; version: string; kind: string }>(value: V, of: { group: string; version: string; kind: string } = value): V & { schema: ObjectSchema } {
+function withSchema<V extends { group: string; version: string; kind: string }>(
+  value: V,
+  of: { group: string; version: string; kind: string } = value,
+): V & { schema: ObjectSchema } {
   return Object.defineProperty(value, 'schema', { enumerable: true, get: () => schemaOfKind(of.group, of.version, of.kind) }) as V & { schema: ObjectSchema };
 }
 
@@ -72,10 +93,14 @@ export type Action = Pick<Subresource, 'create' | 'connect' | 'alsoAcceptsVersio
 /** The definition with actions behind some of its subresources; the one given stays as it is, since several servers may live in one process. */
 export function withActions(definition: ResourceDefinition, actions: Readonly<Record<string, Action>>): ResourceDefinition {
   const subresources = Object.fromEntries(
-    Object.entries(definition.subresources ?? {}).map(([name, subresource]) => [name, Object.hasOwn(actions, name) ? copyWith(subresource, actions[name]!) : subresource]),
+    Object.entries(definition.subresources ?? {}).map(([name, subresource]) => [
+      name,
+      Object.hasOwn(actions, name) ? copyWith(subresource, actions[name]!) : subresource,
+    ]),
   );
   return copyWith(definition, { subresources });
 }
 
 /** Copies property by property, so that schemas are still looked up when they are first asked for. */
-const copyWith = <V extends object>(value: V, more: Partial<V>): V => Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(value), ...Object.getOwnPropertyDescriptors(more) }) as V;
+const copyWith = <V extends object>(value: V, more: Partial<V>): V =>
+  Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(value), ...Object.getOwnPropertyDescriptors(more) }) as V;

@@ -6,13 +6,17 @@ import type { JsonObject } from '../util/json-types.ts';
 /* Signed JSON Web Tokens in their compact form (RFC 7515, RFC 7519), with the keys that service account tokens may have. */
 
 /** How upstream names a key: the hash of its public part, so that every server on the same key agrees. */
-export const keyId = (publicKey: KeyObject): string => createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('base64url');
+export const keyId = (publicKey: KeyObject): string =>
+  createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('base64url');
 
 const CURVE_ALGORITHMS: Record<string, string> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
 const DIGESTS: Record<string, string> = { RS256: 'sha256', ES256: 'sha256', ES384: 'sha384', ES512: 'sha512' };
 
 /** The one algorithm that a key is used with: what a token's own header says is never trusted to choose. */
-export const algorithmOf = (key: KeyObject): string => (key.asymmetricKeyType === 'rsa' ? 'RS256' : (CURVE_ALGORITHMS[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 'ES256'));
+export const algorithmOf = (key: KeyObject): string =>
+  key.asymmetricKeyType === 'rsa' ? 'RS256' : (CURVE_ALGORITHMS[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 'ES256');
 
 const signOnAnotherThread = promisify<string, Buffer, { key: KeyObject; dsaEncoding: 'ieee-p1363' }, Buffer>(sign);
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');

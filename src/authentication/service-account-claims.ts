@@ -50,7 +50,10 @@ export const usernameOf = (namespace: string, name: string): string => `system:s
 
 const claimOf = ({ metadata }: ApiObject): ObjectClaim => ({ name: metadata.name!, ...(metadata.uid && { uid: metadata.uid }) });
 
-export function claimsFor({ account, pod, secret, node }: TokenSubject, { issuer, id, audiences, now, lifetimeSeconds, warnAfterSeconds }: TokenTerms): ServiceAccountClaims {
+export function claimsFor(
+  { account, pod, secret, node }: TokenSubject,
+  { issuer, id, audiences, now, lifetimeSeconds, warnAfterSeconds }: TokenTerms,
+): ServiceAccountClaims {
   const nowSeconds = Math.floor(now.getTime() / 1000);
   const { namespace = '', name = '' } = account.metadata;
   return {
@@ -94,13 +97,22 @@ export function readClaims(claims: JsonObject): TokenFacts | undefined {
   const account = objectClaim(bound.serviceaccount);
   if (!account) return undefined;
   return {
-    ...{ issuer: text(claims.iss), id: text(claims.jti), audiences: texts(claims.aud), namespace: text(bound.namespace), account },
-    ...{ notBefore: claims.nbf as number | undefined, expiry: claims.exp as number | undefined, issuedAt: claims.iat as number | undefined },
-    ...{ pod: objectClaim(bound.pod), secret: objectClaim(bound.secret), node: objectClaim(bound.node) },
+    issuer: text(claims.iss),
+    id: text(claims.jti),
+    audiences: texts(claims.aud),
+    namespace: text(bound.namespace),
+    account,
+    notBefore: claims.nbf as number | undefined,
+    expiry: claims.exp as number | undefined,
+    issuedAt: claims.iat as number | undefined,
+    pod: objectClaim(bound.pod),
+    secret: objectClaim(bound.secret),
+    node: objectClaim(bound.node),
   };
 }
 
 const isTime = (value: Json | undefined): boolean => value === undefined || typeof value === 'number';
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const texts = (value: Json | undefined): string[] => (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
-const objectClaim = (value: Json | undefined): Required<ObjectClaim> | undefined => (isJsonObject(value) ? { name: text(value.name), uid: text(value.uid) } : undefined);
+const objectClaim = (value: Json | undefined): Required<ObjectClaim> | undefined =>
+  isJsonObject(value) ? { name: text(value.name), uid: text(value.uid) } : undefined;

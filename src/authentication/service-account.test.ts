@@ -33,13 +33,19 @@ const read = async (token: string, audiences?: string[]) => tokens.authenticateT
 test('one answer for one token, without waiting once its signature is known', async () => {
   const token = await issue();
   const first = await read(token);
-  expect(first).toMatchObject({ user: { name: 'system:serviceaccount:ns:robot', uid: 'u1', groups: ['system:serviceaccounts', 'system:serviceaccounts:ns'] }, audiences: ['api'] });
+  expect(first).toMatchObject({
+    user: { name: 'system:serviceaccount:ns:robot', uid: 'u1', groups: ['system:serviceaccounts', 'system:serviceaccounts:ns'] },
+    audiences: ['api'],
+  });
   expect(tokens.authenticateToken(token)).toBe(first);
 });
 
 test('it holds for its time, give or take a minute', async () => {
   const token = await issue();
-  for (const [seconds, message] of [[-61, 'service account token is not valid yet'], [661, 'service account token has expired']] as const) {
+  for (const [seconds, message] of [
+    [-61, 'service account token is not valid yet'],
+    [661, 'service account token has expired'],
+  ] as const) {
     now = later(seconds);
     await expect(read(token)).rejects.toThrow(message);
   }
@@ -75,7 +81,11 @@ test('it ends with its account, and with what it is bound to', async () => {
   await accounts.update('ns', 'robot', (robot) => void (robot.metadata.uid = 'u1'));
   expect(await read(unbound)).toBeDefined();
 
-  for (const [kind, plural, namespace] of [['pod', 'pods', 'ns'], ['secret', 'secrets', 'ns'], ['node', 'nodes', '']] as const) {
+  for (const [kind, plural, namespace] of [
+    ['pod', 'pods', 'ns'],
+    ['secret', 'secrets', 'ns'],
+    ['node', 'nodes', ''],
+  ] as const) {
     const resource = client.resource('', plural);
     const token = await issue({ [kind]: object(kind, 'o', 'v1') });
     await expect(read(token)).rejects.toThrow('service account token has been invalidated');

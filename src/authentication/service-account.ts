@@ -105,7 +105,8 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const { apiAudiences } = this.#options;
     const meant = audiences.length > 0 ? audiences : apiAudiences;
     const shared = meant.filter((audience) => wanted.includes(audience));
-    if (shared.length === 0 && apiAudiences.length > 0) throw new Error(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(wanted)}`);
+    if (shared.length === 0 && apiAudiences.length > 0)
+      throw new Error(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(wanted)}`);
     return shared;
   }
 
@@ -152,12 +153,14 @@ function checkBound(facts: TokenFacts, bound: Bound, nowMs: number): void {
     if (!claim || (kind === 'node' && facts.pod)) continue;
     const object = bound[kind];
     if (!object) throw new Error(INVALIDATED);
-    if (object.metadata.uid !== claim.uid) throw new Error(`${kind} UID (${object.metadata.uid}) does not match service account ${kind} ref claim (${claim.uid})`);
+    if (object.metadata.uid !== claim.uid)
+      throw new Error(`${kind} UID (${object.metadata.uid}) does not match service account ${kind} ref claim (${claim.uid})`);
     if (isDeleted(object, nowMs)) throw new Error(INVALIDATED);
   }
 }
 
-const isDeleted = ({ metadata }: ApiObject, nowMs: number): boolean => metadata.deletionTimestamp !== undefined && Date.parse(metadata.deletionTimestamp) < nowMs - LEEWAY_SECONDS * 1000;
+const isDeleted = ({ metadata }: ApiObject, nowMs: number): boolean =>
+  metadata.deletionTimestamp !== undefined && Date.parse(metadata.deletionTimestamp) < nowMs - LEEWAY_SECONDS * 1000;
 
 /** apiserver/pkg/authentication/serviceaccount/util.go */
 function userOf({ namespace, account, pod, node, id }: TokenFacts): User {

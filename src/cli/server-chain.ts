@@ -84,7 +84,10 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
     stores,
     { allocators, eventTtlSeconds: options.eventTtlMs / 1000 },
     {
-      ...{ client, tokenIssuer, now, preferredAddressTypes: options.kubeletPreferredAddressTypes },
+      client,
+      tokenIssuer,
+      now,
+      preferredAddressTypes: options.kubeletPreferredAddressTypes,
       // Authorization reads the stores that are opened here.
       authorizer: { authorize: (attributes) => authorizer.authorize(attributes) },
     },

@@ -24,7 +24,8 @@ import { type ServingFiles, openServingFiles, startListening } from './serving-f
 
 /** CreateServerChain → PrepareRun → Run, on the store that the options name. */
 export const createServer: ServerFactory = async (options, logger) => {
-  if (options.storageBackend === 'etcd3') throw new CommandError('the etcd3 storage backend is still to come: leave out --etcd-servers, or choose --storage-backend=embedded');
+  if (options.storageBackend === 'etcd3')
+    throw new CommandError('the etcd3 storage backend is still to come: leave out --etcd-servers, or choose --storage-backend=embedded');
   allowPrivileged(options.allowPrivileged);
   const files = openServingFiles(options, logger);
   const engine = await openEngine({ backend: options.storageBackend, dataDir: options.storeDir });
@@ -51,19 +52,30 @@ export const createServer: ServerFactory = async (options, logger) => {
   }
 };
 
+const now = (): Date => new Date();
+
 async function run(options: CompletedOptions, logger: Logger, files: ServingFiles, engine: Engine, stop: AbortSignal): Promise<RunningChain> {
   const address = { port: options.securePort };
-  const now = (): Date => new Date();
   const client = new InProcessClient();
   const keys = loadServiceAccountKeys(options);
   keys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
   const verificationKeys = keys.then(({ verification }) => verification);
   verificationKeys.catch(() => undefined);
-  const serviceAccounts = new ServiceAccountTokens({ issuers: options.serviceAccountIssuer, publicKeys: verificationKeys, apiAudiences: options.apiAudiences, client, now });
+  const serviceAccounts = new ServiceAccountTokens({
+    issuers: options.serviceAccountIssuer,
+    publicKeys: verificationKeys,
+    apiAudiences: options.apiAudiences,
+    client,
+    now,
+  });
   const tokens = [...staticTokens(options, logger), serviceAccounts];
   const chain = createServerChain(options, {
-    ...{ engine, client, now, bootstrap: bootstrapOptions(options, logger, files, address) },
-    ...{ readToken: tokenReader(tokens, options.apiAudiences), tokenIssuer: tokenIssuer(options, keys) },
+    engine,
+    client,
+    now,
+    bootstrap: bootstrapOptions(options, logger, files, address),
+    readToken: tokenReader(tokens, options.apiAudiences),
+    tokenIssuer: tokenIssuer(options, keys),
   });
   await chain.synced;
   const authenticator = createAuthenticator({
@@ -87,7 +99,9 @@ function tokenIssuer(options: CompletedOptions, keys: Promise<ServiceAccountKeys
   const signingKey = keys.then(({ signing }) => signing!);
   signingKey.catch(() => undefined);
   return {
-    ...{ issuer: options.serviceAccountIssuer[0]!, signingKey, apiAudiences: options.apiAudiences },
+    issuer: options.serviceAccountIssuer[0]!,
+    signingKey,
+    apiAudiences: options.apiAudiences,
     maxLifetimeSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
     extendsPodTokens: options.serviceAccountExtendTokenExpiration,
   };
@@ -109,7 +123,7 @@ function tokenReader(tokens: readonly TokenAuthenticator[], apiAudiences: readon
     try {
       return await all.authenticateToken(token, audiences);
     } catch (error) {
-      throw new Error(`[${INVALID}, ${(error as Error).message}]`);
+      throw new Error(`[${INVALID}, ${(error as Error).message}]`, { cause: error });
     }
   };
   return async (token, audiences) => {

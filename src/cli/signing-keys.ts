@@ -42,7 +42,9 @@ const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
 function readPublicKeys(path: string): KeyObject[] {
   const blocks = readFileSync(path, 'utf8').match(PEM_BLOCK) ?? [];
   try {
-    return blocks.filter((pem) => pem.includes('KEY-----') || pem.includes('CERTIFICATE-----')).map((pem) => createPublicKey(pem.includes('PRIVATE KEY') ? createPrivateKey(pem) : pem));
+    return blocks
+      .filter((pem) => pem.includes('KEY-----') || pem.includes('CERTIFICATE-----'))
+      .map((pem) => createPublicKey(pem.includes('PRIVATE KEY') ? createPrivateKey(pem) : pem));
   } catch (error) {
     throw new CommandError(`--service-account-key-file: ${path} holds a key that cannot be used: ${(error as Error).message}`);
   }

@@ -5,11 +5,29 @@ import { nameOf, namespaceOf } from './scope.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
 
 /** What admission is told of a request to a subresource that is no write of the object itself. */
-export function admissionOf(request: ServerRequest, target: ResourceTarget, operation: AdmissionOperation, object: ApiObject, { dryRun, raw }: { dryRun: boolean; raw: object }): AdmissionAttributes {
+export function admissionOf(
+  request: ServerRequest,
+  target: ResourceTarget,
+  operation: AdmissionOperation,
+  object: ApiObject,
+  { dryRun, raw }: { dryRun: boolean; raw: object },
+): AdmissionAttributes {
   const { info } = request;
   const { group, version, kind } = clientKindOf(target);
   return {
-    ...{ operation, group: info.apiGroup, version: info.apiVersion, resource: info.resource, subresource: info.subresource, kind: { group, version, kind } },
-    ...{ namespace: namespaceOf(request, target), name: nameOf(request), object, oldObject: undefined, options: raw, dryRun, user: request.user, context: request },
+    operation,
+    group: info.apiGroup,
+    version: info.apiVersion,
+    resource: info.resource,
+    subresource: info.subresource,
+    kind: { group, version, kind },
+    namespace: namespaceOf(request, target),
+    name: nameOf(request),
+    object,
+    oldObject: undefined,
+    options: raw,
+    dryRun,
+    user: request.user,
+    context: request,
   };
 }

@@ -7,7 +7,7 @@ export interface ChunkedBody {
 
 export type Body = Buffer | ChunkedBody;
 
-export const CHUNK_BYTES = 256 * 1024;
+export const CHUNK_BYTES = 128 * 1024;
 
 export function wholeBody(body: Body): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.concat([...body.chunks()], body.sizeBytes);
@@ -69,7 +69,8 @@ export class JsonListBody implements ChunkedBody {
     const items = this.#items;
     // Room for what the first one leaves out.
     const start = held.length > 0 ? items.skipAt(first) : 0;
-    const piece = Buffer.allocUnsafe(start + sizeBytes);
+    const needed = start + sizeBytes;
+    const piece = ((this as any).s?.length >= needed ? (this as any).s.subarray(0, needed) : ((this as any).s = Buffer.allocUnsafeSlow(Math.max(needed, CHUNK_BYTES + 512)).subarray(0, needed)));
     let at = piece.length;
     if (first + held.length === items.count) piece.set(this.#tail, (at -= this.#tail.length));
     for (let i = held.length - 1; i >= 0; i--) {

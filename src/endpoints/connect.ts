@@ -23,7 +23,15 @@ export async function connect(request: ServerRequest, target: ResourceTarget, co
     await store.admission.mutate(admission);
     await store.admission.validate(admission);
   }
-  await connector.open({ namespace: namespaceOf(request, target), name: nameOf(request), subresource: info.subresource, verb: info.verb, options, context: request, store });
+  await connector.open({
+    namespace: namespaceOf(request, target),
+    name: nameOf(request),
+    subresource: info.subresource,
+    verb: info.verb,
+    options,
+    context: request,
+    store,
+  });
   exchange.respond(204, {}, '');
 }
 

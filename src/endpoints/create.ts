@@ -37,7 +37,13 @@ const isStatus = (answer: ApiObject | Status): answer is Status => answer.kind =
 const withCode = (status: Status): Status => ({ ...status, code: status.code ?? 201 });
 
 /** POST to bindings, evictions, tokens: they answer with the object sent, filled in, or with a Status. */
-async function createSubresource(request: ServerRequest, target: ResourceTarget, form: OutputForm, body: ApiObject, { dryRun, raw }: WriteOptions): Promise<void> {
+async function createSubresource(
+  request: ServerRequest,
+  target: ResourceTarget,
+  form: OutputForm,
+  body: ApiObject,
+  { dryRun, raw }: WriteOptions,
+): Promise<void> {
   const { info } = request;
   const { store, subresource } = target;
   // Discovery may offer what this server cannot do yet; it must not fall through to making the object itself.

@@ -19,8 +19,8 @@ const BODY_MAX_BYTES = 10 * 1024;
 
 /** The controller manager and the scheduler, where they listen by default; `storage` stands where upstream has its first etcd. */
 export const defaultProbes = (storage: () => Promise<Probed>): Record<string, () => Promise<Probed>> => ({
-  'controller-manager': () => probe(10_257),
-  scheduler: () => probe(10_259),
+  'controller-manager': () => probeHealth(10_257),
+  scheduler: () => probeHealth(10_259),
   'etcd-0': storage,
 });
 
@@ -71,7 +71,7 @@ const statusOf = (name: string, { isHealthy, message, error }: Probed): Componen
 });
 
 /** /healthz of a component on this machine. Its certificate is its own, and not checked; what goes wrong is the answer. */
-function probe(port: number): Promise<Probed> {
+export function probeHealth(port: number): Promise<Probed> {
   const url = `https://127.0.0.1:${port}/healthz`;
   return new Promise((resolve) => {
     const fail = (error: NodeJS.ErrnoException): void => resolve({ isHealthy: false, message: `Get "${url}": ${wordingOf(error, port)}` });

@@ -6,7 +6,13 @@ import { type StoreParts, canonical, currentEntry, encodeStored, groupResource, 
 import type { AmendOptions } from './store.ts';
 
 /** See ResourceStore.amend (upstream: a strategy's storage used directly, etcd3/store.go GuaranteedUpdate). */
-export async function amend<T extends ApiObject>(parts: StoreParts<T>, namespace: string, name: string, change: (object: T) => void, { dryRun, preconditions }: AmendOptions): Promise<T> {
+export async function amend<T extends ApiObject>(
+  parts: StoreParts<T>,
+  namespace: string,
+  name: string,
+  change: (object: T) => void,
+  { dryRun, preconditions }: AmendOptions,
+): Promise<T> {
   const key = keyOf(parts, namespace, name);
   for (;;) {
     const entry = await currentEntry(parts, key);
@@ -18,7 +24,13 @@ export async function amend<T extends ApiObject>(parts: StoreParts<T>, namespace
     if (dryRun) return amended;
     const ttlSeconds = parts.definition.ttlSeconds?.(amended);
     try {
-      const revision = await parts.engine.commit({ type: 'put', key, value: encodeStored(amended), expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) });
+      const revision = await parts.engine.commit({
+        type: 'put',
+        key,
+        value: encodeStored(amended),
+        expected: entry.revision,
+        ...(ttlSeconds !== undefined && { ttlSeconds }),
+      });
       amended.metadata.resourceVersion = String(revision);
       return amended;
     } catch (error) {
@@ -27,10 +39,19 @@ export async function amend<T extends ApiObject>(parts: StoreParts<T>, namespace
   }
 }
 
-function checkPreconditions<T extends ApiObject>({ definition }: StoreParts<T>, key: string, { metadata }: T, { uid, resourceVersion }: AmendOptions['preconditions']): void {
+function checkPreconditions<T extends ApiObject>(
+  { definition }: StoreParts<T>,
+  key: string,
+  { metadata }: T,
+  { uid, resourceVersion }: AmendOptions['preconditions'],
+): void {
   const refuse = (what: string, wanted: string, found: string | undefined): never => {
     const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found ?? ''}`;
-    throw conflict(groupResource(definition), metadata.name ?? '', `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
+    throw conflict(
+      groupResource(definition),
+      metadata.name ?? '',
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
+    );
   };
   if (uid !== undefined && uid !== metadata.uid) refuse('UID', uid, metadata.uid);
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) refuse('ResourceVersion', resourceVersion, metadata.resourceVersion);

@@ -40,4 +40,5 @@ export function validateImmutable<T extends { immutable?: boolean }>(object: T, 
 
 const textBytes = (values: Record<string, string>): number => Object.values(values).reduce((sum, value) => sum + Buffer.byteLength(value), 0);
 
-export const base64Bytes = (values: Record<string, string>): number => Object.values(values).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0);
+export const base64Bytes = (values: Record<string, string>): number =>
+  Object.values(values).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0);

@@ -38,7 +38,9 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
   warnings({ metadata, subsets = [] }) {
     if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return [];
     const lists = ['addresses', 'notReadyAddresses'] as const;
-    return subsets.flatMap((subset, i) => lists.flatMap((list) => (subset[list] ?? []).flatMap(({ ip }, j) => legacyIpWarnings(ip, `subsets[${i}].${list}[${j}].ip`))));
+    return subsets.flatMap((subset, i) =>
+      lists.flatMap((list) => (subset[list] ?? []).flatMap(({ ip }, j) => legacyIpWarnings(ip, `subsets[${i}].${list}[${j}].ip`))),
+    );
   },
 
   cells: { Endpoints: ({ subsets = [] }) => addressesText(subsets) },
@@ -69,7 +71,9 @@ function validatePort({ name, port, protocol, appProtocol }: EndpointPort, needs
 function addressesText(subsets: readonly EndpointSubset[]): string {
   if (subsets.length === 0) return '<none>';
   const all = subsets.flatMap(({ addresses = [], ports = [] }) =>
-    ports.length === 0 ? addresses.map(({ ip }) => ip) : ports.flatMap(({ port }) => addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`))),
+    ports.length === 0
+      ? addresses.map(({ ip }) => ip)
+      : ports.flatMap(({ port }) => addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`))),
   );
   const shown = all.slice(0, SHOWN_ADDRESSES).join(',');
   return all.length > SHOWN_ADDRESSES ? `${shown} + ${all.length - SHOWN_ADDRESSES} more...` : shown;

@@ -59,7 +59,11 @@ export function validateEvent(event: Event, controllerField: string, errors: Fie
   for (const error of dns1123SubdomainErrors(namespace)) errors.at('namespace').invalid(namespace, error);
 }
 
-function validateReport({ reportingComponent, reportingInstance, action = '', reason = '', message = '' }: Event, controllerField: string, errors: FieldErrors): void {
+function validateReport(
+  { reportingComponent, reportingInstance, action = '', reason = '', message = '' }: Event,
+  controllerField: string,
+  errors: FieldErrors,
+): void {
   if (reportingComponent === '') errors.at(controllerField).required();
   for (const error of qualifiedNameErrors(reportingComponent)) errors.at(controllerField).invalid(reportingComponent, error);
   for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
@@ -79,7 +83,8 @@ export const eventCells: Record<string, Cell<Event>> = {
   Reason: ({ reason }) => reason ?? '',
   Object: ({ involvedObject: { kind = '', name } }) => (name ? `${kind.toLowerCase()}/${name}` : kind.toLowerCase()),
   Subobject: ({ involvedObject }) => involvedObject.fieldPath ?? '',
-  Source: ({ source, reportingComponent, reportingInstance }) => [source.component || reportingComponent, source.host || reportingInstance].filter((part, index) => index === 0 || part !== '').join(', '),
+  Source: ({ source, reportingComponent, reportingInstance }) =>
+    [source.component || reportingComponent, source.host || reportingInstance].filter((part, index) => index === 0 || part !== '').join(', '),
   Message: ({ message = '' }) => message.trim(),
   'First Seen': firstSeen,
   // An event that is told once has no count in the newer API.

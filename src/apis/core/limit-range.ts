@@ -79,8 +79,10 @@ function validateAmounts(limit: LimitRangeItem, errors: FieldErrors): void {
   // Of pods there are no defaults, whatever stands there.
   const lists = limit.type === POD ? (['max', 'min', 'maxLimitRequestRatio'] as const) : LISTS;
   const names = new Set(lists.flatMap((list) => Object.keys(limit[list] ?? {})));
-  for (const name of [...names].sort()) {
-    const texts = Object.fromEntries(lists.flatMap((list) => (limit[list] && Object.hasOwn(limit[list], name) ? [[list, limit[list][name]!]] : []))) as Partial<Record<ListName, string>>;
+  for (const name of [...names].toSorted()) {
+    const texts = Object.fromEntries(lists.flatMap((list) => (limit[list] && Object.hasOwn(limit[list], name) ? [[list, limit[list][name]!]] : []))) as Partial<
+      Record<ListName, string>
+    >;
     validateOrder(name, texts, errors);
     validateRatio(name, texts, errors);
   }
@@ -104,7 +106,11 @@ function validateOrder(name: string, texts: Partial<Record<ListName, string>>, e
   }
 }
 
-function validateRatio(name: string, { min, max, maxLimitRequestRatio: text, default: limit, defaultRequest: request }: Partial<Record<ListName, string>>, errors: FieldErrors): void {
+function validateRatio(
+  name: string,
+  { min, max, maxLimitRequestRatio: text, default: limit, defaultRequest: request }: Partial<Record<ListName, string>>,
+  errors: FieldErrors,
+): void {
   if (text !== undefined) {
     const ratio = parseQuantity(text);
     const at = errors.at('maxLimitRequestRatio').key(name);
@@ -112,7 +118,8 @@ function validateRatio(name: string, { min, max, maxLimitRequestRatio: text, def
     if (min !== undefined && max !== undefined) validateReachable(text, ratio, parseQuantity(min), parseQuantity(max), at);
   }
   const isUneven = limit !== undefined && request !== undefined && compareQuantities(parseQuantity(limit), parseQuantity(request)) !== 0;
-  if (isUneven && !isOvercommitAllowed(name)) errors.at('defaultRequest').key(name).invalid(request, `default value ${limit} must equal to defaultRequest value ${request} in ${name}`);
+  if (isUneven && !isOvercommitAllowed(name))
+    errors.at('defaultRequest').key(name).invalid(request, `default value ${limit} must equal to defaultRequest value ${request} in ${name}`);
 }
 
 function validateReachable(text: string, ratio: Quantity, min: Quantity, max: Quantity, errors: FieldErrors): void {

@@ -69,16 +69,19 @@ function labelWithName({ metadata }: Namespace): void {
   metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name! };
 }
 
-const finalizersOf = ({ spec }: Namespace): Pick<Namespace['spec'], 'finalizers'> => (spec.finalizers ? { finalizers: [...spec.finalizers] } : { finalizers: [] });
+const finalizersOf = ({ spec }: Namespace): Pick<Namespace['spec'], 'finalizers'> =>
+  spec.finalizers ? { finalizers: [...spec.finalizers] } : { finalizers: [] };
 
 function validateFinalizer(finalizer: string, errors: FieldErrors): void {
   for (const error of qualifiedNameErrors(finalizer)) errors.invalid(finalizer, error);
-  if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) errors.invalid(finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
+  if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer))
+    errors.invalid(finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
 }
 
 function validateStatusUpdate({ metadata, status }: Namespace, _old: Namespace, errors: FieldErrors): void {
   validateFinalizerNames(metadata, errors);
   const phase = errors.at('status', 'Phase');
   if (!metadata.deletionTimestamp && status.phase !== 'Active') phase.invalid(status.phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty");
-  if (metadata.deletionTimestamp && status.phase !== 'Terminating') phase.invalid(status.phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty");
+  if (metadata.deletionTimestamp && status.phase !== 'Terminating')
+    phase.invalid(status.phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty");
 }

@@ -124,7 +124,8 @@ function validatePodCidrs(cidrs: readonly string[], errors: FieldErrors): void {
   if (cidrs.length < 2) return;
   const parsed = cidrs.map(parseCidr);
   const wrong = parsed.findIndex((cidr) => cidr === undefined);
-  if (wrong >= 0) errors.internal(`invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${wrong}]: <nil> (invalid CIDR address: ${cidrs[wrong]})`);
+  if (wrong >= 0)
+    errors.internal(`invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${wrong}]: <nil> (invalid CIDR address: ${cidrs[wrong]})`);
   const isDualStack = wrong < 0 && new Set(parsed.map((cidr) => cidr!.bytes.length)).size === 2;
   if (!isDualStack || cidrs.length > 2) errors.invalid(cidrs, 'may specify no more than one CIDR for each IP family');
 }
@@ -163,8 +164,10 @@ function statusText({ spec, status }: Node): string {
 }
 
 function rolesText({ metadata: { labels = {} } }: Node): string {
-  const roles = Object.entries(labels).map(([key, value]) => (key.startsWith(ROLE_LABEL_PREFIX) ? key.slice(ROLE_LABEL_PREFIX.length) : key === ROLE_LABEL ? value : ''));
-  return [...new Set(roles.filter((role) => role !== ''))].sort().join(',') || '<none>';
+  const roles = Object.entries(labels).map(([key, value]) =>
+    key.startsWith(ROLE_LABEL_PREFIX) ? key.slice(ROLE_LABEL_PREFIX.length) : key === ROLE_LABEL ? value : '',
+  );
+  return [...new Set(roles.filter((role) => role !== ''))].toSorted().join(',') || '<none>';
 }
 
 const addressOf = ({ addresses = [] }: NodeStatus, kind: string): string => addresses.find(({ type }) => type === kind)?.address ?? '<none>';

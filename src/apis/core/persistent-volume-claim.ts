@@ -80,7 +80,8 @@ function hasInvalidSelector({ selector }: PersistentVolumeClaimSpec): boolean {
   return !errors.isEmpty;
 }
 
-const namesApiGroup = ({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec): boolean => dataSource?.apiGroup !== undefined || dataSourceRef?.apiGroup !== undefined;
+const namesApiGroup = ({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec): boolean =>
+  dataSource?.apiGroup !== undefined || dataSourceRef?.apiGroup !== undefined;
 
 /**
  * What the volume is filled from stands in two fields, an old one for claims and snapshots, a new one for anything: one is copied from the other
@@ -94,7 +95,8 @@ function settleDataSources(spec: PersistentVolumeClaimSpec, old: PersistentVolum
 }
 
 const isClassicSource = ({ dataSource }: PersistentVolumeClaimSpec): boolean =>
-  (dataSource?.kind === 'PersistentVolumeClaim' && !dataSource.apiGroup) || (dataSource?.kind === 'VolumeSnapshot' && dataSource.apiGroup === 'snapshot.storage.k8s.io');
+  (dataSource?.kind === 'PersistentVolumeClaim' && !dataSource.apiGroup) ||
+  (dataSource?.kind === 'VolumeSnapshot' && dataSource.apiGroup === 'snapshot.storage.k8s.io');
 
 function mirrorDataSources(spec: PersistentVolumeClaimSpec): void {
   const { dataSource, dataSourceRef } = spec;
@@ -190,10 +192,12 @@ function validateResourceKey(name: string, errors: FieldErrors): boolean {
 
 function claimWarnings({ metadata, spec }: PersistentVolumeClaim): string[] {
   const warnings: string[] = [];
-  if (metadata.annotations?.[STORAGE_CLASS_ANNOTATION] !== undefined) warnings.push(`metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`);
+  if (metadata.annotations?.[STORAGE_CLASS_ANNOTATION] !== undefined)
+    warnings.push(`metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`);
   for (const list of ['requests', 'limits'] as const) {
     const size = spec.resources[list]?.[STORAGE];
-    if (size !== undefined && !isWholeNumber(size)) warnings.push(`spec.resources.${list}[${STORAGE}]: fractional byte value ${JSON.stringify(size)} is invalid, must be an integer`);
+    if (size !== undefined && !isWholeNumber(size))
+      warnings.push(`spec.resources.${list}[${STORAGE}]: fractional byte value ${JSON.stringify(size)} is invalid, must be an integer`);
   }
   return warnings;
 }

@@ -18,7 +18,21 @@ import { defaultVolume } from './pod/volume-defaults.ts';
 const PENDING = 'Pending';
 const MOUNT_OPTIONS_ANNOTATION = 'volume.beta.kubernetes.io/mount-options';
 /** Kinds of volumes that can be mounted with options. */
-const MOUNTABLE = ['gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'nfs', 'rbd', 'quobyte', 'iscsi', 'cinder', 'cephfs', 'azureFile', 'vsphereVolume', 'azureDisk', 'photonPersistentDisk'] as const;
+const MOUNTABLE = [
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'iscsi',
+  'cinder',
+  'cephfs',
+  'azureFile',
+  'vsphereVolume',
+  'azureDisk',
+  'photonPersistentDisk',
+] as const;
 const DEPRECATED_ANNOTATIONS: Record<string, string> = {
   [STORAGE_CLASS_ANNOTATION]: 'deprecated since v1.8; use "storageClassName" attribute instead',
   [MOUNT_OPTIONS_ANNOTATION]: 'deprecated since v1.31; use "mountOptions" attribute instead',
@@ -104,7 +118,14 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
 
 /** Those of pods' volumes, as far as the kinds of volumes are the same. */
 export function defaultVolumeSources({ hostPath, rbd, iscsi, azureDisk, scaleIO }: PersistentVolumeSpec): void {
-  defaultVolume({ name: '', ...(hostPath && { hostPath }), ...(rbd && { rbd }), ...(iscsi && { iscsi }), ...(azureDisk && { azureDisk }), ...(scaleIO && { scaleIO }) } as never);
+  defaultVolume({
+    name: '',
+    ...(hostPath && { hostPath }),
+    ...(rbd && { rbd }),
+    ...(iscsi && { iscsi }),
+    ...(azureDisk && { azureDisk }),
+    ...(scaleIO && { scaleIO }),
+  } as never);
 }
 
 function validateMountOptions({ metadata, spec }: PersistentVolume, errors: FieldErrors): void {
@@ -112,7 +133,8 @@ function validateMountOptions({ metadata, spec }: PersistentVolume, errors: Fiel
   if (hasOptions && !MOUNTABLE.some((source) => spec[source])) errors.forbidden('may not specify mount options for this volume type');
 }
 
-const sourceOf = (spec: PersistentVolumeSpec): PersistentVolumeSource => Object.fromEntries(VOLUME_SOURCES.flatMap((name) => (spec[name] ? [[name, spec[name]]] : [])));
+const sourceOf = (spec: PersistentVolumeSpec): PersistentVolumeSource =>
+  Object.fromEntries(VOLUME_SOURCES.flatMap((name) => (spec[name] ? [[name, spec[name]]] : [])));
 
 /** Only the secret for expansion may be added later. */
 function validateSourceKept(spec: PersistentVolumeSpec, old: PersistentVolumeSpec, errors: FieldErrors): void {
@@ -130,14 +152,18 @@ function validateAffinityKept(affinity: VolumeNodeAffinity | undefined, old: Vol
   const after = affinity?.required?.nodeSelectorTerms ?? [];
   const before = (old.required?.nodeSelectorTerms ?? []).map((term, index) => renamedAs(term, after[index]));
   const isSame = Boolean(affinity?.required) === Boolean(old.required) && equalJson(before, after);
-  if (!isSame) errors.invalid(affinity ? internalPodPart('VolumeNodeAffinity', affinity) : null, 'field is immutable, except for updating from beta label to GA');
+  if (!isSame)
+    errors.invalid(affinity ? internalPodPart('VolumeNodeAffinity', affinity) : null, 'field is immutable, except for updating from beta label to GA');
 }
 
 function renamedAs(term: NodeSelectorTerm, next: NodeSelectorTerm | undefined): NodeSelectorTerm {
   const renamed = { ...term };
   for (const part of ['matchExpressions', 'matchFields'] as const) {
     const list = term[part];
-    if (list) renamed[part] = list.map((requirement, index) => (RENAMED_LABELS[requirement.key] === next?.[part]?.[index]?.key ? { ...requirement, key: RENAMED_LABELS[requirement.key]! } : requirement));
+    if (list)
+      renamed[part] = list.map((requirement, index) =>
+        RENAMED_LABELS[requirement.key] === next?.[part]?.[index]?.key ? { ...requirement, key: RENAMED_LABELS[requirement.key]! } : requirement,
+      );
   }
   return renamed;
 }
@@ -148,9 +174,13 @@ function volumeWarnings({ metadata, spec }: PersistentVolume): string[] {
   const path = 'spec.nodeAffinity.required.nodeSelectorTerms';
   return [
     ...annotations.map((key) => `metadata.annotations[${key}]: ${DEPRECATED_ANNOTATIONS[key]}`),
-    ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? ['spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.'] : []),
+    ...(spec.persistentVolumeReclaimPolicy === 'Recycle'
+      ? ['spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.']
+      : []),
     ...terms.flatMap(({ matchExpressions = [] }, i) =>
-      matchExpressions.flatMap(({ key }, j) => (deprecatedNodeLabel(key) === undefined ? [] : [`${path}[${i}].matchExpressions[${j}].key: ${key} is ${deprecatedNodeLabel(key)}`])),
+      matchExpressions.flatMap(({ key }, j) =>
+        deprecatedNodeLabel(key) === undefined ? [] : [`${path}[${i}].matchExpressions[${j}].key: ${key} is ${deprecatedNodeLabel(key)}`],
+      ),
     ),
     ...DEPRECATED_SOURCES.filter(([source]) => spec[source]).map(([, warning]) => warning),
   ];

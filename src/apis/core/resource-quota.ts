@@ -56,7 +56,8 @@ export const resourceQuotas = defineResource<ResourceQuota>('v1/resourcequotas',
     validateSpec(spec, errors.at('spec'));
     const before = new Set(old.spec.scopes);
     const after = new Set(spec.scopes);
-    if (before.size !== after.size || ![...after].every((scope) => before.has(scope))) errors.at('spec', 'scopes').invalid(spec.scopes ?? null, 'field is immutable');
+    if (before.size !== after.size || ![...after].every((scope) => before.has(scope)))
+      errors.at('spec', 'scopes').invalid(spec.scopes ?? null, 'field is immutable');
   },
   warnings: (quota, old) => (old ? [] : lopsidedLimits(quota.spec.hard ?? {})),
 
@@ -94,9 +95,7 @@ function validateList(list: Record<string, string> | undefined, errors: FieldErr
 
 /** The resources that the scope says nothing about, one by one: each is an error of its own. */
 const beyondScope = (scope: string, hard: Record<string, string> = {}): string[] =>
-  Object.hasOwn(SCOPES, scope)
-    ? Object.keys(hard).filter((name) => isStandardQuotaResource(name) && !SCOPES[scope]!.includes(name))
-    : [];
+  Object.hasOwn(SCOPES, scope) ? Object.keys(hard).filter((name) => isStandardQuotaResource(name) && !SCOPES[scope]!.includes(name)) : [];
 
 function validateScopes({ scopes = [], hard }: ResourceQuotaSpec, errors: FieldErrors): void {
   for (const scope of scopes) {
@@ -119,7 +118,11 @@ function validateSelector({ scopeSelector, scopes, hard }: ResourceQuotaSpec, er
     if (WITHOUT_VALUES.has(scopeName) && operator !== 'Exists') errors.at('operator').invalid(operator, ONLY_EXISTS);
     validateValues(requirement, errors);
   }
-  validateNoOpposites(requirements.map(({ scopeName }) => scopeName), scopes ?? null, errors);
+  validateNoOpposites(
+    requirements.map(({ scopeName }) => scopeName),
+    scopes ?? null,
+    errors,
+  );
 }
 
 function validateValues({ operator, values = [] }: ScopedResourceSelectorRequirement, errors: FieldErrors): void {
@@ -145,5 +148,8 @@ function lopsidedLimits(hard: Record<string, string>): string[] {
 
 function usage({ status: { hard = {}, used = {} } }: ResourceQuota, isLimit: boolean): string {
   const names = Object.keys(hard).filter((name) => name.startsWith('limits.') === isLimit);
-  return names.sort().map((name) => `${name}: ${used[name] ?? '0'}/${hard[name]}`).join(', ');
+  return names
+    .sort()
+    .map((name) => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
+    .join(', ');
 }

@@ -86,4 +86,5 @@ function demandJson({ data = {} }: Secret, key: string, errors: FieldErrors): vo
 const bytesOf = (value = ''): Buffer => Buffer.from(value, 'base64');
 
 /** As Go's decoder names it. */
-const jsonKind = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number');
+const jsonKind = (value: unknown): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';

@@ -15,7 +15,9 @@ export const serviceAccounts = defineResource<ServiceAccount>('v1/serviceaccount
 
   warnings({ metadata }, old) {
     const isNew = metadata.annotations?.[ENFORCE_MOUNTABLE_SECRETS] !== undefined && old?.metadata.annotations?.[ENFORCE_MOUNTABLE_SECRETS] === undefined;
-    return isNew ? [`metadata.annotations[${ENFORCE_MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`] : [];
+    return isNew
+      ? [`metadata.annotations[${ENFORCE_MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`]
+      : [];
   },
 });
 

@@ -9,7 +9,14 @@ import { formatLabels } from '../validation/label-selector.ts';
 import { validateFamilyChange } from './service/ip-families.ts';
 import { CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, NODE_PORT, NO_IP, isExternallyAccessible, needsHealthCheckPort } from './service/traits.ts';
 import { dropUnusedFields } from './service/type-change.ts';
-import { TOPOLOGY_HINTS, TOPOLOGY_MODE, TRAFFIC_POLICIES, validateLoadBalancerClass, validateLoadBalancerStatus, validateService } from './service/validation.ts';
+import {
+  TOPOLOGY_HINTS,
+  TOPOLOGY_MODE,
+  TRAFFIC_POLICIES,
+  validateLoadBalancerClass,
+  validateLoadBalancerStatus,
+  validateService,
+} from './service/validation.ts';
 
 const DEFAULT_AFFINITY_SECONDS = 10_800;
 
@@ -53,7 +60,8 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
       validateFinalizerNames(service.metadata, errors);
       validateFamilyChange(service, old, at);
       const [name, oldName] = [service.spec.loadBalancerClass, old.spec.loadBalancerClass];
-      if (service.spec.type === LOAD_BALANCER && old.spec.type === LOAD_BALANCER && name !== oldName) at.at('loadBalancerClass').invalid(name, 'may not change once set');
+      if (service.spec.type === LOAD_BALANCER && old.spec.type === LOAD_BALANCER && name !== oldName)
+        at.at('loadBalancerClass').invalid(name, 'may not change once set');
       validateLoadBalancerClass(service.spec, at.at('loadBalancerClass'));
       const isHealthPortKept = needsHealthCheckPort(old) && needsHealthCheckPort(service);
       if (isHealthPortKept && service.spec.healthCheckNodePort !== old.spec.healthCheckNodePort) at.at('healthCheckNodePort').forbidden('field is immutable');
@@ -68,7 +76,8 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
             validateFinalizerNames(service.metadata, errors);
             validateLoadBalancerStatus(service, old, errors.at('status', 'loadBalancer', 'ingress'));
           },
-          warnings: ({ status }) => (status.loadBalancer.ingress ?? []).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : [])),
+          warnings: ({ status }) =>
+            (status.loadBalancer.ingress ?? []).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : [])),
         },
       },
     },
@@ -102,14 +111,19 @@ function serviceWarnings({ metadata, spec }: Service): string[] {
   const warnings: string[] = [];
   const warnIf = (condition: boolean, warning: string): void => void (condition && warnings.push(warning));
   warnIf(metadata.annotations?.[TOPOLOGY_HINTS] !== undefined, `annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
-  if (spec.clusterIP && spec.clusterIP !== NO_IP) for (const [index, ip] of (spec.clusterIPs ?? []).entries()) warnings.push(...legacyIpWarnings(ip, `spec.clusterIPs[${index}]`));
+  if (spec.clusterIP && spec.clusterIP !== NO_IP)
+    for (const [index, ip] of (spec.clusterIPs ?? []).entries()) warnings.push(...legacyIpWarnings(ip, `spec.clusterIPs[${index}]`));
   warnIf(isHeadless && Boolean(spec.loadBalancerIP), 'spec.loadBalancerIP is ignored for headless services');
   warnIf(isHeadless && externalIps.length > 0, 'spec.externalIPs is ignored for headless services');
   warnIf(isHeadless && spec.sessionAffinity !== 'None', 'spec.SessionAffinity is ignored for headless services');
   for (const [index, ip] of externalIps.entries()) warnings.push(...legacyIpWarnings(ip, `spec.externalIPs[${index}]`));
-  warnIf(externalIps.length > 0 && !isHeadless && spec.type !== EXTERNAL_NAME, 'spec.externalIPs is deprecated and may no longer be implemented in some clusters');
+  warnIf(
+    externalIps.length > 0 && !isHeadless && spec.type !== EXTERNAL_NAME,
+    'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
+  );
   if (spec.loadBalancerIP) warnings.push(...legacyIpWarnings(spec.loadBalancerIP, 'spec.loadBalancerIP'));
-  for (const [index, range] of (spec.loadBalancerSourceRanges ?? []).entries()) warnings.push(...legacyCidrWarnings(range, `spec.loadBalancerSourceRanges[${index}]`));
+  for (const [index, range] of (spec.loadBalancerSourceRanges ?? []).entries())
+    warnings.push(...legacyCidrWarnings(range, `spec.loadBalancerSourceRanges[${index}]`));
   warnIf(spec.type === EXTERNAL_NAME && externalIps.length > 0, `spec.externalIPs is ignored when spec.type is "${EXTERNAL_NAME}"`);
   warnIf(spec.type !== EXTERNAL_NAME && Boolean(spec.externalName), `spec.externalName is ignored when spec.type is not "${EXTERNAL_NAME}"`);
   warnIf(spec.trafficDistribution === 'PreferClose', 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
@@ -122,7 +136,7 @@ function externalIpText({ spec, status }: Service): string {
   if (spec.type === CLUSTER_IP || spec.type === NODE_PORT) return external.join(',') || '<none>';
   if (spec.type !== LOAD_BALANCER) return '<unknown>';
   const reported = (status.loadBalancer.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '').filter((text) => text !== '');
-  return [...[...new Set(reported)].sort(), ...external].join(',') || '<pending>';
+  return [...[...new Set(reported)].toSorted(), ...external].join(',') || '<pending>';
 }
 
 const portText = ({ port, nodePort, protocol = '' }: ServicePort): string => (nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`);

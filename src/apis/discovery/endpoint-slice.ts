@@ -59,7 +59,12 @@ export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1
   warnings({ metadata, addressType, endpoints }, old) {
     const warnings = !old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
     if (CONTROLLERS.has(metadata.labels?.[MANAGED_BY] ?? '')) return warnings;
-    return [...warnings, ...(endpoints ?? []).flatMap(({ addresses }, i) => (addresses ?? []).flatMap((address, j) => legacyIpWarnings(address, `endpoints[${i}].addresses[${j}]`)))];
+    return [
+      ...warnings,
+      ...(endpoints ?? []).flatMap(({ addresses }, i) =>
+        (addresses ?? []).flatMap((address, j) => legacyIpWarnings(address, `endpoints[${i}].addresses[${j}]`)),
+      ),
+    ];
   },
 
   cells: {

@@ -99,16 +99,46 @@ function validateOnlySeriesChanged(event: CoreEvent, old: CoreEvent, errors: Fie
 }
 
 function toCore(object: ApiObject): CoreEvent {
-  const { regarding, deprecatedSource, note, deprecatedFirstTimestamp, deprecatedLastTimestamp, deprecatedCount, reportingController = '', reportingInstance = '', ...same } = object as Event;
-  const renamed = { involvedObject: regarding, source: deprecatedSource, message: note, firstTimestamp: deprecatedFirstTimestamp, lastTimestamp: deprecatedLastTimestamp, count: deprecatedCount };
+  const {
+    regarding,
+    deprecatedSource,
+    note,
+    deprecatedFirstTimestamp,
+    deprecatedLastTimestamp,
+    deprecatedCount,
+    reportingController = '',
+    reportingInstance = '',
+    ...same
+  } = object as Event;
+  const renamed = {
+    involvedObject: regarding,
+    source: deprecatedSource,
+    message: note,
+    firstTimestamp: deprecatedFirstTimestamp,
+    lastTimestamp: deprecatedLastTimestamp,
+    count: deprecatedCount,
+  };
   return present({ ...same, ...renamed, reportingComponent: reportingController, reportingInstance, apiVersion: 'v1' }) as unknown as CoreEvent;
 }
 
 function fromCore(object: ApiObject): Event {
   const { involvedObject, source, message, firstTimestamp, lastTimestamp, count, reportingComponent, reportingInstance, series, ...same } = object as CoreEvent;
-  const renamed = { regarding: involvedObject, deprecatedSource: source, note: message, deprecatedFirstTimestamp: firstTimestamp, deprecatedLastTimestamp: lastTimestamp, deprecatedCount: count };
+  const renamed = {
+    regarding: involvedObject,
+    deprecatedSource: source,
+    note: message,
+    deprecatedFirstTimestamp: firstTimestamp,
+    deprecatedLastTimestamp: lastTimestamp,
+    deprecatedCount: count,
+  };
   const reported = { reportingController: reportingComponent || undefined, reportingInstance: reportingInstance || undefined };
-  return present({ ...same, series: series && { count: series.count ?? 0, ...series }, ...renamed, ...reported, apiVersion: 'events.k8s.io/v1' }) as unknown as Event;
+  return present({
+    ...same,
+    series: series && { count: series.count ?? 0, ...series },
+    ...renamed,
+    ...reported,
+    apiVersion: 'events.k8s.io/v1',
+  }) as unknown as Event;
 }
 
 const present = (fields: object): object => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

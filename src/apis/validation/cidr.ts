@@ -48,7 +48,8 @@ export function legacyCidrWarnings(value: string, path: string): string[] {
     warnings.push(`${path}: CIDR value ${quote(value)} is ambiguous in this context (should be ${quote(network)} or ${quote(single)}?)`);
   }
   if (cidr.hasLeadingZeros || cidr.isMapped) warnings.push(`${path}: non-standard CIDR value ${quote(value)} is invalid: use ${quote(network)}`);
-  if (warnings.length === 0 && cidr.bytes.length === 16 && network !== value) warnings.push(`${path}: IPv6 CIDR value ${quote(value)} should be in RFC 5952 canonical format (${quote(network)})`);
+  if (warnings.length === 0 && cidr.bytes.length === 16 && network !== value)
+    warnings.push(`${path}: IPv6 CIDR value ${quote(value)} should be in RFC 5952 canonical format (${quote(network)})`);
   return warnings;
 }
 
@@ -82,9 +83,11 @@ export function isStrictlyWithin(part: Cidr, whole: Cidr): boolean {
   return masked({ ...part, prefixLength: whole.prefixLength }).every((byte, index) => byte === network[index]);
 }
 
-const masked = ({ bytes, prefixLength }: Cidr): number[] => bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8))) & 0xff);
+const masked = ({ bytes, prefixLength }: Cidr): number[] =>
+  bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8))) & 0xff);
 
 const hasHostBits = (cidr: Cidr): boolean => masked(cidr).some((byte, index) => byte !== cidr.bytes[index]);
 
 /** A mapped range is written as the range of version 4 that it holds. */
-const networkText = (cidr: Cidr): string => `${formatIp(masked(cidr))}/${cidr.isMapped && cidr.prefixLength >= 96 ? cidr.prefixLength - 96 : cidr.prefixLength}`;
+const networkText = (cidr: Cidr): string =>
+  `${formatIp(masked(cidr))}/${cidr.isMapped && cidr.prefixLength >= 96 ? cidr.prefixLength - 96 : cidr.prefixLength}`;

@@ -15,7 +15,8 @@ function certificateProblem(pem: Buffer): string | undefined {
   const types = blockTypes(pem);
   if (types.includes('CERTIFICATE')) return undefined;
   if (types.length === 0) return 'tls: failed to find any PEM data in certificate input';
-  if (types.length === 1 && types[0]!.endsWith('PRIVATE KEY')) return 'tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched';
+  if (types.length === 1 && types[0]!.endsWith('PRIVATE KEY'))
+    return 'tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched';
   return `tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [${types.join(' ')}]`;
 }
 

@@ -100,7 +100,7 @@ test('concurrent evictions never spend more than there is', async () => {
     await server.status(`${namespace}/pods/${name}`, READY);
   }
   const answers = await Promise.all(names.map((name) => server.send('POST', `${namespace}/pods/${name}/eviction`, { metadata: { name } })));
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429, 429, 429, 429]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 429, 429, 429, 429, 429]);
   const { status } = await server.get<PodDisruptionBudget>(budget);
   expect([status.disruptionsAllowed, Object.keys(status.disruptedPods!).length]).toEqual([0, 3]);
 });

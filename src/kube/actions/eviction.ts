@@ -56,7 +56,11 @@ function deleteOptionsOf({ deleteOptions = {} }: Eviction, isDryRunRequest: bool
   if (isDryRunRequest && dryRun.length > 0 && dryRun.join() !== 'All')
     throw unknownError(`Non-matching dry-run options in request and content: [All] and [${dryRun.join(' ')}]`);
   return {
-    ...{ dryRun: isDryRunRequest || dryRun.length > 0, gracePeriodSeconds, preconditions, orphanDependents, raw: deleteOptions },
+    dryRun: isDryRunRequest || dryRun.length > 0,
+    gracePeriodSeconds,
+    preconditions,
+    orphanDependents,
+    raw: deleteOptions,
     propagationPolicy: propagationPolicy as DeleteOptions['propagationPolicy'],
   };
 }

@@ -15,6 +15,8 @@ interface Refusal {
 const claimsOf = (token: string): Record<string, unknown> & { exp: number; iat: number } =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
+const review = async (spec: object) => (await server.send('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { spec })).json<{ status: object }>().status;
+
 async function account(): Promise<{ namespace: string; name: string; uid: string; ask: (body: object, account?: string) => Promise<TokenRequest & Refusal> }> {
   const namespace = await server.namespace();
   await server.create(`${namespace}/serviceaccounts`, { metadata: { name: 'robot' } });
@@ -65,7 +67,6 @@ test('a token says who its bearer is, and logs in as that', async () => {
 
 test('TokenReview tells whose a token is, for the audiences that it is meant for', async () => {
   const { name, ask } = await account();
-  const review = async (spec: object) => (await server.send('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { spec })).json<{ status: object }>().status;
   const { token } = (await ask({ spec: { audiences: ['vault', ISSUER] } })).status;
   expect(await review({ token })).toMatchObject({ authenticated: true, user: { username: `system:serviceaccount:${name}:robot` }, audiences: [ISSUER] });
   expect(await review({ token, audiences: ['vault', 'other'] })).toMatchObject({ authenticated: true, audiences: ['vault'] });

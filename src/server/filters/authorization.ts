@@ -51,7 +51,7 @@ function annotate(request: IncomingRequest, decision: 'allow' | 'forbid', reason
 const VERBS_WITH_SELECTORS = new Set(['list', 'watch', 'deletecollection']);
 
 /** What a request asks for. Its selectors are parsed only for the authorizer that looks at them; one that does not parse is as if it were not there. */
-class RequestAttributes implements AuthorizationAttributes {
+export class RequestAttributes implements AuthorizationAttributes {
   readonly user: User;
   readonly verb: string;
   readonly isResourceRequest: boolean;

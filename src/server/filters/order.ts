@@ -23,7 +23,7 @@ export const FILTER_ORDER = [
   'authentication',
   'tracing', // later: behind authentication, since only known clients may ask to be sampled
   'audit', // later: sees who asks before impersonation changes it, and sets isAudited
-  'impersonation', // later: is authorized itself, then replaces the user for all that follows
+  'impersonation', // is authorized itself, then replaces the user for all that follows
   'maxInFlight', // or priority and fairness
   'authorization',
   'requestMetrics', // innermost: upstream counts in the handlers

@@ -11,6 +11,7 @@ import type { Filter } from './filter.ts';
 import { withGoawayChance } from './goaway.ts';
 import { withHsts } from './hsts.ts';
 import { type HttpLogEntry, withHttpLog } from './http-log.ts';
+import { withImpersonation } from './impersonation.ts';
 import { withMaxInFlight } from './max-in-flight.ts';
 import type { FilterName } from './order.ts';
 import { type Fault, withPanicGuard } from './panic-guard.ts';
@@ -63,6 +64,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     timeout: withTimeout(metrics),
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
     authentication: withAuthentication({ ...options.authentication, metrics }),
+    impersonation: withImpersonation(options.authorizer),
     maxInFlight: withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),
     authorization: withAuthorization({
       authorizer: options.authorizer,

@@ -16,4 +16,5 @@ export const accessModesText = (modes: readonly string[] = []): string =>
 export const storageClassOf = ({ metadata, spec }: { metadata: { annotations?: Record<string, string> }; spec: { storageClassName?: string } }): string =>
   metadata.annotations?.[STORAGE_CLASS_ANNOTATION] ?? spec.storageClassName ?? '';
 
-export const phaseOf = ({ metadata, status }: { metadata: { deletionTimestamp?: string }; status: { phase?: string } }): string => (metadata.deletionTimestamp ? 'Terminating' : (status.phase ?? ''));
+export const phaseOf = ({ metadata, status }: { metadata: { deletionTimestamp?: string }; status: { phase?: string } }): string =>
+  metadata.deletionTimestamp ? 'Terminating' : (status.phase ?? '');

@@ -1,8 +1,28 @@
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, labelName } from '../../../util/names.ts';
-import type { CSIPersistentVolumeSource, GlusterfsPersistentVolumeSource, ISCSIPersistentVolumeSource, PersistentVolumeSource, PersistentVolumeSpec, SecretReference } from '../../facts/types/core-v1.ts';
+import type {
+  CSIPersistentVolumeSource,
+  GlusterfsPersistentVolumeSource,
+  ISCSIPersistentVolumeSource,
+  PersistentVolumeSource,
+  PersistentVolumeSpec,
+  SecretReference,
+} from '../../facts/types/core-v1.ts';
 import { validateNoBacksteps } from '../../validation/local-path.ts';
-import { requireFields, validateAzureDisk, validateCsiDriverName, validateFc, validateFlexOptions, validateFlocker, validateHostPath, validateIscsi, validateNfs, validatePartition, validateQuobyte, validateStorageOs } from '../pod/volume-sources.ts';
+import {
+  requireFields,
+  validateAzureDisk,
+  validateCsiDriverName,
+  validateFc,
+  validateFlexOptions,
+  validateFlocker,
+  validateHostPath,
+  validateIscsi,
+  validateNfs,
+  validatePartition,
+  validateQuobyte,
+  validateStorageOs,
+} from '../pod/volume-sources.ts';
 
 const PORTAL_TOO_LONG = 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
 const PORTAL_MAX_LENGTH = 64;

@@ -25,7 +25,8 @@ export function validateVolumeSpec(spec: PersistentVolumeSpec, volumeName: strin
   validateNodeAffinity(spec, isInline, old, errors.at('nodeAffinity'));
   validateVolumeSources(spec, volumeName, errors);
   const isRoot = spec.hostPath !== undefined && /^\/+$/.test(spec.hostPath.path.replaceAll(/\/\.(?=\/|$)/g, '/'));
-  if (isRoot && spec.persistentVolumeReclaimPolicy === 'Recycle') errors.at('persistentVolumeReclaimPolicy').forbidden("may not be 'recycle' for a hostPath mount of '/'");
+  if (isRoot && spec.persistentVolumeReclaimPolicy === 'Recycle')
+    errors.at('persistentVolumeReclaimPolicy').forbidden("may not be 'recycle' for a hostPath mount of '/'");
   validateClasses(spec, isInline, errors);
 }
 
@@ -66,7 +67,8 @@ function validateNodeAffinity({ nodeAffinity }: PersistentVolumeSpec, isInline: 
   if (isInline) return errors.forbidden(NOT_INLINE);
   if (!nodeAffinity.required) return errors.at('required').required('must specify required node constraints');
   const former = old?.nodeAffinity?.required;
-  const allowsInvalidValues = former !== undefined && hasInvalidNodeAffinityValues({ nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: former } });
+  const allowsInvalidValues =
+    former !== undefined && hasInvalidNodeAffinityValues({ nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: former } });
   validateNodeSelector(nodeAffinity.required, errors.at('required'), allowsInvalidValues);
 }
 
@@ -76,7 +78,8 @@ function validateClasses(spec: PersistentVolumeSpec, isInline: boolean, errors: 
   else if (storageClassName) validateName(storageClassName, errors.at('storageClassName'));
   if (volumeMode !== undefined) {
     if (!isInline && !VOLUME_MODES.includes(volumeMode)) errors.at('volumeMode').notSupported(volumeMode, VOLUME_MODES);
-    if (isInline && volumeMode !== 'Filesystem') errors.at('volumeMode').forbidden('may not specify volumeMode other than Filesystem in the context of inline volumes');
+    if (isInline && volumeMode !== 'Filesystem')
+      errors.at('volumeMode').forbidden('may not specify volumeMode other than Filesystem in the context of inline volumes');
   }
   if (volumeAttributesClassName === undefined) return;
   if (volumeAttributesClassName === '') errors.at('volumeAttributesClassName').required('an empty string is disallowed');

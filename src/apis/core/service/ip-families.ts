@@ -30,7 +30,8 @@ export function validateIpFamilies(service: Service, errors: FieldErrors, old?: 
   if (clusterIPs.length > 2) errors.at('clusterIPs').invalid(clusterIPs, 'may only hold up to 2 values');
   // What follows would only confuse whoever has to mend an address first.
   if (!areValid) return;
-  if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2) errors.at('clusterIPs').invalid(clusterIPs, 'may specify no more than one IP for each IP family');
+  if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2)
+    errors.at('clusterIPs').invalid(clusterIPs, 'may specify no more than one IP for each IP family');
   if (!isHeadless(service)) validateFamiliesOfIps(clusterIPs, ipFamilies, errors.at('clusterIPs'));
 }
 
@@ -53,7 +54,8 @@ function validateIps(ips: readonly string[], errors: FieldErrors, former: readon
 function validateFamiliesOfIps(ips: readonly string[], families: readonly string[], errors: FieldErrors): void {
   for (const [index, ip] of ips.entries()) {
     const expected = families[index];
-    if (expected !== undefined && FAMILIES.includes(expected) && familyOf(ip) !== expected) errors.index(index).invalid(ip, `expected an ${expected} value as indicated by \`ipFamilies[${index}]\``);
+    if (expected !== undefined && FAMILIES.includes(expected) && familyOf(ip) !== expected)
+      errors.index(index).invalid(ip, `expected an ${expected} value as indicated by \`ipFamilies[${index}]\``);
   }
 }
 
@@ -92,8 +94,10 @@ function validateFamilyListChange({ spec }: Service, { spec: { ipFamilies: befor
 }
 
 function validateReleased({ ipFamilyPolicy }: Service['spec'], what: string, errors: FieldErrors): void {
-  if (ipFamilyPolicy !== SINGLE_STACK) errors.at('ipFamilyPolicy').invalid(ipFamilyPolicy, `must be set to '${SINGLE_STACK}' when releasing the secondary ${what}`);
+  if (ipFamilyPolicy !== SINGLE_STACK)
+    errors.at('ipFamilyPolicy').invalid(ipFamilyPolicy, `must be set to '${SINGLE_STACK}' when releasing the secondary ${what}`);
 }
 
-export const sameClusterIps = (service: Service, old: Service): boolean => (service.spec.clusterIP ?? '') === (old.spec.clusterIP ?? '') && equalJson(service.spec.clusterIPs ?? [], old.spec.clusterIPs ?? []);
+export const sameClusterIps = (service: Service, old: Service): boolean =>
+  (service.spec.clusterIP ?? '') === (old.spec.clusterIP ?? '') && equalJson(service.spec.clusterIPs ?? [], old.spec.clusterIPs ?? []);
 export const sameFamilies = (service: Service, old: Service): boolean => equalJson(service.spec.ipFamilies ?? [], old.spec.ipFamilies ?? []);

@@ -16,9 +16,11 @@ export const needsClusterIp = ({ spec }: Service): boolean => spec.type !== EXTE
 export const mayUseNodePorts = ({ spec: { type } }: Service): boolean => type === NODE_PORT || type === LOAD_BALANCER;
 
 /** A load balancer need not be given node ports. */
-export const needsNodePorts = ({ spec }: Service): boolean => spec.type === NODE_PORT || (spec.type === LOAD_BALANCER && spec.allocateLoadBalancerNodePorts !== false);
+export const needsNodePorts = ({ spec }: Service): boolean =>
+  spec.type === NODE_PORT || (spec.type === LOAD_BALANCER && spec.allocateLoadBalancerNodePorts !== false);
 
 /** Where the load balancer asks each node whether it has endpoints of its own. */
 export const needsHealthCheckPort = ({ spec }: Service): boolean => spec.type === LOAD_BALANCER && spec.externalTrafficPolicy === 'Local';
 
-export const isExternallyAccessible = (service: Service): boolean => mayUseNodePorts(service) || (service.spec.type === CLUSTER_IP && (service.spec.externalIPs ?? []).length > 0);
+export const isExternallyAccessible = (service: Service): boolean =>
+  mayUseNodePorts(service) || (service.spec.type === CLUSTER_IP && (service.spec.externalIPs ?? []).length > 0);

@@ -9,7 +9,8 @@ import { LOAD_BALANCER, isExternallyAccessible, mayUseNodePorts, needsClusterIp,
 export function dropUnusedFields(service: Service, old: Service): void {
   const { spec } = service;
   const stops = (needs: (service: Service) => boolean): boolean => needs(old) && !needs(service);
-  const isSame = (field: 'ipFamilyPolicy' | 'healthCheckNodePort' | 'allocateLoadBalancerNodePorts' | 'loadBalancerClass' | 'externalTrafficPolicy'): boolean => spec[field] === old.spec[field];
+  const isSame = (field: 'ipFamilyPolicy' | 'healthCheckNodePort' | 'allocateLoadBalancerNodePorts' | 'loadBalancerClass' | 'externalTrafficPolicy'): boolean =>
+    spec[field] === old.spec[field];
   if (stops(needsClusterIp)) dropAddresses(service, old);
   if (stops(mayUseNodePorts) && hasNoNewNodePorts(service, old)) for (const port of spec.ports ?? []) delete port.nodePort;
   if (stops(needsHealthCheckPort) && isSame('healthCheckNodePort')) delete spec.healthCheckNodePort;

@@ -92,7 +92,8 @@ function validateAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpe
   if (!sessionAffinityConfig.clientIP) return at.at('clientIP').required(why);
   const { timeoutSeconds } = sessionAffinityConfig.clientIP;
   if (timeoutSeconds === undefined) return at.at('clientIP', 'timeoutSeconds').required(why);
-  if (timeoutSeconds <= 0 || timeoutSeconds > MAX_AFFINITY_SECONDS) at.at('clientIP', 'timeoutSeconds').invalid(timeoutSeconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`);
+  if (timeoutSeconds <= 0 || timeoutSeconds > MAX_AFFINITY_SECONDS)
+    at.at('clientIP', 'timeoutSeconds').invalid(timeoutSeconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`);
 }
 
 function validateExternalIps(ips: readonly string[], errors: FieldErrors, former: readonly string[] = []): void {

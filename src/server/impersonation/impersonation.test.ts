@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.ts';
+import type { User } from '../../util/user.ts';
+import { readImpersonation } from './headers.ts';
+import { impersonate } from './modes.ts';
+
+const read = (headers: Record<string, string>): User | undefined => readImpersonation({ headers, headerValues: (name) => (headers[name] === undefined ? [] : [headers[name]]) });
+
+describe('the headers', () => {
+  it('name a user, and are gone afterwards', () => {
+    const headers = { 'impersonate-user': 'zoe', 'impersonate-group': 'g, with comma', 'impersonate-extra-acme.com%2fproject': 'p', accept: '*/*' };
+    expect(read(headers)).toEqual({ name: 'zoe', groups: ['g, with comma'], extra: { 'acme.com/project': ['p'] } });
+    expect(headers).toEqual({ accept: '*/*' });
+  });
+  it('are refused without a name, in words that clients know', () => {
+    expect(() => read({ 'impersonate-group': 'g1' })).toThrow(
+      'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"g1"}, Extra:map[string][]string(nil)} without impersonating a user name',
+    );
+  });
+  it('are nothing where there are none', () => expect(read({ accept: '*/*' })).toBeUndefined());
+});
+
+/** Allows what is in the list, each as `verb resource name`. */
+function allowing(...rights: string[]): Authorizer & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    authorize({ verb, resource, subresource, name }: AuthorizationAttributes) {
+      const right = `${verb} ${resource}${subresource === '' ? '' : `/${subresource}`} ${name}`;
+      asked.push(right);
+      return { decision: rights.includes(right) ? 'allow' : 'noOpinion', reason: '' };
+    },
+    rulesFor: () => ({ resourceRules: [], nonResourceRules: [], isIncomplete: false }),
+  };
+}
+
+const requestor: User = { name: 'alice', groups: [] };
+const getPods = { user: requestor, verb: 'get', isResourceRequest: true, apiGroup: '', apiVersion: 'v1', resource: 'pods', subresource: '', namespace: 'n', name: 'p', path: '' };
+
+describe('the right to act as someone', () => {
+  it('is the old one, for all that the user may do', async () => {
+    const user = await impersonate(allowing('impersonate users zoe', 'impersonate groups g'), { name: 'zoe', groups: ['g'] }, getPods);
+    expect(user).toEqual({ name: 'zoe', groups: ['g', 'system:authenticated'] });
+  });
+  it('is the constrained one, for one verb', async () => {
+    const rights = allowing('impersonate-on:user-info:get pods p', 'impersonate:user-info users zoe');
+    await expect(impersonate(rights, { name: 'zoe', groups: [] }, getPods)).resolves.toEqual({ name: 'zoe', groups: ['system:authenticated'] });
+    await expect(impersonate(rights, { name: 'zoe', groups: [] }, { ...getPods, verb: 'delete' })).rejects.toThrow('impersonate-on:user-info:delete');
+  });
+  it('gives a service account its groups', async () => {
+    const user = await impersonate(allowing('impersonate serviceaccounts sa'), { name: 'system:serviceaccount:ns:sa', groups: [] }, getPods);
+    expect(user.groups).toEqual(['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated']);
+  });
+  it('needs every part of what is asked for', async () => {
+    const rights = allowing('impersonate users zoe');
+    await expect(impersonate(rights, { name: 'zoe', groups: ['system:masters'] }, getPods)).rejects.toMatchObject({ code: 403 });
+    await expect(impersonate(rights, { name: 'zoe', groups: [], uid: 'u' }, getPods)).rejects.toMatchObject({ code: 403 });
+    await expect(impersonate(rights, { name: 'zoe', groups: [], extra: { scopes: ['a'] } }, getPods)).rejects.toMatchObject({ code: 403 });
+  });
+  it('never reaches system:masters by a constrained right', async () => {
+    const rights = allowing('impersonate-on:user-info:get pods p', 'impersonate:user-info users zoe', 'impersonate:user-info groups system:masters');
+    await expect(impersonate(rights, { name: 'zoe', groups: ['system:masters'] }, getPods)).rejects.toThrow('impersonating the system:masters group is not allowed');
+  });
+  it('leaves the anonymous anonymous', async () => {
+    const user = await impersonate(allowing('impersonate users system:anonymous'), { name: 'system:anonymous', groups: [] }, getPods);
+    expect(user.groups).toEqual(['system:unauthenticated']);
+  });
+});
