@@ -51,7 +51,10 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
   const { group, version, kind, plural, singular, namespaced, shortNames, categories, verbs } = facts;
   const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, subresources = {}, ...hooks } = particulars;
   const stored = {
-    ...{ group, version, kind, deprecation },
+    group,
+    version,
+    kind,
+    deprecation,
     ...(storedAs && { toStored: storedAs.toStored, fromStored: storedAs.fromStored }),
     ...(fillDefaults && { default: fillDefaults as (object: ApiObject) => void }),
   };
@@ -62,7 +65,7 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     returnsDeletedObject: facts.returnsDeletedObject,
     ...hooks,
     ...(storedAs && { storedGroup: resourceFacts(storedAs.name).group }),
-    served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map((version) => withSchema(version)),
+    served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map((served) => withSchema(served)),
     subresources: subresourcesOf(facts, subresources),
     columns: columnsOf(name).map((column) => ({ ...column, description: '', cell: cells[column.name] ?? commonCell(column.name) })),
   };

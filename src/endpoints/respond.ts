@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 import { parseJson, prettyJson } from '../util/json.ts';
-import { type Body, type ChunkedBody, wholeBody } from './body.ts';
+import { type Body, type ChunkedBody, LARGE_PIECE_BYTES, wholeBody } from './body.ts';
 import { JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 
@@ -36,7 +36,7 @@ async function respondYaml(request: ServerRequest, status: number, body: Body): 
 }
 
 function withNewline(body: Body): Body {
-  if (!Buffer.isBuffer(body)) return { sizeBytes: body.sizeBytes + 1, chunks: () => chunksWithNewline(body) };
+  if (!Buffer.isBuffer(body)) return { sizeBytes: body.sizeBytes + 1, chunks: (reuse) => chunksWithNewline(body, reuse) };
   if (body.length <= COPY_THRESHOLD_BYTES) {
     const line = Buffer.allocUnsafe(body.length + 1);
     body.copy(line);
@@ -46,8 +46,8 @@ function withNewline(body: Body): Body {
   return { sizeBytes: body.length + 1, chunks: () => [body, NEWLINE] };
 }
 
-function* chunksWithNewline(body: ChunkedBody): Iterable<Buffer> {
-  yield* body.chunks();
+function* chunksWithNewline(body: ChunkedBody, reuse: 'reuse' | undefined): Iterable<Buffer> {
+  yield* body.chunks(reuse);
   yield NEWLINE;
 }
 
@@ -68,8 +68,9 @@ const acceptsGzip = (header: string | string[] | undefined): boolean =>
 
 async function writeAll(exchange: Exchange, stream: ResponseStream, body: ChunkedBody): Promise<void> {
   const gone = new Promise<void>((resolve) => exchange.onClose(resolve));
-  for (const chunk of body.chunks()) {
-    if (stream.write(chunk)) continue;
+  for (const chunk of body.chunks('reuse')) {
+    // Large pieces are always waited for: they are longer than any stream's mark for "enough".
+    if (stream.write(chunk) && chunk.length < LARGE_PIECE_BYTES) continue;
     await Promise.race([new Promise<void>((resolve) => stream.onDrain(resolve)), gone]);
     if (exchange.isClosed) return;
   }

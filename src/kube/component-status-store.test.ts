@@ -22,7 +22,7 @@ test('components are asked when a client asks', async () => {
   const { entries } = await store.list('', { ...options, selection: { labels: EVERYTHING, fields: parseFieldSelector('metadata.name=etcd-0') } });
   expect(entries.map((entry) => entry.object())).toMatchObject([{ metadata: { name: 'etcd-0' }, conditions: [{ status: 'False', error: 'gone' }] }]);
   await expect(store.get('', 'other')).rejects.toThrow('componentstatus "other" not found');
-  await expect(store.create()).rejects.toThrow();
+  await expect(store.create()).rejects.toThrow('create is not supported on resources of kind "componentstatuses"');
 });
 
 test('whoever does not listen is not healthy', async () => {

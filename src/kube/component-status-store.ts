@@ -43,8 +43,9 @@ export class ComponentStatusStore implements ResourceStore<ComponentStatus> {
 
   async list(_namespace: string, { selection }: ListOptions): Promise<ListResult> {
     const all = await Promise.all(Object.entries(this.#probes).map(async ([name, ask]) => statusOf(name, await ask())));
-    const fields = (name: string) => (field: string) => (field === 'metadata.name' ? name : '');
-    const chosen = all.filter(({ metadata }) => selection.labels.matches({}) && selection.fields.matches(fields(metadata.name!)));
+    const chosen = all.filter(
+      ({ metadata }) => selection.labels.matches({}) && selection.fields.matches((field) => (field === 'metadata.name' ? metadata.name! : '')),
+    );
     return { entries: chosen.map((status) => new LooseEntry(status)), revision: 0, continue: '', remainingItemCount: undefined };
   }
 

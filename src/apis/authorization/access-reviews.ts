@@ -5,7 +5,7 @@ import { badRequest, invalid } from '../../util/errors.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import type { User } from '../../util/user.ts';
-import { type AccessSpec, questionOf, validateAccessSpec, validateSelectors } from './attributes.ts';
+import { type AccessSpec, printedPath, questionOf, validateAccessSpec, validateSelectors } from './attributes.ts';
 
 /** SubjectAccessReview, its local form, and SelfSubjectAccessReview: may this subject do that? */
 interface AccessReview extends ApiObject {
@@ -21,7 +21,7 @@ interface RulesReview extends ApiObject {
 export const subjectAccessReview =
   (authorizer: Authorizer): Review<AccessReview> =>
   async (review) => {
-    check(review, (errors) => {
+    check((errors) => {
       validateSubject(review, errors);
       validateMetadataEmpty(review, {}, 'must be empty', errors);
     });
@@ -31,13 +31,13 @@ export const subjectAccessReview =
 export const localSubjectAccessReview =
   (authorizer: Authorizer): Review<AccessReview> =>
   async (review, _context, namespace) => {
-    check(review, (errors) => {
+    check((errors) => {
       validateSubject(review, errors);
       validateMetadataEmpty(review, { namespace: review.metadata.namespace }, 'must be empty except for namespace', errors);
       const { resourceAttributes, nonResourceAttributes } = review.spec;
       const asked = resourceAttributes?.namespace ?? '';
       if (resourceAttributes && asked !== (review.metadata.namespace ?? '')) errors.at('spec', 'resourceAttributes', 'namespace').invalid(asked, 'must match metadata.namespace');
-      if (nonResourceAttributes) errors.at('spec', 'nonResourceAttributes').invalid(nonResourceAttributes, 'disallowed on this kind of request');
+      if (nonResourceAttributes) errors.at('spec', 'nonResourceAttributes').invalid(printedPath(nonResourceAttributes), 'disallowed on this kind of request');
     });
     if (namespace !== review.metadata.namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
     return answer(authorizer, review, subjectOf(review));
@@ -46,7 +46,7 @@ export const localSubjectAccessReview =
 export const selfSubjectAccessReview =
   (authorizer: Authorizer): Review<AccessReview> =>
   async (review, { user }) => {
-    check(review, (errors) => {
+    check((errors) => {
       validateAccessSpec(review.spec, errors.at('spec'));
       validateSelectors(review.spec.resourceAttributes, errors.at('spec', 'resourceAttributes'));
       validateMetadataEmpty(review, {}, 'must be empty', errors);
@@ -63,10 +63,11 @@ export const selfSubjectRulesReview =
     return { kind, apiVersion, metadata: {}, spec: {}, status: { resourceRules, nonResourceRules, incomplete: isIncomplete, ...(evaluationError && { evaluationError }) } };
   };
 
-function check(review: AccessReview, rules: (errors: FieldErrors) => void): void {
+function check(rules: (errors: FieldErrors) => void): void {
   const errors = new FieldErrors();
   rules(errors);
-  if (!errors.isEmpty) throw invalid({ group: 'authorization.k8s.io', kind: review.kind }, '', errors.list);
+  // Upstream's internal objects do not know their kind, so that the error names none.
+  if (!errors.isEmpty) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', errors.list);
 }
 
 function validateSubject({ spec }: AccessReview, errors: FieldErrors): void {
@@ -85,7 +86,7 @@ const subjectOf = ({ spec }: AccessReview): User => ({ name: spec.user ?? '', gr
 async function answer(authorizer: Authorizer, review: AccessReview, user: User): Promise<AccessReview> {
   const { attributes, problems } = questionOf(user, review.spec);
   const { decision, reason, error } = await authorizer.authorize(attributes);
-  const evaluationError = [...(error ? [error] : []), ...problems].join(', ');
+  const evaluationError = [...(error ? [error] : []), ...problems].join('; ');
   const denied = decision === 'deny';
   review.status = { allowed: decision === 'allow', ...(denied && { denied }), ...(reason && { reason }), ...(evaluationError && { evaluationError }) };
   return review;

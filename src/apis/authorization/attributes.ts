@@ -3,6 +3,7 @@ import { FieldErrors } from '../../util/field-errors.ts';
 import { type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../../util/field-selector.ts';
 import { type LabelSelector, labelSelectorOf, parseLabelSelector } from '../../util/label-selector.ts';
 import type { User } from '../../util/user.ts';
+import { validateRequirement } from '../validation/label-selector.ts';
 
 /** The attributes of an access review, as authorization.k8s.io/v1 writes them. */
 export interface ResourceAttributes {
@@ -17,9 +18,15 @@ export interface ResourceAttributes {
   labelSelector?: SelectorAttributes;
 }
 
+interface Requirement {
+  key: string;
+  operator: string;
+  values?: string[];
+}
+
 interface SelectorAttributes {
   rawSelector?: string;
-  requirements?: { key: string; operator: string; values?: string[] }[];
+  requirements?: Requirement[];
 }
 
 export interface NonResourceAttributes {
@@ -45,60 +52,75 @@ export function questionOf(user: User, { resourceAttributes, nonResourceAttribut
     return { attributes: { ...NOTHING, user, verb: nonResourceAttributes?.verb ?? '', path: nonResourceAttributes?.path ?? '' }, problems: [] };
   }
   const { namespace = '', verb = '', group = '', version = '', resource = '', subresource = '', name = '' } = resourceAttributes;
-  const problems: string[] = [];
-  const fieldSelector = understand(problems, () => fieldSelectorFrom(resourceAttributes.fieldSelector));
-  const labelSelector = understand(problems, () => labelSelectorFrom(resourceAttributes.labelSelector));
+  const fields = fieldSelectorFrom(resourceAttributes.fieldSelector);
+  const labels = labelSelectorFrom(resourceAttributes.labelSelector);
+  const problems = [...ignored('fieldSelector', fields), ...ignored('labelSelector', labels)];
   const attributes = { ...NOTHING, user, verb, isResourceRequest: true, apiGroup: group, apiVersion: version === '' ? '*' : version, resource, subresource, namespace, name };
-  return { attributes: { ...attributes, ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }, problems };
+  return { attributes: { ...attributes, ...(fields.selector && { fieldSelector: fields.selector }), ...(labels.selector && { labelSelector: labels.selector }) }, problems };
 }
 
-function understand<R>(problems: string[], read: () => R): R | undefined {
+/** What of a selector was understood. The rest is left out, which asks for more than was meant, never for less. */
+interface Understood<S> {
+  selector?: S;
+  isWhole: boolean;
+}
+
+const ignored = (field: string, { selector, isWhole }: Understood<unknown>): string[] => (isWhole ? [] : [`spec.resourceAttributes.${field} ${selector ? 'partially ' : ''}ignored due to parse error`]);
+
+function parsed<S>(parse: () => S): Understood<S> {
   try {
-    return read();
-  } catch (error) {
-    problems.push((error as Error).message);
-    return undefined;
+    return { selector: parse(), isWhole: true };
+  } catch {
+    return { isWhole: false };
   }
 }
 
-function fieldSelectorFrom(selector: SelectorAttributes | undefined): FieldSelector | undefined {
-  if (selector?.rawSelector) return parseFieldSelector(selector.rawSelector);
-  if (!selector?.requirements) return undefined;
-  return fieldSelectorOf(
-    selector.requirements.map(({ key, operator, values = [] }) => {
-      if (values.length > 1) throw new Error('fieldSelectors do not yet support multiple values');
-      if ((operator !== 'In' && operator !== 'NotIn') || values.length !== 1) throw new Error(`"${operator}" is not a valid field selector operator`);
-      return { field: key, operator: operator === 'In' ? ('=' as const) : ('!=' as const), value: values[0]! };
-    }),
-  );
+function fieldSelectorFrom({ rawSelector, requirements = [] }: SelectorAttributes = {}): Understood<FieldSelector> {
+  if (rawSelector) return parsed(() => parseFieldSelector(rawSelector));
+  const known = requirements.flatMap(({ key, operator, values = [] }) => {
+    if (values.length !== 1 || (operator !== 'In' && operator !== 'NotIn')) return [];
+    return [{ field: key, operator: operator === 'In' ? ('=' as const) : ('!=' as const), value: values[0]! }];
+  });
+  return { ...(known.length > 0 && { selector: fieldSelectorOf(known) }), isWhole: known.length === requirements.length };
 }
 
 const LABEL_OPERATORS = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' } as const;
 
-function labelSelectorFrom(selector: SelectorAttributes | undefined): LabelSelector | undefined {
-  if (selector?.rawSelector) return parseLabelSelector(selector.rawSelector);
-  if (!selector?.requirements) return undefined;
-  return labelSelectorOf(
-    selector.requirements.map(({ key, operator, values = [] }) => {
-      if (!Object.hasOwn(LABEL_OPERATORS, operator)) throw new Error(`"${operator}" is not a valid label selector operator`);
-      return { key, operator: LABEL_OPERATORS[operator as keyof typeof LABEL_OPERATORS], values: [...values].sort() };
-    }),
+function labelSelectorFrom({ rawSelector, requirements = [] }: SelectorAttributes = {}): Understood<LabelSelector> {
+  if (rawSelector) return parsed(() => parseLabelSelector(rawSelector));
+  const known = requirements.flatMap(({ key, operator, values = [] }) =>
+    Object.hasOwn(LABEL_OPERATORS, operator) ? [{ key, operator: LABEL_OPERATORS[operator as keyof typeof LABEL_OPERATORS], values: [...values].sort() }] : [],
   );
+  return { ...(known.length > 0 && { selector: labelSelectorOf(known) }), isWhole: known.length === requirements.length };
 }
 
 /** One of the two kinds of attributes, and selectors that are written one way. */
 export function validateAccessSpec({ resourceAttributes, nonResourceAttributes }: AccessSpec, errors: FieldErrors): void {
-  if (resourceAttributes && nonResourceAttributes) errors.at('nonResourceAttributes').invalid(nonResourceAttributes, 'cannot be specified in combination with resourceAttributes');
+  if (resourceAttributes && nonResourceAttributes) errors.at('nonResourceAttributes').invalid(printedPath(nonResourceAttributes), 'cannot be specified in combination with resourceAttributes');
   if (!resourceAttributes && !nonResourceAttributes) errors.at('resourceAttributes').invalid(null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified');
 }
+
+/** As upstream shows it. */
+export const printedPath = ({ path = '', verb = '' }: NonResourceAttributes): object => ({ Path: path, Verb: verb });
 
 export function validateSelectors(attributes: ResourceAttributes | undefined, errors: FieldErrors): void {
   for (const name of ['fieldSelector', 'labelSelector'] as const) {
     const selector = attributes?.[name];
     if (!selector) continue;
     const at = errors.at(name);
-    const isEmpty = (selector.requirements ?? []).length === 0;
-    if (selector.rawSelector && !isEmpty) at.at('rawSelector').invalid(selector.rawSelector, 'may not specified at the same time as requirements');
-    if (!selector.rawSelector && isEmpty) at.at('requirements').required(`when ${at.path} is specified, requirements or rawSelector is required`);
+    const { rawSelector, requirements = [] } = selector;
+    if (rawSelector && requirements.length > 0) at.at('rawSelector').invalid(rawSelector, 'may not specified at the same time as requirements');
+    if (!rawSelector && requirements.length === 0) at.at('requirements').required(`when ${at.path} is specified, requirements or rawSelector is required`);
+    // Operators of newer clients are let through: what is not understood is left out of the question.
+    const validate = name === 'fieldSelector' ? validateFieldRequirement : validateLabelRequirement;
+    for (const [index, requirement] of requirements.entries()) validate(requirement, at.at('requirements').index(index));
   }
+}
+
+const validateLabelRequirement = (requirement: Requirement, errors: FieldErrors): void => validateRequirement(requirement, errors, { allowUnknownOperators: true });
+
+function validateFieldRequirement({ key, operator, values = [] }: Requirement, errors: FieldErrors): void {
+  if (key === '') errors.at('key').required('must be specified');
+  if ((operator === 'In' || operator === 'NotIn') && values.length === 0) errors.at('values').required("must be specified when `operator` is 'In' or 'NotIn'");
+  if ((operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0) errors.at('values').forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
 }

@@ -11,7 +11,7 @@ import { roundToThousandths } from './pod/resource-lists.ts';
 const POD = 'Pod';
 const CONTAINER = 'Container';
 const CLAIM = 'PersistentVolumeClaim';
-const TYPES = [POD, CONTAINER, CLAIM];
+const TYPES = new Set([POD, CONTAINER, CLAIM]);
 const LISTS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 type ListName = (typeof LISTS)[number];
 const ONE = parseQuantity('1');
@@ -56,7 +56,7 @@ function defaultContainerLimits(limit: LimitRangeItem): void {
 function validateType(type: string, errors: FieldErrors): void {
   const problems = qualifiedNameErrors(type);
   for (const problem of problems) errors.invalid(type, problem);
-  if (problems.length === 0 && !type.includes('/') && !TYPES.includes(type)) errors.invalid(type, 'must be a standard limit type or fully qualified');
+  if (problems.length === 0 && !type.includes('/') && !TYPES.has(type)) errors.invalid(type, 'must be a standard limit type or fully qualified');
 }
 
 function validateNames(limit: LimitRangeItem, errors: FieldErrors): void {

@@ -13,6 +13,8 @@ const claim = (spec: object = {}): object => ({
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
 });
 
+const affinity = (key: string): object => ({ required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'Exists' }] }] } });
+
 test('defaults', () => {
   const { object } = created(persistentVolumes, volume({ rbd: { image: 'i' } }));
   expect(object).toMatchObject({
@@ -69,7 +71,6 @@ describe('volumes', () => {
     expect(updated(persistentVolumes, csi, ({ spec }) => void (spec.csi!.controllerExpandSecretRef = { name: 's', namespace: 'n' })).problems).toEqual([]);
   });
   test('affinity may only follow labels to their new names', () => {
-    const affinity = (key: string): object => ({ required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'Exists' }] }] } });
     const old = created(persistentVolumes, volume({ nodeAffinity: affinity('beta.kubernetes.io/os') })).object;
     expect(updated(persistentVolumes, old, ({ spec }) => void (spec.nodeAffinity = affinity('kubernetes.io/os'))).problems).toEqual([]);
     expect(updated(persistentVolumes, old, ({ spec }) => void (spec.nodeAffinity = affinity('other'))).problems).toEqual([

@@ -2,7 +2,14 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { timeOf } from '../../util/time.ts';
 import { defineResource } from '../define.ts';
-import type { NodeSelectorTerm, PersistentVolume, PersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity } from '../facts/types/core-v1.ts';
+import type {
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PersistentVolume,
+  PersistentVolumeSource,
+  PersistentVolumeSpec,
+  VolumeNodeAffinity,
+} from '../facts/types/core-v1.ts';
 import { deprecatedNodeLabel } from '../validation/deprecated-node-labels.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
@@ -47,13 +54,13 @@ const DEPRECATED_SOURCES: readonly (readonly [keyof PersistentVolumeSource, stri
   ['rbd', 'spec.rbd: deprecated in v1.28, non-functional in v1.31+'],
 ];
 /** Labels of nodes that were renamed: the one change that a volume's affinity may see. */
-const RENAMED_LABELS: Record<string, string> = {
-  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
-  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
-  'beta.kubernetes.io/os': 'kubernetes.io/os',
-  'beta.kubernetes.io/arch': 'kubernetes.io/arch',
-  'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
-};
+const RENAMED_LABELS: ReadonlyMap<string, string> = new Map([
+  ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
+  ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'],
+  ['beta.kubernetes.io/os', 'kubernetes.io/os'],
+  ['beta.kubernetes.io/arch', 'kubernetes.io/arch'],
+  ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'],
+]);
 
 /** A piece of storage, made by an administrator or for a claim. */
 export const persistentVolumes = defineResource<PersistentVolume>('v1/persistentvolumes', {
@@ -160,13 +167,13 @@ function renamedAs(term: NodeSelectorTerm, next: NodeSelectorTerm | undefined): 
   const renamed = { ...term };
   for (const part of ['matchExpressions', 'matchFields'] as const) {
     const list = term[part];
-    if (list)
-      renamed[part] = list.map((requirement, index) =>
-        RENAMED_LABELS[requirement.key] === next?.[part]?.[index]?.key ? { ...requirement, key: RENAMED_LABELS[requirement.key]! } : requirement,
-      );
+    if (list) renamed[part] = list.map((requirement, index) => withNewKey(requirement, next?.[part]?.[index]?.key));
   }
   return renamed;
 }
+
+const withNewKey = (requirement: NodeSelectorRequirement, key: string | undefined): NodeSelectorRequirement =>
+  key !== undefined && RENAMED_LABELS.get(requirement.key) === key ? { ...requirement, key } : requirement;
 
 function volumeWarnings({ metadata, spec }: PersistentVolume): string[] {
   const annotations = Object.keys(DEPRECATED_ANNOTATIONS).filter((key) => metadata.annotations?.[key] !== undefined);

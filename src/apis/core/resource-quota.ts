@@ -149,7 +149,7 @@ function lopsidedLimits(hard: Record<string, string>): string[] {
 function usage({ status: { hard = {}, used = {} } }: ResourceQuota, isLimit: boolean): string {
   const names = Object.keys(hard).filter((name) => name.startsWith('limits.') === isLimit);
   return names
-    .sort()
+    .toSorted()
     .map((name) => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
     .join(', ');
 }

@@ -28,7 +28,8 @@ export function validateLabelMap(labels: Record<string, string>, errors: FieldEr
   }
 }
 
-function validateRequirement({ key, operator, values = [] }: LabelSelectorRequirement, errors: FieldErrors, options: LabelSelectorOptions): void {
+/** `errors` stands at the requirement. */
+export function validateRequirement({ key, operator, values = [] }: LabelSelectorRequirement, errors: FieldErrors, options: LabelSelectorOptions): void {
   const takesValues = operator === 'In' || operator === 'NotIn';
   if (takesValues && values.length === 0) errors.at('values').required("must be specified when `operator` is 'In' or 'NotIn'");
   else if (!Object.hasOwn(OPERATORS, operator)) {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CompletedOptions } from './cli/completion.ts';
-import type { ServerFactory } from './cli/run.ts';
-import { startServer } from './index.ts';
+import type { CompletedOptions } from './completion.ts';
+import type { ServerFactory } from './run.ts';
+import { startEmbedded } from './embedded.ts';
 
 test('starts in memory, on a free port, with an administrator; leaves nothing behind', async () => {
   const started: CompletedOptions[] = [];
@@ -11,7 +11,7 @@ test('starts in memory, on a free port, with an administrator; leaves nothing be
     started.push(options);
     return { url: 'https://127.0.0.1:41234', ready: Promise.resolve(), stop: async () => undefined };
   };
-  const server = await startServer({ flags: ['--event-ttl=1m'] }, factory);
+  const server = await startEmbedded({ flags: ['--event-ttl=1m'] }, factory);
   expect(started[0]).toMatchObject({ storageBackend: 'memory', securePort: 0, bindAddress: '127.0.0.1', authorizationMode: ['RBAC'], eventTtlMs: 60_000 });
   expect(server.kubeconfig).toContain('server: https://127.0.0.1:41234');
   expect(readFileSync(server.kubeconfigFile, 'utf8')).toBe(server.kubeconfig);
@@ -27,6 +27,6 @@ test('what fails leaves nothing behind', async () => {
     dataDir = options.dataDir;
     return { url: 'https://127.0.0.1:41234', ready: Promise.reject(new Error('no')), stop: async () => void stops++ };
   };
-  await expect(startServer({}, factory)).rejects.toThrow('no');
+  await expect(startEmbedded({}, factory)).rejects.toThrow('no');
   expect([stops, existsSync(dataDir)]).toEqual([1, false]);
 });

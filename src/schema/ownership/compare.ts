@@ -1,0 +1,110 @@
+import { equalJson } from '../../util/json-equal.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+import { EMPTY, type FieldSet, type FieldSetDraft, LEAF, isEmpty, union } from './field-set.ts';
+import { wholeOf } from './fields-of.ts';
+import { itemsByElement } from './list-items.ts';
+import { type PathElement, fieldElement } from './path-element.ts';
+import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-plan.ts';
+
+/** What became of fields; no field is in two of the sets. */
+export interface Comparison {
+  readonly removed: FieldSet;
+  readonly modified: FieldSet;
+  readonly added: FieldSet;
+}
+
+export const isSame = ({ removed, modified, added }: Comparison): boolean => isEmpty(removed) && isEmpty(modified) && isEmpty(added);
+
+/** What changed from one object to another of the same type (typed/compare.go). */
+export function compareObjects(plan: TypePlan, before: JsonObject, after: JsonObject): Comparison {
+  const { removed = EMPTY, modified = EMPTY, added = EMPTY } = changes(plan, before, after) ?? {};
+  return { removed, modified, added };
+}
+
+/** What changed at and below one element; absent where nothing did. */
+interface Changes {
+  removed?: FieldSet;
+  modified?: FieldSet;
+  added?: FieldSet;
+}
+
+function changes(plan: TypePlan, before: Json | undefined, after: Json | undefined): Changes | undefined {
+  if (before === after) return undefined;
+  if (before === undefined) return { added: wholeOf(plan, after!) };
+  if (after === undefined) return { removed: wholeOf(plan, before) };
+  const [left, right] = [resolvePlan(plan, before), resolvePlan(plan, after)];
+  if (left === right) return changesAs(left, before, after);
+  // It became something of another form: whole, and then field by field in its new form.
+  return together(changesAs(left, before, after), changesAs(right, before, after));
+}
+
+function changesAs(plan: TypePlan, before: Json, after: Json): Changes | undefined {
+  if (plan.kind === 'map' && !plan.isAtomic) {
+    const [left, right] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}];
+    if (!isEmptyObject(left) || !isEmptyObject(right)) return changesInMap(plan, left, right);
+  } else if (plan.kind === 'list' && plan.relation !== 'atomic') {
+    const [left, right] = [Array.isArray(before) ? before : [], Array.isArray(after) ? after : []];
+    if (left.length > 0 || right.length > 0) return changesInList(plan, left, right);
+  }
+  return equalJson(before, after) ? undefined : { modified: LEAF };
+}
+
+const isEmptyObject = (object: JsonObject): boolean => {
+  for (const key in object) if (object[key] !== undefined) return false;
+  return true;
+};
+
+function changesInMap(plan: MapPlan, before: JsonObject, after: JsonObject): Changes | undefined {
+  const found = new ChangesBelow();
+  for (const key of Object.keys(before)) addKey(found, plan, key, before[key], Object.hasOwn(after, key) ? after[key] : undefined);
+  for (const key of Object.keys(after)) if (!Object.hasOwn(before, key) || before[key] === undefined) addKey(found, plan, key, undefined, after[key]);
+  return found.result;
+}
+
+function addKey(found: ChangesBelow, plan: MapPlan, key: string, before: Json | undefined, after: Json | undefined): void {
+  if (before === after) return;
+  const field = plan.byName.get(key);
+  found.add(field?.element ?? fieldElement(key), changes(field?.plan ?? plan.values!, before, after));
+}
+
+function changesInList(plan: ListPlan, before: readonly Json[], after: readonly Json[]): Changes | undefined {
+  const found = new ChangesBelow();
+  const [left, right] = [itemsByElement(plan, before), itemsByElement(plan, after)];
+  for (const element of new Set([...left.keys(), ...right.keys()])) found.add(element, itemChanges(plan.items, left.get(element) ?? [], right.get(element) ?? []));
+  return found.result;
+}
+
+/** Items that share a name are one thing that is there or not, and changes as a whole. */
+function itemChanges(plan: TypePlan, before: readonly Json[], after: readonly Json[]): Changes | undefined {
+  if (before.length <= 1 && after.length <= 1) return changes(plan, before[0], after[0]);
+  if (before.length >= 2 && after.length >= 2) return equalJson(before, after) ? undefined : { modified: LEAF };
+  if (before.length >= 2) return together(after.length === 1 ? changes(plan, undefined, after[0]) : undefined, { removed: LEAF });
+  return together(before.length === 1 ? changes(plan, before[0], undefined) : undefined, { added: LEAF });
+}
+
+/** Collects what changed below an element; makes nothing until something did. */
+class ChangesBelow {
+  result: { removed?: FieldSetDraft; modified?: FieldSetDraft; added?: FieldSetDraft } | undefined;
+
+  add(element: PathElement, below: Changes | undefined): void {
+    if (below === undefined) return;
+    const result = (this.result ??= {});
+    if (below.removed !== undefined) (result.removed ??= {})[element] = below.removed;
+    if (below.modified !== undefined) (result.modified ??= {})[element] = below.modified;
+    if (below.added !== undefined) (result.added ??= {})[element] = below.added;
+  }
+}
+
+function together(a: Changes | undefined, b: Changes | undefined): Changes | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const joined: Changes = {};
+  for (const kind of ['removed', 'modified', 'added'] as const) {
+    const [left, right] = [a[kind], b[kind]];
+    if (left !== undefined || right !== undefined) joined[kind] = left !== undefined && right !== undefined ? joinBelow(left, right) : (left ?? right)!;
+  }
+  return joined;
+}
+
+/** Of one element, which is a member where either says so. */
+const joinBelow = (a: FieldSet, b: FieldSet): FieldSet => union({ 'f:': a }, { 'f:': b })['f:']!;
