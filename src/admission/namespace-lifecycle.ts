@@ -1,8 +1,8 @@
-import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { ApiError, forbidden, notFound } from '../util/errors.ts';
-import type { AdmissionPlugin } from './plugin.ts';
+import { forbidden, notFound } from '../util/errors.ts';
+import type { AdmissionPlugin, PluginEnvironment } from './plugin.ts';
+import { refusalWithCause } from './refusal.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
 
@@ -16,7 +16,7 @@ const isAccessReview = ({ group, resource }: AdmissionAttributes): boolean => gr
  * Nothing is made in a namespace that is missing or going away, and the namespaces that a cluster rests on stay
  * (apiserver/pkg/admission/plugin/namespace/lifecycle).
  */
-export function namespaceLifecycle(client: Client): AdmissionPlugin {
+export function namespaceLifecycle({ client }: PluginEnvironment): AdmissionPlugin {
   const namespaces = client.resource<ApiObject & { status?: { phase?: string } }>('', 'namespaces').informer;
 
   function mutate(attributes: AdmissionAttributes): void {
@@ -27,13 +27,8 @@ export function namespaceLifecycle(client: Client): AdmissionPlugin {
     const found = namespaces.get('', namespace);
     if (!found) throw notFound(NAMESPACES, namespace);
     if (operation !== 'CREATE' || found.status?.phase !== 'Terminating') return;
-    throw terminating(attributes);
+    const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+    throw refusalWithCause(attributes, why, { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' });
   }
   return { name: 'NamespaceLifecycle', operations: new Set(['CREATE', 'UPDATE', 'DELETE']), mutate };
-}
-
-function terminating({ group, resource, name, namespace }: AdmissionAttributes): ApiError {
-  const error = forbidden({ group, resource }, name, `unable to create new content in namespace ${namespace} because it is being terminated`);
-  const causes = [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }];
-  return new ApiError(error.code, error.reason, error.message, { ...error.status.details, causes });
 }

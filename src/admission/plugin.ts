@@ -1,10 +1,34 @@
+import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
+import type { Authorizer } from '../registry/authorizer.ts';
 
 /** One admission plug-in. Refuses by throwing ApiError; `mutate` may change `attributes.object` in place. */
 export interface AdmissionPlugin {
   /** Upstream's name, as --enable-admission-plugins takes it. */
   readonly name: string;
   readonly operations: ReadonlySet<AdmissionOperation>;
+  /** All that it is asked about, as `pods`, `pods/binding` or `ingresses.networking.k8s.io`; everything where absent. */
+  readonly targets?: readonly string[];
   mutate?(attributes: AdmissionAttributes): Promise<void> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
+
+/** What plug-ins are made from. */
+export interface PluginEnvironment {
+  client: Client;
+  authorizer: Authorizer;
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
+  options: PluginOptions;
+}
+
+export interface PluginOptions {
+  /** --default-not-ready-toleration-seconds */
+  notReadyTolerationSeconds: number;
+  /** --default-unreachable-toleration-seconds */
+  unreachableTolerationSeconds: number;
+}
+
+export const CREATE: ReadonlySet<AdmissionOperation> = new Set(['CREATE'] as const);
+export const UPDATE: ReadonlySet<AdmissionOperation> = new Set(['UPDATE'] as const);
+export const CREATE_OR_UPDATE: ReadonlySet<AdmissionOperation> = new Set(['CREATE', 'UPDATE'] as const);

@@ -10,13 +10,14 @@ import { escalationCheck } from '../authorization/escalation.ts';
 import { createExtensions } from '../extensions/server.ts';
 import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
-import { ClusterIps } from '../kube/allocation/cluster-ips.ts';
-import { NodePorts, restoreNodePorts } from '../kube/allocation/node-ports.ts';
+import { createServiceAllocators } from '../kube/allocation/service-allocators.ts';
+import { ComponentStatusStore, type Probed, defaultProbes } from '../kube/component-status-store.ts';
 import { createKube, openKubeStores } from '../kube/server.ts';
 import type { TokenReader } from '../apis/authentication/reviews.ts';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
 import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
+import type { ResourceStore } from '../registry/store.ts';
 import type { ServerChain } from '../server/chain.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import { notFoundHandler } from '../server/not-found.ts';
@@ -72,14 +73,8 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
   const apiServices = stores.open(
     defineResource('apiregistration.k8s.io/v1/apiservices', { storagePrefix: 'apiregistration.k8s.io/apiservices', nameErrors: pathSegmentName }),
   );
-  const ports = new NodePorts(options.serviceNodePortRange);
-  const allocators = {
-    ips: new ClusterIps(
-      client,
-      options.serviceClusterIpRanges.filter((range) => range !== undefined),
-    ),
-    ports,
-  };
+  const ranges = options.serviceClusterIpRanges.filter((range) => range !== undefined);
+  const allocators = createServiceAllocators({ client, ranges, ports: options.serviceNodePortRange });
   const kubeStores = openKubeStores(
     stores,
     { allocators, eventTtlSeconds: options.eventTtlMs / 1000 },
@@ -96,8 +91,10 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
   const plugins = [namespaceLifecycle(client)].filter(({ name }) => options.admissionPlugins.includes(name));
   admission.use([...plugins, { name: 'RBACEscalation', operations: new Set(['CREATE', 'UPDATE'] as const), ...escalationCheck(rbac, authorizer) }]);
 
+  const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore;
+
   const extensions = createExtensions(environment, builtInApiVersions([definitions], isServed)[0]!, notFoundHandler as Handler);
-  const kube = createKube({ environment, stores, client, authorizer, readToken, bootstrap, isServed }, kubeStores, extensions.handle);
+  const kube = createKube({ environment, stores, client, authorizer, readToken, bootstrap, isServed, componentStatuses }, kubeStores, extensions.handle);
   const localVersions = [...kube.versions, ...extensions.versions];
   const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServices], isServed)[0]!, localVersions, client, now }, kube.handle);
   const servers = [aggregator, kube, extensions];
@@ -110,9 +107,19 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
     stores,
     environment,
     isInstalled: (info) => servers.some((server) => server.hasResource(info)),
-    synced: Promise.all([rbac.synced, restoreNodePorts(ports, client)]).then(() => undefined),
+    synced: Promise.all([rbac.synced, allocators.restore()]).then(() => undefined),
   };
 }
+
+/** The store, as the component that upstream's clusters have in its place. */
+const storageProbe = (engine: Engine) => async (): Promise<Probed> => {
+  try {
+    await engine.checkHealth();
+    return { isHealthy: true, message: 'ok' };
+  } catch (error) {
+    return { isHealthy: false, message: '', error: (error as Error).message };
+  }
+};
 
 const knownSchema: EndpointEnvironment['schemaOfKind'] = (group, version, kind) =>
   hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined;

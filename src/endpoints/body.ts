@@ -11,7 +11,8 @@ export interface ChunkedBody {
 export type Body = Buffer | ChunkedBody;
 
 export const CHUNK_BYTES = 256 * 1024;
-export const LARGE_PIECE_BYTES = CHUNK_BYTES / 2;
+/** Far more than streams take in without asking to wait. */
+const LARGE_PIECE_BYTES = CHUNK_BYTES / 2;
 
 export function wholeBody(body: Body): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.concat([...body.chunks()], body.sizeBytes);

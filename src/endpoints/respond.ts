@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 import { parseJson, prettyJson } from '../util/json.ts';
-import { type Body, type ChunkedBody, LARGE_PIECE_BYTES, wholeBody } from './body.ts';
+import { type Body, type ChunkedBody, wholeBody } from './body.ts';
 import { JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 
@@ -68,9 +68,9 @@ const acceptsGzip = (header: string | string[] | undefined): boolean =>
 
 async function writeAll(exchange: Exchange, stream: ResponseStream, body: ChunkedBody): Promise<void> {
   const gone = new Promise<void>((resolve) => exchange.onClose(resolve));
+  // No stream says of a large piece that it may have more at once, unless it has thrown it away: when the next is asked for, the last is out.
   for (const chunk of body.chunks('reuse')) {
-    // Large pieces are always waited for: they are longer than any stream's mark for "enough".
-    if (stream.write(chunk) && chunk.length < LARGE_PIECE_BYTES) continue;
+    if (stream.write(chunk)) continue;
     await Promise.race([new Promise<void>((resolve) => stream.onDrain(resolve)), gone]);
     if (exchange.isClosed) return;
   }

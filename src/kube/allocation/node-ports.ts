@@ -1,7 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { portsHeldBy } from '../../apis/core/service/node-ports.ts';
-import type { Service } from '../../apis/facts/types/core-v1.ts';
-import type { Client } from '../../client/client.ts';
 import { AllocationError, type PortAllocator, type PortOperation, RangeFull } from '../../registry/allocators.ts';
 
 export interface PortRange {
@@ -82,10 +79,3 @@ export class NodePorts implements PortAllocator {
 
 /** min(max(16, size / 32), 128), and none in a range too small to share. */
 const staticBandOf = (size: number): number => (size < 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128, size));
-
-/** Takes in what the stored services have, before the first request. */
-export async function restoreNodePorts(ports: NodePorts, client: Client): Promise<void> {
-  const services = client.resource<Service>('', 'services');
-  await services.informer.synced;
-  ports.restore(services.informer.list('').flatMap(portsHeldBy));
-}

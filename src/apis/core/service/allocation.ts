@@ -6,14 +6,16 @@ import { allocateClusterIps, keepClusterIps, normalizeClusterIps, releaseCluster
 import { chooseFamilies } from './family-choice.ts';
 import { allocateNodePorts, keepNodePorts, releaseNodePorts, updateNodePorts } from './node-ports.ts';
 
-/** Where services get addresses and ports from. */
+/** Where services get addresses and ports from, and what goes with them. */
 export interface ServiceAllocators {
   ips: IpAllocator;
   ports: PortAllocator;
+  /** Takes the Endpoints of a service away, where there are any. */
+  removeEndpoints(namespace: string, name: string): Promise<void>;
 }
 
 /** A service's addresses and ports over its life: reserved before it is stored, given back when that fails, and when it is gone. */
-export function serviceAllocation({ ips, ports }: ServiceAllocators): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+export function serviceAllocation({ ips, ports, removeEndpoints }: ServiceAllocators): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
   return {
     async beginCreate(service, _context, dryRun) {
       normalizeClusterIps(service, undefined);
@@ -31,6 +33,7 @@ export function serviceAllocation({ ips, ports }: ServiceAllocators): Pick<Parti
     },
     async afterDelete(service, _context, dryRun) {
       if (dryRun) return;
+      await removeEndpoints(service.metadata.namespace ?? '', service.metadata.name ?? '');
       releaseNodePorts(ports, service);
       await releaseClusterIps(ips, service);
     },
