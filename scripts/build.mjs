@@ -14,6 +14,7 @@ import { writeDescriptions } from './descriptions.mjs';
 
 const { values } = parseArgs({ options: { outdir: { type: 'string', default: 'dist' } } });
 const outdir = resolve(values.outdir);
+const START_LIMIT_MS = 20_000;
 
 /** V8 reads a string and parses it as JSON in a third of the time that the same text takes as a program. */
 const jsonAsText = {
@@ -60,16 +61,16 @@ chmodSync(join(outdir, 'binnacle.js'), 0o755);
 writeDescriptions(join(outdir, 'descriptions.json'));
 await writeCodeCache();
 
-/** Starts the server once, so that the cache has the functions that every start runs. */
+/** Starts the server once, so that the cache has the functions that every start runs. A server that does not start says why, and goes without. */
 async function writeCodeCache() {
   const { loadBundle } = await import(pathToFileURL(join(outdir, 'code-cache.js')).href);
   const { exports, writeCache } = loadBundle(join(outdir, 'command.cjs'));
   const folder = mkdtempSync(join(tmpdir(), 'binnacle-build-'));
   const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), START_LIMIT_MS);
   const flags = [`--data-dir=${folder}`, '--secure-port=0', '--bind-address=127.0.0.1', '--authorization-mode=RBAC'];
   const output = { stdout: () => {}, stderr: (text) => text.startsWith('error:') && console.error(text), columns: 0 };
-  const code = await exports.runCommand(['node', 'binnacle', 'serve', ...flags], output, { stopSignal: stop.signal, onReady: () => stop.abort() });
+  await exports.runCommand(['node', 'binnacle', 'serve', ...flags], output, { stopSignal: stop.signal, onReady: () => stop.abort(writeCache()) });
+  clearTimeout(timer);
   rmSync(folder, { recursive: true });
-  if (code !== 0) process.exit(code);
-  writeCache();
 }

@@ -42,7 +42,8 @@ export interface EncodingFacts {
   /** Group-version → [groupPriorityMinimum, versionPriority]. */
   priorities: Record<string, [number, number]>;
   /**
-   * Type → its fields in order. `name` then `*` pointer, `?` omitempty, `!` omitzero, `=protoName` where that differs.
+   * Type → its fields in order. `name` then `*` pointer, `?` omitempty, `!` omitzero, `=protoName` where that differs, then Go's type where its name
+   * does not follow from OpenAPI's: `restartPolicy? v1.RestartPolicy`.
    * `...TypeMeta` and `...protoName:Type` are structs that JSON inlines.
    */
   types: Record<string, string[]>;

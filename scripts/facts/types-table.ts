@@ -103,7 +103,7 @@ function fieldLines(encoded: string, typeName: string, schema: OpenApiSchema | u
   if (encoded === '...TypeMeta') return ['kind - string ?', 'apiVersion - string ?'];
   const inlined = /^\.\.\.(\w+):(.+)$/.exec(encoded);
   if (inlined) return [`...${inlined[1]} ${message?.[inlined[1]!]?.number ?? '-'} ${shortReference(inlined[2]!, typeName)}`];
-  const [, name, flags, protoName] = /^(.*?)([*?!]*)(?:=(\w+))?$/.exec(encoded)! as unknown as [string, string, string, string | undefined];
+  const [, name, flags, protoName, goType] = /^(.*?)([*?!]*)(?:=(\w+))?(?: (.+))?$/.exec(encoded)! as unknown as [string, string, string, ...(string | undefined)[]];
   const property = schema?.properties?.[name];
   const proto = message?.[protoName ?? name];
   if (property === undefined && proto === undefined) throw new Error(`${typeName}.${name}: in neither OpenAPI nor protobuf`);
@@ -111,6 +111,7 @@ function fieldLines(encoded: string, typeName: string, schema: OpenApiSchema | u
   const required = schema?.required?.includes(name) === true;
   const words = [required ? `${name}!` : name, String(proto?.number ?? '-'), type];
   if (flags !== '') words.push(flags);
+  if (goType !== undefined) words.push(`go=${goType}`);
   if (property !== undefined) words.push(...annotations(property, flags));
   return [words.join(' ')];
 }

@@ -10,25 +10,34 @@ const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 const ORGANIZATION = '2.5.4.10';
 
 /** Nobody asks the cluster's own signer to make him all-powerful (plugin/pkg/admission/certificates/subjectrestriction). */
-export function certificateSubjectRestriction(): AdmissionPlugin {
-  function validate(attributes: AdmissionAttributes): void {
+export const certificateSubjectRestriction: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+  operations: CREATE,
+  targets: ['certificatesigningrequests.certificates.k8s.io'],
+  validate(attributes) {
     const { signerName, request } = (attributes.object as CertificateSigningRequest).spec;
-    if (signerName !== CLIENT_SIGNER || !organizationsOf(Buffer.from(request ?? '', 'base64').toString('latin1')).includes(SYSTEM_PRIVILEGED_GROUP)) return;
+    if (signerName !== CLIENT_SIGNER || !organizationsOf(attributes, request).includes(SYSTEM_PRIVILEGED_GROUP)) return;
     throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with ${SYSTEM_PRIVILEGED_GROUP} group is not allowed`);
+  },
+};
+
+function organizationsOf(attributes: AdmissionAttributes, request: string | null): string[] {
+  try {
+    return subjectValues(Buffer.from(request ?? '', 'base64').toString('latin1'), ORGANIZATION);
+  } catch (error) {
+    if (error instanceof DerError) throw refusal(attributes, `failed to parse CSR: ${error.message}`);
+    throw error;
   }
-  return { name: 'CertificateSubjectRestriction', operations: CREATE, targets: ['certificatesigningrequests.certificates.k8s.io'], validate };
 }
 
-/** Of a request that its kind's rules have found whole: SEQUENCE { SEQUENCE { version, subject, … }, … }, the subject being a list of sets of named values. */
-function organizationsOf(pem: string): string[] {
+/** In a request's SEQUENCE { SEQUENCE { version, subject, … }, … } the subject is a list of sets of pairs: a type and its value. */
+function subjectValues(pem: string, type: string): string[] {
   const block = pemBlocks(pem).next().value;
-  if (!block) return [];
-  const [content] = readChildren(readValue(block.bytes).content);
-  const [, subject] = readChildren(content!.content);
-  if (!subject) throw new DerError('a certificate request without a subject');
-  const values = readChildren(subject.content).flatMap((set) => readChildren(set.content));
-  return values.flatMap(({ content: pair }) => {
-    const [type, value] = readChildren(pair);
-    return type && value && readOid(type) === ORGANIZATION ? [readText(value) ?? ''] : [];
+  const [content] = block ? readChildren(readValue(block.bytes).content) : [];
+  const [, subject] = content ? readChildren(content.content) : [];
+  const pairs = subject ? readChildren(subject.content).flatMap((set) => readChildren(set.content)) : [];
+  return pairs.flatMap((pair) => {
+    const [name, value] = readChildren(pair.content);
+    return name && value && readOid(name) === type ? [readText(value) ?? ''] : [];
   });
 }

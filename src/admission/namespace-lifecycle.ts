@@ -28,7 +28,11 @@ export function namespaceLifecycle({ client }: PluginEnvironment): AdmissionPlug
     if (!found) throw notFound(NAMESPACES, namespace);
     if (operation !== 'CREATE' || found.status?.phase !== 'Terminating') return;
     const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-    throw refusalWithCause(attributes, why, { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' });
+    throw refusalWithCause(attributes, why, {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    });
   }
   return { name: 'NamespaceLifecycle', operations: new Set(['CREATE', 'UPDATE', 'DELETE']), mutate };
 }

@@ -34,7 +34,13 @@ export function priority({ client, isEnabled }: PluginEnvironment): AdmissionPlu
     if (!present || (attributes.operation === 'UPDATE' && present.metadata.name === added.metadata.name)) return;
     throw refusal(attributes, `PriorityClass ${present.metadata.name} is already marked as default. Only one default can exist`);
   }
-  return { name: 'Priority', operations: CREATE_OR_UPDATE, targets: ['pods', 'podgroups.scheduling.k8s.io', 'priorityclasses.scheduling.k8s.io'], mutate, validate };
+  return {
+    name: 'Priority',
+    operations: CREATE_OR_UPDATE,
+    targets: ['pods', 'podgroups.scheduling.k8s.io', 'priorityclasses.scheduling.k8s.io'],
+    mutate,
+    validate,
+  };
 }
 
 function setPodPriority(attributes: AdmissionAttributes, classes: Informer<PriorityClass>): void {
@@ -71,7 +77,10 @@ function setGroupPriority(attributes: AdmissionAttributes, classes: Informer<Pri
   const { spec } = attributes.object as PodGroup;
   const { className, priority: value } = resolve(attributes, classes, spec.priorityClassName);
   if (spec.priority !== undefined && spec.priority !== value) {
-    throw refusal(attributes, `priority set in the pod group (${spec.priority}) must match the priority computed (${value}) based on the priority class set in the spec`);
+    throw refusal(
+      attributes,
+      `priority set in the pod group (${spec.priority}) must match the priority computed (${value}) based on the priority class set in the spec`,
+    );
   }
   spec.priority = value;
   if (className !== '') spec.priorityClassName = className;

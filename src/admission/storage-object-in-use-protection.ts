@@ -1,4 +1,3 @@
-import type { AdmissionAttributes } from '../registry/admission.ts';
 import { type AdmissionPlugin, CREATE } from './plugin.ts';
 
 /** By resource; their controllers take them away. */
@@ -9,13 +8,14 @@ const FINALIZERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Storage that something still uses is not deleted under it (plugin/pkg/admission/storage/storageobjectinuseprotection; KEP-498). */
-export function storageObjectInUseProtection(): AdmissionPlugin {
-  function mutate({ resource, object }: AdmissionAttributes): void {
+export const storageObjectInUseProtection: AdmissionPlugin = {
+  name: 'StorageObjectInUseProtection',
+  operations: CREATE,
+  targets: ['persistentvolumes', 'persistentvolumeclaims', 'volumeattributesclasses.storage.k8s.io'],
+  mutate({ resource, object }) {
     const { metadata } = object!;
     const finalizer = FINALIZERS.get(resource)!;
     const present = metadata.finalizers ?? [];
     if (!present.includes(finalizer)) metadata.finalizers = [...present, finalizer];
-  }
-  const targets = ['persistentvolumes', 'persistentvolumeclaims', 'volumeattributesclasses.storage.k8s.io'];
-  return { name: 'StorageObjectInUseProtection', operations: CREATE, targets, mutate };
-}
+  },
+};

@@ -33,7 +33,8 @@ export async function keepRemoteAvailability(client: Client, options: RemoteAvai
 
   const sync = (name: string): Promise<void> => syncOne(apiServices, name, services, slices, options).catch((error: unknown) => options.report(error as Error));
   const syncThoseOf = (namespace: string | undefined, name: string | undefined): void => {
-    for (const { metadata, spec } of apiServices.informer.list('')) if (spec.service?.namespace === namespace && spec.service?.name === name) void sync(metadata.name!);
+    for (const { metadata, spec } of apiServices.informer.list(''))
+      if (spec.service?.namespace === namespace && spec.service?.name === name) void sync(metadata.name!);
   };
   const stops = [
     apiServices.informer.onChange((service) => void (service && sync(service.metadata.name!))),
@@ -56,7 +57,8 @@ async function syncOne(
   const { namespace = '', name: serviceName = '' } = apiService.spec.service;
   const ofService = slices.informer.list(namespace).filter(({ metadata }) => metadata.labels?.[SERVICE_NAME_LABEL] === serviceName);
   const availability = obstacle(apiService.spec.service, services.informer.get(namespace, serviceName), ofService) ?? (await answer(apiService, reach));
-  const isSame = (condition: APIServiceCondition | undefined): boolean => condition?.status === availability.status && condition.reason === availability.reason && condition.message === availability.message;
+  const isSame = (condition: APIServiceCondition | undefined): boolean =>
+    condition?.status === availability.status && condition.reason === availability.reason && condition.message === availability.message;
   if (isSame(availableCondition(apiService))) return;
   try {
     await apiServices.update('', name, (current) => (isSame(availableCondition(current)) ? false : writeCondition(current, availability, now())), 'status');
@@ -66,18 +68,24 @@ async function syncOne(
 }
 
 /** What keeps requests from even being sent; undefined where nothing does. */
-export function obstacle({ namespace = '', name = '', port }: ServiceReference, service: Service | undefined, slices: readonly EndpointSlice[]): Availability | undefined {
+export function obstacle(
+  { namespace = '', name = '', port }: ServiceReference,
+  service: Service | undefined,
+  slices: readonly EndpointSlice[],
+): Availability | undefined {
   const named = `service/${name} in ${quote(namespace)}`;
-  const no = (reason: string, message: string): Availability => ({ status: 'False', reason, message });
   if (!service) return no('ServiceNotFound', `${named} is not present`);
   if (service.spec.type !== 'ClusterIP') return undefined;
   const servicePort = (service.spec.ports ?? []).find((candidate) => candidate.port === port);
   if (!servicePort) return no('ServicePortError', `${named} is not listening on port ${port}`);
   if (slices.length === 0) return no('EndpointsNotFound', `cannot find endpointslices for ${named}`);
   const portName = servicePort.name ?? '';
-  if (!slices.some((slice) => hasReadyEndpoint(slice, portName))) return no('MissingEndpoints', `endpointslices for ${named} have no addresses with port name ${quote(portName)}`);
+  if (!slices.some((slice) => hasReadyEndpoint(slice, portName)))
+    return no('MissingEndpoints', `endpointslices for ${named} have no addresses with port name ${quote(portName)}`);
   return undefined;
 }
+
+const no = (reason: string, message: string): Availability => ({ status: 'False', reason, message });
 
 const hasReadyEndpoint = ({ endpoints, ports }: EndpointSlice, portName: string): boolean =>
   (endpoints ?? []).some(({ conditions }) => conditions?.ready ?? true) && (ports ?? []).some(({ name, port }) => name === portName && port !== undefined);

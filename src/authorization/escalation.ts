@@ -1,11 +1,11 @@
 import type { Admission, AdmissionAttributes } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { ApiObject } from '../util/api-object.ts';
+import { aggregateMessage } from '../util/aggregate-message.ts';
 import { forbidden } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { SYSTEM_PRIVILEGED_GROUP, type User } from '../util/user.ts';
-import { aggregateMessage } from './aggregate-message.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject, type RoleRef } from './rbac-objects.ts';
 import type { RbacAuthorizer } from './rbac.ts';
 import { compactRules, describeRule, quoteList, uncoveredRules } from './rule-coverage.ts';
@@ -35,6 +35,9 @@ export function escalationCheck(rules: RuleResolver, authorizer: Authorizer): Ad
 }
 
 const POLICY_RESOURCES: ReadonlySet<string> = new Set(['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']);
+
+/** All that the check looks at, as admission's chain names it. */
+export const POLICY_TARGETS: readonly string[] = [...POLICY_RESOURCES].map((resource) => `${resource}.${RBAC_GROUP}`);
 
 const isPolicyWrite = ({ group, resource, subresource, operation }: AdmissionAttributes): boolean =>
   group === RBAC_GROUP && POLICY_RESOURCES.has(resource) && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');

@@ -1,8 +1,8 @@
 import type { Client, Informer } from '../client/client.ts';
 import type { AuthorizationAttributes, Authorizer, Decision, ResourceRule, UserRules } from '../registry/authorizer.ts';
+import { aggregateMessage } from '../util/aggregate-message.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { User } from '../util/user.ts';
-import { aggregateMessage } from './aggregate-message.ts';
 import { type Grant, RbacIndex, type RoleNaming, appliesTo, missingRole } from './rbac-index.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject } from './rbac-objects.ts';
 import { type RuleQuery, allowsPath, allowsResource } from './rule-set.ts';

@@ -1,5 +1,5 @@
 import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
-import { aggregateMessage } from './aggregate-message.ts';
+import { aggregateMessage } from '../util/aggregate-message.ts';
 import type { User } from '../util/user.ts';
 
 const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };

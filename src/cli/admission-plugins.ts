@@ -51,6 +51,34 @@ export const admissionPlugins: readonly AdmissionPluginFact[] = [
   off('AlwaysDeny'),
 ];
 
+/** Upstream has them; here they may be enabled, and do nothing. `src/admission/plugins.ts` has the others. */
+export const pluginsToCome: ReadonlySet<string> = new Set([
+  'AlwaysAdmit',
+  'NamespaceAutoProvision',
+  'NamespaceExists',
+  'LimitPodHardAntiAffinityTopology',
+  'NodeRestriction',
+  'AlwaysPullImages',
+  'ImagePolicyWebhook',
+  'PodSecurity',
+  'PodNodeSelector',
+  'PodTolerationRestriction',
+  'EventRateLimit',
+  'ExtendedResourceToleration',
+  'PodGroupProtection',
+  'OwnerReferencesPermissionEnforcement',
+  'ClusterTrustBundleAttest',
+  'DenyServiceExternalIPs',
+  'PodGroupWorkloadExists',
+  'JobValidation',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+  'ResourceQuota',
+  'AlwaysDeny',
+]);
+
 /** The plug-ins that run, in order: those on by default and those enabled, without those disabled. */
 export function enabledPlugins(enabled: readonly string[], disabled: readonly string[]): string[] {
   return admissionPlugins.filter(({ name, isOnByDefault }) => enabled.includes(name) || (isOnByDefault && !disabled.includes(name))).map(({ name }) => name);

@@ -1,12 +1,13 @@
 import { AdmissionChain } from '../admission/chain.ts';
-import { namespaceLifecycle } from '../admission/namespace-lifecycle.ts';
+import { CREATE_OR_UPDATE, type PluginOptions } from '../admission/plugin.ts';
+import { createPlugins } from '../admission/plugins.ts';
 import { createAggregator } from '../aggregator/server.ts';
 import { builtInApiVersions } from '../apis/api-versions.ts';
 import { defineResource } from '../apis/define.ts';
 import { type GroupVersionFacts } from '../apis/facts/resources.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { type AuthorizationMode, createAuthorization } from '../authorization/modes.ts';
-import { escalationCheck } from '../authorization/escalation.ts';
+import { POLICY_TARGETS, escalationCheck } from '../authorization/escalation.ts';
 import { createExtensions } from '../extensions/server.ts';
 import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
@@ -88,8 +89,15 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
     },
   );
   const { authorizer, rbac } = createAuthorization(options.authorizationMode as AuthorizationMode[], client);
-  const plugins = [namespaceLifecycle(client)].filter(({ name }) => options.admissionPlugins.includes(name));
-  admission.use([...plugins, { name: 'RBACEscalation', operations: new Set(['CREATE', 'UPDATE'] as const), ...escalationCheck(rbac, authorizer) }]);
+  admission.use([
+    ...createPlugins(options.admissionPlugins, {
+      client,
+      authorizer,
+      isEnabled: (gate) => options.featureGates.isEnabled(gate),
+      options: pluginOptions(options),
+    }),
+    { name: 'RBACEscalation', operations: CREATE_OR_UPDATE, targets: POLICY_TARGETS, ...escalationCheck(rbac, authorizer) },
+  ]);
 
   const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore;
 
@@ -120,6 +128,11 @@ const storageProbe = (engine: Engine) => async (): Promise<Probed> => {
     return { isHealthy: false, message: '', error: (error as Error).message };
   }
 };
+
+const pluginOptions = (options: CompletedOptions): PluginOptions => ({
+  notReadyTolerationSeconds: options.defaultNotReadyTolerationSeconds,
+  unreachableTolerationSeconds: options.defaultUnreachableTolerationSeconds,
+});
 
 const knownSchema: EndpointEnvironment['schemaOfKind'] = (group, version, kind) =>
   hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined;

@@ -2,17 +2,17 @@
 export interface ChunkedBody {
   readonly sizeBytes: number;
   /**
-   * Each call begins anew. Pieces are about CHUNK_BYTES long, and the caller's to keep; but those from LARGE_PIECE_BYTES on may be written over when the
-   * next is asked for, where the caller says that it has no more use for them: made in memory that the CPU has at hand, a list costs a tenth less.
+   * Each call begins anew. Pieces are about CHUNK_BYTES long, and the caller's to keep. Where it says that it has no more use for a large one when it
+   * asks for the next, that is made in the same memory, which the CPU has at hand: a third of the time.
    */
-  chunks(reuse?: 'reuse'): Iterable<Buffer>;
+  chunks(reuse?: 'reuse-large'): Iterable<Buffer>;
 }
 
 export type Body = Buffer | ChunkedBody;
 
 export const CHUNK_BYTES = 256 * 1024;
-/** Far more than streams take in without asking to wait. */
-const LARGE_PIECE_BYTES = CHUNK_BYTES / 2;
+/** See ResponseStream.write. */
+const LARGE_PIECE_BYTES = 128 * 1024;
 
 export function wholeBody(body: Body): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.concat([...body.chunks()], body.sizeBytes);
@@ -45,57 +45,36 @@ export class JsonListBody implements ChunkedBody {
     this.sizeBytes = this.#head.length + items.sizeBytes + Math.max(0, items.count - 1) + this.#tail.length;
   }
 
-  *chunks(reuse?: 'reuse'): Iterable<Buffer> {
+  *chunks(reuse?: 'reuse-large'): Iterable<Buffer> {
     const items = this.#items;
-    const allocate = reuse === undefined ? Buffer.allocUnsafe : reusingAllocator();
-    let first = 0;
-    let held: Buffer[] = [];
-    let sizeBytes = this.#head.length;
+    let left = this.sizeBytes;
+    let chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
+    let at = this.#head.copy(chunk);
+    left -= at;
     for (let index = 0; index < items.count; index++) {
       const bytes = items.bytesAt(index);
       const skip = items.skipAt(index);
-      const itemBytes = bytes.length - skip + (skip > 0 ? 1 : 0) + (index > 0 ? 1 : 0);
-      if (sizeBytes + itemBytes > CHUNK_BYTES && held.length > 0) {
-        yield this.#piece(first, held, sizeBytes, allocate);
-        first = index;
-        held = [];
-        sizeBytes = 0;
+      const length = bytes.length - skip;
+      // Room for the comma and the brace too.
+      if (at + length + 2 > chunk.length) {
+        if (at > 0) yield chunk.subarray(0, at);
+        const isFree = reuse !== undefined && at >= LARGE_PIECE_BYTES && length + 2 <= chunk.length;
+        if (!isFree) chunk = Buffer.allocUnsafe(Math.max(length + 2, Math.min(CHUNK_BYTES, left + 2)));
+        at = 0;
       }
-      held.push(bytes);
-      sizeBytes += itemBytes;
+      const start = at;
+      if (index > 0) chunk[at++] = COMMA;
+      if (skip > 0) chunk[at++] = OPENING_BRACE;
+      bytes.copy(chunk, at, skip);
+      at += length;
+      left -= at - start;
     }
-    yield this.#piece(first, held, sizeBytes + this.#tail.length, allocate);
-  }
-
-  /**
-   * The items from `first` on, with the head before the list's first and the tail behind its last. Written from the end: what an item leaves out at
-   * its start is then overwritten by what stands before it, and whole buffers are copied. A view of a part costs as much as the copy itself.
-   */
-  #piece(first: number, held: readonly Buffer[], sizeBytes: number, allocate: (sizeBytes: number) => Buffer): Buffer {
-    const items = this.#items;
-    // Room for what the first one leaves out.
-    const start = held.length > 0 ? items.skipAt(first) : 0;
-    const piece = allocate(start + sizeBytes);
-    let at = piece.length;
-    if (first + held.length === items.count) piece.set(this.#tail, (at -= this.#tail.length));
-    for (let i = held.length - 1; i >= 0; i--) {
-      const skip = items.skipAt(first + i);
-      piece.set(held[i]!, (at -= held[i]!.length));
-      at += skip;
-      if (skip > 0) piece[--at] = OPENING_BRACE;
-      if (first + i > 0) piece[--at] = COMMA;
+    if (at + this.#tail.length > chunk.length) {
+      if (at > 0) yield chunk.subarray(0, at);
+      yield this.#tail;
+      return;
     }
-    if (first === 0) piece.set(this.#head, start);
-    return piece.subarray(start);
+    at += this.#tail.copy(chunk, at);
+    yield chunk.subarray(0, at);
   }
-}
-
-/** Gives the same memory again and again to pieces that are large. */
-function reusingAllocator(): (sizeBytes: number) => Buffer {
-  let memory: Buffer | undefined;
-  return (sizeBytes) => {
-    if (sizeBytes < LARGE_PIECE_BYTES) return Buffer.allocUnsafe(sizeBytes);
-    if (memory === undefined || memory.length < sizeBytes) memory = Buffer.allocUnsafeSlow(Math.max(sizeBytes, CHUNK_BYTES + 1024));
-    return memory.subarray(0, sizeBytes);
-  };
 }

@@ -1,6 +1,6 @@
 import type { WriteOptions } from '../registry/store.ts';
 import { normalize } from '../schema/normalize.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { type Status, methodNotSupported } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { admissionOf } from './admission.ts';
@@ -27,7 +27,8 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
   if (target.subresource) return createSubresource(request, target, form, sent, options);
 
   dedupeOwnerReferences(sent, (text) => request.warn(text));
-  const result = await target.store.create(request, namespace, toStored(target, sent), options);
+  const apiVersion = apiVersionOf(target.served.group, target.served.version);
+  const result = await target.store.create(request, namespace, toStored(target, sent), { ...options, apiVersion });
   if (isStatus(result.object)) return respondStatus(request, target.environment, 201, form, withCode(result.object));
   return answerEntry(request, target, 201, form, result.entry ?? new LooseEntry(result.object));
 }

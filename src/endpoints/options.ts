@@ -20,14 +20,15 @@ export const parseCreateOptions = (query: URLSearchParams): WriteOptions => pars
 
 export const parseUpdateOptions = (query: URLSearchParams): WriteOptions => parseWriteOptions('UpdateOptions', query);
 
-/** Of PATCH; the store sees it as an update. */
-export function parsePatchOptions(query: URLSearchParams, isApply: boolean): WriteOptions & Pick<UpdateOptions, 'isApply'> {
+/** Of PATCH; the store sees it as an update. `force`: an apply takes what others own. */
+export function parsePatchOptions(query: URLSearchParams, isApply: boolean): WriteOptions & Pick<UpdateOptions, 'isApply'> & { force: boolean } {
   const options = parseWriteOptions('PatchOptions', query, (errors) => {
     if (isApply) {
       if ((query.get('fieldManager') ?? '') === '') errors.at('fieldManager').required('is required for apply patch');
     } else if (query.has('force')) errors.at('force').forbidden('may not be specified for non-apply patch');
   });
-  return { ...options, isApply, raw: { ...options.raw, ...(query.has('force') && { force: queryBoolean(query, 'force') }) } };
+  const force = query.has('force') && queryBoolean(query, 'force');
+  return { ...options, isApply, force, raw: { ...options.raw, ...(query.has('force') && { force }) } };
 }
 
 function parseWriteOptions(kind: string, query: URLSearchParams, checkFirst?: (errors: FieldErrors) => void): WriteOptions {

@@ -1,7 +1,9 @@
 import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
+import { apiVersionOf } from '../util/api-object.ts';
 import { genericUnsupportedMediaType, notFound } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { answerEntry, outputForm } from './answer.ts';
+import { applier } from './apply.ts';
 import { toStored } from './conversion.ts';
 import { withType } from './decode-body.ts';
 import { unknownBodyFormat } from './negotiation.ts';
@@ -24,7 +26,7 @@ const MECHANISMS: Readonly<Record<string, PatchMechanism>> = {
   [STRATEGIC_MERGE_PATCH]: strategicMergePatch,
 };
 
-/** In the order in which upstream names them. Strategic merge needs a type that says how its lists merge, which custom resources' do not. */
+/** In the order in which upstream names them; apply is a mechanism of its own kind (`apply.ts`). Strategic merge needs a type that says how its lists merge, which custom resources' do not. */
 const PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH];
 const CUSTOM_PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH];
 
@@ -33,15 +35,14 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
   const form = outputForm(request, target);
   const bytes = await readBytes(request);
   const parsed = parsePatchOptions(request.query, patchType === APPLY_PATCH);
-  const mechanism = MECHANISMS[patchType];
-  // Server-side apply (KEP-555) is a mechanism of its own, to stand beside the others; until then it is refused as any unknown type is.
-  if (mechanism === undefined) throw unknownBodyFormat(PATCH_TYPES.filter((type) => type !== APPLY_PATCH));
-
   const { subresource } = request.info;
-  const options: UpdateOptions = { ...parsed, subresource, mayCreate: false };
-  const next = patcher(request, target, (before) =>
-    mechanism(bytes, { before, kind: clientKindOf(target), fieldValidation: parsed.fieldValidation, warn: (text) => request.warn(text) }),
-  );
+  const apiVersion = apiVersionOf(target.served.group, target.served.version);
+  const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: parsed.isApply };
+  const mechanism = MECHANISMS[patchType];
+  const next =
+    mechanism === undefined
+      ? await applier(request, target, bytes, parsed)
+      : patcher(request, target, (before) => mechanism(bytes, { before, kind: clientKindOf(target), fieldValidation: parsed.fieldValidation, warn: (text) => request.warn(text) }));
   const result = await target.store.update(request, namespaceOf(request, target), nameOf(request), next, options);
   return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }

@@ -46,7 +46,7 @@ function withNewline(body: Body): Body {
   return { sizeBytes: body.length + 1, chunks: () => [body, NEWLINE] };
 }
 
-function* chunksWithNewline(body: ChunkedBody, reuse: 'reuse' | undefined): Iterable<Buffer> {
+function* chunksWithNewline(body: ChunkedBody, reuse: 'reuse-large' | undefined): Iterable<Buffer> {
   yield* body.chunks(reuse);
   yield NEWLINE;
 }
@@ -68,8 +68,7 @@ const acceptsGzip = (header: string | string[] | undefined): boolean =>
 
 async function writeAll(exchange: Exchange, stream: ResponseStream, body: ChunkedBody): Promise<void> {
   const gone = new Promise<void>((resolve) => exchange.onClose(resolve));
-  // No stream says of a large piece that it may have more at once, unless it has thrown it away: when the next is asked for, the last is out.
-  for (const chunk of body.chunks('reuse')) {
+  for (const chunk of body.chunks('reuse-large')) {
     if (stream.write(chunk)) continue;
     await Promise.race([new Promise<void>((resolve) => stream.onDrain(resolve)), gone]);
     if (exchange.isClosed) return;

@@ -244,7 +244,8 @@ class FakeStream implements ResponseStream {
     return this.#exchange.bufferedBytes;
   }
   write(chunk: Buffer): boolean {
-    this.#exchange.chunks.push(chunk);
+    // Long ones may be written over once they are out.
+    this.#exchange.chunks.push(Buffer.from(chunk));
     return !this.#exchange.isSlow;
   }
   onDrain(listener: () => void): void {

@@ -1,6 +1,6 @@
 import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
 import { clone } from '../schema/clone.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { notFound } from '../util/errors.ts';
 import { answerEntry, outputForm } from './answer.ts';
 import { toStored } from './conversion.ts';
@@ -27,7 +27,8 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   dedupeOwnerReferences(sent, (text) => request.warn(text));
 
   const { subresource } = request.info;
-  const options: UpdateOptions = { ...parsed, subresource, mayCreate: subresource === '', isApply: false };
+  const apiVersion = apiVersionOf(target.served.group, target.served.version);
+  const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: subresource === '', isApply: false };
   const result = await target.store.update(request, namespace, name, writer(target, sent, name), options);
   return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }

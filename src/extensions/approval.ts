@@ -1,6 +1,14 @@
 import { type Approval, approvalOf, isProtectedGroup } from '../apis/apiextensions/approval.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
-import { type DefinitionClient, type DefinitionControllerOptions, findCondition, followDefinitions, isSameCondition, setCondition, updateStatus } from './definition-conditions.ts';
+import {
+  type DefinitionClient,
+  type DefinitionControllerOptions,
+  findCondition,
+  followDefinitions,
+  isSameCondition,
+  setCondition,
+  updateStatus,
+} from './definition-conditions.ts';
 
 const TYPE = 'KubernetesAPIApprovalPolicyConformant';
 

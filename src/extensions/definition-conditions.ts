@@ -15,11 +15,13 @@ export interface DefinitionControllerOptions {
 type Condition = CustomResourceDefinitionCondition;
 export type DefinitionClient = ResourceClient<CustomResourceDefinition>;
 
-export const findCondition = ({ status }: CustomResourceDefinition, type: string): Condition | undefined => (status.conditions ?? []).find((condition) => condition.type === type);
+export const findCondition = ({ status }: CustomResourceDefinition, type: string): Condition | undefined =>
+  (status.conditions ?? []).find((condition) => condition.type === type);
 
 export const isConditionTrue = (definition: CustomResourceDefinition, type: string): boolean => findCondition(definition, type)?.status === 'True';
 
-export const isSameCondition = (a: Condition | undefined, b: Condition | undefined): boolean => a?.status === b?.status && a?.reason === b?.reason && a?.message === b?.message;
+export const isSameCondition = (a: Condition | undefined, b: Condition | undefined): boolean =>
+  a?.status === b?.status && a?.reason === b?.reason && a?.message === b?.message;
 
 /** Writes the condition in the place of the one of its type. Its time changes with its status only. */
 export function setCondition({ status }: CustomResourceDefinition, condition: Omit<Condition, 'lastTransitionTime'>, now: Date): void {
@@ -39,7 +41,11 @@ export function removeCondition({ status }: CustomResourceDefinition, type: stri
  * Calls `sync` with the name of every definition that there is or comes to be, one after the other, and again whenever it changes or goes. Resolves when
  * those that are there have been seen.
  */
-export async function followDefinitions(definitions: DefinitionClient, sync: (name: string, old: CustomResourceDefinition | undefined) => Promise<void>, { signal, report }: DefinitionControllerOptions): Promise<void> {
+export async function followDefinitions(
+  definitions: DefinitionClient,
+  sync: (name: string, old: CustomResourceDefinition | undefined) => Promise<void>,
+  { signal, report }: DefinitionControllerOptions,
+): Promise<void> {
   await definitions.informer.synced;
   if (signal.aborted) return;
   let last: Promise<void> = Promise.resolve();
@@ -53,7 +59,11 @@ export async function followDefinitions(definitions: DefinitionClient, sync: (na
 }
 
 /** Changes the status unless the definition has gone. `change` answers false where there is nothing to do. */
-export async function updateStatus(definitions: DefinitionClient, name: string, change: (definition: CustomResourceDefinition) => boolean | void): Promise<void> {
+export async function updateStatus(
+  definitions: DefinitionClient,
+  name: string,
+  change: (definition: CustomResourceDefinition) => boolean | void,
+): Promise<void> {
   try {
     await definitions.update('', name, change, 'status');
   } catch (error) {

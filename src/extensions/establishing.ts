@@ -1,6 +1,15 @@
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import { caBundleProblem } from '../apis/validation/ca-bundle.ts';
-import { type DefinitionClient, type DefinitionControllerOptions, findCondition, followDefinitions, isConditionTrue, isSameCondition, setCondition, updateStatus } from './definition-conditions.ts';
+import {
+  type DefinitionClient,
+  type DefinitionControllerOptions,
+  findCondition,
+  followDefinitions,
+  isConditionTrue,
+  isSameCondition,
+  setCondition,
+  updateStatus,
+} from './definition-conditions.ts';
 
 const ESTABLISHED = { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
 const INVALID_CA_BUNDLE = { type: 'Established', status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' };

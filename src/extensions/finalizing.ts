@@ -1,6 +1,13 @@
 import { CLEANUP_FINALIZER } from '../apis/apiextensions/custom-resource-definition.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
-import { type DefinitionClient, type DefinitionControllerOptions, followDefinitions, isConditionTrue, setCondition, updateStatus } from './definition-conditions.ts';
+import {
+  type DefinitionClient,
+  type DefinitionControllerOptions,
+  followDefinitions,
+  isConditionTrue,
+  setCondition,
+  updateStatus,
+} from './definition-conditions.ts';
 
 export interface FinalizingOptions extends DefinitionControllerOptions {
   /** Removes all objects of the definition's resource; resolves when none is left. */
@@ -39,7 +46,8 @@ export function keepFinalized(definitions: DefinitionClient, options: Finalizing
   );
 }
 
-const isPending = ({ metadata }: CustomResourceDefinition): boolean => metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(CLEANUP_FINALIZER);
+const isPending = ({ metadata }: CustomResourceDefinition): boolean =>
+  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(CLEANUP_FINALIZER);
 
 async function finalize(definitions: DefinitionClient, name: string, uid: string, { now, deleteInstances }: FinalizingOptions): Promise<void> {
   const isMeant = (definition: CustomResourceDefinition): boolean => definition.metadata.uid === uid && isPending(definition);

@@ -1,7 +1,15 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../apis/facts/types/apiextensions-v1.ts';
 import { quote } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
-import { type DefinitionClient, type DefinitionControllerOptions, findCondition, followDefinitions, isSameCondition, setCondition, updateStatus } from './definition-conditions.ts';
+import {
+  type DefinitionClient,
+  type DefinitionControllerOptions,
+  findCondition,
+  followDefinitions,
+  isSameCondition,
+  setCondition,
+  updateStatus,
+} from './definition-conditions.ts';
 
 interface NamingResult {
   names: CustomResourceDefinitionNames;
@@ -31,7 +39,9 @@ export function keepNamesAccepted(definitions: DefinitionClient, options: Defini
       const group = (definitions.informer.get('', name) ?? old)?.spec.group;
       const isFreed = old !== undefined && !equalJson(definitions.informer.get('', name)?.status.acceptedNames, old.status.acceptedNames);
       // What it had may be what others wait for.
-      if (isFreed) for (const other of definitions.informer.list('')) if (other.spec.group === group && other.metadata.name !== name) await syncNames(definitions, other.metadata.name!, options);
+      if (isFreed)
+        for (const other of definitions.informer.list(''))
+          if (other.spec.group === group && other.metadata.name !== name) await syncNames(definitions, other.metadata.name!, options);
     },
     options,
   );
@@ -60,7 +70,7 @@ function establishedAfter(definition: CustomResourceDefinition, accepted: Outcom
 }
 
 /** The names that the definition gets of those it asks for, and what became of the rest. The last conflict is the one told. */
-export function decideNames({ spec, status }: CustomResourceDefinition, all: readonly CustomResourceDefinition[]): NamingResult {
+function decideNames({ spec, status }: CustomResourceDefinition, all: readonly CustomResourceDefinition[]): NamingResult {
   const taken = takenNames(spec.group, all);
   const asked = spec.names;
   const had = status.acceptedNames;

@@ -1,7 +1,16 @@
 import { structuralErrors, structuralProblem } from '../apis/apiextensions/structural.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import { FieldErrors, summarize } from '../util/field-errors.ts';
-import { type DefinitionClient, type DefinitionControllerOptions, findCondition, followDefinitions, isSameCondition, removeCondition, setCondition, updateStatus } from './definition-conditions.ts';
+import {
+  type DefinitionClient,
+  type DefinitionControllerOptions,
+  findCondition,
+  followDefinitions,
+  isSameCondition,
+  removeCondition,
+  setCondition,
+  updateStatus,
+} from './definition-conditions.ts';
 
 const TYPE = 'NonStructuralSchema';
 
@@ -40,7 +49,8 @@ function conditionFor({ spec }: CustomResourceDefinition): { type: string; statu
   for (const [index, { name, schema }] of (spec.versions ?? []).entries()) {
     if (!schema?.openAPIV3Schema) continue;
     const problem = structuralProblem(schema.openAPIV3Schema);
-    if (problem !== undefined) return { type: TYPE, status: 'Unknown', reason: 'StructuralError', message: `failed to check validation schema for version ${name}: ${problem}` };
+    if (problem !== undefined)
+      return { type: TYPE, status: 'Unknown', reason: 'StructuralError', message: `failed to check validation schema for version ${name}: ${problem}` };
     errors.list.push(...structuralErrors(schema.openAPIV3Schema, errors.at('spec', 'versions').index(index).at('schema', 'openAPIV3Schema')));
   }
   return errors.isEmpty ? undefined : { type: TYPE, status: 'True', reason: 'Violations', message: summarize(errors.list) };

@@ -5,7 +5,7 @@ import { ApiError, alreadyExists, generateNameConflict, invalid, unknownError } 
 import { FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
 import type { ResourceDefinition } from './definition.ts';
-import { recordOwnership } from './field-ownership.ts';
+import { guardOwnership, recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata } from './metadata.ts';
 import type { RequestContext } from './request-context.ts';
 import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
@@ -14,12 +14,19 @@ import type { WriteOptions, WriteResult } from './store.ts';
 /** A generated name that is taken is made anew this many times (KEP-4420). */
 const GENERATED_NAME_ATTEMPTS = 8;
 
-export async function create<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+export function create<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+  recordOwnership({ definition: parts.definition as unknown as ResourceDefinition, context, options, now: parts.now() }, object, undefined);
+  return createOwned(parts, context, namespace, object, options);
+}
+
+/** The same for an object whose managedFields are settled. */
+export async function createOwned<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
   placeInNamespace(parts.definition, object, namespace);
+  const { managedFields } = object.metadata;
   const call = { operation: 'CREATE' as const, subresource: '', namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: options.raw, dryRun: options.dryRun };
   const mutated = parts.admission.mutate(admissionAttributes(parts, context, call));
   if (mutated) await mutated;
-  recordOwnership(object);
+  guardOwnership(object, managedFields, context);
 
   const isGenerated = Boolean(object.metadata.generateName) && !object.metadata.name;
   if (!isGenerated) return createOnce(parts, context, namespace, object, options);

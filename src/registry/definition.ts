@@ -145,6 +145,8 @@ export interface Subresource<T extends ApiObject = ApiObject> {
   /** PUT and PATCH: writes what the client sent into a copy of the stored object; the sent object takes its place where absent. */
   write?(object: T, sent: ApiObject): T;
   update?: UpdateRules<T>;
+  /** Of a scale: where the object has its replicas, for who owns them; `spec.replicas` where absent. */
+  replicasPath?: readonly string[];
   /** POST: the whole of what happens (bindings, evictions, tokens). */
   create?(call: SubresourceCall): Promise<ApiObject>;
   /** Other versions of the kind's group in which the same fields may be sent. */

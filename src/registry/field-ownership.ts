@@ -1,9 +1,156 @@
-import type { ApiObject } from '../util/api-object.ts';
+import { DecodeError } from '../schema/decode.ts';
+import { normalize } from '../schema/normalize.ts';
+import { ItemError } from '../schema/ownership/list-items.ts';
+import { ManagedFieldsError, type Managers, NO_MANAGERS, decodeManagers, encodeManagers, storedManagers } from '../schema/ownership/managers.ts';
+import { type Writer, ownersAfterUpdate } from '../schema/ownership/own.ts';
+import { fieldElement } from '../schema/ownership/path-element.ts';
+import { type ReplicasPaths, parentManagers, scaleManagers } from '../schema/ownership/scale-managers.ts';
+import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
+import { equalJson } from '../util/json-equal.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { clone } from '../schema/clone.ts';
+import type { ResourceDefinition, Subresource } from './definition.ts';
+import { formatSeconds } from './metadata.ts';
+import { type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
+import type { RequestContext } from './request-context.ts';
+import type { WriteOptions } from './store.ts';
+
+/** One write, as ownership sees it. */
+export interface Write {
+  definition: ResourceDefinition;
+  context: RequestContext;
+  options: Pick<WriteOptions, 'fieldManager' | 'apiVersion'> & { subresource?: string };
+  now: Date;
+}
 
 /**
- * The step of a write at which managedFields are brought up to date, after mutation and before validation. Ownership is not tracked yet
- * (KEP-555 has its own issue), and a list of owners that nobody keeps true would mislead appliers: the field is left out of what is stored.
+ * Brings the managedFields of a changed or new object up to date (KEP-555), before admission sees it: who changed a field owns it. What admission, hooks
+ * and the kind's rules change afterwards belongs to nobody. An object whose items cannot be told apart is left without managedFields.
  */
-export function recordOwnership(object: ApiObject): void {
-  delete object.metadata.managedFields;
+export function recordOwnership(write: Write, object: ApiObject, old: ApiObject | undefined): void {
+  try {
+    const subresource = write.definition.subresources?.[write.options.subresource ?? ''];
+    const entries = subresource !== undefined && isOfOtherKind(write.definition, subresource) && old ? scaledEntries(write, subresource, object, old) : updatedEntries(write, object, old);
+    setEntries(object, entries);
+  } catch (error) {
+    if (!(error instanceof ItemError) && !(error instanceof DecodeError)) throw error;
+    delete object.metadata.managedFields;
+  }
+}
+
+export function setEntries({ metadata }: ApiObject, entries: JsonObject[] | undefined): void {
+  if (entries === undefined) delete metadata.managedFields;
+  else metadata.managedFields = entries;
+}
+
+export function writerOf({ context, options, now }: Write, apiVersion: string): Writer {
+  return { name: options.fieldManager || managerOfUserAgent(context.userAgent), apiVersion, subresource: options.subresource ?? '', time: formatSeconds(now) };
+}
+
+const NAME_MAX_BYTES = 128;
+
+/** What stands before the first slash, as far as it can be printed (endpoints/handlers/create.go prefixFromUserAgent). */
+function managerOfUserAgent(userAgent: string): string {
+  const [product = ''] = userAgent.split('/', 1);
+  let name = '';
+  let sizeBytes = 0;
+  for (const char of product) {
+    if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char)) continue;
+    sizeBytes += Buffer.byteLength(char);
+    if (sizeBytes > NAME_MAX_BYTES) break;
+    name += char;
+  }
+  return name;
+}
+
+function updatedEntries(write: Write, object: ApiObject, old: ApiObject | undefined): JsonObject[] | undefined {
+  const { definition, options } = write;
+  const way = wayOfWriting(definition, options.subresource ?? '');
+  const managers = managersBefore(object, old, options.subresource ?? '');
+  // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
+  if (managers.size === 0 && old !== undefined) return undefined;
+  const apiVersion = way.versionOf(options.apiVersion);
+  const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
+  const after = ownersAfterUpdate(way, before, way.fromStored(object, apiVersion), managers, writerOf(write, apiVersion));
+  return encodeManagers(after);
+}
+
+/** The client's own managedFields count where it writes the object itself and they can be read; an empty list, or one empty entry, forgets all owners. */
+function managersBefore({ metadata }: ApiObject, old: ApiObject | undefined, subresource: string): Managers {
+  const stored = old?.metadata.managedFields;
+  const sent = metadata.managedFields;
+  if (subresource !== '' || sent === undefined || sent === stored) return storedManagers(stored);
+  if (sent.length === 0 || (sent.length === 1 && Object.keys(sent[0]!).length === 0)) return NO_MANAGERS;
+  return equalJson(sent, stored) ? storedManagers(stored) : (readable(sent) ?? storedManagers(stored));
+}
+
+function readable(entries: readonly JsonObject[]): Managers | undefined {
+  try {
+    return decodeManagers(entries);
+  } catch (error) {
+    if (error instanceof ManagedFieldsError) return undefined;
+    throw error;
+  }
+}
+
+/** Through a scale only the replicas can be owned; they are the object's own under another name. */
+function scaledEntries(write: Write, subresource: Subresource, object: ApiObject, old: ApiObject): JsonObject[] | undefined {
+  const parent = storedManagers(old.metadata.managedFields);
+  const paths = replicasPaths(write.definition, subresource);
+  const before = scaleManagers(parent, paths);
+  const after = before.size === 0 ? NO_MANAGERS : scaleOwners(write, subresource, object, old, before);
+  return encodeManagers(parentManagers(parent, after, paths, parentVersion(write, paths)));
+}
+
+function scaleOwners(write: Write, subresource: Subresource, object: ApiObject, old: ApiObject, managers: Managers): Managers {
+  const way = wayOfWriting(write.definition, write.options.subresource ?? '');
+  const apiVersion = way.versionOf(undefined);
+  return ownersAfterUpdate(way, readThrough(way, subresource, old), readThrough(way, subresource, object), managers, writerOf(write, apiVersion));
+}
+
+export function readThrough(way: WayOfWriting, subresource: Subresource, stored: ApiObject): ReturnType<WayOfWriting['fromStored']> {
+  const read = normalize(subresource.schema, subresource.read!(clone(stored)) as unknown as JsonObject);
+  return way.fromStored(read as unknown as ApiObject, way.versionOf(undefined));
+}
+
+const REPLICAS = ['spec', 'replicas'];
+
+export function replicasPaths(definition: ResourceDefinition, { replicasPath = REPLICAS }: Subresource): ReplicasPaths {
+  const path = replicasPath.map(fieldElement);
+  return new Map(definition.served.map(({ group, version }) => [apiVersionOf(group, version), path]));
+}
+
+export function parentVersion({ definition, options }: Write, paths: ReplicasPaths): string {
+  const { apiVersion } = options;
+  const [stored] = definition.served;
+  return apiVersion !== undefined && paths.has(apiVersion) ? apiVersion : apiVersionOf(stored!.group, stored!.version);
+}
+
+/** Where nothing but times in managedFields would change, they stay as they were, so that nothing does (fieldmanager/equality.go). Both are canonical. */
+export function keepUnchangedTimes(object: ApiObject, old: ApiObject): void {
+  const [after, before] = [object.metadata.managedFields, old.metadata.managedFields];
+  if (after === undefined || before === undefined || after.length !== before.length) return;
+  if (after.every((entry, index) => entry['time'] === before[index]!['time'])) return;
+  const isSame = equalJson(timeless(after), timeless(before)) && equalJson(unowned(object), unowned(old));
+  if (isSame) object.metadata.managedFields = after.map((entry, index) => ({ ...entry, time: before[index]!['time'] }));
+}
+
+const timeless = (entries: readonly JsonObject[]): JsonObject[] => entries.map(({ time: _time, ...entry }) => entry);
+
+/** Without what a write always makes anew. */
+const unowned = (object: ApiObject): object => ({ ...object, metadata: { ...object.metadata, managedFields: undefined } });
+
+const INVALID_AFTER_ADMISSION =
+  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';
+
+/** Takes back what admission made of managedFields, where nobody could read it (fieldmanager/admission.go). `before` is what they were. */
+export function guardOwnership(object: ApiObject, before: JsonObject[] | undefined, context: RequestContext): void {
+  const after = object.metadata.managedFields;
+  if (after === before || after === undefined) return;
+  try {
+    decodeManagers(after);
+  } catch (error) {
+    setEntries(object, before);
+    context.warn(INVALID_AFTER_ADMISSION + (error as Error).message);
+  }
 }

@@ -92,6 +92,8 @@ export interface WriteOptions {
   dryRun: boolean;
   /** As given; empty where the client gave none. */
   fieldManager: string;
+  /** The group-version that the client speaks, in which it comes to own fields; that of storage where absent. */
+  apiVersion?: string;
   fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** The options object as admission sees it. */
   raw: object;
@@ -101,7 +103,7 @@ export interface UpdateOptions extends WriteOptions {
   subresource: string;
   /** PUT of a missing name makes it, where the definition agrees. */
   mayCreate: boolean;
-  /** Server-side apply: force, and the operation recorded in managedFields. */
+  /** Server-side apply: the new object comes with its managedFields settled (`apply-ownership.ts`), and may be made where there is none. */
   isApply: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { goKindOfValue, goTypeOfValue } from '../util/go-format.ts';
 import type { Json } from '../util/json-types.ts';
 import type { FieldPlan } from './decode-plan.ts';
-import type { TypeSchema } from './schema.ts';
+import type { ScalarSchema, TypeSchema } from './schema.ts';
 
 /** How a mismatch of value and type is worded, and whether it ends the reading at once. */
 export interface MismatchWording {
@@ -42,7 +42,7 @@ export const converterWording: MismatchWording = {
       case 'duration':
         return jsonWording.mismatch(raw, type, []);
       default:
-        return isConvertible(kind, type) ? `cannot convert ${goTypeOfValue(raw)} to ${goTypeName(type)}` : `unrecognized type: ${goTypeName(type)}`;
+        return isConvertible(kind, type) ? `cannot convert ${goTypeOfValue(raw)} to ${goTypeName(type)}` : `unrecognized type: ${goKindOf(type)}`;
     }
   },
 };
@@ -71,9 +71,17 @@ function goTypeName(type: TypeSchema): string {
     case 'object':
       return type.name.split('.').slice(-2).join('.');
     case 'list':
-      return `[]${goTypeName(type.items)}`;
+      return type.goName ?? `[]${goTypeName(type.items)}`;
     case 'map':
-      return type.values.type === 'quantity' ? 'v1.ResourceList' : `map[string]${goTypeName(type.values)}`;
+      return type.goName ?? `map[string]${goTypeName(type.values)}`;
+    default:
+      return type.goName ?? goKindOf(type);
+  }
+}
+
+/** The type under the name. */
+function goKindOf({ type }: ScalarSchema): string {
+  switch (type) {
     case 'boolean':
       return 'bool';
     case 'double':
@@ -87,6 +95,6 @@ function goTypeName(type: TypeSchema): string {
     case 'duration':
       return 'string';
     default:
-      return type.type;
+      return type;
   }
 }

@@ -9,6 +9,8 @@ export type TypeSchema = ObjectSchema | ListSchema | MapSchema | ScalarSchema;
 
 export interface ScalarSchema {
   type: ScalarType;
+  /** Go's name of it, for its errors, where that is not the plain type's: `v1.RestartPolicy`. */
+  goName?: string;
   enum?: readonly string[];
   /** OpenAPI's name, where the scalar is a named type: `io.k8s.apimachinery.pkg.api.resource.Quantity`. */
   name?: string;
@@ -26,6 +28,8 @@ export type ScalarType = 'string' | 'boolean' | 'int32' | 'int64' | 'double' | '
 
 export interface ListSchema {
   type: 'list';
+  /** As ScalarSchema's: `v1.ExtraValue`. */
+  goName?: string;
   items: TypeSchema;
   /** As x-kubernetes-list-type; absent means atomic. */
   listType?: 'atomic' | 'set' | 'map';
@@ -39,6 +43,8 @@ export interface ListSchema {
 
 export interface MapSchema {
   type: 'map';
+  /** As ScalarSchema's: `v1.ResourceList`, `map[v1.ResourceName]v1.ClaimResourceStatus`. */
+  goName?: string;
   values: TypeSchema;
   mapType?: 'atomic' | 'granular';
   patchStrategy?: PatchStrategy;

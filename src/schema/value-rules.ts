@@ -73,13 +73,23 @@ function typeOf(value: Json): string {
 function typeFaults(schema: ValueSchema, value: Json, path: string): Fault[] {
   const wanted = schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : [];
   const type = typeOf(value);
-  const isRight = wanted.length === 0 || wanted.includes(type) || (type === 'integer' && wanted.includes('number')) || (value === null && schema.nullable === true);
+  const isRight =
+    wanted.length === 0 || wanted.includes(type) || (type === 'integer' && wanted.includes('number')) || (value === null && schema.nullable === true);
   return isRight ? [] : [{ path, tell: (errors) => errors.typeInvalid(type, `${path} in body must be of type ${wanted.join(',')}: "${type}"`) }];
 }
 
 function enumFaults({ enum: choices }: ValueSchema, value: Json, path: string): Fault[] {
   if (!choices || choices.some((choice) => equalJson(choice, value))) return [];
-  return [{ path, tell: (errors) => errors.notSupported(value, choices.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)))) }];
+  return [
+    {
+      path,
+      tell: (errors) =>
+        errors.notSupported(
+          value,
+          choices.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice))),
+        ),
+    },
+  ];
 }
 
 function lengthFaults({ maxLength, minLength }: ValueSchema, value: string, path: string): Fault[] {
@@ -94,8 +104,10 @@ function numberFaults(schema: ValueSchema, value: number | bigint, path: string)
   const number = Number(value);
   const fault = (must: string, bound: number): void => void faults.push(invalid(path, value, `${path} in body should be ${must} ${formatGo(bound)}`));
   if (multipleOf !== undefined && !Number.isInteger(number / multipleOf)) fault('a multiple of', multipleOf);
-  if (minimum !== undefined && (schema.exclusiveMinimum ? number <= minimum : number < minimum)) fault(schema.exclusiveMinimum ? 'greater than' : 'greater than or equal to', minimum);
-  if (maximum !== undefined && (schema.exclusiveMaximum ? number >= maximum : number > maximum)) fault(schema.exclusiveMaximum ? 'less than' : 'less than or equal to', maximum);
+  if (minimum !== undefined && (schema.exclusiveMinimum ? number <= minimum : number < minimum))
+    fault(schema.exclusiveMinimum ? 'greater than' : 'greater than or equal to', minimum);
+  if (maximum !== undefined && (schema.exclusiveMaximum ? number >= maximum : number > maximum))
+    fault(schema.exclusiveMaximum ? 'less than' : 'less than or equal to', maximum);
   return faults;
 }
 
@@ -111,7 +123,8 @@ function objectFaults(schema: ValueSchema, object: JsonObject, path: string): Fa
   const faults: Fault[] = [];
   const keys = Object.keys(object);
   const below = (key: string): string => (path === '' ? key : `${path}.${key}`);
-  if (minProperties !== undefined && keys.length < minProperties) faults.push(invalid(path, keys.length, `${path} in body should have at least ${minProperties} properties`));
+  if (minProperties !== undefined && keys.length < minProperties)
+    faults.push(invalid(path, keys.length, `${path} in body should have at least ${minProperties} properties`));
   if (maxProperties !== undefined && keys.length > maxProperties) faults.push({ path, tell: (errors) => errors.tooMany(keys.length, maxProperties) });
   for (const key of keys) {
     if (Object.hasOwn(properties, key)) continue;

@@ -41,8 +41,8 @@ export interface Exchange {
 export interface ResponseStream {
   /**
    * False when the client reads slower than we write: wait for `onDrain`, or give up on it. `bufferedBytes` says how far behind.
-   * The chunk is not copied and must not be changed afterwards, or not before `onDrain` has called back where this was false; one chunk may be
-   * written to any number of streams.
+   * The chunk is not copied and must not be changed afterwards; one chunk may be written to any number of streams. One of 128 KiB or more, which
+   * no stream takes in and asks for more, may be changed once this was true (it went nowhere) or `onDrain` has called back.
    */
   write(chunk: Buffer): boolean;
   readonly bufferedBytes: number;

@@ -75,6 +75,8 @@ export const generateNameConflict = (resource: GroupResource, name: string): Api
   new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`, named(resource, name, { retryAfterSeconds: 1 }));
 export const conflict = (resource: GroupResource, name: string, why: string): ApiError =>
   new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`, named(resource, name));
+/** Fields that others own, one cause each (errors.NewApplyConflict). */
+export const applyConflict = (causes: StatusCause[], message: string): ApiError => new ApiError(409, 'Conflict', message, { causes });
 /** `continueToken`: what to go on with, where the client may; it travels in the Status' metadata. */
 export function resourceExpired(message: string, continueToken?: string): ApiError {
   const error = new ApiError(410, 'Expired', message);

@@ -2,7 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { goRegexpError } from './go-regexp.ts';
 
 describe('goRegexpError', () => {
-  it.each(['', 'abc', '^[a-z]([-a-z0-9]*[a-z0-9])?$', '(?i)a|b', '(?P<x>a)(?<y>b)', 'a{2}b{3,}c{1,4}?', 'a{', '{a}', '[]a]', '[^]a]', '[a-]', '[[:alpha:]]', '\\pL\\p{Greek}', '\\Q(\\E', '\\x{10ffff}', '\\.\\-\\/', 'é+', '(?s:.)*'])('takes %s', (pattern) => {
+  it.each([
+    '',
+    'abc',
+    '^[a-z]([-a-z0-9]*[a-z0-9])?$',
+    '(?i)a|b',
+    '(?P<x>a)(?<y>b)',
+    'a{2}b{3,}c{1,4}?',
+    'a{',
+    '{a}',
+    '[]a]',
+    '[^]a]',
+    '[a-]',
+    '[[:alpha:]]',
+    '\\pL\\p{Greek}',
+    '\\Q(\\E',
+    '\\x{10ffff}',
+    '\\.\\-\\/',
+    'é+',
+    '(?s:.)*',
+  ])('takes %s', (pattern) => {
     expect(goRegexpError(pattern)).toBeUndefined();
   });
 

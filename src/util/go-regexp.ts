@@ -199,8 +199,7 @@ function isUnicodeClass(name: string): boolean {
   if (name === '') return false;
   for (const property of ['gc', 'sc']) {
     try {
-      new RegExp(`\\p{${property}=${name}}`, 'u');
-      return true;
+      return new RegExp(`\\p{${property}=${name}}`, 'u').unicode;
     } catch {
       // Not one of these.
     }

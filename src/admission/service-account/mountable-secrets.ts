@@ -20,7 +20,10 @@ export function checkSecrets(attributes: AdmissionAttributes, { spec }: Pod, acc
   const pullable = namesOf(account.imagePullSecrets);
   for (const [index, { name = '' }] of (spec.imagePullSecrets ?? []).entries()) {
     if (pullable.has(name)) continue;
-    throw refusal(attributes, `imagePullSecrets[${index}].name="${name}" is not allowed because service account ${account.metadata.name} does not reference that imagePullSecret`);
+    throw refusal(
+      attributes,
+      `imagePullSecrets[${index}].name="${name}" is not allowed because service account ${account.metadata.name} does not reference that imagePullSecret`,
+    );
   }
 }
 
@@ -30,14 +33,22 @@ export function checkSecretsOfEphemeralContainers(attributes: AdmissionAttribute
 
 const namesOf = (references: readonly { name?: string }[] = []): Set<string> => new Set(references.map(({ name = '' }) => name));
 
-function checkContainers(attributes: AdmissionAttributes, account: ServiceAccount, mountable: ReadonlySet<string>, what: string, containers: readonly AnyContainer[]): void {
+function checkContainers(
+  attributes: AdmissionAttributes,
+  account: ServiceAccount,
+  mountable: ReadonlySet<string>,
+  what: string,
+  containers: readonly AnyContainer[],
+): void {
   for (const { name, env = [], envFrom = [] } of containers) {
     for (const variable of env) {
       const reference = variable.valueFrom?.secretKeyRef;
-      if (reference && !mountable.has(reference.name ?? '')) throw notReferenced(attributes, account, `${what} ${name} with envVar ${variable.name} referencing`, reference.name);
+      if (reference && !mountable.has(reference.name ?? ''))
+        throw notReferenced(attributes, account, `${what} ${name} with envVar ${variable.name} referencing`, reference.name);
     }
     for (const { secretRef } of envFrom) {
-      if (secretRef && !mountable.has(secretRef.name ?? '')) throw notReferenced(attributes, account, `${what} ${name} with envFrom referencing`, secretRef.name);
+      if (secretRef && !mountable.has(secretRef.name ?? ''))
+        throw notReferenced(attributes, account, `${what} ${name} with envFrom referencing`, secretRef.name);
     }
   }
 }

@@ -28,10 +28,13 @@ export function serviceAccount({ client }: PluginEnvironment, defaultAccountWait
     const account = accounts.get(attributes.namespace, name);
     if (account) return runAs(attributes, pod, account);
     if (name !== DEFAULT_ACCOUNT) throw notThere(attributes, name);
-    return arrivalOf(accounts, attributes.namespace, name, defaultAccountWaitMs).then((arrived) => {
-      if (!arrived) throw notThere(attributes, name);
-      runAs(attributes, pod, arrived);
-    });
+    return runAsDefault(attributes, pod);
+  }
+
+  async function runAsDefault(attributes: AdmissionAttributes, pod: Pod): Promise<void> {
+    const account = await arrivalOf(accounts, attributes.namespace, DEFAULT_ACCOUNT, defaultAccountWaitMs);
+    if (!account) throw notThere(attributes, DEFAULT_ACCOUNT);
+    runAs(attributes, pod, account);
   }
 
   function validate(attributes: AdmissionAttributes): void {
@@ -60,7 +63,7 @@ function runAs(attributes: AdmissionAttributes, pod: Pod, account: ServiceAccoun
   const { spec } = pod;
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec);
   const pullSecrets = account.imagePullSecrets ?? [];
-  if (!spec.imagePullSecrets?.length && pullSecrets.length > 0) spec.imagePullSecrets = pullSecrets.map(({ name }) => ({ ...(name !== undefined && { name }) }));
+  if (!spec.imagePullSecrets?.length && pullSecrets.length > 0) spec.imagePullSecrets = pullSecrets.map(({ name = '' }) => ({ name }));
   if (limitsSecrets(account)) checkSecrets(attributes, pod, account);
 }
 

@@ -9,20 +9,31 @@ import { validatingWebhookConfigurations } from './validating-webhook-configurat
 
 const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['deployments'] };
 
+const configuration = (...webhooks: object[]): object => ({ metadata: { name: 'hooks' }, webhooks });
+const binding = (spec: object): object => ({ metadata: { name: 'b' }, spec: { policyName: 'p', validationActions: ['Deny'], ...spec } });
+
 describe('webhook configurations', () => {
   const hook = { name: 'deny.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1/deny' } };
-  const configuration = (...webhooks: object[]): object => ({ metadata: { name: 'hooks' }, webhooks });
   const problems = (change: object): string[] => created(validatingWebhookConfigurations, configuration({ ...hook, ...change })).problems;
 
   test('defaults', () => {
-    const { object } = created(mutatingWebhookConfigurations, configuration({ ...hook, clientConfig: { service: { name: 's', namespace: 'n' } }, rules: [rule] }));
+    const { object } = created(
+      mutatingWebhookConfigurations,
+      configuration({ ...hook, clientConfig: { service: { name: 's', namespace: 'n' } }, rules: [rule] }),
+    );
     expect(object.webhooks).toEqual([
       {
         name: 'deny.example.com',
         clientConfig: { service: { namespace: 'n', name: 's', port: 443 } },
         rules: [{ ...rule, scope: '*' }],
-        ...{ failurePolicy: 'Fail', matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {}, sideEffects: 'None', timeoutSeconds: 10 },
-        ...{ admissionReviewVersions: ['v1'], reinvocationPolicy: 'Never' },
+        failurePolicy: 'Fail',
+        matchPolicy: 'Equivalent',
+        namespaceSelector: {},
+        objectSelector: {},
+        sideEffects: 'None',
+        timeoutSeconds: 10,
+        admissionReviewVersions: ['v1'],
+        reinvocationPolicy: 'Never',
       },
     ]);
     expect(cellsOf(mutatingWebhookConfigurations, object)).toMatchObject({ Webhooks: 1 });
@@ -34,11 +45,23 @@ describe('webhook configurations', () => {
     [{ sideEffects: null }, 'webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun'],
     [{ timeoutSeconds: 31 }, 'webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds'],
     [{ clientConfig: {} }, 'webhooks[0].clientConfig: Required value: exactly one of url or service is required'],
-    [{ clientConfig: { url: 'http://x' } }, 'webhooks[0].clientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired format: https://host[/path]'],
-    [{ clientConfig: { service: { namespace: 'n', name: 's', path: '/a//b' } } }, 'webhooks[0].clientConfig.service.path: Invalid value: "/a//b": segment[1] may not be empty'],
+    [
+      { clientConfig: { url: 'http://x' } },
+      'webhooks[0].clientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired format: https://host[/path]',
+    ],
+    [
+      { clientConfig: { service: { namespace: 'n', name: 's', path: '/a//b' } } },
+      'webhooks[0].clientConfig.service.path: Invalid value: "/a//b": segment[1] may not be empty',
+    ],
     [{ admissionReviewVersions: ['v2'] }, 'webhooks[0].admissionReviewVersions: Invalid value: ["v2"]: must include at least one of v1, v1beta1'],
-    [{ rules: [{ ...rule, operations: ['*', 'CREATE'] }] }, "webhooks[0].rules[0].operations: Invalid value: [\"*\",\"CREATE\"]: if '*' is present, must not specify other operations"],
-    [{ rules: [{ ...rule, resources: ['pods/*', 'pods/log'] }] }, "webhooks[0].rules[0].resources[1]: Invalid value: \"pods/log\": if 'pods/*' is present, must not specify pods/log"],
+    [
+      { rules: [{ ...rule, operations: ['*', 'CREATE'] }] },
+      'webhooks[0].rules[0].operations: Invalid value: ["*","CREATE"]: if \'*\' is present, must not specify other operations',
+    ],
+    [
+      { rules: [{ ...rule, resources: ['pods/*', 'pods/log'] }] },
+      'webhooks[0].rules[0].resources[1]: Invalid value: "pods/log": if \'pods/*\' is present, must not specify pods/log',
+    ],
     [{ matchConditions: [{ name: 'a', expression: ' ' }] }, 'webhooks[0].matchConditions[0].expression: Required value'],
   ])('%j is refused', (change, problem) => {
     expect(problems(change)).toEqual([problem]);
@@ -69,24 +92,38 @@ describe('policies', () => {
 
   test('defaults', () => {
     const { object } = created(validatingAdmissionPolicies, policy({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }));
-    expect(object.spec).toMatchObject({ failurePolicy: 'Fail', matchConstraints: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {}, resourceRules: [{ scope: '*' }] } });
+    expect(object.spec).toMatchObject({
+      failurePolicy: 'Fail',
+      matchConstraints: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {}, resourceRules: [{ scope: '*' }] },
+    });
     expect(cellsOf(validatingAdmissionPolicies, object)).toMatchObject({ Validations: 1, ParamKind: 'v1/ConfigMap' });
   });
 
   test.each([
     [{ matchConstraints: undefined }, ['spec.matchConstraints: Required value']],
     [{ matchConstraints: {} }, ['spec.matchConstraints.resourceRules: Required value']],
-    [{ validations: [] }, ['validations', 'auditAnnotations'].map((field) => `spec.${field}: Required value: validations or auditAnnotations must contain at least one item`)],
+    [
+      { validations: [] },
+      ['validations', 'auditAnnotations'].map((field) => `spec.${field}: Required value: validations or auditAnnotations must contain at least one item`),
+    ],
     [{ paramKind: { apiVersion: 'a/b/c', kind: 'K' } }, ['spec.paramKind.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c']],
     [{ variables: [{ name: 'for', expression: '1' }] }, ['spec.variables[0].name: Invalid value: "for": must be a valid CEL identifier']],
-    [{ validations: [{ expression: 'true', message: 'a\nb', reason: 'Gone' }] }, [
-      'spec.validations[0].message: Invalid value: "a\\nb": must not contain line breaks',
-      'spec.validations[0].reason: Unsupported value: "Gone": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
-    ]],
-    [{ auditAnnotations: [{ key: 'a', valueExpression: '"x"' }, { key: 'a', valueExpression: ' ' }] }, [
-      'spec.auditAnnotations[1].valueExpression: Required value: valueExpression is not specified',
-      'spec.auditAnnotations[1].key: Duplicate value: "a"',
-    ]],
+    [
+      { validations: [{ expression: 'true', message: 'a\nb', reason: 'Gone' }] },
+      [
+        'spec.validations[0].message: Invalid value: "a\\nb": must not contain line breaks',
+        'spec.validations[0].reason: Unsupported value: "Gone": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
+      ],
+    ],
+    [
+      {
+        auditAnnotations: [
+          { key: 'a', valueExpression: '"x"' },
+          { key: 'a', valueExpression: ' ' },
+        ],
+      },
+      ['spec.auditAnnotations[1].valueExpression: Required value: valueExpression is not specified', 'spec.auditAnnotations[1].key: Duplicate value: "a"'],
+    ],
   ])('%j', (spec, expected) => {
     expect(problems(spec)).toEqual(expected);
   });
@@ -94,7 +131,10 @@ describe('policies', () => {
   test('a status has paths and conditions', () => {
     const { object } = created(validatingAdmissionPolicies, policy({}));
     const change = (next: typeof object): void => {
-      next.status = { typeChecking: { expressionWarnings: [{ fieldRef: 'spec[', warning: '' }] }, conditions: [{ type: 'T', status: 'Maybe', lastTransitionTime: '2020-01-01T00:00:00Z', reason: 'R', message: '' }] };
+      next.status = {
+        typeChecking: { expressionWarnings: [{ fieldRef: 'spec[', warning: '' }] },
+        conditions: [{ type: 'T', status: 'Maybe', lastTransitionTime: '2020-01-01T00:00:00Z', reason: 'R', message: '' }],
+      };
     };
     expect(updated(validatingAdmissionPolicies, object, change, 'status').problems).toEqual([
       'status.typeChecking.expressionWarnings[0].warning: Required value',
@@ -113,7 +153,6 @@ describe('policies', () => {
   });
 
   test('bindings', () => {
-    const binding = (spec: object): object => ({ metadata: { name: 'b' }, spec: { policyName: 'p', validationActions: ['Deny'], ...spec } });
     const paramRef = { name: 'n', selector: {}, parameterNotFoundAction: 'Maybe' };
     expect(created(validatingAdmissionPolicyBindings, binding({ paramRef, validationActions: ['Deny', 'Warn', 'Deny'] })).problems).toEqual([
       'spec.paramRef.name: Forbidden: name and selector are mutually exclusive',
@@ -122,7 +161,10 @@ describe('policies', () => {
       'spec.validationActions[2]: Duplicate value: "Deny"',
       'spec.validationActions: Invalid value: ["Deny","Warn","Deny"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
     ]);
-    const { object, problems: none } = created(mutatingAdmissionPolicyBindings, binding({ paramRef: { name: 'n', parameterNotFoundAction: 'Deny' }, validationActions: undefined }));
+    const { object, problems: none } = created(
+      mutatingAdmissionPolicyBindings,
+      binding({ paramRef: { name: 'n', parameterNotFoundAction: 'Deny' }, validationActions: undefined }),
+    );
     expect(none).toEqual([]);
     expect(cellsOf(mutatingAdmissionPolicyBindings, object)).toMatchObject({ PolicyName: 'p', ParamRef: '*/n' });
   });

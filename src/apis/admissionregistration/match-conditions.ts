@@ -6,7 +6,12 @@ import { type ExpressionScope, compileExpression } from './expressions.ts';
 const MAX_CONDITIONS = 64;
 
 /** Expressions that all must hold for a webhook to be called or a policy to apply. `stored`: those that the object had before. */
-export function validateMatchConditions(conditions: readonly MatchCondition[] | undefined, hasParams: boolean, stored: ReadonlySet<string>, errors: FieldErrors): void {
+export function validateMatchConditions(
+  conditions: readonly MatchCondition[] | undefined,
+  hasParams: boolean,
+  stored: ReadonlySet<string>,
+  errors: FieldErrors,
+): void {
   const names = new Set<string>();
   if (!conditions) return;
   if (conditions.length > MAX_CONDITIONS) errors.tooMany(conditions.length, MAX_CONDITIONS);

@@ -7,31 +7,34 @@ import { earlierVersions } from './versions.ts';
 import { validatePolicyName } from './validating-admission-policy-binding.ts';
 
 /** Puts a MutatingAdmissionPolicy to work: on what, and with which parameters. */
-export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionPolicyBinding>('admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings', {
-  generation: 'spec',
-  allowsUnconditionalUpdate: false,
+export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionPolicyBinding>(
+  'admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings',
+  {
+    generation: 'spec',
+    allowsUnconditionalUpdate: false,
 
-  default: fillDefaults,
-  alsoServed: earlierVersions<MutatingAdmissionPolicyBinding>('MutatingAdmissionPolicyBinding', fillDefaults, ({ spec }) => {
-    if (spec.paramRef) spec.paramRef.parameterNotFoundAction ??= 'Deny';
-  }),
+    default: fillDefaults,
+    alsoServed: earlierVersions<MutatingAdmissionPolicyBinding>('MutatingAdmissionPolicyBinding', fillDefaults, ({ spec }) => {
+      if (spec.paramRef) spec.paramRef.parameterNotFoundAction ??= 'Deny';
+    }),
 
-  validatesWhole: 'before',
-  validatesMetadataUpdate: false,
-  validate({ spec }, errors) {
-    const at = errors.at('spec');
-    validatePolicyName(spec.policyName ?? '', at.at('policyName'));
-    validateParamRef(spec.paramRef, at.at('paramRef'));
-    validateMatchResources(spec.matchResources, at.at('matchResources'));
-    validateMutableOperations(spec.matchResources?.resourceRules, at.at('matchResources', 'resourceRules'));
+    validatesWhole: 'before',
+    validatesMetadataUpdate: false,
+    validate({ spec }, errors) {
+      const at = errors.at('spec');
+      validatePolicyName(spec.policyName ?? '', at.at('policyName'));
+      validateParamRef(spec.paramRef, at.at('paramRef'));
+      validateMatchResources(spec.matchResources, at.at('matchResources'));
+      validateMutableOperations(spec.matchResources?.resourceRules, at.at('matchResources', 'resourceRules'));
+    },
+    warnings: reservedNameWarnings,
+
+    cells: {
+      PolicyName: ({ spec }) => spec.policyName ?? '',
+      ParamRef: ({ spec }) => formatParamRef(spec.paramRef),
+    },
   },
-  warnings: reservedNameWarnings,
-
-  cells: {
-    PolicyName: ({ spec }) => spec.policyName ?? '',
-    ParamRef: ({ spec }) => formatParamRef(spec.paramRef),
-  },
-});
+);
 
 function fillDefaults({ spec }: MutatingAdmissionPolicyBinding): void {
   defaultMatchResources(spec.matchResources);

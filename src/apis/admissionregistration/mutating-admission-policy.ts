@@ -36,7 +36,8 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
     if (spec.paramKind) validateParamKind(spec.paramKind, at.at('paramKind'));
     validateConstraints(spec, at.at('matchConstraints'));
     const areConditionsOld = old && equalJson(spec.paramKind, old.spec.paramKind) && equalJson(spec.matchConditions, old.spec.matchConditions);
-    if (!areConditionsOld) validateMatchConditions(spec.matchConditions, hasParams, new Set(expressionsOf(old?.spec.matchConditions)), at.at('matchConditions'));
+    if (!areConditionsOld)
+      validateMatchConditions(spec.matchConditions, hasParams, new Set(expressionsOf(old?.spec.matchConditions)), at.at('matchConditions'));
     validateVariables(spec.variables, hasParams, new Set(), at.at('variables'));
     validateMutations(spec, storedMutations(old), at.at('mutations'));
     validateChoice(spec.reinvocationPolicy, REINVOCATION_POLICIES, at.at('reinvocationPolicy'));
@@ -56,7 +57,8 @@ function fillDefaults({ spec }: MutatingAdmissionPolicy): void {
 
 type Spec = MutatingAdmissionPolicy['spec'];
 
-const storedMutations = (old: MutatingAdmissionPolicy | undefined): ReadonlySet<string> => new Set((old?.spec.mutations ?? []).flatMap(({ applyConfiguration }) => applyConfiguration?.expression ?? []));
+const storedMutations = (old: MutatingAdmissionPolicy | undefined): ReadonlySet<string> =>
+  new Set((old?.spec.mutations ?? []).flatMap(({ applyConfiguration }) => applyConfiguration?.expression ?? []));
 
 function validateConstraints({ matchConstraints }: Spec, errors: FieldErrors): void {
   if (!matchConstraints) return errors.required();
@@ -77,7 +79,11 @@ function validateMutation(mutation: Mutation, scope: Omit<ExpressionScope, 'isSt
   const { patchType } = mutation;
   if (patchType === '') return errors.at('patchType').required();
   const patch = PATCHES.find(({ type }) => type === patchType);
-  if (!patch) return errors.at('patchType').notSupported(patchType, PATCHES.map(({ type }) => type));
+  if (!patch)
+    return errors.at('patchType').notSupported(
+      patchType,
+      PATCHES.map(({ type }) => type),
+    );
   const at = errors.at(patch.field);
   const expression = mutation[patch.field]?.expression?.trim() ?? '';
   if (!mutation[patch.field]) at.required(`must be specified when patchType is ${patch.type}`);

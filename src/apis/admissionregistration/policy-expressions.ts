@@ -5,9 +5,7 @@ import { validateExpression } from './match-conditions.ts';
 
 const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
 /** Words of CEL that nothing can be named by. */
-const RESERVED = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
-);
+const RESERVED = new Set('true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '));
 
 /** Values that later expressions of the policy name as `variables.<name>`. */
 export function validateVariables(variables: readonly Variable[] | undefined, hasParams: boolean, stored: ReadonlySet<string>, errors: FieldErrors): void {

@@ -41,7 +41,8 @@ function validateResourceNames(names: readonly string[], errors: FieldErrors): v
 
 function validateRule({ operations = [], apiGroups = [], apiVersions = [], resources = [], scope }: RuleWithOperations, errors: FieldErrors): void {
   validateAllOrSome(operations, 'operations', errors.at('operations'));
-  for (const [index, operation] of operations.entries()) if (!OPERATIONS.includes(operation)) errors.at('operations').index(index).notSupported(operation, OPERATIONS);
+  for (const [index, operation] of operations.entries())
+    if (!OPERATIONS.includes(operation)) errors.at('operations').index(index).notSupported(operation, OPERATIONS);
   validateAllOrSome(apiGroups, 'API groups', errors.at('apiGroups'));
   validateAllOrSome(apiVersions, 'API versions', errors.at('apiVersions'));
   for (const [index, version] of apiVersions.entries()) if (version === '') errors.at('apiVersions').index(index).required();

@@ -6,33 +6,37 @@ import { defaultMatchResources, formatParamRef, validateMatchResources, validate
 import { reservedNameWarnings } from './reserved-names.ts';
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
-const DENY_AND_WARN = 'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
+const DENY_AND_WARN =
+  'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
 
 /** Puts a ValidatingAdmissionPolicy to work: on what, with which parameters, and what a violation leads to. */
-export const validatingAdmissionPolicyBindings = defineResource<ValidatingAdmissionPolicyBinding>('admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', {
-  generation: 'spec',
-  allowsUnconditionalUpdate: false,
+export const validatingAdmissionPolicyBindings = defineResource<ValidatingAdmissionPolicyBinding>(
+  'admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
+  {
+    generation: 'spec',
+    allowsUnconditionalUpdate: false,
 
-  default({ spec }) {
-    defaultMatchResources(spec.matchResources);
-  },
+    default({ spec }) {
+      defaultMatchResources(spec.matchResources);
+    },
 
-  validatesWhole: 'before',
-  validatesMetadataUpdate: false,
-  validate({ spec }, errors) {
-    const at = errors.at('spec');
-    validatePolicyName(spec.policyName ?? '', at.at('policyName'));
-    validateParamRef(spec.paramRef, at.at('paramRef'));
-    validateMatchResources(spec.matchResources, at.at('matchResources'));
-    validateActions(spec.validationActions ?? [], at.at('validationActions'));
-  },
-  warnings: reservedNameWarnings,
+    validatesWhole: 'before',
+    validatesMetadataUpdate: false,
+    validate({ spec }, errors) {
+      const at = errors.at('spec');
+      validatePolicyName(spec.policyName ?? '', at.at('policyName'));
+      validateParamRef(spec.paramRef, at.at('paramRef'));
+      validateMatchResources(spec.matchResources, at.at('matchResources'));
+      validateActions(spec.validationActions ?? [], at.at('validationActions'));
+    },
+    warnings: reservedNameWarnings,
 
-  cells: {
-    PolicyName: ({ spec }) => spec.policyName ?? '',
-    ParamRef: ({ spec }) => formatParamRef(spec.paramRef),
+    cells: {
+      PolicyName: ({ spec }) => spec.policyName ?? '',
+      ParamRef: ({ spec }) => formatParamRef(spec.paramRef),
+    },
   },
-});
+);
 
 export function validatePolicyName(name: string, errors: FieldErrors): void {
   if (name === '') return errors.required();

@@ -89,7 +89,8 @@ function validateOutcomes({ metadata, spec }: ValidatingAdmissionPolicy, stored:
   const scope = { hasParams: spec.paramKind !== undefined, hasAuthorizer: true, variables: spec.variables ?? [] };
   for (const [index, validation] of validations.entries()) validateValidation(validation, scope, stored, errors.at('validations').index(index));
   const at = errors.at('auditAnnotations');
-  if (auditAnnotations.length > MAX_ANNOTATIONS) at.invalid(auditAnnotations.map(printedAnnotation), `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`);
+  if (auditAnnotations.length > MAX_ANNOTATIONS)
+    at.invalid(auditAnnotations.map(printedAnnotation), `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`);
   const keys = new Set<string>();
   for (const [index, annotation] of auditAnnotations.entries()) {
     validateAnnotationKey(annotation.key, metadata.name ?? '', at.index(index).at('key'));

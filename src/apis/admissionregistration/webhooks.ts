@@ -26,7 +26,14 @@ interface Leniency {
   storedExpressions: ReadonlySet<string>;
 }
 
-const STRICT: Leniency = { allowSideEffects: false, allowUnknownReviewVersions: false, allowSameNames: false, allowInvalidSelectors: false, skipMatchConditions: false, storedExpressions: new Set() };
+const STRICT: Leniency = {
+  allowSideEffects: false,
+  allowUnknownReviewVersions: false,
+  allowSameNames: false,
+  allowInvalidSelectors: false,
+  skipMatchConditions: false,
+  storedExpressions: new Set(),
+};
 
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const NO_SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
@@ -34,7 +41,10 @@ const SIDE_EFFECTS = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
 const TIMEOUT_MAX_SECONDS = 30;
 
 /** What configurations of both kinds of webhooks have in common. */
-export const webhookConfigurationRules: Pick<ResourceDefinition<WebhookConfiguration>, 'generation' | 'allowsUnconditionalUpdate' | 'validatesWhole' | 'validatesMetadataUpdate' | 'validate' | 'warnings'> = {
+export const webhookConfigurationRules: Pick<
+  ResourceDefinition<WebhookConfiguration>,
+  'generation' | 'allowsUnconditionalUpdate' | 'validatesWhole' | 'validatesMetadataUpdate' | 'validate' | 'warnings'
+> = {
   generation: 'spec',
   allowsUnconditionalUpdate: false,
   validatesWhole: 'before',
@@ -74,7 +84,8 @@ function leniencyFor(webhooks: readonly Webhook[], old: readonly Webhook[]): Len
     allowUnknownReviewVersions: old.some(({ admissionReviewVersions: versions }) => (versions ?? []).length > 0 && !versions!.some(isKnownReview)),
     allowSameNames: new Set(old.map(({ name }) => name)).size < old.length,
     allowInvalidSelectors: old.some(hasInvalidSelector),
-    skipMatchConditions: webhooks.length === old.length && webhooks.every(({ matchConditions }, index) => equalJson(matchConditions ?? [], old[index]!.matchConditions ?? [])),
+    skipMatchConditions:
+      webhooks.length === old.length && webhooks.every(({ matchConditions }, index) => equalJson(matchConditions ?? [], old[index]!.matchConditions ?? [])),
     storedExpressions: new Set(old.flatMap(({ matchConditions }) => expressionsOf(matchConditions))),
   };
 }
@@ -98,7 +109,8 @@ function validateWebhook(webhook: Webhook, leniency: Leniency, errors: FieldErro
   if (timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > TIMEOUT_MAX_SECONDS)) {
     errors.at('timeoutSeconds').invalid(timeoutSeconds, `the timeout value must be between 1 and ${TIMEOUT_MAX_SECONDS} seconds`);
   }
-  for (const field of ['namespaceSelector', 'objectSelector'] as const) validateLabelSelector(webhook[field], errors.at(field), { allowInvalidValues: leniency.allowInvalidSelectors });
+  for (const field of ['namespaceSelector', 'objectSelector'] as const)
+    validateLabelSelector(webhook[field], errors.at(field), { allowInvalidValues: leniency.allowInvalidSelectors });
   validateOptionalChoice(reinvocationPolicy, REINVOCATION_POLICIES, errors.at('reinvocationPolicy'));
   validateWebhookClientConfig(clientConfig, errors.at('clientConfig'));
   if (!leniency.skipMatchConditions) validateMatchConditions(matchConditions, false, leniency.storedExpressions, errors.at('matchConditions'));
@@ -116,5 +128,6 @@ function validateReviewVersions(versions: readonly string[], leniency: Leniency,
     if (versions.indexOf(version) < index) at.invalid(version, 'duplicate version');
     else for (const error of dns1035LabelErrors(version)) at.invalid(version, error);
   }
-  if (!leniency.allowUnknownReviewVersions && !versions.some(isKnownReview)) errors.invalid(versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`);
+  if (!leniency.allowUnknownReviewVersions && !versions.some(isKnownReview))
+    errors.invalid(versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`);
 }

@@ -1,7 +1,7 @@
 import { quote } from '../../util/field-errors.ts';
 import { parseGoUrl } from '../../util/go-url.ts';
 
-/** Groups of the community: what is defined in them says where it was approved, or that it was not (KEP-1111). */
+/** Groups of the community: what is defined in them says where it was approved, or that it was not (KEP-2337). */
 export const APPROVED_ANNOTATION = 'api-approved.kubernetes.io';
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 

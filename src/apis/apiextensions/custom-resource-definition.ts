@@ -47,7 +47,10 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   validate(definition, errors) {
     const { metadata, spec } = definition;
     const required = `${spec.names.plural}.${spec.group}`;
-    const nameErrors = (name: string, isPrefix: boolean): string[] => [...subdomainName(name, isPrefix), ...(name === required ? [] : ['must be spec.names.plural+"."+spec.group'])];
+    const nameErrors = (name: string, isPrefix: boolean): string[] => [
+      ...subdomainName(name, isPrefix),
+      ...(name === required ? [] : ['must be spec.names.plural+"."+spec.group']),
+    ];
     validateMetadata(metadata, false, nameErrors, errors.at('metadata'));
     validateSpec(spec, STRICT, errors.at('spec'));
     validateRest(definition, undefined, errors);
@@ -66,7 +69,9 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   },
   warnings: ({ spec }, old) => {
     const known = new Set(old ? unknownFormats(old.spec) : []);
-    return unknownFormats(spec).filter((format) => !known.has(format)).map((format) => `unrecognized format ${quote(format)}`);
+    return unknownFormats(spec)
+      .filter((format) => !known.has(format))
+      .map((format) => `unrecognized format ${quote(format)}`);
   },
 
   // The first DELETE only marks it (registry/customresourcedefinition/etcd.go); `src/extensions/` empties the resource and takes the finalizer off.
@@ -95,7 +100,10 @@ function markTerminating({ metadata, status }: CustomResourceDefinition): void {
   delete metadata.deletionGracePeriodSeconds;
   metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), CLEANUP_FINALIZER])];
   const message = 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon';
-  status.conditions = [...conditions, { type: TERMINATING, status: 'True', lastTransitionTime: metadata.deletionTimestamp!, reason: 'InstanceDeletionPending', message }];
+  status.conditions = [
+    ...conditions,
+    { type: TERMINATING, status: 'True', lastTransitionTime: metadata.deletionTimestamp!, reason: 'InstanceDeletionPending', message },
+  ];
 }
 
 function validateRest(definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, errors: FieldErrors): void {

@@ -31,7 +31,8 @@ function validateBelow(schema: JSONSchemaProps, requirePruned: boolean, isResour
   }
 }
 
-export const hasUnprunedDefaults = (schema: JSONSchemaProps | undefined): boolean => someSchema(schema, (inner) => isDefaulted(inner) && hasUnknownFields(inner.default!, inner, isEmbedded(inner)));
+export const hasUnprunedDefaults = (schema: JSONSchemaProps | undefined): boolean =>
+  someSchema(schema, (inner) => isDefaulted(inner) && hasUnknownFields(inner.default!, inner, isEmbedded(inner)));
 
 /** Whether pruning by the schema would take anything away. */
 function hasUnknownFields(value: Json, schema: JSONSchemaProps | undefined, isResource: boolean): boolean {

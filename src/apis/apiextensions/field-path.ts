@@ -34,7 +34,7 @@ function tokensOf(path: string): string[] {
 
 function walk(tokens: readonly string[], schema: JSONSchemaProps, allowsBrackets: boolean): FoundField {
   let found: FoundField = { path: '', root: '', schema };
-  for (let index = 0; index < tokens.length; ) {
+  for (let index = 0; index < tokens.length;) {
     const token = tokens[index]!;
     if (token === '.') {
       found = step(found, required(tokens[index + 1]));

@@ -25,7 +25,7 @@ export interface InternalSpec {
 }
 
 export function internalSpec({ versions: listed }: CustomResourceDefinitionSpec): InternalSpec {
-  const versions = (listed ?? []).map((version) => ({ ...version }));
+  const versions = (listed ?? []).map((version) => Object.assign({}, version));
   return {
     validation: moveUp(versions, 'schema'),
     subresources: moveUp(versions, 'subresources'),
@@ -35,7 +35,10 @@ export function internalSpec({ versions: listed }: CustomResourceDefinitionSpec)
   };
 }
 
-function moveUp<K extends 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>(versions: readonly CustomResourceDefinitionVersion[], field: K): CustomResourceDefinitionVersion[K] {
+function moveUp<K extends 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>(
+  versions: readonly CustomResourceDefinitionVersion[],
+  field: K,
+): CustomResourceDefinitionVersion[K] {
   const value = versions[0]?.[field];
   if (!versions.every((version) => equalJson(version[field], value))) return undefined;
   for (const version of versions) delete version[field];
@@ -46,10 +49,25 @@ function moveUp<K extends 'schema' | 'subresources' | 'additionalPrinterColumns'
 export const subresourcesOf = (spec: InternalSpec, version: CustomResourceDefinitionVersion): CustomResourceSubresources | undefined =>
   spec.versions.some(({ subresources }) => subresources) ? version.subresources : spec.subresources;
 
-const COLUMN: InternalFields = [['Name', 'name', ''], ['Type', 'type', ''], ['Format', 'format', ''], ['Description', 'description', ''], ['Priority', 'priority', 0], ['JSONPath', 'jsonPath', '']];
+const COLUMN: InternalFields = [
+  ['Name', 'name', ''],
+  ['Type', 'type', ''],
+  ['Format', 'format', ''],
+  ['Description', 'description', ''],
+  ['Priority', 'priority', 0],
+  ['JSONPath', 'jsonPath', ''],
+];
 const SUBRESOURCES: InternalFields = [
   ['Status', 'status', []],
-  ['Scale', 'scale', [['SpecReplicasPath', 'specReplicasPath', ''], ['StatusReplicasPath', 'statusReplicasPath', ''], ['LabelSelectorPath', 'labelSelectorPath']]],
+  [
+    'Scale',
+    'scale',
+    [
+      ['SpecReplicasPath', 'specReplicasPath', ''],
+      ['StatusReplicasPath', 'statusReplicasPath', ''],
+      ['LabelSelectorPath', 'labelSelectorPath'],
+    ],
+  ],
 ];
 
 /** As upstream shows them in an error. */
@@ -114,7 +132,14 @@ export const SCHEMA_FIELDS: readonly (readonly [goName: string, name: keyof JSON
   ['XValidations', 'x-kubernetes-validations', null],
 ];
 
-const RULE: InternalFields = [['Rule', 'rule', ''], ['Message', 'message', ''], ['MessageExpression', 'messageExpression', ''], ['Reason', 'reason'], ['FieldPath', 'fieldPath', ''], ['OptionalOldSelf', 'optionalOldSelf']];
+const RULE: InternalFields = [
+  ['Rule', 'rule', ''],
+  ['Message', 'message', ''],
+  ['MessageExpression', 'messageExpression', ''],
+  ['Reason', 'reason'],
+  ['FieldPath', 'fieldPath', ''],
+  ['OptionalOldSelf', 'optionalOldSelf'],
+];
 
 /** How the fields that hold schemas are shown. */
 const NESTED: Partial<Record<keyof JSONSchemaProps, (schema: JSONSchemaProps) => unknown>> = {
@@ -133,9 +158,15 @@ const NESTED: Partial<Record<keyof JSONSchemaProps, (schema: JSONSchemaProps) =>
 
 export function printedSchema(schema: JSONSchemaProps | undefined): object | null {
   if (!schema) return null;
-  return Object.fromEntries(SCHEMA_FIELDS.map(([goName, name, zero]) => [goName, schema[name] === undefined ? zero : (NESTED[name]?.(schema) ?? schema[name])]));
+  return Object.fromEntries(
+    SCHEMA_FIELDS.map(([goName, name, zero]) => [goName, schema[name] === undefined ? zero : (NESTED[name]?.(schema) ?? schema[name])]),
+  );
 }
 
-export const printedItems = (items: JSONSchemaProps['items']): object => ({ Schema: printedSchema(schemaIn(items)), JSONSchemas: Array.isArray(items) ? schemasIn(items).map(printedSchema) : null });
+export const printedItems = (items: JSONSchemaProps['items']): object => ({
+  Schema: printedSchema(schemaIn(items)),
+  JSONSchemas: Array.isArray(items) ? schemasIn(items).map(printedSchema) : null,
+});
 
-const printedMap = (schemas: Record<string, JSONSchemaProps> | undefined): object => Object.fromEntries(Object.entries(schemas ?? {}).map(([key, schema]) => [key, printedSchema(schema)]));
+const printedMap = (schemas: Record<string, JSONSchemaProps> | undefined): object =>
+  Object.fromEntries(Object.entries(schemas ?? {}).map(([key, schema]) => [key, printedSchema(schema)]));

@@ -44,7 +44,8 @@ function validateSchema(schema: Schema, place: Place, errors: FieldErrors): void
   validateMapType(schema, errors);
   validateListType(schema, place.strictness, errors);
   if (place.strictness.requireSoundKeys) validateKeysAndItems(schema, errors);
-  for (const [index, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) validateRule(rule, schema, errors.at('x-kubernetes-validations').index(index));
+  for (const [index, rule] of (schema['x-kubernetes-validations'] ?? []).entries())
+    validateRule(rule, schema, errors.at('x-kubernetes-validations').index(index));
 }
 
 /** The keywords that are not taken, or not here. */
@@ -57,7 +58,8 @@ function validateDialect(schema: Schema, { strictness, isInMetadata, forbidsDefa
   }
   if (type === 'null') errors.at('type').forbidden('type cannot be set to null, use nullable as an alternative');
   if (schemasIn(schema.items).length > 0) errors.at('items').forbidden('items must be a schema object and not an array');
-  if (isInMetadata && schema['x-kubernetes-embedded-resource']) errors.at('x-kubernetes-embedded-resource').forbidden('must not be used inside of resource meta');
+  if (isInMetadata && schema['x-kubernetes-embedded-resource'])
+    errors.at('x-kubernetes-embedded-resource').forbidden('must not be used inside of resource meta');
 }
 
 export const isDefaulted = (schema: Schema): boolean => schema.default !== undefined && schema.default !== null;
@@ -91,7 +93,8 @@ function validateAdditionalProperties(schema: Schema, place: Place, errors: Fiel
   if (Object.keys(schema.properties ?? {}).length > 0 && value !== true) errors.forbidden('additionalProperties and properties are mutual exclusive');
   const inner = schemaIn(value);
   // What is pruned depends on the value there, so that a default's pruning could not be judged.
-  if (inner) validateSchema(inner, place.isInMetadata ? { ...place, forbidsDefaults: 'inside additionalProperties applying to object metadata' } : place, errors);
+  if (inner)
+    validateSchema(inner, place.isInMetadata ? { ...place, forbidsDefaults: 'inside additionalProperties applying to object metadata' } : place, errors);
 }
 
 function validateMapType({ type = '', 'x-kubernetes-map-type': mapType }: Schema, errors: FieldErrors): void {
@@ -140,7 +143,8 @@ function validateMapList(schema: Schema, keys: readonly string[], errors: FieldE
     const property = propertyOf(items, key);
     const isScalar = property?.type !== 'array' && property?.type !== 'object';
     if (!property) errors.at('x-kubernetes-list-map-keys').invalid(keys, 'entries must all be names of item properties');
-    else if (!isScalar) errors.at('items', 'properties').key(key).at('type').invalid(items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map");
+    else if (!isScalar)
+      errors.at('items', 'properties').key(key).at('type').invalid(items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map");
     if (keys.indexOf(key) < index) errors.at('x-kubernetes-list-map-keys').invalid(keys, 'must not contain duplicate entries');
   }
 }

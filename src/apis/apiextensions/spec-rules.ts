@@ -1,6 +1,12 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1123SubdomainErrors } from '../../util/names.ts';
-import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, CustomResourceSubresources, CustomResourceValidation, JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
+import type {
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+  CustomResourceValidation,
+  JSONSchemaProps,
+} from '../facts/types/apiextensions-v1.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { type ConversionStrictness, needsConversion, validateConversion } from './conversion.ts';
 import { validateDefaults } from './defaults.ts';
@@ -33,7 +39,8 @@ export function validateSpec(spec: CustomResourceDefinitionSpec, demanded: Stric
   validateChoice(spec.scope, SCOPES, errors.at('scope'));
   const strictness = { ...demanded, requireStructural: demanded.requireStructural || needsStructure(spec) };
   validateSchemasPresent(spec, internal, strictness, errors.at('versions'));
-  if (spec.preserveUnknownFields && someSchemaOf(spec, isDefaulted)) errors.at('preserveUnknownFields').invalid(true, 'must be false in order to use defaults in the schema');
+  if (spec.preserveUnknownFields && someSchemaOf(spec, isDefaulted))
+    errors.at('preserveUnknownFields').invalid(true, 'must be false in order to use defaults in the schema');
   for (const [index, version] of internal.versions.entries()) {
     validateLabel(version.name, errors.at('versions').index(index).at('name'));
     validateVersion(version, hasStatus(subresourcesOf(internal, version)), strictness, errors.at('versions').index(index));
@@ -46,9 +53,11 @@ export function validateSpec(spec: CustomResourceDefinitionSpec, demanded: Stric
 }
 
 /** Pruning, defaults and Kubernetes' own keywords have a meaning only there. */
-const needsStructure = (spec: CustomResourceDefinitionSpec): boolean => !spec.preserveUnknownFields || someSchemaOf(spec, (schema) => isDefaulted(schema) || hasExtensions(schema));
+const needsStructure = (spec: CustomResourceDefinitionSpec): boolean =>
+  !spec.preserveUnknownFields || someSchemaOf(spec, (schema) => isDefaulted(schema) || hasExtensions(schema));
 
-const hasExtensions = (schema: JSONSchemaProps): boolean => Object.keys(schema).some((field) => field.startsWith('x-kubernetes-') && field !== 'x-kubernetes-map-type');
+const hasExtensions = (schema: JSONSchemaProps): boolean =>
+  Object.keys(schema).some((field) => field.startsWith('x-kubernetes-') && field !== 'x-kubernetes-map-type');
 
 function validateGroup(group: string, errors: FieldErrors): void {
   if (group === '') return errors.required();
@@ -126,15 +135,20 @@ function validateStructure(schema: JSONSchemaProps, { requirePrunedDefaults }: S
 function validateRootForStatus(schema: JSONSchemaProps, errors: FieldErrors): void {
   for (const [goName, name] of SCHEMA_FIELDS) {
     if (schema[name] === undefined || schema[name] === false) continue;
-    if (name === 'type' && schema.type !== 'object') return errors.at('type').invalid(schema.type, 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled');
+    if (name === 'type' && schema.type !== 'object')
+      return errors.at('type').invalid(schema.type, 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled');
     if (!ALLOWED_AT_ROOT.includes(goName)) {
-      return errors.invalid(printedSchema(schema), `only [${ALLOWED_AT_ROOT.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`);
+      return errors.invalid(
+        printedSchema(schema),
+        `only [${ALLOWED_AT_ROOT.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`,
+      );
     }
   }
 }
 
 function validateSpecConversion({ conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, strictness: Strictness, errors: FieldErrors): void {
   if (!conversion) return;
-  if (needsConversion(conversion) && preserveUnknownFields) errors.at('strategy').invalid(conversion.strategy, 'must be None if spec.preserveUnknownFields is true');
+  if (needsConversion(conversion) && preserveUnknownFields)
+    errors.at('strategy').invalid(conversion.strategy, 'must be None if spec.preserveUnknownFields is true');
   validateConversion(conversion, strictness, errors);
 }

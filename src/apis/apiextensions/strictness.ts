@@ -42,7 +42,8 @@ export function strictnessFor(definition: CustomResourceDefinition, old: CustomR
   };
 }
 
-export const isEstablished = ({ status }: CustomResourceDefinition): boolean => (status.conditions ?? []).some(({ type, status: value }) => type === 'Established' && value === 'True');
+export const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
+  (status.conditions ?? []).some(({ type, status: value }) => type === 'Established' && value === 'True');
 
 const hasUnsoundKeys: Parameters<typeof someSchemaOf>[1] = (schema) => {
   const found = new FieldErrors();

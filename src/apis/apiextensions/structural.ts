@@ -64,16 +64,18 @@ export function structuralProblem(schema: Schema | undefined): string | undefine
   return undefined;
 }
 
-export const isStructural = (schema: Schema | undefined): boolean => structuralProblem(schema) === undefined && (schema === undefined || structuralErrors(schema, new FieldErrors()).length === 0);
+export const isStructural = (schema: Schema | undefined): boolean =>
+  structuralProblem(schema) === undefined && (schema === undefined || structuralErrors(schema, new FieldErrors()).length === 0);
 
 /** What breaks the rules, in the order of the texts. `errors` gives the place; nothing is added to it. */
 export function structuralErrors(schema: Schema, errors: FieldErrors): FieldError[] {
   const found = new FieldErrors(errors.path);
   validateInvariants(schema, 'root', found);
   validateCompleteness(schema, schema, found, found);
-  const text = ({ field, body }: FieldError): string => `${field}: ${body}`;
-  return found.list.sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0));
+  return found.list.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : textOf(a) > textOf(b) ? 1 : 0));
 }
+
+const textOf = ({ field, body }: FieldError): string => `${field}: ${body}`;
 
 function validateInvariants(schema: Schema, level: Level, errors: FieldErrors): void {
   const { type = '', properties = {} } = schema;
@@ -88,11 +90,17 @@ function validateInvariants(schema: Schema, level: Level, errors: FieldErrors): 
   const isResource = level === 'root' || schema['x-kubernetes-embedded-resource'] === true;
   for (const field of ['kind', 'apiVersion']) {
     const property = Object.hasOwn(properties, field) ? properties[field] : undefined;
-    if (isResource && property && property.type !== 'string') errors.at('properties').key(field).at('type').invalid(property.type ?? '', 'must be string');
+    if (isResource && property && property.type !== 'string')
+      errors
+        .at('properties')
+        .key(field)
+        .at('type')
+        .invalid(property.type ?? '', 'must be string');
   }
   if (Object.hasOwn(properties, 'metadata')) validateMetadata(properties['metadata']!, isResource, level, errors.at('properties').key('metadata'));
   const isEmptyResource = schema['x-kubernetes-embedded-resource'] && !schema['x-kubernetes-preserve-unknown-fields'] && Object.keys(properties).length === 0;
-  if (isEmptyResource) errors.at('properties').required('must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields');
+  if (isEmptyResource)
+    errors.at('properties').required('must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields');
 }
 
 const isIntOrString = (anyOf: readonly Schema[] | undefined): boolean => equalJson(anyOf, INT_OR_STRING);
@@ -123,7 +131,12 @@ function validateType(schema: Schema, level: Level, errors: FieldErrors): void {
 }
 
 /** The server knows what metadata is; a schema may only narrow names. */
-function validateMetadata({ type = '', properties = {}, default: _judgedElsewhere, ...others }: Schema, isResource: boolean, level: Level, errors: FieldErrors): void {
+function validateMetadata(
+  { type = '', properties = {}, default: _judgedElsewhere, ...others }: Schema,
+  isResource: boolean,
+  level: Level,
+  errors: FieldErrors,
+): void {
   if (isResource && type !== 'object') errors.at('type').invalid(type, 'must be object');
   const namesOnly = Object.keys(properties).every((field) => field === 'name' || field === 'generateName');
   const isMore = !namesOnly || Object.keys(others).length > 0;
@@ -146,11 +159,13 @@ function validateNested(schema: Schema, skipsAnyOf: boolean, errors: FieldErrors
   if (items) validateNested(items, false, errors.at('items'));
   for (const [name, property] of Object.entries(schema.properties ?? {})) validateNested(property, false, errors.at('properties').key(name));
   for (const [field, must] of FORBIDDEN_IN_NESTED) if (isSaid(schema, field)) errors.at(field).forbidden(must);
-  if (schema.properties && Object.hasOwn(schema.properties, 'metadata')) errors.at('properties').key('metadata').forbidden('must not be specified in a nested context');
+  if (schema.properties && Object.hasOwn(schema.properties, 'metadata'))
+    errors.at('properties').key('metadata').forbidden('must not be specified in a nested context');
 }
 
 /** Flags that are false say nothing; a default of false does. */
-const isSaid = (schema: Schema, field: keyof Schema): boolean => schema[field] !== undefined && schema[field] !== null && (schema[field] !== false || field === 'default');
+const isSaid = (schema: Schema, field: keyof Schema): boolean =>
+  schema[field] !== undefined && schema[field] !== null && (schema[field] !== false || field === 'default');
 
 /** What is narrowed must be specified. `place` is where it would have to be, `named` where it is narrowed. */
 function validateCompleteness(narrowing: Schema, schema: Schema | undefined, place: FieldErrors, named: FieldErrors): void {

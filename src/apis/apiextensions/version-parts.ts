@@ -34,7 +34,13 @@ export function validateSubresources({ scale }: CustomResourceSubresources, erro
   if (!scale) return;
   validateScalePath(scale.specReplicasPath, true, ['.spec.'], 'should be a json path under .spec', errors.at('scale', 'specReplicasPath'));
   validateScalePath(scale.statusReplicasPath, true, ['.status.'], 'should be a json path under .status', errors.at('scale', 'statusReplicasPath'));
-  validateScalePath(scale.labelSelectorPath ?? '', false, ['.spec.', '.status.'], 'should be a json path under either .spec or .status', errors.at('scale', 'labelSelectorPath'));
+  validateScalePath(
+    scale.labelSelectorPath ?? '',
+    false,
+    ['.spec.', '.status.'],
+    'should be a json path under either .spec or .status',
+    errors.at('scale', 'labelSelectorPath'),
+  );
 }
 
 function validateScalePath(path: string, isRequired: boolean, roots: readonly string[], must: string, errors: FieldErrors): void {

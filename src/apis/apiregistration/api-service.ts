@@ -45,7 +45,8 @@ export const apiServices = defineResource<APIService>('apiregistration.k8s.io/v1
         prepareForUpdate: keepMetadataForStatus,
         validateUpdate({ status }, _old, errors) {
           for (const [index, condition] of (status.conditions ?? []).entries()) {
-            if (!CONDITION_STATUSES.includes(condition.status)) errors.at('status', 'conditions').index(index).at('status').notSupported(condition.status, CONDITION_STATUSES);
+            if (!CONDITION_STATUSES.includes(condition.status))
+              errors.at('status', 'conditions').index(index).at('status').notSupported(condition.status, CONDITION_STATUSES);
           }
         },
       },
@@ -63,7 +64,7 @@ export const apiServices = defineResource<APIService>('apiregistration.k8s.io/v1
 });
 
 /** There is no other server behind it that could be away. */
-export const locallyAvailable = (now: Date): { type: string; status: string; lastTransitionTime: string; reason: string; message: string } => ({
+const locallyAvailable = (now: Date): { type: string; status: string; lastTransitionTime: string; reason: string; message: string } => ({
   type: 'Available',
   status: 'True',
   lastTransitionTime: timeOf(now),

@@ -36,7 +36,8 @@ export const localSubjectAccessReview =
       validateMetadataEmpty(review, { namespace: review.metadata.namespace }, 'must be empty except for namespace', errors);
       const { resourceAttributes, nonResourceAttributes } = review.spec;
       const asked = resourceAttributes?.namespace ?? '';
-      if (resourceAttributes && asked !== (review.metadata.namespace ?? '')) errors.at('spec', 'resourceAttributes', 'namespace').invalid(asked, 'must match metadata.namespace');
+      if (resourceAttributes && asked !== (review.metadata.namespace ?? ''))
+        errors.at('spec', 'resourceAttributes', 'namespace').invalid(asked, 'must match metadata.namespace');
       if (nonResourceAttributes) errors.at('spec', 'nonResourceAttributes').invalid(printedPath(nonResourceAttributes), 'disallowed on this kind of request');
     });
     if (namespace !== review.metadata.namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
@@ -60,7 +61,13 @@ export const selfSubjectRulesReview =
     if (!spec.namespace) throw badRequest('no namespace on request');
     const { resourceRules, nonResourceRules, isIncomplete, evaluationError } = await authorizer.rulesFor(user, spec.namespace);
     // The question is not repeated in the answer.
-    return { kind, apiVersion, metadata: {}, spec: {}, status: { resourceRules, nonResourceRules, incomplete: isIncomplete, ...(evaluationError && { evaluationError }) } };
+    return {
+      kind,
+      apiVersion,
+      metadata: {},
+      spec: {},
+      status: { resourceRules, nonResourceRules, incomplete: isIncomplete, ...(evaluationError && { evaluationError }) },
+    };
   };
 
 function check(rules: (errors: FieldErrors) => void): void {
@@ -81,7 +88,12 @@ function validateMetadataEmpty({ metadata }: AccessReview, allowed: object, why:
   if (!equalJson(rest, allowed)) errors.at('metadata').invalid(metadata, why);
 }
 
-const subjectOf = ({ spec }: AccessReview): User => ({ name: spec.user ?? '', groups: spec.groups ?? [], ...(spec.uid && { uid: spec.uid }), ...(spec.extra && { extra: spec.extra }) });
+const subjectOf = ({ spec }: AccessReview): User => ({
+  name: spec.user ?? '',
+  groups: spec.groups ?? [],
+  ...(spec.uid && { uid: spec.uid }),
+  ...(spec.extra && { extra: spec.extra }),
+});
 
 async function answer(authorizer: Authorizer, review: AccessReview, user: User): Promise<AccessReview> {
   const { attributes, problems } = questionOf(user, review.spec);

@@ -1,5 +1,5 @@
 import type { AuthorizationAttributes } from '../../registry/authorizer.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
 import { type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../../util/field-selector.ts';
 import { type LabelSelector, labelSelectorOf, parseLabelSelector } from '../../util/label-selector.ts';
 import type { User } from '../../util/user.ts';
@@ -55,8 +55,22 @@ export function questionOf(user: User, { resourceAttributes, nonResourceAttribut
   const fields = fieldSelectorFrom(resourceAttributes.fieldSelector);
   const labels = labelSelectorFrom(resourceAttributes.labelSelector);
   const problems = [...ignored('fieldSelector', fields), ...ignored('labelSelector', labels)];
-  const attributes = { ...NOTHING, user, verb, isResourceRequest: true, apiGroup: group, apiVersion: version === '' ? '*' : version, resource, subresource, namespace, name };
-  return { attributes: { ...attributes, ...(fields.selector && { fieldSelector: fields.selector }), ...(labels.selector && { labelSelector: labels.selector }) }, problems };
+  const attributes = {
+    ...NOTHING,
+    user,
+    verb,
+    isResourceRequest: true,
+    apiGroup: group,
+    apiVersion: version === '' ? '*' : version,
+    resource,
+    subresource,
+    namespace,
+    name,
+  };
+  return {
+    attributes: { ...attributes, ...(fields.selector && { fieldSelector: fields.selector }), ...(labels.selector && { labelSelector: labels.selector }) },
+    problems,
+  };
 }
 
 /** What of a selector was understood. The rest is left out, which asks for more than was meant, never for less. */
@@ -65,7 +79,8 @@ interface Understood<S> {
   isWhole: boolean;
 }
 
-const ignored = (field: string, { selector, isWhole }: Understood<unknown>): string[] => (isWhole ? [] : [`spec.resourceAttributes.${field} ${selector ? 'partially ' : ''}ignored due to parse error`]);
+const ignored = (field: string, { selector, isWhole }: Understood<unknown>): string[] =>
+  isWhole ? [] : [`spec.resourceAttributes.${field} ${selector ? 'partially ' : ''}ignored due to parse error`];
 
 function parsed<S>(parse: () => S): Understood<S> {
   try {
@@ -89,15 +104,17 @@ const LABEL_OPERATORS = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExi
 function labelSelectorFrom({ rawSelector, requirements = [] }: SelectorAttributes = {}): Understood<LabelSelector> {
   if (rawSelector) return parsed(() => parseLabelSelector(rawSelector));
   const known = requirements.flatMap(({ key, operator, values = [] }) =>
-    Object.hasOwn(LABEL_OPERATORS, operator) ? [{ key, operator: LABEL_OPERATORS[operator as keyof typeof LABEL_OPERATORS], values: [...values].sort() }] : [],
+    Object.hasOwn(LABEL_OPERATORS, operator) ? [{ key, operator: LABEL_OPERATORS[operator as keyof typeof LABEL_OPERATORS], values: values.toSorted() }] : [],
   );
   return { ...(known.length > 0 && { selector: labelSelectorOf(known) }), isWhole: known.length === requirements.length };
 }
 
 /** One of the two kinds of attributes, and selectors that are written one way. */
 export function validateAccessSpec({ resourceAttributes, nonResourceAttributes }: AccessSpec, errors: FieldErrors): void {
-  if (resourceAttributes && nonResourceAttributes) errors.at('nonResourceAttributes').invalid(printedPath(nonResourceAttributes), 'cannot be specified in combination with resourceAttributes');
-  if (!resourceAttributes && !nonResourceAttributes) errors.at('resourceAttributes').invalid(null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified');
+  if (resourceAttributes && nonResourceAttributes)
+    errors.at('nonResourceAttributes').invalid(printedPath(nonResourceAttributes), 'cannot be specified in combination with resourceAttributes');
+  if (!resourceAttributes && !nonResourceAttributes)
+    errors.at('resourceAttributes').invalid(null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified');
 }
 
 /** As upstream shows it. */
@@ -117,10 +134,12 @@ export function validateSelectors(attributes: ResourceAttributes | undefined, er
   }
 }
 
-const validateLabelRequirement = (requirement: Requirement, errors: FieldErrors): void => validateRequirement(requirement, errors, { allowUnknownOperators: true });
+const validateLabelRequirement = (requirement: Requirement, errors: FieldErrors): void =>
+  validateRequirement(requirement, errors, { allowUnknownOperators: true });
 
 function validateFieldRequirement({ key, operator, values = [] }: Requirement, errors: FieldErrors): void {
   if (key === '') errors.at('key').required('must be specified');
   if ((operator === 'In' || operator === 'NotIn') && values.length === 0) errors.at('values').required("must be specified when `operator` is 'In' or 'NotIn'");
-  if ((operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0) errors.at('values').forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+  if ((operator === 'Exists' || operator === 'DoesNotExist') && values.length > 0)
+    errors.at('values').forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
 }

@@ -5,7 +5,7 @@ import type { FieldSchema, ListSchema, MapSchema, ObjectSchema, PatchStrategy, S
  * The lines of `types.json`, as `scripts/facts/types-table.ts` writes them:
  *
  *     containers! 2 []Container list=map keys=name patch=merge mergeKey=name
- *     restartPolicy 3 string ? enum Always|Never|OnFailure
+ *     restartPolicy 3 string ? go=v1.RestartPolicy enum Always|Never|OnFailure
  *     ...volumeSource 2 VolumeSource
  *
  * name (`!` required), protobuf number or `-`, type (`[]` list, `<>` list that protobuf wraps, `{}` map), then Go's flags (`*` pointer, `?` omitempty,
@@ -46,7 +46,8 @@ export function parseLine(line: string, resolve: Resolve): ParsedLine {
   if (name.startsWith('...')) return { inlined: typeWord, protoNumber: Number(number) };
   const flags = /^[*?!]+$/.test(words[3] ?? '') ? words[3]! : '';
   const options = new Map(words.slice(flags === '' ? 3 : 4).map((word) => splitOnce(word)));
-  const type = parseType(typeWord, options, enumAt === -1 ? undefined : line.slice(enumAt + ' enum '.length).split('|'), resolve);
+  const values = enumAt === -1 ? undefined : line.slice(enumAt + ' enum '.length).split('|');
+  const type = withGoName(parseType(typeWord, options, values, resolve), options.get('go'));
   const required = name.endsWith('!');
   const patchStrategy = options.get('patch') as PatchStrategy | undefined;
   const mapType = options.get('map') as FieldSchema['mapType'];
@@ -104,6 +105,17 @@ function parseType(word: string, options: ReadonlyMap<string, string>, values: r
   }
   const item = parseItem(word, values, resolve);
   return item.type === 'bytes' && options.has('list') ? { ...item, listType: 'atomic' } : item;
+}
+
+/** `goType` as a struct declares the field: what of it has a name is known by it, the list and its items, the map and its values. */
+function withGoName(type: TypeSchema, goType: string | undefined): TypeSchema {
+  if (goType === undefined || type.type === 'object') return type;
+  if (type.type === 'list') return goType.startsWith('[]') ? { ...type, items: withGoName(type.items, goType.slice(2)) } : { ...type, goName: goType };
+  if (type.type === 'map') {
+    const valueType = /^map\[[^\]]+\](.+)$/.exec(goType)?.[1];
+    return { ...type, goName: goType, values: withGoName(type.values, valueType) };
+  }
+  return { ...type, goName: goType };
 }
 
 function parseItem(word: string, values: readonly string[] | undefined, resolve: Resolve): TypeSchema {

@@ -10,7 +10,7 @@ import { validateResourceBackend } from './ingress-rules.ts';
 const CLUSTER = 'Cluster';
 const NAMESPACE = 'Namespace';
 const CONTROLLER_MAX_BYTES = 250;
-const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';
+export const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';
 
 /** Which controller an ingress is for. */
 export const ingressClasses = defineResource<IngressClass>('networking.k8s.io/v1/ingressclasses', {

@@ -19,6 +19,8 @@ export function validateBindingConditions({ bindingConditions = [], bindingFailu
     if (bindingFailureConditions.indexOf(condition) < index) failed.index(index).duplicate(condition);
     if (bindingConditions.includes(condition)) failed.index(index).invalid(condition, 'bindingFailureConditions must not overlap with bindingConditions');
   }
-  if (bindingConditions.length === 0 && bindingFailureConditions.length > 0) bound.invalid(null, 'bindingConditions are required to use bindingFailureConditions');
-  if (bindingFailureConditions.length === 0 && bindingConditions.length > 0) failed.invalid(null, 'bindingFailureConditions are required to use bindingConditions');
+  if (bindingConditions.length === 0 && bindingFailureConditions.length > 0)
+    bound.invalid(null, 'bindingConditions are required to use bindingFailureConditions');
+  if (bindingFailureConditions.length === 0 && bindingConditions.length > 0)
+    failed.invalid(null, 'bindingFailureConditions are required to use bindingConditions');
 }

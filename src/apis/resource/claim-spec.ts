@@ -1,5 +1,13 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
-import type { DeviceClaim, DeviceClaimConfiguration, DeviceConstraint, DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaimSpec } from '../facts/types/resource-v1.ts';
+import type {
+  DeviceClaim,
+  DeviceClaimConfiguration,
+  DeviceConstraint,
+  DeviceRequest,
+  DeviceSubRequest,
+  ExactDeviceRequest,
+  ResourceClaimSpec,
+} from '../facts/types/resource-v1.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { MAX_CONFIGS, validateConfiguration } from './configuration.ts';
 import { validateUnique, validateList } from './lists.ts';
@@ -8,7 +16,7 @@ import { validateSelectors } from './selectors.ts';
 import { defaultTolerations, validateTolerations } from './taints.ts';
 
 /** What a claim asks for, in an object of its own or in a template (pkg/apis/resource/validation). */
-export const MAX_REQUESTS = 32;
+const MAX_REQUESTS = 32;
 const MAX_CONSTRAINTS = 32;
 const MAX_ALTERNATIVES = 8;
 const EXACT_COUNT = 'ExactCount';
@@ -16,7 +24,13 @@ const ALL = 'All';
 const ONE_OF = 'exactly one of `exactly` or `firstAvailable` is required';
 const UNKNOWN_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
-const TOLERATION: InternalFields = [['Key', 'key', ''], ['Operator', 'operator', ''], ['Value', 'value', ''], ['Effect', 'effect', ''], ['TolerationSeconds', 'tolerationSeconds']];
+const TOLERATION: InternalFields = [
+  ['Key', 'key', ''],
+  ['Operator', 'operator', ''],
+  ['Value', 'value', ''],
+  ['Effect', 'effect', ''],
+  ['TolerationSeconds', 'tolerationSeconds'],
+];
 const SELECTOR: InternalFields = [['CEL', 'cel', [['Expression', 'expression', '']]]];
 const CAPACITY: InternalFields = [['Requests', 'requests']];
 const EXACT: InternalFields = [
@@ -34,9 +48,39 @@ const SPEC: InternalFields = [
     'Devices',
     'devices',
     [
-      ['Requests', 'requests', [['Name', 'name', ''], ['Exactly', 'exactly', EXACT], ['FirstAvailable', 'firstAvailable', ALTERNATIVE]]],
-      ['Constraints', 'constraints', [['Requests', 'requests'], ['MatchAttribute', 'matchAttribute'], ['DistinctAttribute', 'distinctAttribute']]],
-      ['Config', 'config', [['Requests', 'requests'], ['Opaque', 'opaque', [['Driver', 'driver', ''], ['Parameters', 'parameters']]]]],
+      [
+        'Requests',
+        'requests',
+        [
+          ['Name', 'name', ''],
+          ['Exactly', 'exactly', EXACT],
+          ['FirstAvailable', 'firstAvailable', ALTERNATIVE],
+        ],
+      ],
+      [
+        'Constraints',
+        'constraints',
+        [
+          ['Requests', 'requests'],
+          ['MatchAttribute', 'matchAttribute'],
+          ['DistinctAttribute', 'distinctAttribute'],
+        ],
+      ],
+      [
+        'Config',
+        'config',
+        [
+          ['Requests', 'requests'],
+          [
+            'Opaque',
+            'opaque',
+            [
+              ['Driver', 'driver', ''],
+              ['Parameters', 'parameters'],
+            ],
+          ],
+        ],
+      ],
     ],
   ],
 ];
@@ -64,12 +108,23 @@ export function validateClaimSpec({ devices }: ResourceClaimSpec, errors: FieldE
 
 /** `gpu`, and `gpu/large` for its alternatives. */
 export function requestNames({ requests }: DeviceClaim): ReadonlySet<string> {
-  return new Set((requests ?? []).flatMap(({ name, firstAvailable }) => [name, ...(firstAvailable ?? []).map((alternative) => `${name}/${alternative.name}`)]));
+  const names = new Set<string>();
+  for (const { name, firstAvailable } of requests ?? []) {
+    names.add(name);
+    for (const alternative of firstAvailable ?? []) names.add(`${name}/${alternative.name}`);
+  }
+  return names;
 }
 
 /** Each of them the name of a request of the claim. */
 export function validateRequestReferences(references: readonly string[] | undefined, names: ReadonlySet<string>, errors: FieldErrors): void {
-  validateUnique(references, MAX_REQUESTS, (name, at) => validateRequestReference(name, names, at), (name) => name, errors);
+  validateUnique(
+    references,
+    MAX_REQUESTS,
+    (name, at) => validateRequestReference(name, names, at),
+    (name) => name,
+    errors,
+  );
 }
 
 export function validateRequestReference(name: string, names: ReadonlySet<string>, errors: FieldErrors): void {
@@ -82,7 +137,8 @@ function validateRequest({ name, exactly, firstAvailable = [] }: DeviceRequest, 
   validateLabelLikeName(name, errors.at('name'));
   if (exactly && firstAvailable.length > 0) errors.invalid(null, `${ONE_OF}, but multiple fields are set`);
   else if (exactly) validateExact(exactly, errors.at('exactly'));
-  else if (firstAvailable.length > 0) validateUnique(firstAvailable, MAX_ALTERNATIVES, validateAlternative, (alternative) => alternative.name, errors.at('firstAvailable'));
+  else if (firstAvailable.length > 0)
+    validateUnique(firstAvailable, MAX_ALTERNATIVES, validateAlternative, (alternative) => alternative.name, errors.at('firstAvailable'));
   else errors.required(ONE_OF);
 }
 

@@ -61,7 +61,12 @@ export function validateClaimStatus(status: ResourceClaimStatus, old: ResourceCl
   else if (allocation) validateAllocation(allocation, context.requests, errors.at('allocation'));
 }
 
-function validateReservation({ allocation, reservedFor = [] }: ResourceClaimStatus, old: ResourceClaimStatus, { isDeleted }: StatusContext, errors: FieldErrors): void {
+function validateReservation(
+  { allocation, reservedFor = [] }: ResourceClaimStatus,
+  old: ResourceClaimStatus,
+  { isDeleted }: StatusContext,
+  errors: FieldErrors,
+): void {
   if (!allocation) return errors.forbidden('may not be specified when `allocated` is not set');
   const isNew = (consumer: ResourceClaimConsumerReference): boolean => !(old.reservedFor ?? []).some((other) => equalJson(other, consumer));
   if (isDeleted && reservedFor.some(isNew)) errors.forbidden('new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set');

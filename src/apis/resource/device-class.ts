@@ -33,5 +33,6 @@ function validateSpec({ selectors, config, extendedResourceName }: DeviceClass['
   validateSelectors(selectors, old !== undefined && equalJson(selectors, old.selectors), errors.at('selectors'));
   const isConfigStored = old !== undefined && equalJson(config, old.config);
   validateList(config, MAX_CONFIGS, (item, at) => validateConfiguration(item, isConfigStored, at), errors.at('config'));
-  if (extendedResourceName !== undefined && !isExtendedResource(extendedResourceName)) errors.at('extendedResourceName').invalid(extendedResourceName, 'must be a valid extended resource name');
+  if (extendedResourceName !== undefined && !isExtendedResource(extendedResourceName))
+    errors.at('extendedResourceName').invalid(extendedResourceName, 'must be a valid extended resource name');
 }

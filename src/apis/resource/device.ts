@@ -16,7 +16,8 @@ const MAX_CONSUMPTIONS = 2;
 const MAX_COUNTERS = 32;
 const COUNTER_NAME_MAX_BYTES = 63;
 const ATTRIBUTE_VALUE_MAX_BYTES = 64;
-const NODES_OF_ONE = 'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
+const NODES_OF_ONE =
+  'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
 const NODES_NOT_ALLOWED = '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
 const ONE_VALUE = 'exactly one value must be specified';
 const VALUES = ['int', 'bool', 'string', 'version'] as const;
@@ -38,10 +39,18 @@ export function validateDevice(device: Device, old: Device | undefined, choosesN
   const { name, attributes = {}, capacity = {}, taints } = device;
   validateLabelLikeName(name, errors.at('name'));
   const count = Object.keys(attributes).length + Object.keys(capacity).length;
-  if (count > MAX_ATTRIBUTES_AND_CAPACITIES) errors.invalid(count, `the total number of attributes and capacities must not exceed ${MAX_ATTRIBUTES_AND_CAPACITIES}`);
+  if (count > MAX_ATTRIBUTES_AND_CAPACITIES)
+    errors.invalid(count, `the total number of attributes and capacities must not exceed ${MAX_ATTRIBUTES_AND_CAPACITIES}`);
   const isShared = device.allowMultipleAllocations ?? false;
   validateEntries(attributes, Infinity, QUALIFIED_NAME_MAX_BYTES, validateQualifiedName, validateAttribute, errors.at('attributes'));
-  validateEntries(capacity, Infinity, QUALIFIED_NAME_MAX_BYTES, validateQualifiedName, (item, at) => validateCapacity(item, isShared, at), errors.at('capacity'));
+  validateEntries(
+    capacity,
+    Infinity,
+    QUALIFIED_NAME_MAX_BYTES,
+    validateQualifiedName,
+    (item, at) => validateCapacity(item, isShared, at),
+    errors.at('capacity'),
+  );
   if (!old || !equalJson(old.taints, taints)) validateList(taints, MAX_TAINTS, validateTaint, errors.at('taints'));
   validateUnique(device.consumesCounters, MAX_CONSUMPTIONS, validateConsumption, ({ counterSet }) => counterSet, errors.at('consumesCounters'));
   if (choosesNodes) validateNodes(device, errors);
@@ -76,11 +85,14 @@ function validateLength(value: string, errors: FieldErrors): void {
   if (Buffer.byteLength(value) > ATTRIBUTE_VALUE_MAX_BYTES) errors.tooLong(ATTRIBUTE_VALUE_MAX_BYTES);
 }
 
+const isNumber = (part: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(part);
+
+const areParts = (text: string | undefined, isGood: (part: string) => boolean): boolean =>
+  text === undefined || text.split('.').every((part) => part !== '' && isGood(part));
+
 function isSemver(version: string): boolean {
   const { core, prerelease, build } = SEMVER.exec(version)?.groups ?? {};
   if (core === undefined) return false;
-  const isNumber = (part: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(part);
-  const areParts = (text: string | undefined, isGood: (part: string) => boolean): boolean => text === undefined || text.split('.').every((part) => part !== '' && isGood(part));
   return areParts(core, isNumber) && areParts(prerelease, (part) => isNumber(part) || /[a-zA-Z-]/.test(part)) && areParts(build, () => true);
 }
 

@@ -10,7 +10,13 @@ export function validateList<T>(list: readonly T[] | null | undefined, max: numb
 }
 
 /** The same, and no two items have one key. */
-export function validateUnique<T>(list: readonly T[] | null | undefined, max: number, validateItem: Item<T>, keyOf: (item: T) => string, errors: FieldErrors): void {
+export function validateUnique<T>(
+  list: readonly T[] | null | undefined,
+  max: number,
+  validateItem: Item<T>,
+  keyOf: (item: T) => string,
+  errors: FieldErrors,
+): void {
   validateList(list, max, validateItem, errors);
   if (!list || list.length > max) return;
   const keys = new Set<string>();
@@ -22,7 +28,14 @@ export function validateUnique<T>(list: readonly T[] | null | undefined, max: nu
 }
 
 /** A map: keys are judged where the map is, values at their key, which is cut in the middle where it is too long to show. */
-export function validateEntries<T>(map: Record<string, T> | undefined, max: number, shownKeyLength: number, validateKey: Item<string>, validateValue: Item<T>, errors: FieldErrors): void {
+export function validateEntries<T>(
+  map: Record<string, T> | undefined,
+  max: number,
+  shownKeyLength: number,
+  validateKey: Item<string>,
+  validateValue: Item<T>,
+  errors: FieldErrors,
+): void {
   const entries = Object.entries(map ?? {});
   if (entries.length > max) return errors.tooMany(entries.length, max);
   for (const [key, value] of entries) {

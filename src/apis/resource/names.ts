@@ -10,7 +10,9 @@ const cIdentifierExpression = new RegExp(`^${C_IDENTIFIER}$`);
 const C_IDENTIFIER_ERROR = patternError(
   "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
   C_IDENTIFIER,
-  ...['my_name', 'MY_NAME', 'MyName'],
+  'my_name',
+  'MY_NAME',
+  'MyName',
 );
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Forms that google/uuid reads but that are not the normal one: braces, a prefix, no dashes, capitals. */
@@ -66,7 +68,12 @@ function validateCIdentifier(id: string, errors: FieldErrors): void {
 export function validateUid(uid: string, errors: FieldErrors): void {
   if (UUID.test(uid)) return;
   const isReadable = ANY_UUID.test(uid);
-  errors.invalid(uid, isReadable ? 'uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters' : `error validating uid: ${uuidError(uid)}`);
+  errors.invalid(
+    uid,
+    isReadable
+      ? 'uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters'
+      : `error validating uid: ${uuidError(uid)}`,
+  );
 }
 
 /** What google/uuid says. */

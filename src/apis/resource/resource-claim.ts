@@ -38,7 +38,12 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
         },
         validateUpdate({ metadata, spec, status }, old, errors) {
           validateFinalizerNames(metadata, errors);
-          validateClaimStatus(status, old.status, { isDeleted: metadata.deletionTimestamp !== undefined, requests: requestNames(spec.devices) }, errors.at('status'));
+          validateClaimStatus(
+            status,
+            old.status,
+            { isDeleted: metadata.deletionTimestamp !== undefined, requests: requestNames(spec.devices) },
+            errors.at('status'),
+          );
         },
       },
     },

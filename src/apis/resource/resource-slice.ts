@@ -71,7 +71,13 @@ function validateSpec(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefine
   if (spec.sharedCounters && spec.devices) errors.invalid('', 'only one of `sharedCounters` or `devices` is allowed');
   const oldDevices = new Map((old?.devices ?? []).map((device) => [device.name, device]));
   const choosesNodes = spec.perDeviceNodeSelection ?? false;
-  validateUnique(spec.devices, maxDevices(spec.devices ?? []), (device, at) => validateDevice(device, oldDevices.get(device.name), choosesNodes, at), ({ name }) => name, errors.at('devices'));
+  validateUnique(
+    spec.devices,
+    maxDevices(spec.devices ?? []),
+    (device, at) => validateDevice(device, oldDevices.get(device.name), choosesNodes, at),
+    ({ name }) => name,
+    errors.at('devices'),
+  );
   validateUnique(spec.sharedCounters, MAX_COUNTER_SETS, validateCounterSet, ({ name }) => name, errors.at('sharedCounters'));
 }
 
@@ -93,8 +99,11 @@ function validateNodes(spec: ResourceSliceSpec, errors: FieldErrors): void {
     const terms = nodeSelector.nodeSelectorTerms ?? [];
     if (terms.length !== 1) errors.at('nodeSelector', 'nodeSelectorTerms').invalid(terms, 'must have exactly one node selector term');
   }
-  for (const field of ['allNodes', 'perDeviceNodeSelection'] as const) if (spec[field] === false) errors.at(field).invalid(false, 'must be either unset or set to true');
-  const given = (['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'] as const).filter((field) => Boolean(spec[field])).map((field) => `\`${field}\``);
+  for (const field of ['allNodes', 'perDeviceNodeSelection'] as const)
+    if (spec[field] === false) errors.at(field).invalid(false, 'must be either unset or set to true');
+  const given = (['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'] as const)
+    .filter((field) => Boolean(spec[field]))
+    .map((field) => `\`${field}\``);
   if (given.length === 0) errors.required(ONE_OF);
   else if (given.length > 1) errors.invalid(`{${given.join(', ')}}`, `${ONE_OF}, but multiple fields are set`);
 }

@@ -5,7 +5,7 @@ import { validateList } from './lists.ts';
 const MAX_SELECTORS = 32;
 const EXPRESSION_MAX_BYTES = 10 * 1024;
 
-export interface DeviceExpressionProblem {
+interface DeviceExpressionProblem {
   type: 'required' | 'invalid' | 'internal' | 'tooCostly';
   detail: string;
 }

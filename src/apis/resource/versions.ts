@@ -10,7 +10,12 @@ const deprecation = (version: string, kind: string, since: string, removed: stri
   `${GROUP}/${version} ${kind} is deprecated in ${since}+, unavailable in ${removed}+`;
 
 /** `flatten` and `nest` are the ways from v1beta1 and back; absent where its fields are v1's too. `fill` are v1's defaults. */
-export function betaVersions<T extends ApiObject>(kind: string, fill?: (object: T) => void, flatten?: (object: T) => void, nest?: (object: T) => void): OtherVersion[] {
+export function betaVersions<T extends ApiObject>(
+  kind: string,
+  fill?: (object: T) => void,
+  flatten?: (object: T) => void,
+  nest?: (object: T) => void,
+): OtherVersion[] {
   const beta2 = sameInVersion(GROUP, 'v1', 'v1beta2', deprecation('v1beta2', kind, 'v1.36', 'v1.39'));
   const beta1 = sameInVersion(GROUP, 'v1', 'v1beta1', deprecation('v1beta1', kind, 'v1.35', 'v1.38'));
   const filled = fill as ((object: ApiObject) => void) | undefined;
@@ -41,7 +46,8 @@ export function flattenRequests({ devices }: ResourceClaimSpec): void {
   for (const request of devices.requests ?? []) {
     const fields = request as unknown as Fields;
     const given = EXACT_FIELDS.filter((field) => fields[field] !== undefined && fields[field] !== '');
-    if (given.length > 0) request.exactly = Object.fromEntries(given.map((field) => [field, fields[field]])) as unknown as NonNullable<DeviceRequest['exactly']>;
+    if (given.length > 0)
+      request.exactly = Object.fromEntries(given.map((field) => [field, fields[field]])) as unknown as NonNullable<DeviceRequest['exactly']>;
     if (request.exactly) request.exactly.deviceClassName ??= '';
     for (const field of EXACT_FIELDS) delete fields[field];
   }
@@ -70,5 +76,8 @@ function dropZero(spec: ResourceSliceSpec): void {
 
 export function nestDevices({ spec }: ResourceSlice): void {
   if (!spec.devices) return;
-  spec.devices = spec.devices.map((device) => ({ name: device.name, basic: Object.fromEntries(Object.entries(device).filter(([field]) => !FLAT_DEVICE_FIELDS.has(field))) }) as unknown as Device);
+  spec.devices = spec.devices.map(
+    (device) =>
+      ({ name: device.name, basic: Object.fromEntries(Object.entries(device).filter(([field]) => !FLAT_DEVICE_FIELDS.has(field))) }) as unknown as Device,
+  );
 }

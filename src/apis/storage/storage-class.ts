@@ -14,7 +14,7 @@ const DELETE = 'Delete';
 const IMMEDIATE = 'Immediate';
 const RECLAIM_POLICIES = [DELETE, 'Retain'];
 const BINDING_MODES = [IMMEDIATE, 'WaitForFirstConsumer'];
-const DEFAULT_ANNOTATIONS = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
+export const DEFAULT_ANNOTATIONS = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
 
 /** A kind of storage that claims can ask for by its name. */
 export const storageClasses = defineResource<StorageClass>('storage.k8s.io/v1/storageclasses', {

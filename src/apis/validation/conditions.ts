@@ -11,7 +11,11 @@ const reasonExpression = new RegExp(`^${REASON}$`);
 const REASON_ERROR = patternError(
   "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
   REASON,
-  ...['my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB'],
+  'my_name',
+  'MY_NAME',
+  'MyName',
+  'ReasonA,ReasonB',
+  'ReasonA:ReasonB',
 );
 
 /** Of one list: a type stands once. */

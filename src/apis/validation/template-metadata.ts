@@ -23,5 +23,6 @@ const UNUSED_METADATA: Record<string, string> = {
 export function validateTemplateMetadata(metadata: ObjectMeta, errors: FieldErrors): void {
   validateAnnotations(metadata.annotations, errors.at('annotations'));
   validateLabels(metadata.labels, errors.at('labels'));
-  for (const [field, name] of Object.entries(UNUSED_METADATA)) if ((metadata as Record<string, unknown>)[field] !== undefined) errors.at(name).forbidden('cannot be set');
+  for (const [field, name] of Object.entries(UNUSED_METADATA))
+    if ((metadata as Record<string, unknown>)[field] !== undefined) errors.at(name).forbidden('cannot be set');
 }

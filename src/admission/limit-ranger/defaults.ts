@@ -1,0 +1,33 @@
+import type { Container, LimitRange, Pod, ResourceRequirements } from '../../apis/facts/types/core-v1.ts';
+
+const ANNOTATION = 'kubernetes.io/limit-ranger';
+
+type Amounts = Readonly<Record<string, string>>;
+
+/** Fills in what containers leave open, and notes in an annotation what was filled in. */
+export function applyDefaults({ metadata, spec }: Pod, range: LimitRange): void {
+  const items = (range.spec.limits ?? []).filter(({ type }) => type === 'Container');
+  const requests: Amounts = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest));
+  const limits: Amounts = Object.assign({}, ...items.map((item) => item.default));
+  const notes = [...fillAll(spec.containers ?? [], 'container', requests, limits), ...fillAll(spec.initContainers ?? [], 'init container', requests, limits)];
+  if (notes.length > 0) metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` };
+}
+
+function fillAll(containers: readonly Container[], what: string, requests: Amounts, limits: Amounts): string[] {
+  return containers.flatMap(({ name, resources }) => {
+    const filled = [
+      ['request', fill(resources, 'requests', requests)],
+      ['limit', fill(resources, 'limits', limits)],
+    ] as const;
+    return filled.filter(([, names]) => names.length > 0).map(([side, names]) => `${names.join(', ')} ${side} for ${what} ${name}`);
+  });
+}
+
+function fill(resources: ResourceRequirements, side: 'requests' | 'limits', defaults: Amounts): string[] {
+  const given = resources[side] ?? {};
+  const missing = Object.keys(defaults)
+    .filter((name) => !Object.hasOwn(given, name))
+    .toSorted();
+  if (missing.length > 0) resources[side] = { ...defaults, ...given };
+  return missing;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.ts';
+import { claimAccessCheck } from './claim-access.ts';
+
+const allowing = (...allowed: string[]): Authorizer => ({
+  authorize: ({ verb, subresource, name }: AuthorizationAttributes) => ({
+    decision: allowed.includes(`${verb} ${subresource} ${name}`.trim()) ? 'allow' : 'noOpinion',
+    reason: '',
+  }),
+  rulesFor: () => ({ resourceRules: [], nonResourceRules: [], isIncomplete: false }),
+});
+const labelsOf = (namespace: string): Record<string, string> => (namespace === 'admin' ? { 'resource.kubernetes.io/admin-access': 'true' } : {});
+
+const attributes = (more: object): AdmissionAttributes =>
+  ({
+    operation: 'CREATE',
+    group: 'resource.k8s.io',
+    version: 'v1',
+    resource: 'resourceclaims',
+    subresource: '',
+    kind: { kind: 'ResourceClaim' },
+    namespace: 'ns',
+    name: 'c',
+    options: {},
+    user: { name: 'system:serviceaccount:ns:driver', groups: [], extra: { 'authentication.kubernetes.io/node-name': ['n1'] } },
+    ...more,
+  }) as unknown as AdmissionAttributes;
+const claim = (adminAccess: boolean): object => ({
+  metadata: { name: 'c' },
+  spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'c', adminAccess } }] } },
+});
+
+test('admin access is for marked namespaces', async () => {
+  const check = claimAccessCheck(allowing(), labelsOf);
+  await check.validate(attributes({ object: claim(false) }));
+  await check.validate(attributes({ object: claim(true), namespace: 'admin' }));
+  await expect(check.validate(attributes({ object: claim(true) }))).rejects.toThrow(
+    'spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label',
+  );
+});
+
+const allocation = { devices: {}, nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] }] } };
+const device = { driver: 'd.example.com', pool: 'p', device: 'dev', conditions: null };
+const update = (status: object, old: object, options: object = {}): AdmissionAttributes =>
+  attributes({
+    operation: 'UPDATE',
+    subresource: 'status',
+    options,
+    object: { metadata: { name: 'c' }, status },
+    oldObject: { metadata: { name: 'c' }, status: old },
+  });
+
+test.each([
+  [
+    update({ allocation }, {}),
+    'update binding',
+    'requires resource="resourceclaims/binding", verb="update" permission: resourceclaims.resource.k8s.io is forbidden: User "system:serviceaccount:ns:driver" cannot update resource "resourceclaims/binding" in API group "resource.k8s.io" at the cluster scope',
+  ],
+  [
+    update({ allocation, devices: [device] }, { allocation }, { kind: 'PatchOptions' }),
+    'associated-node:patch driver d.example.com',
+    'verb="[associated-node:patch arbitrary-node:patch]" permission',
+  ],
+  [
+    update({ allocation: { devices: {} }, devices: [] }, { allocation: { devices: {} }, devices: [device] }),
+    'arbitrary-node:update driver d.example.com',
+    'verb="[arbitrary-node:update]" permission',
+  ],
+])('%#', async (write, right, why) => {
+  await expect(claimAccessCheck(allowing(), labelsOf).validate(write)).rejects.toThrow(why);
+  await expect(claimAccessCheck(allowing(right), labelsOf).validate(write)).resolves.toBeUndefined();
+});

@@ -1,0 +1,78 @@
+import { type Apply, appliedObject } from '../registry/apply-ownership.ts';
+import type { ResourceStore, WriteOptions } from '../registry/store.ts';
+import { apiVersionOf } from '../util/api-object.ts';
+import { badRequest, conflict } from '../util/errors.ts';
+import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
+import { isJsonObject, parseJson } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import type { ServerRequest } from './request.ts';
+import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
+import type { ResourceTarget } from './target.ts';
+
+/** What an apply patch makes of the object that is there, or of none (endpoints/handlers/patch.go applyPatcher). */
+export async function applier(request: ServerRequest, target: ResourceTarget, bytes: Buffer, options: WriteOptions & { force: boolean }): Promise<Parameters<ResourceStore['update']>[3]> {
+  const duplicates: DuplicateKeys = new Map();
+  const config = await readConfig(bytes, duplicates);
+  const { info } = request;
+  const { store, served, subresource } = target;
+  const namespace = namespaceOf(request, target);
+  const name = nameOf(request);
+  return async (current) => {
+    const write = { definition: store.definition, context: request, options: { ...options, subresource: info.subresource, apiVersion: apiVersionOf(served.group, served.version) }, now: target.environment.now() };
+    const apply: Apply = { ...write, served, subresource, config, force: options.force };
+    const object = appliedObject(apply, current);
+    if (duplicates.size > 0) await complainOfDuplicates(request, bytes, options);
+    if (object.metadata.uid && current === undefined) {
+      const why = `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`;
+      throw conflict({ group: info.apiGroup, resource: info.resource }, name, why);
+    }
+    placeInNamespace(object, namespace);
+    checkName(object, name);
+    return object;
+  };
+}
+
+const notYaml = (why: string): Error => badRequest(`error decoding YAML: ${why}`);
+
+/** Most clients send JSON, which is YAML and far quicker to read. */
+async function readConfig(bytes: Buffer, duplicates: DuplicateKeys): Promise<JsonObject> {
+  const value = readJson(bytes, duplicates) ?? (await readYaml(bytes, duplicates));
+  if (value === null) return {};
+  if (!isJsonObject(value)) {
+    const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
+    throw notYaml(`error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into Go value of type map[string]interface {}`);
+  }
+  return value;
+}
+
+const OPENING_BRACE = 0x7b;
+
+function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json | undefined {
+  if (bytes[0] !== OPENING_BRACE) return undefined;
+  try {
+    return parseJson(bytes, duplicates);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    duplicates.clear();
+    return undefined;
+  }
+}
+
+async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json> {
+  const { YamlError, parseYaml } = await import('../util/yaml.ts');
+  try {
+    return parseYaml(bytes.toString('utf8'), duplicates);
+  } catch (error) {
+    throw error instanceof YamlError ? notYaml(`error converting YAML to JSON: ${error.message}`) : error;
+  }
+}
+
+/** Told after all else, as upstream reads the text a second time only then. */
+async function complainOfDuplicates(request: ServerRequest, bytes: Buffer, { fieldValidation }: WriteOptions): Promise<void> {
+  if (fieldValidation === 'Ignore') return;
+  const { repeatedKeys } = await import('../util/yaml-duplicates.ts');
+  const lines = repeatedKeys(bytes.toString('utf8')).map(({ line, key }) => `  line ${line}: key ${JSON.stringify(key)} already set in map`);
+  const message = `error converting YAML to JSON: yaml: unmarshal errors:\n${lines.join('\n')}`;
+  if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${message}`);
+  request.warn(message);
+}

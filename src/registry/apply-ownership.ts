@@ -1,0 +1,154 @@
+import { clone } from '../schema/clone.ts';
+import { DecodeError, convert } from '../schema/decode.ts';
+import { conflictError } from '../schema/ownership/conflict-error.ts';
+import { difference, hasPath, isEmpty, setOf } from '../schema/ownership/field-set.ts';
+import { MIGRATING_MANAGER, lastAppliedFields, updateLastApplied } from '../schema/ownership/last-applied.ts';
+import { ItemError } from '../schema/ownership/list-items.ts';
+import { ManagedFieldsError, type Managers, encodeManagers, storedManagers } from '../schema/ownership/managers.ts';
+import { type Writer, ownersAfterApply, ownersAfterUpdate } from '../schema/ownership/own.ts';
+import { parentManagers, scaleManagers } from '../schema/ownership/scale-managers.ts';
+import { typePlanOf } from '../schema/ownership/type-plan.ts';
+import { type Application, OwnershipConflicts, type Versioned } from '../schema/ownership/updater.ts';
+import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../util/api-object.ts';
+import { badRequest, unknownError } from '../util/errors.ts';
+import { isJsonObject } from '../util/json.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import type { ServedVersion, Subresource } from './definition.ts';
+import { type Write, parentVersion, readThrough, replicasPaths, setEntries, writerOf } from './field-ownership.ts';
+import { type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
+
+/** A server-side apply of one object (KEP-555). */
+export interface Apply extends Write {
+  /** The group-version in the path. */
+  served: ServedVersion;
+  subresource: Subresource | undefined;
+  /** As the client sent it: only what it wants to own. */
+  config: JsonObject;
+  force: boolean;
+}
+
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+
+/**
+ * What is to be stored when `config` is applied to the stored object, or to none: merged, with defaults, with its managedFields settled. Throws
+ * conflicts as 409, and what is no object of its type as upstream does. The stored object stays as it is.
+ */
+export function appliedObject(apply: Apply, live: ApiObject | undefined): ApiObject {
+  const { definition, subresource } = apply;
+  checkType(apply);
+  if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil');
+  try {
+    return subresource !== undefined && isOfOtherKind(definition, subresource) && live ? appliedToScale(apply, subresource, live) : appliedToObject(apply, live);
+  } catch (error) {
+    if (error instanceof OwnershipConflicts) throw conflictError(error.conflicts);
+    if (error instanceof ManagedFieldsError) throw unknownError(`failed to decode managed fields: ${error.message}`);
+    throw error instanceof ItemError ? unknownError(`failed to merge config: ${error.message}`) : error;
+  }
+}
+
+const kindOf = ({ served, subresource }: Apply): GroupVersionKind & { schema: ObjectSchema } => subresource ?? served;
+
+const showKind = (group: string, version: string, kind: string): string => `${group}/${version}, Kind=${kind}`;
+
+function checkType(apply: Apply): void {
+  const { apiVersion, kind } = apply.config;
+  const expected = kindOf(apply);
+  if (apiVersion === apiVersionOf(expected.group, expected.version) && kind === expected.kind) return;
+  const [first = '', second, ...more] = typeof apiVersion === 'string' ? apiVersion.split('/') : [];
+  const [group, version] = second === undefined ? ['', first] : [first, second];
+  const shown = more.length > 0 ? showKind('', '', '') : showKind(group, version, typeof kind === 'string' ? kind : '');
+  throw badRequest(`invalid object type: ${shown}`);
+}
+
+/** `default/web; apps/v1, Kind=Deployment`: the object as upstream's errors name it. */
+function subject(apply: Apply): string {
+  const metadata = isJsonObject(apply.config['metadata']) ? apply.config['metadata'] : {};
+  const { group, version, kind } = kindOf(apply);
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${showKind(group, version, kind)}`;
+}
+
+function appliedToObject(apply: Apply, live: ApiObject | undefined): ApiObject {
+  const { definition, options, served } = apply;
+  const way = wayOfWriting(definition, options.subresource ?? '');
+  const apiVersion = apiVersionOf(served.group, served.version);
+  const before = live === undefined ? way.nothing(apiVersion) : way.fromStored(live, apiVersion);
+  const tracked = trackedManagers(apply, way, before, storedManagers(live?.metadata.managedFields));
+  const { object, managers } = applied(apply, way, before, tracked);
+  const result = object === undefined ? clone(live!) : storedForm(apply, object);
+  updateAnnotation(apply, result);
+  setEntries(result, encodeManagers(managers));
+  return result;
+}
+
+/** Where nobody tracked owners so far, one stands for all that was there before. */
+function trackedManagers(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers): Managers {
+  if (managers.size > 0) return managers;
+  const writer: Writer = { ...writerOf(apply, live.apiVersion), name: BEFORE_FIRST_APPLY };
+  return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer);
+}
+
+/** kubectl takes fields from others without asking, where they are as its client-side apply left them. */
+function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers): Application {
+  const config: Versioned = { apiVersion: live.apiVersion, plan: live.plan, value: apply.config };
+  validate(apply, config);
+  const writer = writerOf(apply, live.apiVersion);
+  try {
+    return ownersAfterApply(way, live, config, managers, writer, apply.force);
+  } catch (error) {
+    if (!(error instanceof OwnershipConflicts) || apply.options.fieldManager !== MIGRATING_MANAGER) throw error;
+    const allowed = lastAppliedFields(live);
+    if (allowed === undefined) throw error;
+    const all = setOf(...error.conflicts.map(({ path }) => path));
+    if (!isEmpty(difference(all, allowed))) throw new OwnershipConflicts(error.conflicts.filter(({ path }) => !hasPath(allowed, path)));
+    return ownersAfterApply(way, live, config, managers, writer, true);
+  }
+}
+
+function validate(apply: Apply, { plan, value }: Versioned): void {
+  try {
+    validateApplied(plan, value);
+  } catch (error) {
+    throw error instanceof TypeMismatch ? unknownError(`failed to create typed patch object (${subject(apply)}): ${error.message}`) : error;
+  }
+}
+
+/** What was merged, read as its type, with defaults, as it is stored. */
+function storedForm(apply: Apply, { value }: Versioned): ApiObject {
+  const { served } = apply;
+  const object = decoded(apply, served.schema, value);
+  served.default?.(object);
+  return served.toStored?.(object) ?? object;
+}
+
+function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject): ApiObject {
+  const { group, version, kind } = kindOf(apply);
+  try {
+    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = convert(schema, value);
+    return { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw unknownError(`failed to convert new object (${subject(apply)}) to proper version: unable to convert unstructured object to ${showKind(group, version, kind)}: ${error.message}`);
+  }
+}
+
+function updateAnnotation({ options, config }: Apply, object: ApiObject): void {
+  if (options.fieldManager === MIGRATING_MANAGER) updateLastApplied(object as unknown as JsonObject, config);
+}
+
+/** The scale is what is applied to; what becomes of it is written into the object. */
+function appliedToScale(apply: Apply, subresource: Subresource, live: ApiObject): ApiObject {
+  const { definition, options } = apply;
+  const way = wayOfWriting(definition, options.subresource ?? '');
+  const parent = storedManagers(live.metadata.managedFields);
+  const paths = replicasPaths(definition, subresource);
+  const before = readThrough(way, subresource, live);
+  const tracked = trackedManagers(apply, way, before, scaleManagers(parent, paths));
+  const { object, managers } = applied(apply, way, { ...before, plan: typePlanOf(subresource.schema) }, tracked);
+  const scale = decoded(apply, subresource.schema, (object ?? before).value);
+  const result = subresource.write!(clone(live), scale);
+  setEntries(result, encodeManagers(parentManagers(parent, managers, paths, parentVersion(apply, paths))));
+  return result;
+}

@@ -1,0 +1,170 @@
+import { equalJson } from '../../util/json-equal.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+import { type Comparison, compareObjects, isSame } from './compare.ts';
+import { type FieldSet, difference, intersection, isEmpty, pathsOf, union } from './field-set.ts';
+import { fieldsOf } from './fields-of.ts';
+import type { Manager, Managers, ManagersDraft } from './managers.ts';
+import { mergeObjects } from './merge.ts';
+import { type PathElement } from './path-element.ts';
+import { removeFields } from './remove.ts';
+import { reconciled, withNamedFields } from './schema-aware-sets.ts';
+import type { TypePlan } from './type-plan.ts';
+
+/** An object in one version. */
+export interface Versioned {
+  readonly apiVersion: string;
+  readonly plan: TypePlan;
+  readonly value: JsonObject;
+}
+
+/** How the kind at hand looks in its versions, and what may not be owned in them. */
+export interface Versions {
+  /** Undefined where that version is not served (any more): what was owned in it is owned by nobody. */
+  planOf(apiVersion: string): TypePlan | undefined;
+  /** To a version that `planOf` knows. */
+  convert(object: Versioned, apiVersion: string): Versioned;
+  /** The fields without those that this way of writing resets anyway. */
+  ownable(fields: FieldSet): FieldSet;
+}
+
+/** Fields that an applier wants otherwise than their owners have them, by the owner's identity. */
+export class OwnershipConflicts extends Error {
+  readonly conflicts: readonly Conflict[];
+  constructor(conflicts: readonly Conflict[]) {
+    super('conflicts');
+    this.conflicts = conflicts;
+  }
+}
+
+export interface Conflict {
+  readonly identity: string;
+  readonly manager: Manager;
+  readonly path: readonly PathElement[];
+}
+
+/**
+ * The owners after an object was changed by whatever means: who changed a field has it, all others lose it (merge.Updater.Update). `changed` is what
+ * the writer has come to own, undefined for nothing.
+ */
+export function ownersAfterChange(versions: Versions, before: Versioned, after: Versioned, managers: Managers): { managers: ManagersDraft; changed: FieldSet | undefined } {
+  const comparison = comparedIn(versions, before, after);
+  const current = reconciledManagers(versions, managers);
+  if (isSame(comparison)) return { managers: withoutEmpty(current), changed: undefined };
+  const left = afterChange({ versions, before, after, comparison }, current, undefined, true);
+  const changed = versions.ownable(union(comparison.modified, comparison.added));
+  return { managers: left, changed: isEmpty(changed) ? undefined : changed };
+}
+
+export interface Application {
+  readonly managers: ManagersDraft;
+  /** Undefined where the live object is already as it was applied. */
+  readonly object: Versioned | undefined;
+}
+
+/**
+ * The live object with the applied one merged into it and without what its manager applied before and does not any more, and the owners of it all
+ * (merge.Updater.Apply). Throws OwnershipConflicts unless forced.
+ */
+export function applyObject(versions: Versions, live: Versioned, applied: Versioned, managers: Managers, self: { identity: string; manager: Omit<Manager, 'fields'> }, force: boolean): Application {
+  const current = reconciledManagers(versions, managers);
+  const merged: Versioned = { ...live, value: mergeObjects(live.plan, live.value, applied.value) };
+  const fields = versions.ownable(fieldsOf(applied.plan, applied.value));
+  const last = current.get(self.identity);
+  current.set(self.identity, { ...self.manager, fields });
+  const object = last === undefined ? merged : pruned({ versions, managers: current, fields }, merged, last);
+  const comparison = comparedIn(versions, live, object);
+  const left = isSame(comparison) ? withoutEmpty(current) : afterChange({ versions, before: live, after: object, comparison }, current, self.identity, force);
+  return { managers: left, object: equalJson(live.value, object.value) ? undefined : object };
+}
+
+function comparedIn(versions: Versions, before: Versioned, after: Versioned): Comparison {
+  const { removed, modified, added } = compareObjects(before.plan, before.value, after.value);
+  return { removed: ownablePart(versions, removed), modified: ownablePart(versions, modified), added: ownablePart(versions, added) };
+}
+
+const ownablePart = (versions: Versions, fields: FieldSet): FieldSet => (isEmpty(fields) ? fields : versions.ownable(fields));
+
+function reconciledManagers(versions: Versions, managers: Managers): ManagersDraft {
+  const current: ManagersDraft = new Map();
+  for (const [identity, manager] of managers) {
+    const plan = versions.planOf(manager.apiVersion);
+    if (plan === undefined) continue;
+    const fields = reconciled(manager.fields, plan);
+    current.set(identity, fields === manager.fields ? manager : { ...manager, fields });
+  }
+  return current;
+}
+
+interface Change {
+  readonly versions: Versions;
+  readonly before: Versioned;
+  readonly after: Versioned;
+  /** In the version of `before` and `after`. */
+  readonly comparison: Comparison;
+}
+
+/** All others lose what was changed or removed; unless forced, changing what they own is a conflict. */
+function afterChange(change: Change, managers: ManagersDraft, self: string | undefined, force: boolean): ManagersDraft {
+  const comparisons = new Map([[change.before.apiVersion, change.comparison]]);
+  const conflicts: Conflict[] = [];
+  for (const [identity, manager] of managers) {
+    if (identity === self) continue;
+    const { modified, added, removed } = comparisonFor(change, comparisons, manager.apiVersion);
+    const taken = intersection(manager.fields, union(modified, added));
+    if (!force) for (const path of pathsOf(taken)) conflicts.push({ identity, manager, path });
+    if (isEmpty(taken) && isEmpty(removed)) continue;
+    managers.set(identity, { ...manager, fields: difference(difference(manager.fields, taken), removed) });
+  }
+  if (conflicts.length > 0) throw new OwnershipConflicts(conflicts);
+  return withoutEmpty(managers);
+}
+
+function comparisonFor({ versions, before, after }: Change, comparisons: Map<string, Comparison>, apiVersion: string): Comparison {
+  let comparison = comparisons.get(apiVersion);
+  if (comparison === undefined) comparisons.set(apiVersion, (comparison = comparedIn(versions, versions.convert(before, apiVersion), versions.convert(after, apiVersion))));
+  return comparison;
+}
+
+function withoutEmpty(managers: ManagersDraft): ManagersDraft {
+  for (const [identity, manager] of managers) if (isEmpty(manager.fields)) managers.delete(identity);
+  return managers;
+}
+
+interface Pruning {
+  readonly versions: Versions;
+  /** With what the applier applies now. */
+  readonly managers: Managers;
+  readonly fields: FieldSet;
+}
+
+/** Without what the manager applied last and not now, unless someone else owns it too (merge.Updater.prune). */
+function pruned(pruning: Pruning, merged: Versioned, last: Manager): Versioned {
+  const { versions, fields } = pruning;
+  if (isEmpty(last.fields) || (last.apiVersion === merged.apiVersion && isEmpty(difference(last.fields, fields)))) return merged;
+  const base = inVersion(versions, merged, last.apiVersion);
+  const { plan } = base;
+  const lastFields = withNamedFields(last.fields, plan);
+  const cut = ownedAddedBack(pruning, base, { ...base, value: removeFields(plan, base.value, lastFields) });
+  // Only what the manager itself had owned may go: the rest belongs to nobody, or came with it.
+  const gone = difference(allFields(base), allFields(inVersion(versions, cut, base.apiVersion)));
+  const result = { ...base, value: removeFields(plan, base.value, intersection(gone, lastFields)) };
+  return inVersion(versions, result, merged.apiVersion);
+}
+
+const inVersion = (versions: Versions, object: Versioned, apiVersion: string): Versioned => (object.apiVersion === apiVersion ? object : versions.convert(object, apiVersion));
+
+const allFields = ({ plan, value }: Versioned): FieldSet => withNamedFields(fieldsOf(plan, value), plan);
+
+/** What anybody owns stays, in whatever version it is owned; the version that was cut comes first, since others may not exist without what it has. */
+function ownedAddedBack({ versions, managers }: Pruning, merged: Versioned, cut: Versioned): Versioned {
+  const byVersion = new Map<string, FieldSet>([[merged.apiVersion, {}]]);
+  for (const { apiVersion, fields } of managers.values()) byVersion.set(apiVersion, union(byVersion.get(apiVersion) ?? {}, fields));
+  let [whole, rest] = [merged, cut];
+  for (const [apiVersion, owned] of byVersion) {
+    whole = inVersion(versions, whole, apiVersion);
+    rest = inVersion(versions, rest, apiVersion);
+    const stays = union(allFields(rest), withNamedFields(owned, whole.plan));
+    rest = { ...whole, value: removeFields(whole.plan, whole.value, difference(allFields(whole), stays)) };
+  }
+  return rest;
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { FieldErrors } from '../util/field-errors.ts';
+import type { Json } from '../util/json-types.ts';
+import { type ValueSchema, validateValue } from './value-rules.ts';
+
+const judge = (schema: ValueSchema, value: Json): string[] => {
+  const errors = new FieldErrors('at');
+  validateValue(schema, value, errors);
+  return errors.list.map(({ type, field, body }) => `${type} ${field}: ${body}`);
+};
+
+test.each<[ValueSchema, Json, string[]]>([
+  [{ type: 'integer' }, 1, []],
+  [{ type: 'number' }, 1, []],
+  [{ type: 'integer' }, 1.5, ['FieldValueTypeInvalid at: Invalid value: "number":  in body must be of type integer: "number"']],
+  [{ 'x-kubernetes-int-or-string': true }, 'a', []],
+  [{ 'x-kubernetes-int-or-string': true }, true, ['FieldValueTypeInvalid at: Invalid value: "boolean":  in body must be of type integer,string: "boolean"']],
+  [{ type: 'string', nullable: true }, null, []],
+  [{ type: 'string' }, null, ['FieldValueTypeInvalid at: Invalid value: "null":  in body must be of type string: "null"']],
+  [{ enum: ['a', 1] }, 'b', ['FieldValueNotSupported at: Unsupported value: "b": supported values: "a", "1"']],
+  [{ maxLength: 1 }, 'ab', ['FieldValueTooLong at: Too long: may not be more than 1 bytes']],
+  [{ minLength: 3 }, 'ab', ['FieldValueInvalid at: Invalid value: "ab":  in body should be at least 3 chars long']],
+  [
+    { minimum: 2, maximum: 1, exclusiveMaximum: true },
+    1,
+    [
+      'FieldValueInvalid at: Invalid value: 1:  in body should be greater than or equal to 2',
+      'FieldValueInvalid at: Invalid value: 1:  in body should be less than 1',
+    ],
+  ],
+  [
+    { items: { type: 'string' }, maxItems: 1 },
+    ['a', 2],
+    [
+      'FieldValueTypeInvalid at.[1]: Invalid value: "integer": [1] in body must be of type string: "integer"',
+      'FieldValueTooMany at: Too many: 2: must have at most 1 items',
+    ],
+  ],
+  [
+    { required: ['a'], properties: { b: { type: 'string' } }, additionalProperties: false },
+    { b: 1, c: 1 },
+    [
+      'FieldValueInvalid at: Invalid value: "c": .c in body is a forbidden property',
+      'FieldValueTypeInvalid at.b: Invalid value: "integer": b in body must be of type string: "integer"',
+      'FieldValueRequired at.a: Required value',
+    ],
+  ],
+  [
+    { oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+    { a: 1, b: 1 },
+    ['FieldValueInvalid at: Invalid value: "": "" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
+  ],
+  [{ not: { required: ['a'] } }, { a: 1 }, ['FieldValueInvalid at: Invalid value: "": "" must not validate the schema (not)']],
+  [{ properties: { constructor: { type: 'string' } } }, {}, []],
+])('%j judges %j', (schema, value, expected) => {
+  expect(judge(schema, value)).toEqual(expected);
+});
