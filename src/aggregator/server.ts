@@ -3,6 +3,7 @@ import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
+import { keepRemoteAvailability } from './remote-availability.ts';
 import { type ApiService, registerLocalApiServices } from './local-api-services.ts';
 
 export interface AggregatorOptions {
@@ -12,6 +13,8 @@ export interface AggregatorOptions {
   /** What the servers behind it serve, to be registered. */
   localVersions: readonly ApiVersion[];
   client: InProcessClient;
+  /** Hears of failures that are tried again. */
+  report(error: Error): void;
   now: () => Date;
 }
 
@@ -19,7 +22,7 @@ export interface AggregatorOptions {
  * The head of the chain. It knows which group-version is served where: here so far only by the servers behind it, to which everything else is handed on
  * (servers elsewhere, behind APIServices with a `service`, come with their own issue: a request for theirs is not found until then).
  */
-export function createAggregator({ environment, ownVersion, localVersions, client, now }: AggregatorOptions, delegate: Handler): GenericServer {
+export function createAggregator({ environment, ownVersion, localVersions, client, report, now }: AggregatorOptions, delegate: Handler): GenericServer {
   const server = new GenericServer('aggregator', environment, delegate);
   server.install(ownVersion);
   let isRegistered = false;
@@ -36,5 +39,12 @@ export function createAggregator({ environment, ownVersion, localVersions, clien
       isRegistered = true;
     },
   });
+  server.postStartHooks.push({
+    name: 'apiservice-status-remote-available-controller',
+    run: (signal) => keepRemoteAvailability(client, { signal, report, now, reach }),
+  });
   return server;
 }
+
+/** Until requests are proxied, no server elsewhere can be reached. */
+const reach = (): Promise<void> => Promise.reject(new Error('proxying to other API servers is still to come'));

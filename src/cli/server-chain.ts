@@ -1,16 +1,17 @@
 import { AdmissionChain } from '../admission/chain.ts';
-import { CREATE_OR_UPDATE, type PluginOptions } from '../admission/plugin.ts';
+import type { PluginOptions } from '../admission/plugin.ts';
 import { createPlugins } from '../admission/plugins.ts';
 import { createAggregator } from '../aggregator/server.ts';
 import { builtInApiVersions } from '../apis/api-versions.ts';
-import { defineResource } from '../apis/define.ts';
+import { customResourceDefinitions } from '../apis/apiextensions/custom-resource-definition.ts';
+import { apiServices } from '../apis/apiregistration/api-service.ts';
 import { type GroupVersionFacts } from '../apis/facts/resources.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { type AuthorizationMode, createAuthorization } from '../authorization/modes.ts';
-import { POLICY_TARGETS, escalationCheck } from '../authorization/escalation.ts';
 import { createExtensions } from '../extensions/server.ts';
 import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
+import { accessChecks } from '../kube/access-checks.ts';
 import { createServiceAllocators } from '../kube/allocation/service-allocators.ts';
 import { ComponentStatusStore, type Probed, defaultProbes } from '../kube/component-status-store.ts';
 import { createKube, openKubeStores } from '../kube/server.ts';
@@ -20,10 +21,10 @@ import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ServerChain } from '../server/chain.ts';
+import type { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import { notFoundHandler } from '../server/not-found.ts';
 import { Stores } from '../server/stores.ts';
-import { pathSegmentName } from '../util/names.ts';
 import { CacheFeed } from '../storage/cache/feed.ts';
 import type { Engine } from '../storage/engine.ts';
 import type { CompletedOptions } from './completion.ts';
@@ -68,12 +69,8 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
   };
   const isServed = servedVersions(options.runtimeConfig);
 
-  const definitions = stores.open(
-    defineResource('apiextensions.k8s.io/v1/customresourcedefinitions', { storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions' }),
-  );
-  const apiServices = stores.open(
-    defineResource('apiregistration.k8s.io/v1/apiservices', { storagePrefix: 'apiregistration.k8s.io/apiservices', nameErrors: pathSegmentName }),
-  );
+  const definitionStore = stores.open(customResourceDefinitions);
+  const apiServiceStore = stores.open(apiServices);
   const ranges = options.serviceClusterIpRanges.filter((range) => range !== undefined);
   const allocators = createServiceAllocators({ client, ranges, ports: options.serviceNodePortRange });
   const kubeStores = openKubeStores(
@@ -96,16 +93,17 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
       isEnabled: (gate) => options.featureGates.isEnabled(gate),
       options: pluginOptions(options),
     }),
-    { name: 'RBACEscalation', operations: CREATE_OR_UPDATE, targets: POLICY_TARGETS, ...escalationCheck(rbac, authorizer) },
+    ...accessChecks({ client, authorizer, rules: rbac, resourceOf: (group, version, kind) => servedResource(servers, group, version, kind) }),
   ]);
 
   const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore;
 
-  const extensions = createExtensions(environment, builtInApiVersions([definitions], isServed)[0]!, notFoundHandler as Handler);
+  const { report } = bootstrap;
+  const extensions = createExtensions({ environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, client, report, now }, notFoundHandler as Handler);
   const kube = createKube({ environment, stores, client, authorizer, readToken, bootstrap, isServed, componentStatuses }, kubeStores, extensions.handle);
   const localVersions = [...kube.versions, ...extensions.versions];
-  const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServices], isServed)[0]!, localVersions, client, now }, kube.handle);
-  const servers = [aggregator, kube, extensions];
+  const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!, localVersions, client, report, now }, kube.handle);
+  const servers: GenericServer[] = [aggregator, kube, extensions];
   return {
     extensions,
     kube,
@@ -128,6 +126,12 @@ const storageProbe = (engine: Engine) => async (): Promise<Probed> => {
     return { isHealthy: false, message: '', error: (error as Error).message };
   }
 };
+
+/** The plural of a kind that one of the servers has installed. */
+function servedResource(servers: readonly GenericServer[], group: string, version: string, kind: string): string | undefined {
+  const installed = servers.flatMap((server) => server.versions).find((candidate) => candidate.group === group && candidate.version === version);
+  return [...(installed?.resources.values() ?? [])].find(({ served }) => served.kind === kind)?.definition.plural;
+}
 
 const pluginOptions = (options: CompletedOptions): PluginOptions => ({
   notReadyTolerationSeconds: options.defaultNotReadyTolerationSeconds,

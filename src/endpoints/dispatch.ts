@@ -46,7 +46,9 @@ function verbOf({ info, exchange }: ServerRequest, { store, subresource }: Resou
   // All namespaces at once can be read, and nothing else.
   const isAcrossNamespaces = definition.namespaced && info.namespace === '' && verb !== 'list';
   if (verb === undefined || isAcrossNamespaces || !offered.includes(verb)) throw genericMethodNotAllowed();
-  if (info.verb !== 'watch' || depth > 2) return verb;
+  if (info.verb !== 'watch') return verb;
+  // Paths below `/watch/` were authorized as watches, whatever the method.
+  if (exchange.method !== 'GET') throw genericMethodNotAllowed();
   if (!offered.includes('watch')) throw methodNotSupported({ group: info.apiGroup, resource: info.resource }, 'watch');
   return 'watch';
 }

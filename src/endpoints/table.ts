@@ -36,7 +36,12 @@ export function tableRow(view: View, entry: CacheEntry, { version, includeObject
   const object = entry.object<ApiObject>();
   const cells = (view.columns ?? DEFAULT_COLUMNS).map((column) => column.cell(object, now));
   const shown = includeObject === 'None' ? NULL : includeObject === 'Object' ? jsonOf(view, entry) : partialJson(entry, version);
-  return Buffer.concat([Buffer.from(`{"cells":${stringifyJson(cells)},"object":`), shown, CLOSING_BRACE]);
+  return Buffer.concat([Buffer.from(`{"cells":${stringifyJson(cells)},${conditionsOf(view, object)}"object":`), shown, CLOSING_BRACE]);
+}
+
+function conditionsOf({ rowConditions }: View, object: ApiObject): string {
+  const conditions = rowConditions?.(object) ?? [];
+  return conditions.length === 0 ? '' : `"conditions":${JSON.stringify(conditions)},`;
 }
 
 const NULL = Buffer.from('null');

@@ -1,4 +1,4 @@
-import type { Column } from '../registry/definition.ts';
+import type { Column, RowCondition } from '../registry/definition.ts';
 import { clone } from '../schema/clone.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
@@ -16,6 +16,7 @@ export interface View {
   /** From the stored object, which it may change; absent where clients see it as it is stored. */
   convert: ((stored: ApiObject) => ApiObject) | undefined;
   columns: readonly Column[] | undefined;
+  rowConditions: ((stored: ApiObject) => readonly RowCondition[]) | undefined;
   isCustom: boolean;
   environment: EndpointEnvironment;
 }
@@ -37,7 +38,8 @@ function makeView(target: ResourceTarget): View {
   const isOwnKind = subresource === undefined || subresource.kind === served.kind;
   const apiVersion = apiVersionOf(kind.group, kind.version);
   const typePrefixLength = Buffer.byteLength(typePrefix(kind.kind, apiVersion));
-  return { kind, apiVersion, typePrefixLength, convert, columns: isOwnKind ? store.definition.columns : undefined, isCustom, environment };
+  const { columns, rowConditions } = isOwnKind ? store.definition : {};
+  return { kind, apiVersion, typePrefixLength, convert, columns, rowConditions: rowConditions?.bind(store.definition), isCustom, environment };
 }
 
 /** The same clients, shown objects that are already of their kind and version. */

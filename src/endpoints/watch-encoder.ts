@@ -72,7 +72,11 @@ export class WatchEncoder {
 }
 
 /** Cells know how to read whole objects only; a bookmark's row has none. */
-const bookmarkView = (view: View): View => ({ ...unconverted(view), columns: view.columns?.map((column) => ({ ...column, cell: () => null })) });
+const bookmarkView = (view: View): View => ({
+  ...unconverted(view),
+  columns: view.columns?.map((column) => ({ ...column, cell: () => null })),
+  rowConditions: undefined,
+});
 
 const jsonHead = (type: string): Buffer => Buffer.from(`{"type":"${type}","object":`);
 const JSON_HEADS = {

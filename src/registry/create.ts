@@ -14,8 +14,8 @@ import type { WriteOptions, WriteResult } from './store.ts';
 /** A generated name that is taken is made anew this many times (KEP-4420). */
 const GENERATED_NAME_ATTEMPTS = 8;
 
-export function create<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
-  recordOwnership({ definition: parts.definition as unknown as ResourceDefinition, context, options, now: parts.now() }, object, undefined);
+export async function create<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+  recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, undefined);
   return createOwned(parts, context, namespace, object, options);
 }
 

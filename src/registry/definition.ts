@@ -69,6 +69,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   selectable?: Selectable<T>;
   /** `kubectl get`; Name and Created At where absent. */
   columns?: readonly Column<T>[];
+  /** What a Table says of the object's row beside its cells; nothing where absent. */
+  rowConditions?(object: T): readonly RowCondition[];
   subresources?: Record<string, Subresource<T>>;
 }
 
@@ -128,6 +130,14 @@ export interface Column<T extends ApiObject = ApiObject> {
   priority: number;
   /** `now` is for ages. */
   cell(object: T, now: Date): string | number | boolean | null;
+}
+
+/** meta/v1 TableRowCondition: `Completed` lets clients show a row with less weight. */
+export interface RowCondition {
+  type: 'Completed';
+  status: 'True';
+  reason: string;
+  message: string;
 }
 
 /**

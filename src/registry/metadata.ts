@@ -125,6 +125,8 @@ function validateManagedFields(metadata: ObjectMeta, errors: FieldErrors): void 
 /** Also for the `fieldManager` option of every write. */
 export function validateFieldManager(manager: string, errors: FieldErrors): void {
   if (Buffer.byteLength(manager) > FIELD_MANAGER_MAX_BYTES) errors.tooLong(FIELD_MANAGER_MAX_BYTES);
+  // Spares most processes the expression below, which takes V8 milliseconds to make.
+  if (/^[ -~]*$/.test(manager)) return;
   let position = 0;
   for (const char of manager) {
     if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(char)) {

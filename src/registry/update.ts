@@ -8,9 +8,9 @@ import { equalJson } from '../util/json-equal.ts';
 import { stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { pathSegmentName } from '../util/names.ts';
-import { create, validateWhole } from './create.ts';
+import { create, createOwned, validateWhole } from './create.ts';
 import type { Transaction, UpdateRules } from './definition.ts';
-import { recordOwnership } from './field-ownership.ts';
+import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-ownership.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import type { RequestContext } from './request-context.ts';
 import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
@@ -61,20 +61,23 @@ export async function update<T extends ApiObject>(
 function createInstead<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, name: string, object: T, options: UpdateOptions): Promise<WriteResult<T>> {
   if (object.metadata.uid) throw conflict(groupResource(parts.definition), name, `StorageError: invalid object, Code: 4, Key: ${keyOf(parts, namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `);
   delete object.metadata.resourceVersion;
-  return create(parts, context, namespace, object, options);
+  return options.isApply ? createOwned(parts, context, namespace, object, options) : create(parts, context, namespace, object, options);
 }
 
 async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promise<WriteResult<T>> {
   const { parts, context, old, options } = call;
   checkUid(call, object);
+  if (!options.isApply) recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, old);
+  const { managedFields } = object.metadata;
   await admit(call, object, 'mutate');
+  guardOwnership(object, managedFields, context);
   checkVersion(call, object);
   let hooks: Transaction | undefined;
   try {
     hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
     prepareForUpdate(call, object);
-    recordOwnership(object);
     const stored = canonical(parts, object);
+    keepUnchangedTimes(stored, old);
     validateChange(call, stored);
     for (const warning of warningsOf(call, stored)) context.warn(warning);
     await admit(call, stored, 'validate');

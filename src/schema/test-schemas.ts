@@ -45,7 +45,7 @@ const volume = struct('io.k8s.api.core.v1.Volume', [field('name', scalar('string
 });
 
 const port = struct('io.k8s.api.core.v1.ContainerPort', [field('containerPort', scalar('int32'), { whenEmpty: 'zero' }), field('protocol', scalar('string'))]);
-const resources = struct('io.k8s.api.core.v1.ResourceRequirements', [field('limits', map(scalar('quantity')))]);
+const resources = struct('io.k8s.api.core.v1.ResourceRequirements', [field('limits', { type: 'map', values: scalar('quantity'), goName: 'v1.ResourceList' })]);
 const container = struct('io.k8s.api.core.v1.Container', [
   field('name', scalar('string'), { whenEmpty: 'zero' }),
   field('image', scalar('string')),

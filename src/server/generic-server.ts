@@ -5,6 +5,7 @@ import { genericNotFound } from '../util/errors.ts';
 import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
 import type { HealthCheck } from './health.ts';
 import type { PostStartHook, PreShutdownHook } from './hooks.ts';
+import { hasPath } from './served-path.ts';
 
 /**
  * One server of the chain: its API groups, its other paths, its hooks and checks. It answers what it knows and hands the rest to its delegate;
@@ -74,7 +75,7 @@ export class GenericServer {
     const { info } = request;
     if (!this.#groups.has(info.apiGroup)) return this.#delegate(request);
     const target = this.#targetOf(info);
-    if (!target) throw genericNotFound();
+    if (!target || !hasPath(target.store.definition.namespaced, info)) throw genericNotFound();
     return serveResource(request, target);
   }
 

@@ -59,12 +59,18 @@ export function dns1035LabelErrors(value: string): string[] {
   return errors;
 }
 
+const QUALIFIED_NAME_ERROR = patternError(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  QUALIFIED_NAME,
+  'MyName',
+  'my.name',
+  '123-abc',
+);
+
 /** A label key: `[prefix/]name`. */
 export function qualifiedNameErrors(value: string): string[] {
-  const message = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-  const pattern = patternError(message, QUALIFIED_NAME, 'MyName', 'my.name', '123-abc');
   const parts = value.split('/');
-  if (parts.length > 2) return [`a valid label key ${pattern} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (parts.length > 2) return [`a valid label key ${QUALIFIED_NAME_ERROR} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   const errors: string[] = [];
   if (parts.length === 2) {
     if (parts[0] === '') errors.push('prefix part must be non-empty');
@@ -73,7 +79,7 @@ export function qualifiedNameErrors(value: string): string[] {
   const name = parts.at(-1)!;
   if (name === '') errors.push('name part must be non-empty');
   else if (Buffer.byteLength(name) > LABEL_MAX_BYTES) errors.push(`name part ${maxLengthError(LABEL_MAX_BYTES)}`);
-  if (!qualifiedNameExpression.test(name)) errors.push(`name part ${pattern}`);
+  if (!qualifiedNameExpression.test(name)) errors.push(`name part ${QUALIFIED_NAME_ERROR}`);
   return errors;
 }
 

@@ -24,6 +24,11 @@ const status = (name: string, state: JsonObject, more: JsonObject = {}): JsonObj
 const running = { running: {} };
 
 describe('the row of a pod', () => {
+  it('is told to be completed once the pod has ended', () => {
+    expect(pods.rowConditions!(decodePod({}, {}, { phase: 'Failed' }))).toEqual([{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }]);
+    expect(pods.rowConditions!(decodePod({}, {}, { phase: 'constructor' }))).toEqual([]);
+  });
+
   it.each<[string, JsonObject, JsonObject, unknown[], JsonObject?]>([
     ['new', {}, { phase: 'Pending' }, ['0/1', 'Pending', '0']],
     ['gated', {}, { phase: 'Pending', conditions: [{ type: 'PodScheduled', reason: 'SchedulingGated' }] }, ['0/1', 'SchedulingGated', '0']],

@@ -1,3 +1,4 @@
+import type { RowCondition } from '../../../registry/definition.ts';
 import { ageSince } from '../../../util/duration.ts';
 import type { Cell } from '../../define.ts';
 import type { ContainerState, ContainerStatus, Pod } from '../../facts/types/core-v1.ts';
@@ -31,6 +32,14 @@ export const podCells: Record<string, Cell<Pod>> = {
   'Nominated Node': ({ status }) => status.nominatedNodeName || NONE,
   'Readiness Gates': readinessGates,
 };
+
+const COMPLETED = { type: 'Completed', status: 'True' } as const;
+const ENDED = new Map<string | undefined, readonly RowCondition[]>([
+  ['Succeeded', [{ ...COMPLETED, reason: 'Succeeded', message: 'The pod has completed successfully.' }]],
+  ['Failed', [{ ...COMPLETED, reason: 'Failed', message: 'The pod failed.' }]],
+]);
+
+export const podRowConditions = ({ status }: Pod): readonly RowCondition[] => ENDED.get(status.phase) ?? [];
 
 /** The three cells of one row are made one after another from one object. */
 let last: { pod: Pod; summary: Summary } | undefined;

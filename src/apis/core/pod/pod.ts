@@ -1,6 +1,6 @@
 import { defineResource } from '../../define.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
-import { podCells } from './cells.ts';
+import { podCells, podRowConditions } from './cells.ts';
 import { defaultPod } from './defaults.ts';
 import { prepareEphemeralUpdate, prepareNewPod, preparePodUpdate, prepareResize, prepareStatusUpdate } from './prepare.ts';
 import { validateEphemeralUpdate, validateNewPod, validatePodUpdate, validateResize, validateStatusUpdate } from './validate.ts';
@@ -42,6 +42,7 @@ export const pods = defineResource<Pod>('v1/pods', {
     'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
   },
   cells: podCells,
+  rowConditions: podRowConditions,
 });
 
 function nodeName({ spec }: Pod): string {
