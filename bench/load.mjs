@@ -28,11 +28,15 @@ async function drive({ count, inFlight }, request) {
   return { p50Ms: timesMs[timesMs.length >> 1], p99Ms: timesMs[Math.floor(timesMs.length * 0.99)] };
 }
 
-const connect = (port) => http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 16 << 20 } }).on('error', () => {});
+const connect = (port) =>
+  http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 16 << 20 } }).on('error', () => {});
 
 function http2Request(session, token, path, method = 'GET', body) {
   return new Promise((resolve, reject) => {
-    const stream = session.request({ ':method': method, ':path': path, ...headersOf(token), ...(body && { 'content-type': 'application/json' }) }, { endStream: !body });
+    const stream = session.request(
+      { ':method': method, ':path': path, ...headersOf(token), ...(body && { 'content-type': 'application/json' }) },
+      { endStream: !body },
+    );
     let status = 0;
     let sizeBytes = 0;
     stream.on('response', (headers) => (status = headers[':status']));
@@ -45,11 +49,14 @@ function http2Request(session, token, path, method = 'GET', body) {
 
 function http1Request(agent, port, token, path) {
   return new Promise((resolve, reject) => {
-    https.get({ agent, host: '127.0.0.1', port, path, headers: headersOf(token) }, (response) => response.on('data', () => {}).on('end', resolve)).on('error', reject);
+    https
+      .get({ agent, host: '127.0.0.1', port, path, headers: headersOf(token) }, (response) => response.on('data', () => {}).on('end', resolve))
+      .on('error', reject);
   });
 }
 
-const configMap = (name, sizeBytes) => JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, labels: { app: 'bench' } }, data: { value: 'x'.repeat(sizeBytes) } });
+const configMap = (name, sizeBytes) =>
+  JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, labels: { app: 'bench' } }, data: { value: 'x'.repeat(sizeBytes) } });
 
 const TASKS = {
   async get({ port, token, path, version, ...limits }) {
@@ -66,7 +73,9 @@ const TASKS = {
   },
   async create({ port, token, prefix, valueBytes, ...limits }) {
     const sessions = Array.from({ length: 4 }, () => connect(port));
-    const times = await drive(limits, (i) => http2Request(sessions[i % 4], token, '/api/v1/namespaces/default/configmaps', 'POST', configMap(`${prefix}${i}`, valueBytes)));
+    const times = await drive(limits, (i) =>
+      http2Request(sessions[i % 4], token, '/api/v1/namespaces/default/configmaps', 'POST', configMap(`${prefix}${i}`, valueBytes)),
+    );
     sessions.forEach((session) => session.destroy());
     return times;
   },
@@ -74,10 +83,10 @@ const TASKS = {
   async watch({ port, token, name, watchers, events, valueBytes, version }) {
     const path = `/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0&fieldSelector=metadata.name%3D${name}`;
     let lines = 0;
-    let onLines = () => {};
+    let onLines;
     const count = (chunk) => {
       for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++;
-      onLines();
+      onLines?.();
     };
     /** All watchers have had so many events. */
     const reached = (wanted) => new Promise((resolve) => (onLines = () => lines >= wanted * watchers && resolve()));
@@ -104,9 +113,19 @@ const WATCHES_A_CONNECTION = 100;
 function watchStarters({ port, token, path, version, watchers }) {
   if (version === 2) {
     const sessions = Array.from({ length: Math.ceil(watchers / WATCHES_A_CONNECTION) }, () => connect(port));
-    return Array.from({ length: watchers }, (_, i) => (onData) => sessions[i % sessions.length].request({ ':path': path, ...headersOf(token) }).on('data', onData).on('error', () => {}));
+    return Array.from(
+      { length: watchers },
+      (_, i) => (onData) =>
+        sessions[i % sessions.length]
+          .request({ ':path': path, ...headersOf(token) })
+          .on('data', onData)
+          .on('error', () => {}),
+    );
   }
   const agent = new https.Agent({ rejectUnauthorized: false, maxSockets: watchers });
   const settings = { agent, host: '127.0.0.1', port, path, headers: headersOf(token) };
-  return Array.from({ length: watchers }, () => (onData) => https.get(settings, (response) => response.on('data', onData).on('error', () => {})).on('error', () => {}));
+  return Array.from(
+    { length: watchers },
+    () => (onData) => https.get(settings, (response) => response.on('data', onData).on('error', () => {})).on('error', () => {}),
+  );
 }

@@ -9,24 +9,29 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startServer } from './server.mjs';
 
-/** By name, in the order in which they run; each with a server of its own. */
+/** By name, in the order in which they run. */
 const PHASES = {
   start: startUp,
-  get: gets,
-  create: creates,
-  watch2: (server, load) => fanOut(server, load, 2),
-  watch1: (server, load) => fanOut(server, load, 1),
+  get: () => withServer(gets),
+  create: () => withServer(creates),
+  watch2: () => withServer((server, load) => fanOut(server, load, 2)),
+  watch1: () => withServer((server, load) => fanOut(server, load, 1)),
 };
 const PHASE_LIMIT_MS = 60_000;
 
 const { values: options } = parseArgs({
-  options: { dist: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) }, phase: { type: 'string', multiple: true, default: Object.keys(PHASES) } },
+  options: {
+    dist: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) },
+    phase: { type: 'string', multiple: true, default: Object.keys(PHASES) },
+  },
 });
 
 const rows = [];
 function record(what, value, unit, limit, more = '') {
   rows.push({ what, value: Number(value.toFixed(1)), unit, limit, more });
-  console.log(`${what.padEnd(46)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(3)} ${limit === undefined ? ''.padEnd(14) : `(limit ${limit})`.padEnd(14)} ${more}`);
+  console.log(
+    `${what.padEnd(46)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(3)} ${limit === undefined ? ''.padEnd(14) : `(limit ${limit})`.padEnd(14)} ${more}`,
+  );
 }
 
 /** The other side, in a process of its own. */
@@ -46,16 +51,14 @@ function startLoad(server) {
 }
 
 /** Runs a phase on a server of its own, which is stopped whatever happens. */
-async function runPhase(name) {
-  if (name === 'start') return startUp();
+async function withServer(measure) {
   const server = await startServer(options);
   const load = startLoad(server);
-  const isLate = new Promise((_, reject) => setTimeout(() => reject(new Error(`took longer than ${PHASE_LIMIT_MS / 1000} s`)), PHASE_LIMIT_MS).unref());
-  const isGone = server.gone.then((why) => Promise.reject(new Error(why)));
+  const tooLate = new Promise((resolve) => setTimeout(resolve, PHASE_LIMIT_MS, `took longer than ${PHASE_LIMIT_MS / 1000} s`).unref());
   try {
-    await Promise.race([PHASES[name](server, load), isLate, isGone]);
+    const failure = await Promise.race([measure(server, load), tooLate, server.gone]);
+    if (failure !== undefined) throw new Error(failure);
   } finally {
-    isGone.catch(() => {});
     load.stop();
     await server.stop();
   }
@@ -80,7 +83,7 @@ async function startUp() {
     starts.push({ readyMs: server.readyMs, cpuMs, memoryMiB: server.memoryMiB() });
     await server.stop();
   }
-  const sorted = (pick) => starts.map(pick).sort((a, b) => a - b);
+  const sorted = (pick) => starts.map(pick).toSorted((a, b) => a - b);
   const times = sorted(({ readyMs }) => readyMs);
   const middle = STARTS >> 1;
   record('start to ready, fresh embedded store', times[middle], 'ms', 300, `of ${STARTS}: ${times.map((ms) => ms.toFixed(0)).join(' ')}`);
@@ -126,7 +129,13 @@ async function fanOut(server, load, version) {
   const done = load.next();
   load.go();
   await done;
-  record(`a watch event to 1,000 watchers, HTTP/${version}, each`, ((server.cpuMs() - beforeMs) * 1000) / (WATCHERS * EVENTS), 'µs', 20, `${server.memoryMiB().toFixed(0)} MiB with them`);
+  record(
+    `a watch event to 1,000 watchers, HTTP/${version}, each`,
+    ((server.cpuMs() - beforeMs) * 1000) / (WATCHERS * EVENTS),
+    'µs',
+    20,
+    `${server.memoryMiB().toFixed(0)} MiB with them`,
+  );
 }
 
 /** What the disk gives: the floor under every create that waits for it. */
@@ -145,8 +154,11 @@ function syncMs() {
 
 console.log(`node ${process.version}, load average ${loadavg()[0].toFixed(1)}, one fdatasync ${syncMs().toFixed(2)} ms\n`);
 const failures = [];
-for (const name of options.phase) await runPhase(name).catch((error) => failures.push(`${name}: ${error.message}`));
-writeFileSync(new URL('./last-run.json', import.meta.url), `${JSON.stringify({ node: process.version, at: new Date().toISOString(), loadAverage: loadavg()[0], rows, failures }, null, 1)}\n`);
+for (const name of options.phase) await PHASES[name]().catch((error) => failures.push(`${name}: ${error.message}`));
+writeFileSync(
+  new URL('./last-run.json', import.meta.url),
+  `${JSON.stringify({ node: process.version, at: new Date().toISOString(), loadAverage: loadavg()[0], rows, failures }, null, 1)}\n`,
+);
 const over = rows.filter(({ value, limit }) => limit !== undefined && value > limit);
 console.log(over.length === 0 ? '\nall that was measured is within its limits' : `\nover the limit: ${over.map(({ what }) => what).join('; ')}`);
 for (const failure of failures) console.error(`failed: ${failure}`);

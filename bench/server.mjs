@@ -23,7 +23,14 @@ export async function startServer({ dist, backend = 'embedded' }) {
   const folder = mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,u-bench,"system:masters"\n`);
   const port = await freePort();
-  const flags = [`--storage-backend=${backend}`, `--data-dir=${join(folder, 'data')}`, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--token-auth-file=${join(folder, 'tokens.csv')}`, '--authorization-mode=RBAC'];
+  const flags = [
+    `--storage-backend=${backend}`,
+    `--data-dir=${join(folder, 'data')}`,
+    `--secure-port=${port}`,
+    '--bind-address=127.0.0.1',
+    `--token-auth-file=${join(folder, 'tokens.csv')}`,
+    '--authorization-mode=RBAC',
+  ];
   const startedAtMs = performance.now();
   const child = spawn(process.execPath, [join(absolute(dist), 'binnacle.js'), 'serve', ...flags], { stdio: 'ignore' });
   const gone = new Promise((resolve) => child.on('exit', (code) => resolve(`the server ended by itself with code ${code}`)));
@@ -55,7 +62,9 @@ export async function startServer({ dist, backend = 'embedded' }) {
 const isReady = async (port) => {
   await new Promise((resolve) => setTimeout(resolve, 2));
   return new Promise((resolve) => {
-    https.get({ host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false }, (response) => resolve(response.resume().statusCode === 200)).on('error', () => resolve(false));
+    https
+      .get({ host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false }, (response) => resolve(response.resume().statusCode === 200))
+      .on('error', () => resolve(false));
   });
 };
 

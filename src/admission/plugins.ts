@@ -9,6 +9,7 @@ import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeDeclaredFeatureValidator } from './node-declared-feature-validator.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
 import type { AdmissionPlugin, PluginEnvironment } from './plugin.ts';
+import { podSecurity } from './pod-security/pod-security.ts';
 import { podResizeValidator } from './pod-resize-validator.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
@@ -25,6 +26,7 @@ const factories: ReadonlyMap<string, PluginFactory> = new Map<string, PluginFact
   ['LimitRanger', limitRanger],
   ['ServiceAccount', (environment) => serviceAccount(environment)],
   ['TaintNodesByCondition', () => taintNodesByCondition],
+  ['PodSecurity', podSecurity],
   ['Priority', priority],
   ['DefaultTolerationSeconds', defaultTolerationSeconds],
   ['DefaultStorageClass', defaultStorageClass],

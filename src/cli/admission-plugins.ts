@@ -60,7 +60,6 @@ export const pluginsToCome: ReadonlySet<string> = new Set([
   'NodeRestriction',
   'AlwaysPullImages',
   'ImagePolicyWebhook',
-  'PodSecurity',
   'PodNodeSelector',
   'PodTolerationRestriction',
   'EventRateLimit',

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
 import { loadBundle } from './code-cache.ts';
+import type { runCommand } from './command.ts';
 
-const { runCommand } = loadBundle<typeof import('./command.ts')>(fileURLToPath(new URL('./command.cjs', import.meta.url))).exports;
+const bundle = loadBundle<{ runCommand: typeof runCommand }>(fileURLToPath(new URL('./command.cjs', import.meta.url)));
 
 const output = {
   stdout: (text: string) => void process.stdout.write(text),
@@ -13,6 +14,6 @@ const output = {
 /** How long whatever still keeps the process alive may do so once its work is done. */
 const EXIT_DELAY_MS = 100;
 
-const code = await runCommand(process.argv, output);
+const code = await bundle.exports.runCommand(process.argv, output);
 process.exitCode = code;
 setTimeout(() => process.exit(code), EXIT_DELAY_MS).unref();

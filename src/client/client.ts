@@ -5,8 +5,8 @@ import type { ApiObject } from '../util/api-object.ts';
  * client's (defaults, admission, validation) as the user `system:apiserver`. `src/server/in-process-client.ts` implements it on the stores.
  */
 export interface Client {
-  /** Throws when no such resource is installed. */
-  resource<T extends ApiObject = ApiObject>(group: string, plural: string): ResourceClient<T>;
+  /** Throws when no such resource is installed. `fieldManager`: who comes to own what is written; `kube-apiserver` where absent. */
+  resource<T extends ApiObject = ApiObject>(group: string, plural: string, fieldManager?: string): ResourceClient<T>;
 }
 
 /** Objects are in their storage version. What is returned is shared with all readers: clone before changing. */
@@ -18,6 +18,8 @@ export interface ResourceClient<T extends ApiObject = ApiObject> {
   create(namespace: string, object: T): Promise<T>;
   /** `change` edits a private copy, or answers false to leave the object alone; retried on conflict. Throws NotFound. `subresource`: '' or 'status'. */
   update(namespace: string, name: string, change: (object: T) => boolean | void, subresource?: string): Promise<T>;
+  /** Server-side apply by force: `config` is all that the field manager wants to own. Makes the object where there is none, but not through a subresource. */
+  apply(namespace: string, name: string, config: ApiObject, subresource?: string): Promise<T>;
   delete(namespace: string, name: string): Promise<void>;
   readonly informer: Informer<T>;
 }

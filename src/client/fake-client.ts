@@ -2,7 +2,7 @@ import type { ApiObject } from '../util/api-object.ts';
 import { alreadyExists, notFound } from '../util/errors.ts';
 import type { Client, Informer, ResourceClient } from './client.ts';
 
-/** For tests: a Client over maps, with no validation, defaults or admission. Objects get a resourceVersion and nothing else. */
+/** For tests: a Client over maps, with no validation, defaults or admission. Objects get a resourceVersion and nothing else; nobody owns fields. */
 export class FakeClient implements Client {
   readonly #resources = new Map<string, FakeResource>();
   /** `create`, `update` and `delete` calls that changed something, as `create serviceaccounts ns/name`. */
@@ -65,6 +65,11 @@ class FakeResource implements ResourceClient {
     const copy = structuredClone(old);
     if (change(copy) === false) return old;
     return this.#write(subresource === '' ? 'update' : `update-${subresource}`, namespace, name, copy);
+  }
+
+  async apply(namespace: string, name: string, config: ApiObject, subresource = ''): Promise<ApiObject> {
+    const { metadata: _metadata, ...fields } = structuredClone(config);
+    return this.update(namespace, name, (object) => void Object.assign(object, fields), subresource);
   }
 
   async delete(namespace: string, name: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { recordOwnership } from '../registry/field-ownership.ts';
 import type { WriteOptions } from '../registry/store.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
@@ -43,12 +44,14 @@ async function createSubresource(
   target: ResourceTarget,
   form: OutputForm,
   body: ApiObject,
-  { dryRun, raw }: WriteOptions,
+  options: WriteOptions,
 ): Promise<void> {
   const { info } = request;
+  const { dryRun, raw } = options;
   const { store, subresource } = target;
   // Discovery may offer what this server cannot do yet; it must not fall through to making the object itself.
   if (subresource?.create === undefined) throw methodNotSupported({ group: info.apiGroup, resource: `${info.resource}/${info.subresource}` }, 'create');
+  recordOwnership({ definition: store.definition, context: request, options: { ...options, subresource: info.subresource }, now: target.environment.now() }, body, undefined);
   const admission = admissionOf(request, target, 'CREATE', body, { dryRun, raw });
   await store.admission.mutate(admission);
   const admit = async (): Promise<void> => store.admission.validate(admission);

@@ -8,6 +8,7 @@ import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { internalPackage } from './encode.ts';
+import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
 import type { DeleteOptionsObject, FieldValidation } from './options.ts';
 import { type ResourceTarget, clientKindOf, metaSchema } from './target.ts';
@@ -58,9 +59,12 @@ function decoded<T>(decodeIt: () => T, refuse: (why: string) => Error): T {
   try {
     return decodeIt();
   } catch (error) {
-    throw error instanceof DecodeError || error instanceof ApiError ? refuse(error.message) : error;
+    throw error instanceof DecodeError || isBadRequest(error) ? refuse(error.message) : error;
   }
 }
+
+/** What the protobuf decoder says of bad bytes; that there are too many values is told as it is. */
+const isBadRequest = (error: unknown): error is ApiError => error instanceof ApiError && error.code === 400;
 
 /** With its type first, as everything is encoded, and metadata there to be read. */
 export function withType(object: JsonObject, { group, version, kind }: GroupVersionKind): ApiObject {
@@ -76,9 +80,9 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
     }
     const duplicates: DuplicateKeys = new Map();
     const value = mediaType === YAML_TYPE ? await readYaml(bytes, duplicates) : readJson(bytes, duplicates);
-    return { type: typeOf(value), decodeAs: (schema, strict) => decode(schema, value, strict && Object.assign(strict, { duplicates })) };
+    return { type: typeOf(value), decodeAs: (schema, strict) => keepManagedFieldsReset(value, decode(schema, value, strict && Object.assign(strict, { duplicates }))) };
   } catch (error) {
-    throw error instanceof UnreadableBody || error instanceof ApiError ? refuse(error.message) : error;
+    throw error instanceof UnreadableBody || isBadRequest(error) ? refuse(error.message) : error;
   }
 }
 

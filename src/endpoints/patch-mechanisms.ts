@@ -8,6 +8,7 @@ import { formatGo } from '../util/go-format.ts';
 import { isJsonObject, stringifyJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { strictDecodingError } from './decode-body.ts';
+import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import type { FieldValidation } from './options.ts';
 import type { ClientKind } from './target.ts';
 
@@ -46,7 +47,7 @@ export const strategicMergePatch: PatchMechanism = (bytes, context) => {
   const patch = parseStrategicMergePatch(bytes, strict?.errors);
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
   const shown = formatGo(patch);
-  const object = decodedOrInvalid(() => convert(context.kind.schema, patched, strict), shown);
+  const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, convert(context.kind.schema, patched, strict)), shown);
   settleStrictErrors(strict, shown, context);
   return object;
 };
@@ -56,7 +57,7 @@ const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | unde
 function decodePatched(patched: Json, strict: StrictErrors | undefined, context: PatchContext): JsonObject {
   const shown = stringifyJson(patched);
   checkKind(patched, shown, context.kind);
-  const object = decodedOrInvalid(() => decode(context.kind.schema, patched, strict), shown);
+  const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict)), shown);
   settleStrictErrors(strict, shown, context);
   return object;
 }

@@ -15,6 +15,9 @@ import type { WriteOptions, WriteResult } from './store.ts';
 const GENERATED_NAME_ATTEMPTS = 8;
 
 export async function create<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+  // Nobody owns what the server is about to overwrite.
+  delete object.metadata.deletionTimestamp;
+  delete object.metadata.deletionGracePeriodSeconds;
   recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, undefined);
   return createOwned(parts, context, namespace, object, options);
 }

@@ -39,6 +39,8 @@ const namespacePrefix = ({ definition, keyPrefix }: StoreParts, namespace: strin
 /** Undefined where everything is selected. */
 export function matcher({ definition }: StoreParts, { labels, fields }: Selection): ((entry: CacheEntry) => boolean) | undefined {
   if (labels.isEmpty && fields.isEmpty) return undefined;
+  const name = fields.exactMatch('metadata.name');
+  if (name !== undefined && labels.isEmpty && fields.requirements.length === 1 && !name.includes('/')) return named(name);
   const selectable = Object.assign({}, definition.selectable, ...definition.served.map((version) => version.selectable ?? {}));
   const valueOf = (object: ApiObject, field: string): string => {
     if (field === 'metadata.name') return object.metadata.name ?? '';
@@ -49,6 +51,12 @@ export function matcher({ definition }: StoreParts, { labels, fields }: Selectio
     const object = entry.object();
     return (labels.isEmpty || labels.matches(object.metadata.labels)) && (fields.isEmpty || fields.matches((field) => valueOf(object, field)));
   };
+}
+
+/** One object by its name, as most watches have it: its key tells, and nothing is decoded. */
+function named(name: string): (entry: CacheEntry) => boolean {
+  const ending = `/${name}`;
+  return ({ key }) => key.endsWith(ending);
 }
 
 export function listEntries(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {

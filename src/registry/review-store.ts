@@ -4,6 +4,7 @@ import type { ApiObject } from '../util/api-object.ts';
 import { methodNotSupported } from '../util/errors.ts';
 import type { Admission } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
+import { recordOwnership } from './field-ownership.ts';
 import type { RequestContext } from './request-context.ts';
 import type { DeleteResult, ListResult, ResourceStore, WriteOptions, WriteResult } from './store.ts';
 
@@ -31,6 +32,7 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
       ...{ operation: 'CREATE' as const, group, version, resource: plural, subresource: '', kind: { group, version, kind } },
       ...{ namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: raw, dryRun, user: context.user, context },
     };
+    recordOwnership({ definition: this.definition, context, options, now: new Date() }, object, undefined);
     await this.admission.mutate(attributes);
     await this.admission.validate(attributes);
     return { object: await this.#review(object, context, namespace, dryRun), entry: undefined, created: true };

@@ -2,7 +2,7 @@ import { normalize } from '../schema/normalize.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { Engine } from '../storage/engine.ts';
 import { type ApiObject, type GroupResource } from '../util/api-object.ts';
-import { badRequest } from '../util/errors.ts';
+import { badRequest, unknownError } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { stringifyJson } from '../util/json.ts';
 import { pathSegmentErrors } from '../util/names.ts';
@@ -51,11 +51,21 @@ export function canonical<T extends ApiObject>({ definition }: StoreParts<T>, ob
   return normalize(definition.schema, object as unknown as JsonObject) as unknown as T;
 }
 
+/** Patches could make an object grow without end. Upstream's end is etcd's: 1.5 MiB, of protobuf, which is about half as long. */
+const MAX_STORED_BYTES = 3 * 1024 * 1024;
+
 /** The stored bytes of a canonical object: without its resourceVersion, which the store gives it. */
 export function encodeStored(object: ApiObject): Buffer {
+  const bytes = Buffer.from(stringifyJson(withoutResourceVersion(object)));
+  if (bytes.length > MAX_STORED_BYTES) throw unknownError('etcdserver: request is too large');
+  return bytes;
+}
+
+function withoutResourceVersion(object: ApiObject): object {
+  if (object.metadata.resourceVersion === undefined) return object;
   const { resourceVersion, ...metadata } = object.metadata;
-  if (resourceVersion === undefined) return Buffer.from(stringifyJson(object));
-  return Buffer.from(stringifyJson({ ...object, metadata } as unknown as JsonObject));
+  void resourceVersion;
+  return { ...object, metadata };
 }
 
 /** The namespace of an object is its request's; a cluster-scoped one has none. */

@@ -42,6 +42,7 @@ class MessageCodec {
   read(reader: ProtobufReader, values: JsonObject, depth: number): void {
     if (depth > MAX_DEPTH) throw badRequest('proto: messages are nested too deeply');
     while (!reader.done) {
+      reader.count();
       const tag = reader.varint();
       const number = Math.floor(tag / 8);
       if (number === 0 || number > 0x1fffffff) throw badRequest(`proto: ${this.#shortName}: illegal tag ${number} (wire type ${tag & 7})`);
@@ -141,7 +142,10 @@ function listCodec({ name, protoNumber }: FieldSchema, { items }: ListSchema): F
 /** Numbers one after the other: not how upstream writes them, but every reader must take them. */
 function readPacked(reader: ProtobufReader, codec: ValueCodec, list: Json[]): void {
   const packed = reader.message();
-  while (!packed.done) list.push(codec.read(packed, 0));
+  while (!packed.done) {
+    packed.count();
+    list.push(codec.read(packed, 0));
+  }
 }
 
 const KEY_TAG = tagOf(1, WIRE_BYTES);

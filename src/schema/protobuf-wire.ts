@@ -1,4 +1,5 @@
 import { badRequest } from '../util/errors.ts';
+import { MAX_VALUES, tooManyValues } from '../util/json-parser.ts';
 
 /** How a field's value follows its tag (protobuf's encoding): a varint, eight bytes, a length and so many bytes, four bytes. */
 export const WIRE_VARINT = 0;
@@ -103,6 +104,11 @@ function varintSize(value: number): number {
 /** Groups may nest so deep; nothing in Kubernetes uses them. */
 const MAX_GROUP_DEPTH = 100;
 
+/** Shared by a reader and those of the messages inside. */
+interface ValueBudget {
+  left: number;
+}
+
 /**
  * Reads a message from the bytes between `position` and `end`, never past them. Everything wrong throws badRequest, worded as upstream's generated
  * readers do; callers put it into the context of what was being decoded.
@@ -111,11 +117,18 @@ export class ProtobufReader {
   readonly #buffer: Buffer;
   #position: number;
   readonly #end: number;
+  readonly #budget: ValueBudget;
 
-  constructor(buffer: Buffer, start = 0, end = buffer.length) {
+  constructor(buffer: Buffer, start = 0, end = buffer.length, budget: ValueBudget = { left: MAX_VALUES }) {
     this.#buffer = buffer;
     this.#position = start;
     this.#end = end;
+    this.#budget = budget;
+  }
+
+  /** Counts one value against what the whole of the bytes may hold; 413 beyond it. */
+  count(): void {
+    if (--this.#budget.left < 0) throw tooManyValues();
   }
 
   get done(): boolean {
@@ -176,7 +189,7 @@ export class ProtobufReader {
   message(): ProtobufReader {
     const length = this.#length();
     const start = this.#advance(length);
-    return new ProtobufReader(this.#buffer, start, start + length);
+    return new ProtobufReader(this.#buffer, start, start + length, this.#budget);
   }
 
   /** Passes over a field that no schema knows. */

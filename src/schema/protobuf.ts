@@ -17,7 +17,7 @@ export function encodeProtobuf(schema: ObjectSchema, object: object): Buffer {
   return writer.finish();
 }
 
-/** The object in a bare message, normalized and its keys in their order, without `kind` and `apiVersion`. Bad bytes throw badRequest. */
+/** The object in a bare message, normalized and its keys in their order, without `kind` and `apiVersion`. Bad bytes throw badRequest, more than MAX_VALUES values 413. */
 export function decodeProtobuf(schema: ObjectSchema, bytes: Buffer): JsonObject {
   return messageCodec(schema).readObject(new ProtobufReader(bytes), 0);
 }

@@ -1,11 +1,13 @@
 import type { Client, Informer, ResourceClient } from '../client/client.ts';
 import { clone } from '../schema/clone.ts';
+import { appliedObject } from '../registry/apply-ownership.ts';
 import type { RequestContext } from '../registry/request-context.ts';
 import type { DeleteOptions, ListOptions, ResourceStore, UpdateOptions, WriteOptions } from '../registry/store.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { isApiError } from '../util/errors.ts';
 import { EVERY_FIELD } from '../util/field-selector.ts';
 import { EVERYTHING as EVERY_LABEL } from '../util/label-selector.ts';
+import type { JsonObject } from '../util/json-types.ts';
 import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
 
 const CONTEXT: RequestContext = {
@@ -27,8 +29,8 @@ export class InProcessClient implements Client {
     this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store));
   }
 
-  resource<T extends ApiObject>(group: string, plural: string): ResourceClient<T> {
-    const client = this.#clients.get(`${group}/${plural}`);
+  resource<T extends ApiObject>(group: string, plural: string, fieldManager?: string): ResourceClient<T> {
+    const client = this.#clients.get(`${group}/${plural}`)?.as(fieldManager);
     if (!client) throw new Error(`no resource ${plural} of group ${JSON.stringify(group)} is installed`);
     return client as unknown as ResourceClient<T>;
   }
@@ -37,10 +39,17 @@ export class InProcessClient implements Client {
 class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   readonly informer: Informer<T>;
   readonly #store: ResourceStore<T>;
+  readonly #write: WriteOptions;
 
-  constructor(store: ResourceStore<T>) {
+  constructor(store: ResourceStore<T>, write = WRITE, informer: Informer<T> = new StoreInformer(store)) {
     this.#store = store;
-    this.informer = new StoreInformer(store);
+    this.#write = write;
+    this.informer = informer;
+  }
+
+  /** The same for another field manager. */
+  as(fieldManager: string | undefined): StoreClient<T> {
+    return fieldManager === undefined ? this : new StoreClient(this.#store, { ...WRITE, fieldManager }, this.informer);
   }
 
   async get(namespace: string, name: string): Promise<T | undefined> {
@@ -53,13 +62,23 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   async create(namespace: string, object: T): Promise<T> {
     const sent = clone(object);
     this.#store.definition.served[0]!.default?.(sent);
-    return (await this.#store.create(CONTEXT, namespace, sent, WRITE)).object;
+    return (await this.#store.create(CONTEXT, namespace, sent, this.#write)).object;
   }
   async update(namespace: string, name: string, change: (object: T) => boolean | void, subresource = ''): Promise<T> {
-    const options: UpdateOptions = { ...WRITE, subresource, mayCreate: false, isApply: false };
+    const options: UpdateOptions = { ...this.#write, subresource, mayCreate: false, isApply: false };
     const next = (current: T | undefined): T => {
       const changed = clone(current!);
       return change(changed) === false ? current! : changed;
+    };
+    return (await this.#store.update(CONTEXT, namespace, name, next, options)).object;
+  }
+  async apply(namespace: string, name: string, config: ApiObject, subresource = ''): Promise<T> {
+    const { definition } = this.#store;
+    const options: UpdateOptions = { ...this.#write, subresource, mayCreate: true, isApply: true };
+    const [served] = definition.served;
+    const next = (current: T | undefined): T => {
+      const apply = { definition, context: CONTEXT, options, now: new Date(), served: served!, subresource: definition.subresources?.[subresource], force: true };
+      return appliedObject({ ...apply, config: config as unknown as JsonObject }, current) as T;
     };
     return (await this.#store.update(CONTEXT, namespace, name, next, options)).object;
   }

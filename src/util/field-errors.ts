@@ -32,8 +32,11 @@ const SHORT_ESCAPES: Record<string, string> = { '\u0007': '\\a', '\b': '\\b', '\
 /** Nothing to escape. Also spares most processes the expression below, which takes V8 milliseconds to make. */
 const PLAIN_ASCII = /^[ !#-[\]-~]*$/;
 
+const NEEDS_NO_ESCAPE = /^[ !#-[\]-~]*$/;
+
 /** Go's strconv.Quote: printable characters as they are, the rest escaped. */
 export function quote(text: string): string {
+  if (NEEDS_NO_ESCAPE.test(text)) return `"${text}"`;
   if (PLAIN_ASCII.test(text)) return `"${text}"`;
   let out = '"';
   for (const char of text) {
@@ -55,9 +58,21 @@ export function summarize(errors: readonly FieldError[]): string {
   return messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
 }
 
+/** So many errors say that an object is no use; a body has room for a million of them, and their text for a hundred times its size. */
+const MAX_FIELD_ERRORS = 1_000;
+
+/** Ends a validation that finds no end: the client is told of the errors so far. */
+export class TooManyFieldErrors extends Error {
+  readonly list: readonly FieldError[];
+  constructor(list: readonly FieldError[]) {
+    super('too many field errors');
+    this.list = list;
+  }
+}
+
 /**
  * A place in an object, and the list that errors found there go to. `errors.at('spec').at('ports').index(0).required('…')`.
- * Children share their parent's list, so order of errors is order of checks, as upstream's.
+ * Children share their parent's list, so order of errors is order of checks, as upstream's. Throws TooManyFieldErrors.
  */
 export class FieldErrors {
   readonly list: FieldError[];
@@ -86,6 +101,7 @@ export class FieldErrors {
 
   #add(type: FieldErrorType, body: string): void {
     this.list.push({ type, field: this.path === '' ? '[]' : this.path, body });
+    if (this.list.length >= MAX_FIELD_ERRORS) throw new TooManyFieldErrors(this.list);
   }
   required(detail = ''): void {
     this.#add('FieldValueRequired', withDetail('Required value', detail));

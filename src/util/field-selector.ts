@@ -1,4 +1,4 @@
-import { SelectorSyntaxError } from './label-selector.ts';
+import { MAX_REQUIREMENTS, SelectorSyntaxError, tooManyRequirements } from './label-selector.ts';
 
 /** A parsed field selector. Grammar and errors: apimachinery/pkg/fields. */
 export interface FieldSelector {
@@ -24,6 +24,7 @@ export function parseFieldSelector(text: string): FieldSelector {
   const requirements: FieldRequirement[] = [];
   for (const term of splitTerms(text).toSorted()) {
     if (term === '') continue;
+    if (requirements.length >= MAX_REQUIREMENTS) throw tooManyRequirements();
     const parts = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
     if (parts === null) throw new SelectorSyntaxError(`invalid selector: '${text}'; can't understand '${term}'`);
     requirements.push({ field: parts[1]!, operator: parts[2] === '!=' ? '!=' : '=', value: unescapeValue(parts[3]!) });

@@ -1,3 +1,4 @@
+import { requestEntityTooLarge } from './errors.ts';
 import { quote } from './field-errors.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
@@ -15,8 +16,18 @@ export type DuplicateKeys = Map<JsonObject, string[]>;
  */
 const MAX_DEPTH = 1_000;
 
+/**
+ * What one body may hold, in whatever form it comes: each value costs time in every step of a write, during which nobody else is served, and a body
+ * of three mebibytes has room for a million. The largest objects of real clusters have a tenth of this.
+ */
+export const MAX_VALUES = 200_000;
+
+export const tooManyValues = (): Error => requestEntityTooLarge(`limit is ${MAX_VALUES} values`);
+
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
+/** A longer literal cannot fit; reading it exactly would take time that grows with its square. */
+const MAX_INT64_LENGTH = '-9223372036854775808'.length;
 /** Integers of so many digits are exact as a `number`. */
 const SAFE_DIGITS = 15;
 
@@ -57,13 +68,15 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 let text = '';
 let position = 0;
 let depth = 0;
+let valuesLeft = 0;
 let duplicates: DuplicateKeys | undefined;
 
-/** The whole of `source` as one value. */
+/** The whole of `source` as one value. With `repeated`, it is a client's and bounded in its values. */
 export function parseDocument(source: string, repeated: DuplicateKeys | undefined): Json {
   text = source;
   position = 0;
   depth = 0;
+  valuesLeft = repeated === undefined ? Infinity : MAX_VALUES;
   duplicates = repeated;
   try {
     const value = parseValue();
@@ -84,6 +97,7 @@ function skipSpace(): number {
 }
 
 function parseValue(): Json {
+  if (--valuesLeft < 0) throw tooManyValues();
   const code = skipSpace();
   if (code === QUOTE) return parseString();
   if (code === OPEN_BRACE) return parseObject();
@@ -252,6 +266,7 @@ function fail(context: string): never {
 
 /** Exact as far as Go's int64 reaches, and a float64 beyond, as sigs.k8s.io/json decodes into an interface. */
 function largeInteger(literal: string): number | bigint {
+  if (literal.length > MAX_INT64_LENGTH) return finite(literal);
   const integer = BigInt(literal);
   if (integer >= BigInt(Number.MIN_SAFE_INTEGER) && integer <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(integer);
   return integer >= MIN_INT64 && integer <= MAX_INT64 ? integer : finite(literal);

@@ -2,8 +2,8 @@ import { type DuplicateKeys, JsonError, parseDocument } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
 /**
- * The one JSON text reads as. Throws JsonError, worded as Go words it. Where `duplicates` is given, objects that repeat a key are noted there; the
- * last value wins. See json-types.ts for what numbers and odd keys become.
+ * The one JSON text reads as. Throws JsonError, worded as Go words it. Where `duplicates` is given, the text is a client's: objects that repeat a key
+ * are noted there, the last value wins, and more than MAX_VALUES values throw 413. See json-types.ts for what numbers and odd keys become.
  */
 export function parseJson(input: string | Uint8Array, duplicates?: DuplicateKeys): Json {
   const text = typeof input === 'string' ? input : asBuffer(input).toString();

@@ -23,6 +23,11 @@ export interface LabelRequirement {
 /** The text does not follow the grammar; the message is upstream's. */
 export class SelectorSyntaxError extends Error {}
 
+/** Every object of a list is held against every requirement, and a URL has room for a hundred thousand. A requirement may have any number of values. */
+export const MAX_REQUIREMENTS = 1_000;
+
+export const tooManyRequirements = (): Error => new SelectorSyntaxError(`a selector may have at most ${MAX_REQUIREMENTS} requirements`);
+
 export const EVERYTHING: LabelSelector = { isEmpty: true, requirements: [], matches: () => true, toString: () => '' };
 
 /** Throws SelectorSyntaxError. */
@@ -170,6 +175,7 @@ class Parser {
       } catch (error) {
         throw error instanceof SelectorSyntaxError ? new SelectorSyntaxError(`unable to parse requirement: ${error.message}`) : error;
       }
+      if (requirements.length > MAX_REQUIREMENTS) throw tooManyRequirements();
       const behind = this.#take();
       if (behind.type === 'end') return requirements;
       if (behind.type !== ',') throw new SelectorSyntaxError(`found '${behind.text}', expected: ',' or 'end of string'`);

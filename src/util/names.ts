@@ -36,8 +36,9 @@ export function dns1123LabelErrors(value: string): string[] {
   return errors;
 }
 
-/** Label by label, since one expression over the whole could backtrack on hostile input. */
-const isSubdomain = (value: string): boolean => value.split('.').every((label) => dns1123LabelExpression.test(label));
+/** What stands in no subdomain: other characters, and a label that is empty or begins or ends with a dash. One expression over the whole could backtrack. */
+const notInSubdomain = /[^-.a-z0-9]|^[-.]|[-.]$|\.[-.]|-\./;
+const isSubdomain = (value: string): boolean => value !== '' && !notInSubdomain.test(value);
 
 export function dns1123SubdomainErrors(value: string): string[] {
   const errors: string[] = [];

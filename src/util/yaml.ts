@@ -2,6 +2,7 @@ import {
   type Alias,
   Composer,
   type Document,
+  Lexer,
   type Pair,
   type ParsedNode,
   Parser,
@@ -13,8 +14,9 @@ import {
   isScalar,
   isSeq,
 } from 'yaml';
-import { setKey } from './json.ts';
-import type { DuplicateKeys } from './json-parser.ts';
+import { requestEntityTooLarge } from './errors.ts';
+import { parseJson, setKey } from './json.ts';
+import { type DuplicateKeys, JsonError, MAX_VALUES, tooManyValues } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { type Resolved, resolvePlain } from './yaml-scalars.ts';
 
@@ -26,30 +28,66 @@ export class YamlError extends Error {}
 const TAG_PREFIX = 'tag:yaml.org,2002:';
 /** Deeper nesting is refused, as in JSON. */
 const MAX_DEPTH = 1_000;
+/** A line of `key: value` has seven or eight tokens, a literal block one, however long. The parser takes 2 µs for each, and nobody is served meanwhile. */
+const MAX_TOKENS = 100_000;
+/** What aliases may repeat of an anchor's text: as much as a request's body. */
+const MAX_ALIASED_CHARACTERS = 3 * 1024 * 1024;
 
 /**
  * The first document of a YAML text as JSON, as sigs.k8s.io/yaml converts it: YAML 1.1 with `yes`, `on` and `0777`, merge keys, keys sorted and made
- * strings. Where `duplicates` is given, objects that repeat a key are noted there; the last value wins. Throws YamlError. Aliases are expanded as
- * far as go-yaml allows; this module is slow to load and is to be imported when needed.
+ * strings. Where `duplicates` is given, objects that repeat a key are noted there; the last value wins. Throws YamlError, and 413 beyond MAX_TOKENS or
+ * MAX_VALUES. Aliases are expanded as far as go-yaml allows; this module is slow to load and is to be imported when needed.
  */
 export function parseYaml(text: string, duplicates?: DuplicateKeys): Json {
+  return jsonIn(text, duplicates) ?? parseYamlOnly(text, duplicates);
+}
+
+/** JSON is YAML, and far quicker to read as what it is. */
+function jsonIn(text: string, duplicates: DuplicateKeys = new Map()): Json | undefined {
+  if (!text.startsWith('{')) return undefined;
   try {
+    return parseJson(text, duplicates);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    duplicates.clear();
+    return undefined;
+  }
+}
+
+function parseYamlOnly(text: string, duplicates: DuplicateKeys | undefined): Json {
+  const { stackTraceLimit } = Error;
+  try {
+    // The parser makes an error of every comma too many; their stacks would take most of its time.
+    Error.stackTraceLimit = 0;
     const document = firstDocument(text);
     return document?.contents == null ? null : new YamlConverter(duplicates).convert(document.contents);
   } catch (error) {
     if (error instanceof RangeError) throw new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
     throw error;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
 function firstDocument(text: string): Document.Parsed | undefined {
   const options = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, strict: true, prettyErrors: false, logLevel: 'silent' } as const;
-  for (const document of new Composer(options).compose(new Parser().parse(text))) {
+  for (const document of new Composer(options).compose(tokensOf(text))) {
     const error = document.errors[0];
     if (error !== undefined) throw new YamlError(`yaml: line ${lineOf(text, error.pos[0])}: ${WORDING[error.code] ?? error.message}`);
     return document as Document.Parsed;
   }
   return undefined;
+}
+
+/** As `Parser.parse`, counting (CVE-2019-11254). */
+function* tokensOf(text: string): ReturnType<Parser['parse']> {
+  const parser = new Parser();
+  let count = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++count > MAX_TOKENS) throw requestEntityTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
+    yield* parser.next(lexeme);
+  }
+  yield* parser.end();
 }
 
 /** libyaml's words for what the parser found. */
@@ -76,6 +114,7 @@ class YamlConverter {
   readonly expanding = new Set<Alias>();
   converted = 0;
   convertedByAlias = 0;
+  aliasedCharacters = 0;
   depth = 0;
 
   constructor(duplicates: DuplicateKeys | undefined) {
@@ -87,19 +126,26 @@ class YamlConverter {
     if (node === null) return null;
     if (isAlias(node)) return this.alias(node);
     if (node.anchor !== undefined && this.expanding.size === 0) this.anchors.set(node.anchor, node as Node);
-    if (isScalar(node)) return jsonOf(resolveScalar(node));
+    if (isScalar(node)) return this.scalar(node);
     if (++this.depth > MAX_DEPTH) throw new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
     const value = isSeq(node) ? node.items.map((item) => this.convert(item as Node | null)) : this.map(node as YAMLMap);
     this.depth--;
     return value;
   }
 
+  scalar(node: Scalar): Json {
+    const value = jsonOf(resolveScalar(node));
+    if (this.expanding.size > 0 && typeof value === 'string') this.aliasedCharacters += value.length;
+    if (this.aliasedCharacters > MAX_ALIASED_CHARACTERS) throw new YamlError(EXCESSIVE_ALIASING);
+    return value;
+  }
+
   /** go-yaml's defence against documents that unfold beyond measure (decode.go, allowedAliasRatio). */
   count(): void {
-    this.converted++;
+    if (++this.converted > MAX_VALUES) throw tooManyValues();
     if (this.expanding.size > 0) this.convertedByAlias++;
     if (this.convertedByAlias > 100 && this.converted > 1000 && this.convertedByAlias / this.converted > allowedAliasRatio(this.converted))
-      throw new YamlError('yaml: document contains excessive aliasing');
+      throw new YamlError(EXCESSIVE_ALIASING);
   }
 
   alias(node: Alias): Json {
@@ -161,6 +207,8 @@ class YamlConverter {
     return String(value);
   }
 }
+
+const EXCESSIVE_ALIASING = 'yaml: document contains excessive aliasing';
 
 const isMergeKey = (key: Node | null): boolean => isScalar(key) && key.type === 'PLAIN' && key.tag === undefined && key.value === '<<';
 

@@ -18,6 +18,6 @@ export const admission = flagSet('admission', {
   ),
   'enable-admission-plugins': flag(
     strings,
-    `Admission plug-ins to run besides those that are on by default, comma separated; their order does not matter.\nKnown ones: ${all.join(', ')}.\nStill to come, and without effect: ${[...pluginsToCome].toSorted().join(', ')}.`,
+    `Admission plug-ins to run besides those that are on by default, comma separated; their order does not matter. Still to come, and without effect: ${[...pluginsToCome].toSorted().join(', ')}.\nKnown ones: ${all.join(', ')}.`,
   ),
 });

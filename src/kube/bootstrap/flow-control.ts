@@ -11,6 +11,7 @@ export const FLOW_CONTROL_GROUP = 'flowcontrol.apiserver.k8s.io';
 const API_VERSION = `${FLOW_CONTROL_GROUP}/v1`;
 const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
 const INTERVAL_MS = 60_000;
+const FIELD_MANAGER = 'api-priority-and-fairness-config-producer-v1';
 /** Kept as they are in spite of their annotation; all others are suggestions. */
 const MANDATORY = new Set(['exempt', 'catch-all']);
 
@@ -23,8 +24,8 @@ export function keepFlowControlDefaults(client: Client, options: ControllerOptio
   const wantedLevels = typed<FlowControlObject>('PriorityLevelConfiguration', API_VERSION, priorityLevels);
   const wantedSchemas = typed<FlowControlObject>('FlowSchema', API_VERSION, flowSchemas);
   const ensureAll = async (): Promise<void> => {
-    const levels = await syncedResource<FlowControlObject>(client, FLOW_CONTROL_GROUP, 'prioritylevelconfigurations');
-    const schemas = await syncedResource<FlowControlObject>(client, FLOW_CONTROL_GROUP, 'flowschemas');
+    const levels = await syncedResource<FlowControlObject>(client, FLOW_CONTROL_GROUP, 'prioritylevelconfigurations', FIELD_MANAGER);
+    const schemas = await syncedResource<FlowControlObject>(client, FLOW_CONTROL_GROUP, 'flowschemas', FIELD_MANAGER);
     await Promise.all([...wantedLevels.map((level) => ensure(levels, level)), ...wantedSchemas.map((schema) => ensure(schemas, schema))]);
     await Promise.all([removeUnwanted(schemas, wantedSchemas), removeUnwanted(levels, wantedLevels)]);
   };

@@ -3,9 +3,11 @@ import type { ApiObject } from '../../util/api-object.ts';
 import { isApiError } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import { timeOf } from '../../util/time.ts';
-import { type Condition, findCondition, setCondition } from './conditions.ts';
+import { type Condition, findCondition } from './conditions.ts';
 import { FLOW_CONTROL_GROUP } from './flow-control.ts';
 import type { ControllerOptions } from './keeping.ts';
+
+const FIELD_MANAGER = 'api-priority-and-fairness-config-consumer-v1';
 
 interface FlowSchema extends ApiObject {
   spec: { priorityLevelConfiguration: { name: string } };
@@ -14,7 +16,7 @@ interface FlowSchema extends ApiObject {
 
 /** Says in every FlowSchema's status whether the priority level that it names exists (apiserver/pkg/util/flowcontrol). */
 export async function keepFlowSchemaStatus(client: Client, options: ControllerOptions): Promise<void> {
-  const schemas = client.resource<FlowSchema>(FLOW_CONTROL_GROUP, 'flowschemas');
+  const schemas = client.resource<FlowSchema>(FLOW_CONTROL_GROUP, 'flowschemas', FIELD_MANAGER);
   const levels = client.resource(FLOW_CONTROL_GROUP, 'prioritylevelconfigurations');
   const hasLevel = (name: string): boolean => levels.informer.get('', name) !== undefined;
   const sync = (schema: FlowSchema): Promise<void> => syncStatus(schemas, schema, hasLevel, options);
@@ -46,19 +48,16 @@ async function syncStatus(
     const isSo = current?.status === wanted.status && current.reason === wanted.reason && current.message === wanted.message;
     return isSo ? undefined : wanted;
   };
-  const current = schemas.informer.get('', metadata.name!);
-  if (current === undefined || change(current) === undefined) return;
+  const name = metadata.name!;
+  const current = schemas.informer.get('', name);
+  const condition = current && change(current);
+  if (current === undefined || condition === undefined) return;
+  const config: ApiObject & Pick<FlowSchema, 'status'> = { kind: current.kind, apiVersion: current.apiVersion, metadata: { name }, status: { conditions: [condition] } };
   try {
-    await schemas.update('', metadata.name!, (schema) => applyCondition(schema, change(schema)), 'status');
+    await schemas.apply('', name, config, 'status');
   } catch (error) {
     if (!isApiError(error, 'NotFound')) throw error;
   }
-}
-
-function applyCondition(schema: FlowSchema, condition: Condition | undefined): boolean {
-  if (condition === undefined) return false;
-  schema.status = { ...schema.status, conditions: setCondition(schema.status?.conditions, condition) };
-  return true;
 }
 
 function danglingCondition({ spec }: FlowSchema, hasLevel: (name: string) => boolean, now: () => Date): Condition {

@@ -1,11 +1,11 @@
-import { ApiError } from '../../util/errors.ts';
+import type { ApiError } from '../../util/errors.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter } from './filter.ts';
 import { type ErrorWriter, asApiError, writeJsonError } from './write-error.ts';
 
 export interface PanicGuardOptions {
   writeError: ErrorWriter;
-  /** Told of every failure that is not an ApiError: a fault of ours. Never told of headers or bodies. */
+  /** Told of every failure that is not a client's own: a fault of ours. Never told of headers or bodies. */
   onFault: (fault: Fault) => void;
 }
 
@@ -39,8 +39,8 @@ export function withPanicGuard({ writeError, onFault }: PanicGuardOptions): Filt
     finish(request);
   };
   const fail = (request: IncomingRequest, thrown: unknown): Promise<void> | void => {
-    if (!(thrown instanceof ApiError)) report(request, thrown);
     const error = asApiError(thrown);
+    if (error !== thrown && error.code === 500) report(request, thrown);
     try {
       const pending = request.exchange.isAnswered ? cutOff(request) : writeError(request, error);
       if (pending === undefined) return finish(request);

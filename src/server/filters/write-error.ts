@@ -1,7 +1,8 @@
 import { type OutputForm, PROTOBUF_TYPE, JSON_TYPE, negotiateOutput } from '../../endpoints/negotiation.ts';
 import type { ServerRequest } from '../../endpoints/request.ts';
 import { respond } from '../../endpoints/respond.ts';
-import { ApiError, type Status, internalError } from '../../util/errors.ts';
+import { ApiError, type Status, internalError, invalid } from '../../util/errors.ts';
+import { TooManyFieldErrors } from '../../util/field-errors.ts';
 
 /** Answers with an error's Status in the form that the client accepts. Never throws or rejects for what the client sent. */
 export type ErrorWriter = (request: ServerRequest, error: ApiError) => Promise<void> | void;
@@ -47,6 +48,9 @@ export function writeTextError(request: ServerRequest, code: number, text: strin
   request.exchange.respond(code, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }, `${text}\n`);
 }
 
-/** What a client is told of a failure that is no ApiError: nothing of what happened. */
-export const asApiError = (error: unknown): ApiError =>
-  error instanceof ApiError ? error : internalError('the server failed to handle the request; its log says more');
+/** What a client is told of a failure that is not its own: nothing of what happened. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof TooManyFieldErrors) return invalid({ group: '', kind: '' }, '', error.list);
+  return internalError('the server failed to handle the request; its log says more');
+}

@@ -10,7 +10,7 @@ export interface ChangeLogLimits {
 }
 
 /** Caches keep a history of their own; this one only has to outlast the time between a cache's load and its watch, and an exact range. */
-const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 16 * 1024 * 1024 };
+const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 4 * 1024 * 1024 };
 
 interface Watcher {
   readonly prefix: string;

@@ -1,0 +1,103 @@
+import type { Namespace, Pod, PodTemplateSpec } from '../../apis/facts/types/core-v1.ts';
+import type { Informer } from '../../client/client.ts';
+import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { internalError, invalid } from '../../util/errors.ts';
+import { quote, summarize } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
+import { refusal } from '../refusal.ts';
+import type { PodLike, Violation } from './check.ts';
+import { violationsOf } from './evaluate.ts';
+import { existingPodWarnings } from './existing-pods.ts';
+import { PREFIX, type Policy, type Standard, compareLevels, equalStandards, policyOf, standardName } from './policy.ts';
+
+/** Where a kind keeps its template of pods. */
+const TEMPLATES: ReadonlyMap<string, (object: ApiObject) => PodTemplateSpec | undefined> = new Map([
+  ['podtemplates', (object) => (object as ApiObject & { template?: PodTemplateSpec }).template],
+  ...['replicationcontrollers', 'replicasets', 'deployments', 'statefulsets', 'daemonsets', 'jobs'].map((resource) => [resource, specTemplate] as const),
+  ['cronjobs', (object) => specTemplate((object as ApiObject & { spec: { jobTemplate: ApiObject } }).spec.jobTemplate)],
+]);
+const POD_TARGETS = ['pods', 'pods/ephemeralcontainers', 'pods/resize'];
+const TEMPLATE_TARGETS =
+  'podtemplates replicationcontrollers replicasets.apps deployments.apps statefulsets.apps daemonsets.apps jobs.batch cronjobs.batch'.split(' ');
+
+function specTemplate(object: ApiObject): PodTemplateSpec | undefined {
+  return (object as ApiObject & { spec: { template?: PodTemplateSpec } }).spec.template;
+}
+
+/** The pod security standards, by labels of the namespace (KEP-2579; pod-security-admission/admission). Templates are only warned of. */
+export function podSecurity({ client }: PluginEnvironment): AdmissionPlugin {
+  const namespaces = client.resource<Namespace>('', 'namespaces').informer;
+  const pods = client.resource<Pod>('', 'pods').informer;
+
+  function validate(attributes: AdmissionAttributes): void {
+    if (attributes.resource === 'namespaces') checkNamespace(attributes, pods);
+    else if (attributes.resource === 'pods') checkPod(attributes, namespaces);
+    else checkTemplate(attributes, namespaces);
+  }
+  return { name: 'PodSecurity', operations: CREATE_OR_UPDATE, targets: ['namespaces', ...POD_TARGETS, ...TEMPLATE_TARGETS], validate };
+}
+
+function checkNamespace(attributes: AdmissionAttributes, pods: Informer<Pod>): void {
+  const { object, oldObject, context } = attributes;
+  const { policy, errors } = policyOf(object!.metadata.labels);
+  const old = oldObject && policyOf(oldObject.metadata.labels);
+  if (!errors.isEmpty && !(old && equalJson(errors.list, old.errors.list))) throw invalid({ group: '', kind: 'Namespace' }, attributes.name, errors.list);
+  if (!old || !isTightened(policy.enforce, old.policy.enforce)) return;
+  for (const warning of existingPodWarnings(pods.list(attributes.name), attributes.name, policy.enforce)) context.warn(warning);
+}
+
+function isTightened(standard: Standard, old: Standard): boolean {
+  if (equalStandards(standard, old) || standard.level === 'privileged') return false;
+  return standard.minor !== old.minor || compareLevels(standard.level, old.level) > 0;
+}
+
+function checkPod(attributes: AdmissionAttributes, namespaces: Informer<Namespace>): void {
+  const { namespace, object, oldObject, context } = attributes;
+  const found = namespaces.get('', namespace);
+  if (!found) throw internalError(`failed to lookup namespace ${quote(namespace)}`);
+  const { policy, errors } = policyOf(found.metadata.labels);
+  if (errors.isEmpty && policy.enforce.level === 'privileged' && policy.audit.level === 'privileged' && policy.warn.level === 'privileged') {
+    context.annotateAudit(`${PREFIX}enforce-policy`, 'privileged:latest');
+    return;
+  }
+  const pod = object as Pod;
+  if (oldObject && !isSignificant(pod, oldObject as Pod)) return;
+  if (!errors.isEmpty) context.annotateAudit(`${PREFIX}error`, `Failed to parse policy: ${summarize(errors.list)}`);
+  context.annotateAudit(`${PREFIX}enforce-policy`, standardName(policy.enforce));
+  const violations = violationsOf(policy.enforce, pod);
+  if (violations.length === 0) return report(attributes, policy, pod, true);
+  report(attributes, policy, pod, false);
+  throw refusal(attributes, `violates PodSecurity ${describe(policy.enforce, violations)}`);
+}
+
+function checkTemplate(attributes: AdmissionAttributes, namespaces: Informer<Namespace>): void {
+  const { namespace, resource, object, context } = attributes;
+  const { policy, errors } = policyOf(namespaces.get('', namespace)?.metadata.labels);
+  if (errors.isEmpty && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return;
+  const template = TEMPLATES.get(resource)!(object!);
+  if (!template) return;
+  if (!errors.isEmpty) context.annotateAudit(`${PREFIX}error`, `Failed to parse policy: ${summarize(errors.list)}`);
+  report(attributes, policy, template, true);
+}
+
+/** For the audit record, and where the request goes through, for the client. */
+function report({ context }: AdmissionAttributes, { audit, warn }: Policy, pod: PodLike, isAllowed: boolean): void {
+  const audited = violationsOf(audit, pod);
+  if (audited.length > 0) context.annotateAudit(`${PREFIX}audit-violations`, `would violate PodSecurity ${describe(audit, audited)}`);
+  const warned = isAllowed ? violationsOf(warn, pod) : [];
+  if (warned.length > 0) context.warn(`would violate PodSecurity ${describe(warn, warned)}`);
+}
+
+const describe = (standard: Standard, violations: readonly Violation[]): string =>
+  `${quote(standardName(standard))}: ${violations.map(({ reason, detail }) => `${reason} (${detail})`).join(', ')}`;
+
+/** Of what standards look at, an update can change only which images there are, and add ephemeral containers. */
+function isSignificant({ spec }: Pod, { spec: old }: Pod): boolean {
+  for (const list of ['containers', 'initContainers'] as const) {
+    const [now, before] = [spec[list] ?? [], old[list] ?? []];
+    if (now.length !== before.length || now.some(({ image }, index) => image !== before[index]!.image)) return true;
+  }
+  return (spec.ephemeralContainers ?? []).some(({ name, image }) => image !== old.ephemeralContainers?.find((container) => container.name === name)?.image);
+}

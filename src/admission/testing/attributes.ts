@@ -1,0 +1,69 @@
+import { FakeClient } from '../../client/fake-client.ts';
+import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { Authorizer } from '../../registry/authorizer.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
+
+/** For tests: a write as admission sees it, and what was told of it. */
+export interface TestedWrite extends AdmissionAttributes {
+  warnings: string[];
+  auditAnnotations: Record<string, string>;
+}
+
+/** `target` as plug-ins name it: `pods/binding`, `ingresses.networking.k8s.io`. */
+export function writeOf(target: string, object: object | undefined, more: Partial<AdmissionAttributes> = {}): TestedWrite {
+  const [, resource = '', group = '', subresource = ''] = /^([^./]+)\.?([^/]*)\/?(.*)$/.exec(target)!;
+  const warnings: string[] = [];
+  const auditAnnotations: Record<string, string> = {};
+  const user = { name: 'tester', groups: [] };
+  const context = {
+    user,
+    userAgent: '',
+    warn: (text: string) => void warnings.push(text),
+    annotateAudit: (key: string, value: string) => void (auditAnnotations[key] = value),
+    signal: undefined,
+  };
+  const written = object && ({ metadata: { name: 'x', namespace: 'n' }, ...structuredClone(object) } as ApiObject);
+  return {
+    ...{
+      operation: 'CREATE',
+      group,
+      version: 'v1',
+      resource,
+      subresource,
+      kind: { group, version: 'v1', kind: '' },
+      namespace: 'n',
+      name: written?.metadata.name ?? '',
+    },
+    ...{ object: written, oldObject: undefined, options: {}, dryRun: false, user, context, warnings, auditAnnotations },
+    ...more,
+  };
+}
+
+/** Both steps, as a write passes them; answers with the object. */
+export async function admit<T>(plugin: AdmissionPlugin, write: AdmissionAttributes): Promise<T> {
+  await plugin.mutate?.(write);
+  await plugin.validate?.(write);
+  return write.object as T;
+}
+
+export interface TestEnvironment extends PluginEnvironment {
+  client: FakeClient;
+}
+
+/** With all gates on; nobody may do anything but those whom `isAllowed` lets. */
+export function testEnvironment(isAllowed: Parameters<typeof authorizerOf>[0] = () => false): TestEnvironment {
+  return {
+    client: new FakeClient(),
+    authorizer: authorizerOf(isAllowed),
+    isEnabled: () => true,
+    options: { notReadyTolerationSeconds: 300, unreachableTolerationSeconds: 301 },
+  };
+}
+
+function authorizerOf(isAllowed: (verb: string, resource: string, name: string) => boolean): Authorizer {
+  return {
+    authorize: ({ verb, resource, name }) => ({ decision: isAllowed(verb, resource, name) ? 'allow' : 'noOpinion', reason: '' }),
+    rulesFor: () => ({ resourceRules: [], nonResourceRules: [], isIncomplete: false }),
+  };
+}

@@ -1,0 +1,187 @@
+import { Agent as HttpAgent, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { formatDuration } from '../util/duration.ts';
+import { quote } from '../util/field-errors.ts';
+import type { RemoteEndpoint } from './kubeconfig.ts';
+
+/** A call that got no answer, or one that is no success. Never holds what was sent. */
+export class WebhookError extends Error {
+  /** The answer's; undefined where there was none. */
+  readonly status: number | undefined;
+  /** Whether another try may fare better (apiserver/pkg/util/webhook, DefaultShouldRetry). */
+  readonly isTransient: boolean;
+  /** The caller's time was up, or the other server's was. */
+  readonly isTimeout: boolean;
+
+  constructor(message: string, { status, isTransient = false, isTimeout = false }: { status?: number; isTransient?: boolean; isTimeout?: boolean } = {}) {
+    super(message);
+    this.status = status;
+    this.isTransient = isTransient;
+    this.isTimeout = isTimeout;
+  }
+}
+
+export interface RemoteAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface WebhookClientOptions {
+  /** For the whole of a call: connecting, sending, and reading the answer to its end. */
+  timeoutMs?: number;
+  /** An answer longer than this is an error. */
+  maxAnswerBytes?: number;
+}
+
+const MAX_CONNECTIONS = 100;
+
+/** Calls one server over connections that are kept. Redirects are never followed (CVE-2020-8561): they are errors. */
+export class WebhookClient {
+  readonly #endpoint: RemoteEndpoint;
+  readonly #timeoutMs: number;
+  readonly #maxAnswerBytes: number;
+  readonly #agent: HttpAgent | HttpsAgent;
+
+  constructor(endpoint: RemoteEndpoint, { timeoutMs = 30_000, maxAnswerBytes = 3 * 1024 * 1024 }: WebhookClientOptions = {}) {
+    this.#endpoint = endpoint;
+    this.#timeoutMs = timeoutMs;
+    this.#maxAnswerBytes = maxAnswerBytes;
+    this.#agent = agentFor(endpoint);
+  }
+
+  /** Posts JSON to the endpoint's own path, as upstream's webhooks do. The answer is a 2xx; all else throws WebhookError. */
+  async post(body: string | Buffer, signal?: AbortSignal): Promise<Buffer> {
+    const url = new URL(this.#endpoint.url);
+    url.searchParams.set('timeout', formatDuration(this.#timeoutMs));
+    const headers = { 'content-type': 'application/json', accept: 'application/json, */*', 'content-length': Buffer.byteLength(body) };
+    const answer = await this.#call('POST', url, headers, body, signal);
+    if (answer.status < 200 || answer.status > 299) throw refusal(answer);
+    return answer.body;
+  }
+
+  /** Any answer is an answer. */
+  get(url: URL, signal?: AbortSignal): Promise<RemoteAnswer> {
+    return this.#call('GET', url, { accept: 'application/json' }, undefined, signal);
+  }
+
+  /** Calls under way fail. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #call(method: string, url: URL, headers: Record<string, string | number>, body: string | Buffer | undefined, signal?: AbortSignal): Promise<RemoteAnswer> {
+    const authorization = await this.#endpoint.authorization?.();
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const options: RequestOptions = {
+      method,
+      headers: { 'user-agent': 'kube-apiserver (binnacle)', ...headers, ...(authorization !== undefined && { authorization }) },
+      agent: this.#agent,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    };
+    try {
+      return await exchange(url, options, body, this.#maxAnswerBytes);
+    } catch (error) {
+      throw networkError(method, url, error as NodeJS.ErrnoException, timeout.aborted);
+    }
+  }
+}
+
+function agentFor({ url, caPem, serverName, isTlsUnverified = false, clientCertificate }: RemoteEndpoint): HttpAgent | HttpsAgent {
+  const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
+  if (url.protocol === 'http:') return new HttpAgent(pool);
+  return new HttpsAgent({
+    ...pool,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: !isTlsUnverified,
+    ...(caPem !== undefined && { ca: caPem }),
+    ...(serverName !== undefined && { servername: serverName }),
+    ...(clientCertificate && { cert: clientCertificate.certPem, key: clientCertificate.keyPem }),
+  });
+}
+
+function exchange(url: URL, options: RequestOptions, body: string | Buffer | undefined, maxAnswerBytes: number): Promise<RemoteAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > maxAnswerBytes) request.destroy(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
+        else chunks.push(chunk);
+      });
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks, size) }));
+      response.on('error', reject);
+      response.on('aborted', () => reject(Object.assign(new Error('unexpected EOF'), { code: 'ECONNRESET' })));
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** The words are those of Go's http.Client; `isTimeout` where our own limit ended the call. */
+function networkError(method: string, url: URL, error: NodeJS.ErrnoException, isTimeout: boolean): WebhookError {
+  const verb = method.charAt(0) + method.slice(1).toLowerCase();
+  const reason = isTimeout ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : error.message;
+  return new WebhookError(`${verb} ${quote(String(url))}: ${reason}`, { isTransient: error.code === 'ECONNRESET', isTimeout });
+}
+
+const MAX_SHOWN_CHARACTERS = 2048;
+const TRANSIENT = new Set([429, 500, 504]);
+
+/** What client-go makes of an answer that is no success (apimachinery/pkg/api/errors, NewGenericServerResponse). */
+function refusal({ status, headers, body }: RemoteAnswer): WebhookError {
+  const isTransient = TRANSIENT.has(status) || headers['retry-after'] !== undefined;
+  const location = headers.location;
+  const message =
+    status >= 300 && status < 400
+      ? `the server answered ${status}, a redirect${location === undefined ? '' : ` to ${quote(location.slice(0, MAX_SHOWN_CHARACTERS))}`}: redirects are not followed`
+      : refusalMessage(status, body.toString('utf8', 0, MAX_SHOWN_CHARACTERS).trim());
+  return new WebhookError(message, { status, isTransient, isTimeout: status === 504 });
+}
+
+const REFUSALS: Record<number, string> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  422: 'the server rejected our request due to an error in our request',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+  429: 'the server has received too many requests and has asked us to try again later',
+};
+
+function refusalMessage(status: number, text: string): string {
+  if (status === 403 && text !== '') return `forbidden: ${text}`;
+  const known = REFUSALS[status];
+  if (known !== undefined) return known;
+  return status >= 500
+    ? `an error on the server (${quote(text || 'unknown')}) has prevented the request from succeeding`
+    : `the server responded with the status code ${status} but did not return more information`;
+}
+
+export interface RetryOptions {
+  /** Before the second try; each further wait is 1.5 times the last, with a fifth at random. */
+  initialDelayMs: number;
+  tries: number;
+  sleep(delayMs: number): Promise<void>;
+}
+
+/** Upstream's for authentication and authorization (DefaultAuthWebhookRetryBackoff). */
+export const DEFAULT_RETRY: RetryOptions = {
+  initialDelayMs: 500,
+  tries: 5,
+  sleep: (delayMs) => new Promise((resolve) => void setTimeout(resolve, delayMs)),
+};
+
+/** Calls again while the error is one that may pass; throws the last one. */
+export async function withRetries<T>({ initialDelayMs, tries, sleep }: RetryOptions, call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1, delayMs = initialDelayMs; ; attempt++, delayMs *= 1.5) {
+    try {
+      return await call();
+    } catch (error) {
+      if (attempt >= tries || !(error instanceof WebhookError) || !error.isTransient) throw error;
+    }
+    await sleep(delayMs * (1 + Math.random() * 0.2));
+  }
+}

@@ -1,0 +1,13 @@
+import { isJsonObject } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+
+/**
+ * An empty list of managedFields asks to forget all owners, whereas none at all leaves them as they are. Decoding makes no difference between the two:
+ * this keeps it. Answers the decoded object.
+ */
+export function keepManagedFieldsReset(sent: Json, decoded: JsonObject): JsonObject {
+  const metadata = isJsonObject(sent) ? sent['metadata'] : undefined;
+  const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
+  if (!Array.isArray(managedFields) || managedFields.length > 0 || !isJsonObject(decoded['metadata'])) return decoded;
+  return { ...decoded, metadata: { ...decoded['metadata'], managedFields: [] } };
+}

@@ -1,0 +1,25 @@
+/** A stream of numbers that a seed decides, so that what a test found once it finds again (mulberry32). */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** At least 0, less than 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+  pick<T>(values: readonly T[]): T {
+    return values[this.below(values.length)]!;
+  }
+}
