@@ -28,8 +28,14 @@ async function drive({ count, inFlight }, request) {
   return { p50Ms: timesMs[timesMs.length >> 1], p99Ms: timesMs[Math.floor(timesMs.length * 0.99)] };
 }
 
-const connect = (port) =>
-  http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 16 << 20 } }).on('error', () => {});
+/** With the windows of Go's client, which most clients of Kubernetes are (x/net/http2 transportDefaultConnFlow, transportDefaultStreamFlow). */
+const CONNECTION_WINDOW_BYTES = 1 << 30;
+const STREAM_WINDOW_BYTES = 4 << 20;
+
+function connect(port) {
+  const session = http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: STREAM_WINDOW_BYTES } });
+  return session.on('error', () => {}).on('connect', () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
+}
 
 function http2Request(session, token, path, method = 'GET', body) {
   return new Promise((resolve, reject) => {

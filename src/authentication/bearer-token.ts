@@ -14,7 +14,7 @@ export function bearerToken(tokens: TokenAuthenticator): Authenticator {
       if (header === undefined) return undefined;
       const [scheme, token, rest] = header.trim().split(' ', 3);
       if (token === undefined || scheme!.toLowerCase() !== 'bearer') return undefined;
-      if (token !== '') return known(tokens.authenticateToken(token));
+      if (token !== '') return known(tokens.authenticateToken(token, undefined, request));
       if (rest !== undefined) request.warn(SPACE_BEFORE_TOKEN);
       return undefined;
     },
@@ -27,7 +27,8 @@ export function bearerToken(tokens: TokenAuthenticator): Authenticator {
  */
 export function webSocketToken(tokens: TokenAuthenticator): Authenticator {
   return {
-    authenticate({ exchange: { headers } }) {
+    authenticate(request) {
+      const { headers } = request.exchange;
       const offered = headers['sec-websocket-protocol'];
       if (offered === undefined || !offered.includes(WEBSOCKET_PREFIX) || !isWebSocketRequest(headers)) return undefined;
       const protocols = offered.split(',').map((protocol) => protocol.trim());
@@ -39,7 +40,7 @@ export function webSocketToken(tokens: TokenAuthenticator): Authenticator {
         headers['sec-websocket-protocol'] = others.join(',');
         return authentication;
       };
-      const found = known(tokens.authenticateToken(token));
+      const found = known(tokens.authenticateToken(token, undefined, request));
       return found instanceof Promise ? found.then(accept) : accept(found);
     },
   };

@@ -1,9 +1,9 @@
-import { type KeyObject, createHash, sign, verify } from 'node:crypto';
+import { type KeyObject, constants, createHash, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 
-/* Signed JSON Web Tokens in their compact form (RFC 7515, RFC 7519), with the keys that service account tokens may have. */
+/* Signed JSON Web Tokens in their compact form (RFC 7515, RFC 7519), with RSA and elliptic curve keys. */
 
 /** How upstream names a key: the hash of its public part, so that every server on the same key agrees. */
 export const keyId = (publicKey: KeyObject): string =>
@@ -11,8 +11,29 @@ export const keyId = (publicKey: KeyObject): string =>
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url');
 
+interface Algorithm {
+  digest: string;
+  keyType: 'rsa' | 'ec';
+  curve?: string;
+  isPss?: boolean;
+}
+
+/** RFC 7518 §3.1, what is asymmetric of it. */
+const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
+  ['RS256', { digest: 'sha256', keyType: 'rsa' }],
+  ['RS384', { digest: 'sha384', keyType: 'rsa' }],
+  ['RS512', { digest: 'sha512', keyType: 'rsa' }],
+  ['PS256', { digest: 'sha256', keyType: 'rsa', isPss: true }],
+  ['PS384', { digest: 'sha384', keyType: 'rsa', isPss: true }],
+  ['PS512', { digest: 'sha512', keyType: 'rsa', isPss: true }],
+  ['ES256', { digest: 'sha256', keyType: 'ec', curve: 'prime256v1' }],
+  ['ES384', { digest: 'sha384', keyType: 'ec', curve: 'secp384r1' }],
+  ['ES512', { digest: 'sha512', keyType: 'ec', curve: 'secp521r1' }],
+]);
+
+export const SIGNING_ALGORITHMS: readonly string[] = [...ALGORITHMS.keys()];
+
 const CURVE_ALGORITHMS: Record<string, string> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
-const DIGESTS: Record<string, string> = { RS256: 'sha256', ES256: 'sha256', ES384: 'sha384', ES512: 'sha512' };
 
 /** The one algorithm that a key is used with: what a token's own header says is never trusted to choose. */
 export const algorithmOf = (key: KeyObject): string =>
@@ -25,7 +46,7 @@ const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toStr
 export async function signJwt(privateKey: KeyObject, id: string, claims: object): Promise<string> {
   const algorithm = algorithmOf(privateKey);
   const content = `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`;
-  const signature = await signOnAnotherThread(DIGESTS[algorithm]!, Buffer.from(content), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  const signature = await signOnAnotherThread(ALGORITHMS.get(algorithm)!.digest, Buffer.from(content), { key: privateKey, dsaEncoding: 'ieee-p1363' });
   return `${content}.${signature.toString('base64url')}`;
 }
 
@@ -43,12 +64,19 @@ export class UnverifiedJwt {
     this.#signature = signature;
   }
 
-  isSignedBy(publicKey: KeyObject): boolean {
-    const algorithm = algorithmOf(publicKey);
-    if (this.header.alg !== algorithm) return false;
-    return verify(DIGESTS[algorithm]!, Buffer.from(this.#content), { key: publicKey, dsaEncoding: 'ieee-p1363' }, this.#signature);
+  /** By the algorithm that the header names, if that is among these and fits the key; the least is the one that the key is used with here. */
+  isSignedBy(publicKey: KeyObject, algorithms: readonly string[] = [algorithmOf(publicKey)]): boolean {
+    const { alg, crit } = this.header;
+    const algorithm = typeof alg === 'string' && algorithms.includes(alg) ? ALGORITHMS.get(alg) : undefined;
+    // RFC 7515 §4.1.11: what must be understood and is not makes a token bad.
+    if (!algorithm || crit !== undefined || !fits(algorithm, publicKey)) return false;
+    const padding = algorithm.isPss ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {};
+    return verify(algorithm.digest, Buffer.from(this.#content), { key: publicKey, dsaEncoding: 'ieee-p1363', ...padding }, this.#signature);
   }
 }
+
+const fits = ({ keyType, curve }: Algorithm, key: KeyObject): boolean =>
+  key.asymmetricKeyType === keyType && (curve === undefined || key.asymmetricKeyDetails?.namedCurve === curve);
 
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 

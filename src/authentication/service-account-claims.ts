@@ -83,6 +83,8 @@ export interface TokenFacts {
   notBefore: number | undefined;
   expiry: number | undefined;
   issuedAt: number | undefined;
+  warnAfter: number | undefined;
+  subject: string;
   namespace: string;
   account: Required<ObjectClaim>;
   pod: Required<ObjectClaim> | undefined;
@@ -105,6 +107,8 @@ export function readClaims(claims: JsonObject): TokenFacts | undefined {
     notBefore: claims.nbf as number | undefined,
     expiry: claims.exp as number | undefined,
     issuedAt: claims.iat as number | undefined,
+    warnAfter: typeof bound.warnafter === 'number' ? bound.warnafter : undefined,
+    subject: text(claims.sub),
     pod: objectClaim(bound.pod),
     secret: objectClaim(bound.secret),
     node: objectClaim(bound.node),

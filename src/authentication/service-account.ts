@@ -1,13 +1,14 @@
-import { type KeyObject, hash } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { Client } from '../client/client.ts';
 import type { Authentication } from '../server/authenticator.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { notFound } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
-import type { User } from '../util/user.ts';
-import { keyId, parseJwt } from './jwt.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { type User, serviceAccountGroups } from '../util/user.ts';
 import { type TokenFacts, readClaims, usernameOf } from './service-account-claims.ts';
-import type { TokenAuthenticator } from './token-authenticator.ts';
+import { SignedTokens } from './signed-tokens.ts';
+import type { TokenAuthenticator, TokenContext } from './token-authenticator.ts';
 
 export interface ServiceAccountTokenOptions {
   /** Whose tokens are taken for ours. */
@@ -21,10 +22,6 @@ export interface ServiceAccountTokenOptions {
 
 /** Clocks may differ by this much (go-jose's DefaultLeeway). */
 const LEEWAY_SECONDS = 60;
-/** Tokens whose signature is known to be good; beyond this many, the oldest is checked anew when it comes again. */
-const MAX_VERIFIED = 4096;
-/** Longer ones are nobody's: headers end not far beyond. */
-const MAX_TOKEN_LENGTH = 64 * 1024;
 
 interface Verified {
   facts: TokenFacts;
@@ -47,67 +44,32 @@ interface Bound {
  */
 export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #options: ServiceAccountTokenOptions;
-  readonly #verified = new Map<string, Verified>();
-  #keys: ReadonlyMap<string, KeyObject> | undefined;
+  readonly #tokens: SignedTokens<Verified>;
 
   constructor(options: ServiceAccountTokenOptions) {
     this.#options = options;
+    this.#tokens = new SignedTokens({ ...options, read: ({ claims }) => verifiedOf(claims) });
   }
 
-  authenticateToken(token: string, audiences?: readonly string[]): Authentication | undefined | Promise<Authentication | undefined> {
-    if (token.length > MAX_TOKEN_LENGTH || !token.includes('.')) return undefined;
-    const digest = hash('sha256', token, 'base64');
-    const known = this.#verified.get(digest);
-    if (known) return this.#accept(known, audiences);
-    const jwt = parseJwt(token);
-    if (!jwt || typeof jwt.claims.iss !== 'string' || !this.#options.issuers.includes(jwt.claims.iss)) return undefined;
-    const verify = (keys: ReadonlyMap<string, KeyObject>) => {
-      const candidates = typeof jwt.header.kid === 'string' && jwt.header.kid !== '' ? [keys.get(jwt.header.kid)] : [...keys.values()];
-      const usable = candidates.filter((key) => key !== undefined);
-      if (usable.length === 0) throw new Error('invalid signature, no keys found');
-      if (!usable.some((key) => jwt.isSignedBy(key))) throw new Error('go-jose/go-jose: error in cryptographic primitive');
-      const facts = readClaims(jwt.claims);
-      if (!facts) throw new Error('service account token claims could not be validated due to unexpected validation error');
-      const verified: Verified = { facts, user: userOf(facts), forApi: undefined };
-      this.#remember(digest, verified);
-      return this.#accept(verified, audiences);
-    };
-    return this.#keys ? verify(this.#keys) : this.#loadKeys().then(verify);
+  authenticateToken(token: string, audiences?: readonly string[], context?: TokenContext): Authentication | undefined | Promise<Authentication | undefined> {
+    const verified = this.#tokens.verified(token);
+    if (verified === undefined) return undefined;
+    return verified instanceof Promise ? verified.then((late) => this.#accept(late, audiences, context)) : this.#accept(verified, audiences, context);
   }
 
-  async #loadKeys(): Promise<ReadonlyMap<string, KeyObject>> {
-    const keys = await this.#options.publicKeys;
-    this.#keys = new Map(keys.map((key) => [keyId(key), key]));
-    return this.#keys;
-  }
-
-  #remember(digest: string, verified: Verified): void {
-    if (this.#verified.size >= MAX_VERIFIED) this.#verified.delete(this.#verified.keys().next().value!);
-    this.#verified.set(digest, verified);
-  }
-
-  #accept(verified: Verified, audiences: readonly string[] | undefined): Authentication | Promise<Authentication> {
+  #accept(verified: Verified, audiences: readonly string[] | undefined, context: TokenContext | undefined): Authentication | Promise<Authentication> {
     const { facts } = verified;
-    const shared = this.#sharedAudiences(facts, audiences ?? this.#options.apiAudiences);
+    const shared = sharedAudiences(facts.audiences, audiences, this.#options.apiAudiences);
     const nowMs = this.#options.now().getTime();
     checkTimes(facts, nowMs / 1000);
     const accept = (bound: Bound): Authentication => {
       checkBound(facts, bound, nowMs);
+      tellIfStale(facts, nowMs / 1000, context);
       if (audiences !== undefined) return { user: verified.user, audiences: shared };
       return (verified.forApi ??= { user: verified.user, audiences: shared });
     };
     const bound = this.#boundObjects(facts);
     return bound instanceof Promise ? bound.then(accept) : accept(bound);
-  }
-
-  /** Tokens from before audiences are for this API only. */
-  #sharedAudiences({ audiences }: TokenFacts, wanted: readonly string[]): string[] {
-    const { apiAudiences } = this.#options;
-    const meant = audiences.length > 0 ? audiences : apiAudiences;
-    const shared = meant.filter((audience) => wanted.includes(audience));
-    if (shared.length === 0 && apiAudiences.length > 0)
-      throw new Error(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(wanted)}`);
-    return shared;
   }
 
   /** Synchronous where all is at hand. What is missing may have come through another server a moment ago, so the store itself is asked. */
@@ -132,7 +94,30 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   }
 }
 
+function verifiedOf(claims: JsonObject): Verified {
+  const facts = readClaims(claims);
+  if (!facts) throw new Error('service account token claims could not be validated due to unexpected validation error');
+  return { facts, user: userOf(facts), forApi: undefined };
+}
+
+/** Whom of `wanted` (this API where absent) a token is meant for. Tokens from before audiences are for this API only. */
+export function sharedAudiences(tokenAudiences: readonly string[], wanted: readonly string[] | undefined, apiAudiences: readonly string[]): string[] {
+  const meant = tokenAudiences.length > 0 ? tokenAudiences : apiAudiences;
+  const asked = wanted ?? apiAudiences;
+  const shared = meant.filter((audience) => asked.includes(audience));
+  if (shared.length === 0 && apiAudiences.length > 0)
+    throw new Error(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(asked)}`);
+  return shared;
+}
+
 const quoted = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`;
+
+/** Such a token still holds for a year, so that clients that never read theirs again go on working; whoever runs the cluster should learn of them. */
+function tellIfStale({ warnAfter, subject }: TokenFacts, nowSeconds: number, context: TokenContext | undefined): void {
+  if (!warnAfter || nowSeconds <= warnAfter) return;
+  const overdueSeconds = Math.floor(nowSeconds) - warnAfter;
+  context?.annotateAudit('authentication.k8s.io/stale-token', `subject: ${subject}, seconds after warning threshold: ${overdueSeconds}`);
+}
 
 function checkTimes({ notBefore, expiry, issuedAt }: TokenFacts, nowSeconds: number): void {
   if (notBefore !== undefined && nowSeconds + LEEWAY_SECONDS < notBefore) throw new Error('service account token is not valid yet');
@@ -175,6 +160,5 @@ function userOf({ namespace, account, pod, node, id }: TokenFacts): User {
     add('pod-name', pod.name);
     add('pod-uid', pod.uid);
   }
-  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
-  return { name: usernameOf(namespace, account.name), uid: account.uid, groups, ...(Object.keys(extra).length > 0 && { extra }) };
+  return { name: usernameOf(namespace, account.name), uid: account.uid, groups: serviceAccountGroups(namespace), ...(Object.keys(extra).length > 0 && { extra }) };
 }

@@ -13,7 +13,10 @@ export const firstOf = (authenticators: readonly Authenticator[]): Authenticator
 export const firstTokenOf = (authenticators: readonly TokenAuthenticator[]): TokenAuthenticator =>
   authenticators.length === 1
     ? authenticators[0]!
-    : { authenticateToken: (token, audiences) => ask(authenticators.length, (i) => authenticators[i]!.authenticateToken(token, audiences), 0, undefined) };
+    : {
+        authenticateToken: (token, audiences, context) =>
+          ask(authenticators.length, (i) => authenticators[i]!.authenticateToken(token, audiences, context), 0, undefined),
+      };
 
 /** `second` is asked only where `first` found nothing and nothing wrong: a bad token does not make a request anonymous. */
 export const orElse = (first: Authenticator, second: Authenticator): Authenticator => ({

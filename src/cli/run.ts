@@ -49,6 +49,7 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
   for (const warning of options.warnings) logger.warn(warning);
   const server = await startChain(options, logger, factory);
   const stopped = aborted(stopSignal);
+  const dieOfFaults = surviveFaults(logger);
   try {
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
     if (isReady) onReady?.(server);
@@ -57,7 +58,23 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     throw explain(error, options);
   } finally {
     await server.stop();
+    dieOfFaults();
   }
+}
+
+/**
+ * While it serves, a fault that no request's guard has caught (in a socket's event handler, of a promise that nobody waits for) is logged and costs
+ * one client at most, not all of them. Answers what ends this.
+ */
+function surviveFaults(logger: Logger): () => void {
+  const report = (fault: unknown): void => logger.error('A fault outside of any request', { fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) });
+  const ignore = (): void => {}; // nobody reads the log any more; to log that would begin anew
+  process.on('uncaughtException', report).on('unhandledRejection', report);
+  process.stderr.on('error', ignore);
+  return () => {
+    process.off('uncaughtException', report).off('unhandledRejection', report);
+    process.stderr.off('error', ignore);
+  };
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -105,7 +105,6 @@ function textOf(object: JsonObject, field: string): string {
 }
 
 function serverUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw new Error(`server ${JSON.stringify(text)} is no URL of http or https`);
-  return url;
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error(`server ${JSON.stringify(text)} is no URL of http or https`);
+  return new URL(text);
 }

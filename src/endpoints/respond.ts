@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
-import { parseJson, prettyJson } from '../util/json.ts';
+import { parseOwnJson, prettyJson } from '../util/json.ts';
 import { type Body, type ChunkedBody, wholeBody } from './body.ts';
 import { JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
@@ -26,13 +26,13 @@ export function respond(request: ServerRequest, status: number, form: OutputForm
   if (form.mediaType === YAML_TYPE) return respondYaml(request, status, body);
   if (form.mediaType === PROTOBUF_TYPE) return send(request, status, form.mediaType, body);
   // Upstream's indenting encoder writes no line end, the other one does.
-  if (isPretty(request, form)) return send(request, status, form.mediaType, Buffer.from(prettyJson(parseJson(wholeBody(body)))));
+  if (isPretty(request, form)) return send(request, status, form.mediaType, Buffer.from(prettyJson(parseOwnJson(wholeBody(body)))));
   return send(request, status, form.mediaType, withNewline(body));
 }
 
 async function respondYaml(request: ServerRequest, status: number, body: Body): Promise<void> {
   const { toYaml } = await import('../util/yaml.ts');
-  return send(request, status, YAML_TYPE, Buffer.from(toYaml(parseJson(wholeBody(body)))));
+  return send(request, status, YAML_TYPE, Buffer.from(toYaml(parseOwnJson(wholeBody(body)))));
 }
 
 function withNewline(body: Body): Body {

@@ -48,10 +48,13 @@ export function writerOf({ context, options, now }: Write, apiVersion: string): 
 }
 
 const NAME_MAX_BYTES = 128;
+const PLAIN = /^[ -~]*$/;
 
 /** What stands before the first slash, as far as it can be printed (endpoints/handlers/create.go prefixFromUserAgent). */
 function managerOfUserAgent(userAgent: string): string {
-  const [product = ''] = userAgent.split('/', 1);
+  const slash = userAgent.indexOf('/');
+  const product = slash < 0 ? userAgent : userAgent.slice(0, slash);
+  if (product.length <= NAME_MAX_BYTES && PLAIN.test(product)) return product;
   let name = '';
   let sizeBytes = 0;
   for (const char of product) {

@@ -1,7 +1,7 @@
 import { badRequest, genericInvalid, requestEntityTooLarge } from '../util/errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { ownValue, parseJson, setKey, stringifyJson } from '../util/json.ts';
-import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
+import { type DuplicateKeys, JsonError, MAX_DEPTH } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { clone } from './clone.ts';
 import { DecodeError, decodeType } from './decode.ts';
@@ -199,7 +199,9 @@ class Patching {
 
   /** Objects that were changed come out with their keys sorted, as upstream's messages show them. */
   result(): Json {
-    return this.owned.size === 0 ? this.root : this.settle(this.root);
+    if (this.owned.size === 0) return this.root;
+    if (isDeeperThan(MAX_DEPTH, this.root)) this.refuse();
+    return this.settle(this.root);
   }
 
   settle(value: Json): Json {
@@ -209,4 +211,19 @@ class Patching {
     for (const key of Object.keys(value).toSorted()) setKey(sorted, key, this.settle(value[key]!));
     return sorted;
   }
+}
+
+/** Without recursion: a patch can put values into each other to a depth that no stack bears. */
+function isDeeperThan(maxDepth: number, root: Json): boolean {
+  let level: Json[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return true;
+    const below: Json[] = [];
+    for (const value of level) {
+      if (typeof value !== 'object' || value === null) continue;
+      for (const item of Array.isArray(value) ? value : Object.values(value)) if (typeof item === 'object' && item !== null) below.push(item);
+    }
+    level = below;
+  }
+  return false;
 }

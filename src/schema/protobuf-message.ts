@@ -1,5 +1,6 @@
 import { badRequest } from '../util/errors.ts';
 import { setKey } from '../util/json.ts';
+import { LARGE_OBJECT_KEY_VALUES } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { readMessage, SCALAR_CODECS, type ValueCodec } from './protobuf-values.ts';
 import { type ProtobufReader, type ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from './protobuf-wire.ts';
@@ -172,6 +173,7 @@ function mapCodec({ name, protoNumber }: FieldSchema, { values: valueType }: Map
     },
     read(reader, wireType, values, depth) {
       if (wireType !== WIRE_BYTES) throw wrongWireType(wireType, name);
+      reader.count(LARGE_OBJECT_KEY_VALUES - 1);
       let key = '';
       let value: Json | undefined;
       readMessage(reader, (entryTag, entry) => {

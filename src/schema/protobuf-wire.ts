@@ -126,9 +126,10 @@ export class ProtobufReader {
     this.#budget = budget;
   }
 
-  /** Counts one value against what the whole of the bytes may hold; 413 beyond it. */
-  count(): void {
-    if (--this.#budget.left < 0) throw tooManyValues();
+  /** Counts against what the whole of the bytes may hold; 413 beyond it. */
+  count(values = 1): void {
+    this.#budget.left -= values;
+    if (this.#budget.left < 0) throw tooManyValues();
   }
 
   get done(): boolean {

@@ -20,9 +20,10 @@ export function normalizeBody(body: ResponseBody | undefined): { sizeBytes: numb
 
 /**
  * Writes parts in slices, each after the one before it was taken, so that a slow client holds one slice in our memory and a fast one does not
- * hold the loop. Small parts are copied together: ten thousand writes cost more than one copy.
+ * hold the loop. Small parts are copied together: ten thousand writes cost more than one copy. With `ends`, the sink is ended with the last slice: a
+ * client that has read all of an answer sends its next request at once, and Node breaks off one that comes before the answer is over (HPE_PAUSED).
  */
-export function writeParts(sink: Writable, parts: readonly Buffer[], onDone: () => void): void {
+export function writeParts(sink: Writable, parts: readonly Buffer[], ends: boolean): void {
   let index = 0;
   let offset = 0;
   let scratch: Buffer | undefined;
@@ -46,10 +47,10 @@ export function writeParts(sink: Writable, parts: readonly Buffer[], onDone: () 
   const pump = (): void => {
     for (let slice = nextSlice(); slice !== undefined; slice = nextSlice()) {
       if (sink.destroyed) return;
+      if (ends && index === parts.length) return void sink.end(slice);
       if (!sink.write(slice)) return void sink.once('drain', pump);
       scratch = undefined; // still on its way: only after a drain may it be filled again
     }
-    onDone();
   };
   pump();
 }

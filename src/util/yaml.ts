@@ -16,7 +16,7 @@ import {
 } from 'yaml';
 import { requestEntityTooLarge } from './errors.ts';
 import { parseJson, setKey } from './json.ts';
-import { type DuplicateKeys, JsonError, MAX_VALUES, tooManyValues } from './json-parser.ts';
+import { type DuplicateKeys, JsonError, LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { type Resolved, resolvePlain } from './yaml-scalars.ts';
 
@@ -26,8 +26,6 @@ export { toYaml } from './yaml-writer.ts';
 export class YamlError extends Error {}
 
 const TAG_PREFIX = 'tag:yaml.org,2002:';
-/** Deeper nesting is refused, as in JSON. */
-const MAX_DEPTH = 1_000;
 /** A line of `key: value` has seven or eight tokens, a literal block one, however long. The parser takes 2 µs for each, and nobody is served meanwhile. */
 const MAX_TOKENS = 100_000;
 /** What aliases may repeat of an anchor's text: as much as a request's body. */
@@ -114,6 +112,8 @@ class YamlConverter {
   readonly expanding = new Set<Alias>();
   converted = 0;
   convertedByAlias = 0;
+  /** Of the keys of large objects. */
+  extraValues = 0;
   aliasedCharacters = 0;
   depth = 0;
 
@@ -142,7 +142,7 @@ class YamlConverter {
 
   /** go-yaml's defence against documents that unfold beyond measure (decode.go, allowedAliasRatio). */
   count(): void {
-    if (++this.converted > MAX_VALUES) throw tooManyValues();
+    if (++this.converted + this.extraValues > MAX_VALUES) throw tooManyValues();
     if (this.expanding.size > 0) this.convertedByAlias++;
     if (this.convertedByAlias > 100 && this.converted > 1000 && this.convertedByAlias / this.converted > allowedAliasRatio(this.converted))
       throw new YamlError(EXCESSIVE_ALIASING);
@@ -182,6 +182,7 @@ class YamlConverter {
         continue;
       }
       const name = this.key(key);
+      if (entries.size >= LARGE_OBJECT_KEYS) this.extraValues += LARGE_OBJECT_KEY_VALUES - 1;
       written.push(name);
       entries.set(name, this.convert(value));
     }

@@ -114,4 +114,5 @@ function mutateOnce(object: JsonObject, random: Random): void {
 
 const valueAt = ({ holder, key }: { holder: JsonObject | Json[]; key: string | number }): Json => (holder as Record<string | number, Json>)[key]!;
 
-const setOwn = (object: JsonObject, key: string, value: Json): void => void Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+const setOwn = (object: JsonObject, key: string, value: Json): void =>
+  void Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });

@@ -12,6 +12,7 @@ async function pluginWith(...limits: object[]): Promise<AdmissionPlugin> {
   return limitRanger(environment);
 }
 const pod = (resources: object, spec: object = {}): object => ({ spec: { containers: [{ name: 'c', resources }], ...spec } });
+const cpu = (request?: string, limit?: string): object => ({ ...(request && { requests: { cpu: request } }), ...(limit && { limits: { cpu: limit } }) });
 const claim = (storage: string): object => ({ spec: { resources: { requests: { storage } } } });
 
 test('containers get what they leave open, and an annotation says so', async () => {
@@ -25,8 +26,6 @@ test('containers get what they leave open, and an annotation says so', async () 
 });
 
 describe('refusals', () => {
-  const cpu = (request?: string, limit?: string): object => ({ ...(request && { requests: { cpu: request } }), ...(limit && { limits: { cpu: limit } }) });
-
   test.each([
     [{ type: 'Container', min: { cpu: '100m' } }, cpu(), 'minimum cpu usage per Container is 100m.  No request is specified'],
     [{ type: 'Container', min: { cpu: '100m' } }, cpu('50m', '1'), 'minimum cpu usage per Container is 100m, but request is 50m'],

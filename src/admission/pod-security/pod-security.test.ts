@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionPlugin } from '../plugin.ts';
-import { admit, testEnvironment, writeOf } from '../testing/attributes.ts';
+import { type TestedWrite, admit, testEnvironment, writeOf } from '../testing/attributes.ts';
 import { violationsOf } from './evaluate.ts';
 import { policyOf, standardName } from './policy.ts';
 import { podSecurity } from './pod-security.ts';
@@ -11,10 +11,10 @@ const podOf = (spec: object, annotations: Record<string, string> = {}): never =>
   ({ metadata: { name: 'x', annotations }, spec: { containers: [container()], ...spec } }) as never;
 const GOOD = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
 
-describe('labels', () => {
-  const standards = (labels: Record<string, string>): Record<string, string> =>
-    Object.fromEntries(Object.entries(policyOf(labels).policy).map(([mode, standard]) => [mode, standardName(standard)]));
+const standards = (labels: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(policyOf(labels).policy).map(([mode, standard]) => [mode, standardName(standard)]));
 
+describe('labels', () => {
   test.each([
     [{}, { enforce: 'privileged:latest', audit: 'privileged:latest', warn: 'privileged:latest' }],
     [
@@ -145,15 +145,18 @@ test('standards are as they were in the version that is asked for', () => {
   expect(at(0, { securityContext: { seccompProfile: { type: 'Unconfined' } }, volumes: [{ name: 'h', hostPath: {} }] })).toEqual(['restricted volume types']);
 });
 
-describe('a namespace', () => {
-  async function pluginFor(labels: Record<string, string>, ...pods: object[]): Promise<AdmissionPlugin> {
-    const environment = testEnvironment();
-    await environment.client.resource('', 'namespaces').create('', { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'n', labels } });
-    for (const pod of pods) await environment.client.resource('', 'pods').create('n', pod as never);
-    return podSecurity(environment);
-  }
-  const plain = { spec: { containers: [container()] } };
+async function pluginFor(labels: Record<string, string>, ...pods: object[]): Promise<AdmissionPlugin> {
+  const environment = testEnvironment();
+  await environment.client.resource('', 'namespaces').create('', { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'n', labels } });
+  for (const pod of pods) await environment.client.resource('', 'pods').create('n', pod as never);
+  return podSecurity(environment);
+}
+const plain = { spec: { containers: [container()] } };
+const named = (name: string, more: object = {}): object => ({ metadata: { name, namespace: 'n', ...more }, ...plain });
+const update = (spec: object): TestedWrite =>
+  writeOf('pods', { spec: { ...plain.spec, ...spec } }, { operation: 'UPDATE', oldObject: writeOf('pods', plain).object });
 
+describe('a namespace', () => {
   test('refuses, records and warns', async () => {
     const plugin = await pluginFor({ [label('enforce')]: 'baseline', [label('audit')]: 'restricted' });
     const refused = writeOf('pods', { spec: { containers: [container()], hostPID: true } });
@@ -174,21 +177,18 @@ describe('a namespace', () => {
     ] as const) {
       const write = writeOf(target, object);
       await admit(plugin, write);
-      expect(write.warnings, target).toEqual([expect.stringMatching(/^would violate PodSecurity "restricted:latest": /)]);
+      expect(write.warnings).toEqual([expect.stringMatching(/^would violate PodSecurity "restricted:latest": /)]);
     }
   });
 
   test('looks at a changed pod where images change or ephemeral containers come', async () => {
     const plugin = await pluginFor({ [label('enforce')]: 'restricted' });
-    const update = (spec: object): ReturnType<typeof writeOf> =>
-      writeOf('pods', { spec: { ...plain.spec, ...spec } }, { operation: 'UPDATE', oldObject: writeOf('pods', plain).object });
     await admit(plugin, update({ activeDeadlineSeconds: 1 }));
     await expect(admit(plugin, update({ containers: [{ ...container(), image: 'other' }] }))).rejects.toThrow('violates PodSecurity');
     await expect(admit(plugin, update({ ephemeralContainers: [container()] }))).rejects.toThrow('violates PodSecurity');
   });
 
   test('has labels that make sense, and tells which pods a stricter one would not let in', async () => {
-    const named = (name: string, more: object = {}): object => ({ metadata: { name, namespace: 'n', ...more }, ...plain });
     const plugin = await pluginFor({}, named('b'), named('a'), named('r', { ownerReferences: [{ controller: true, uid: 'u' }] }));
     const wrong = { metadata: { name: 'n', labels: { [label('enforce')]: 'x' } } };
     await expect(admit(plugin, writeOf('namespaces', wrong))).rejects.toThrow(

@@ -9,6 +9,7 @@ const pod = (spec: object = {}, metadata: object = {}): object => ({
   spec: { containers: [{ name: 'c', resources: {} }], ...spec },
 });
 const mirror = (spec: object = {}): object => pod({ ...spec }, { annotations: { 'kubernetes.io/config.mirror': 'x' } });
+const env = (name: string): object => ({ name: 'c', env: [{ name: 'E', valueFrom: { secretKeyRef: { name } } }] });
 
 async function environment(...accounts: object[]): Promise<TestEnvironment> {
   const made = testEnvironment();
@@ -103,7 +104,6 @@ describe('an account that limits secrets', () => {
     secrets: [{ name: 'ok' }],
     imagePullSecrets: [{ name: 'pull' }],
   };
-  const env = (name: string): object => ({ name: 'c', env: [{ name: 'E', valueFrom: { secretKeyRef: { name } } }] });
 
   test.each([
     [

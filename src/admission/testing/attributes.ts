@@ -25,17 +25,22 @@ export function writeOf(target: string, object: object | undefined, more: Partia
   };
   const written = object && ({ metadata: { name: 'x', namespace: 'n' }, ...structuredClone(object) } as ApiObject);
   return {
-    ...{
-      operation: 'CREATE',
-      group,
-      version: 'v1',
-      resource,
-      subresource,
-      kind: { group, version: 'v1', kind: '' },
-      namespace: 'n',
-      name: written?.metadata.name ?? '',
-    },
-    ...{ object: written, oldObject: undefined, options: {}, dryRun: false, user, context, warnings, auditAnnotations },
+    operation: 'CREATE',
+    group,
+    version: 'v1',
+    resource,
+    subresource,
+    kind: { group, version: 'v1', kind: '' },
+    namespace: 'n',
+    name: written?.metadata.name ?? '',
+    object: written,
+    oldObject: undefined,
+    options: {},
+    dryRun: false,
+    user,
+    context,
+    warnings,
+    auditAnnotations,
     ...more,
   };
 }
@@ -59,6 +64,13 @@ export function testEnvironment(isAllowed: Parameters<typeof authorizerOf>[0] = 
     isEnabled: () => true,
     options: { notReadyTolerationSeconds: 300, unreachableTolerationSeconds: 301 },
   };
+}
+
+/** The same, with objects of one cluster-scoped resource. */
+export async function environmentWith(group: string, plural: string, ...objects: object[]): Promise<TestEnvironment> {
+  const environment = testEnvironment();
+  for (const object of objects) await environment.client.resource(group, plural).create('', { kind: '', apiVersion: '', ...object } as never);
+  return environment;
 }
 
 function authorizerOf(isAllowed: (verb: string, resource: string, name: string) => boolean): Authorizer {

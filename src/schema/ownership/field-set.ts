@@ -164,12 +164,23 @@ function isInOrder(elements: readonly PathElement[]): boolean {
   return true;
 }
 
-/** With its elements in the order in which upstream writes them. */
+/** With its elements in the order in which upstream writes them; the set itself where it has it, as most have that come from one walk of an object. */
 export function inOrder(set: FieldSet): FieldSet {
-  if (isEmpty(set)) return LEAF;
+  if (set === LEAF || isOrdered(set)) return set;
   const out: FieldSetDraft = draft(SELF in set);
   for (const element of elementsInOrder(set)) out[element] = inOrder(set[element]!);
   return out;
+}
+
+function isOrdered(set: FieldSet): boolean {
+  let previous: PathElement | undefined;
+  for (const element in set) {
+    if (element === SELF ? previous !== undefined : previous !== undefined && previous !== SELF && compareElements(previous, element) > 0) return false;
+    const below = set[element]!;
+    if (below !== LEAF && !isOrdered(below)) return false;
+    previous = element;
+  }
+  return true;
 }
 
 /** What a client sent as FieldsV1. Throws ElementError, or TypeError where it is not made of objects. */

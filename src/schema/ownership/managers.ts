@@ -29,12 +29,10 @@ export const NO_MANAGERS: Managers = new Map();
 
 /** Upstream's text, since messages and the cap sort by it (BuildManagerIdentifier). */
 export function identityOf({ name, operation, apiVersion, subresource }: Pick<Manager, 'name' | 'operation' | 'apiVersion' | 'subresource'>): string {
-  return stringifyJson({
-    ...(name !== '' && { manager: name }),
-    operation,
-    ...(operation === 'Update' && { apiVersion }),
-    ...(subresource !== '' && { subresource }),
-  });
+  const identity: JsonObject = name === '' ? { operation } : { manager: name, operation };
+  if (operation === 'Update') identity['apiVersion'] = apiVersion;
+  if (subresource !== '') identity['subresource'] = subresource;
+  return stringifyJson(identity);
 }
 
 /** managedFields that cannot be understood. */
@@ -101,15 +99,12 @@ export function encodeManagers(managers: Managers): JsonObject[] | undefined {
 }
 
 function encodeManager({ name, operation, apiVersion, time, fields, subresource }: Manager): JsonObject {
-  return {
-    ...(name !== '' && { manager: name }),
-    operation,
-    apiVersion,
-    ...(time !== undefined && { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: inOrder(fields) as unknown as JsonObject,
-    ...(subresource !== '' && { subresource }),
-  };
+  const entry: JsonObject = name === '' ? { operation, apiVersion } : { manager: name, operation, apiVersion };
+  if (time !== undefined) entry['time'] = time;
+  entry['fieldsType'] = 'FieldsV1';
+  entry['fieldsV1'] = inOrder(fields) as unknown as JsonObject;
+  if (subresource !== '') entry['subresource'] = subresource;
+  return entry;
 }
 
 /** Appliers first, then by time (sortEncodedManagedFields). Times in whole seconds sort as their texts do; who has none is oldest. */

@@ -56,9 +56,15 @@ export function compareElements(a: PathElement, b: PathElement): number {
   if (a[0] !== b[0]) return RANKS.indexOf(a[0]!) - RANKS.indexOf(b[0]!);
   if (a[0] === 'f') return compareText(a, b);
   if (a[0] === 'i') return Number(a.slice(2)) - Number(b.slice(2));
-  const [left, right] = [parseJson(a.slice(2)), parseJson(b.slice(2))];
-  return a[0] === 'v' ? compareValues(left, right) : compareKeys(left as JsonObject, right as JsonObject);
+  const [left, right] = [ONE_TEXT_KEY.exec(a), ONE_TEXT_KEY.exec(b)];
+  if (left !== null && right !== null) return compareText(left[1]!, right[1]!) || compareText(left[2]!, right[2]!);
+  return compareContents(JSON.parse(a.slice(2)) as Json, JSON.parse(b.slice(2)) as Json, a[0] === 'k');
 }
+
+/** Most keys are one name, and need not be parsed to be compared. */
+const ONE_TEXT_KEY = /^k:\{"([^"\\]*)":"([^"\\]*)"\}$/;
+
+const compareContents = (a: Json, b: Json, areKeys: boolean): number => (areKeys ? compareKeys(a as JsonObject, b as JsonObject) : compareValues(a, b));
 
 function compareKeys(a: JsonObject, b: JsonObject): number {
   const [left, right] = [Object.keys(a).toSorted(compareText), Object.keys(b).toSorted(compareText)];
@@ -85,13 +91,18 @@ function compareValues(a: Json, b: Json): number {
   return a < b! ? -1 : a > b! ? 1 : 0;
 }
 
-const SURROGATE = /[\ud800-\udfff]/;
+const FIRST_SURROGATE = 0xd800;
 
 /** As Go compares strings: by their bytes in UTF-8, which is the order of UTF-16 too, but for surrogates. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
-  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
-  return a < b ? -1 : 1;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const [left, right] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (left === right) continue;
+    return left >= FIRST_SURROGATE && right >= FIRST_SURROGATE ? Buffer.compare(Buffer.from(a), Buffer.from(b)) : left - right;
+  }
+  return a.length - b.length;
 }
 
 /** `.name`, `[name="app"]`, `[="x"]`, `[0]`: as messages show it. */

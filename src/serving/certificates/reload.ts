@@ -45,6 +45,9 @@ export function watchBundle(file: string, options: ReloadOptions = {}): FileRelo
   });
 }
 
+/** A file as it is; what to make of a change is the listener's to say. Throws when it cannot be read. */
+export const watchText = (file: string, options: ReloadOptions = {}): FileReloadable<string> => watchFiles([file], options, ([text]) => text!);
+
 /** What is wrong with a file's content says which file it is. */
 function checking(files: readonly string[], check: () => unknown): void {
   try {

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../util/api-object.ts';
-import { parseJson } from '../../util/json.ts';
+import { parseOwnJson } from '../../util/json.ts';
 import { typePrefixLength, withResourceVersion } from '../client-json.ts';
 import type { StoredCodec } from '../codec.ts';
 import type { CacheEntry } from './cache.ts';
@@ -47,7 +47,7 @@ export class StoredEntry implements CacheEntry {
 
   object<T = ApiObject>(): T {
     const derived = this.#derive();
-    derived.object ??= parseJson(this.bytes);
+    derived.object ??= parseOwnJson(this.bytes);
     return derived.object as T;
   }
 

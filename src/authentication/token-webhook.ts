@@ -1,0 +1,98 @@
+import { hash, randomBytes } from 'node:crypto';
+import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, withRetries } from '../client/webhook-client.ts';
+import type { Authentication } from '../server/authenticator.ts';
+import { ExpiringCache } from '../util/expiring-cache.ts';
+import { isJsonObject, ownValue, parseJson, stringifyJson } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import type { TokenAuthenticator } from './token-authenticator.ts';
+
+export interface TokenWebhookOptions {
+  client: WebhookClient;
+  /** Of authentication.k8s.io: v1 or v1beta1. */
+  version: string;
+  apiAudiences: readonly string[];
+  /** How long an answer holds, be it yes or no; failures are never kept. 0: not at all. */
+  cacheTtlMs: number;
+  retry?: RetryOptions;
+  nowMs?(): number;
+}
+
+const MAX_CACHED = 32_768;
+/** Longer ones are nobody's: headers end not far beyond. */
+const MAX_TOKEN_LENGTH = 64 * 1024;
+
+/** `undefined` in it is a no. */
+interface Answer {
+  authentication: Authentication | undefined;
+}
+
+/**
+ * Another server says whose a token is (apiserver/plugin/pkg/authenticator/token/webhook, and token/cache for what is remembered). Requests that carry the
+ * same token at the same time wait for one call.
+ */
+export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
+  const cache = new ExpiringCache<Answer>(MAX_CACHED, options.nowMs);
+  const underWay = new Map<string, Promise<Answer>>();
+  const cacheKey = randomBytes(32).toString('base64');
+  const ask = async (key: string, token: string, audiences: readonly string[] | undefined): Promise<Answer> => {
+    try {
+      const answer = { authentication: await review(options, token, audiences) };
+      cache.set(key, answer, options.cacheTtlMs);
+      return answer;
+    } finally {
+      underWay.delete(key);
+    }
+  };
+  return {
+    authenticateToken(token, audiences) {
+      if (token.length > MAX_TOKEN_LENGTH) return undefined;
+      const key = hash('sha256', cacheKey + JSON.stringify([token, audiences ?? null]), 'base64');
+      const known = cache.get(key);
+      if (known) return known.authentication;
+      let asked = underWay.get(key);
+      if (!asked) underWay.set(key, (asked = ask(key, token, audiences)));
+      return asked.then(({ authentication }) => authentication);
+    },
+  };
+}
+
+async function review(options: TokenWebhookOptions, token: string, audiences: readonly string[] | undefined): Promise<Authentication | undefined> {
+  const { client, version, apiAudiences, retry = DEFAULT_RETRY } = options;
+  const wanted = audiences ?? apiAudiences;
+  const body = stringifyJson({
+    kind: 'TokenReview',
+    apiVersion: `authentication.k8s.io/${version}`,
+    metadata: {},
+    spec: { token, ...(wanted.length > 0 && { audiences: wanted }) },
+    status: { user: {} },
+  });
+  const status = statusOf(await withRetries(retry, () => client.post(body)), 'TokenReview');
+  const named = texts(status.audiences);
+  const shared = (named.length > 0 ? named : apiAudiences).filter((audience) => wanted.includes(audience));
+  if (wanted.length > 0 && shared.length === 0) return undefined;
+  if (status.authenticated !== true) {
+    if (typeof status.error === 'string' && status.error !== '') throw new Error(status.error);
+    return undefined;
+  }
+  return { user: userOf(isJsonObject(status.user) ? status.user : {}), ...(wanted.length > 0 && { audiences: shared }) };
+}
+
+/** The status of a review that came back. Throws where the answer is none: what cannot be read is never a yes. */
+function statusOf(body: Buffer, kind: string): JsonObject {
+  const review = parseJson(body);
+  if (!isJsonObject(review) || review.kind !== kind) throw new Error(`the webhook answered with something that is no ${kind}`);
+  const status = ownValue(review, 'status');
+  return isJsonObject(status) ? status : {};
+}
+
+const texts = (value: Json | undefined): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []);
+
+function userOf(user: JsonObject): Authentication['user'] {
+  const extra = isJsonObject(user.extra) ? Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, texts(values)])) : undefined;
+  return {
+    name: typeof user.username === 'string' ? user.username : '',
+    ...(typeof user.uid === 'string' && user.uid !== '' && { uid: user.uid }),
+    groups: texts(user.groups),
+    ...(extra && { extra }),
+  };
+}

@@ -1,0 +1,417 @@
+import type { Expr, MapEntry, StructField, Unspecified } from './ast.ts';
+import { parseFloatText } from './convert.ts';
+import { tokenize, type Token, type TokenType } from './lexer.ts';
+import { ExprBuilder, MacroError, type Macro } from './macro.ts';
+import { checkedInt, checkedUint } from './numbers.ts';
+import * as operators from './operators.ts';
+import { NOWHERE, Source, type CelIssue } from './source.ts';
+import { EXPRESSION_START, SyntaxAbort, TokenStream } from './token-stream.ts';
+import { UnescapeError, unescapeBytes, unescapeString } from './unescape.ts';
+import { CelDouble, CelError, type CelValue } from './values.ts';
+
+export interface ParseOptions {
+  /** The macro for a call, where there is one. */
+  findMacro(name: string, argumentCount: number, isReceiver: boolean): Macro | undefined;
+  /** `a.?b`, `a[?b]`, `{?k: v}`, `[?x]` */
+  hasOptionalSyntax: boolean;
+  /** Names in backquotes. */
+  hasEscapedNames: boolean;
+}
+
+/** Limits are those of cel-go's parser. */
+const MAX_CODE_POINTS = 100_000;
+const MAX_DEPTH = 250;
+
+const RESERVED = new Set(
+  'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(' '),
+);
+
+/** The expression, and what is wrong with the text; with issues the expression is of no use. */
+export function parse(source: Source, options: ParseOptions): { expr: Expr; issues: CelIssue[] } {
+  const issues: CelIssue[] = [];
+  const size = source.codePoints.length;
+  if (size > MAX_CODE_POINTS) {
+    issues.push({ offset: NOWHERE, message: `expression code point size exceeds limit: size: ${size}, limit ${MAX_CODE_POINTS}` });
+    return { expr: { kind: 'unspecified', offset: 0 }, issues };
+  }
+  const tokens = new TokenStream(tokenize(source, issues), source, issues);
+  return { expr: new Parser(tokens, options, issues).parse(), issues };
+}
+
+class TooDeep extends Error {}
+
+/** Rules of the grammar whose nesting is limited. */
+type Rule = 'expr' | 'relation' | 'calc';
+
+class Parser {
+  readonly #tokens: TokenStream;
+  readonly #options: ParseOptions;
+  readonly #issues: CelIssue[];
+  readonly #depths: Record<Rule, number> = { expr: 0, relation: 0, calc: 0 };
+  /** How many operators, selections and calls stand inside each other in the expression that was read last. */
+  #height = 0;
+
+  constructor(tokens: TokenStream, options: ParseOptions, issues: CelIssue[]) {
+    this.#tokens = tokens;
+    this.#options = options;
+    this.#issues = issues;
+  }
+
+  parse(): Expr {
+    try {
+      const expr = this.#expr();
+      this.#tokens.expect('<EOF>');
+      return expr;
+    } catch (error) {
+      if (error instanceof TooDeep) this.#issues.push({ offset: NOWHERE, message: error.message });
+      else if (!(error instanceof SyntaxAbort)) throw error;
+      return { kind: 'unspecified', offset: 0 };
+    }
+  }
+
+  #report(offset: number, message: string): Unspecified {
+    this.#issues.push({ offset, message });
+    return { kind: 'unspecified', offset };
+  }
+
+  #nested<R>(rule: Rule, read: () => R): R {
+    if (++this.#depths[rule] > MAX_DEPTH) throw new TooDeep(`expression recursion limit exceeded: ${MAX_DEPTH}`);
+    const result = read();
+    this.#depths[rule]--;
+    return result;
+  }
+
+  #raise(...heights: number[]): void {
+    this.#height = 1 + Math.max(...heights);
+    if (this.#height > MAX_DEPTH) throw new TooDeep('max recursion depth exceeded');
+  }
+
+  #expr(): Expr {
+    return this.#nested('expr', () => {
+      const condition = this.#disjunction();
+      const mark = this.#tokens.takeIf("'?'");
+      if (mark === undefined) return condition;
+      const conditionHeight = this.#height;
+      const whenTrue = this.#tokens.within(["':'"], () => this.#disjunction());
+      const trueHeight = this.#height;
+      this.#tokens.expect("':'");
+      const whenFalse = this.#expr();
+      this.#raise(conditionHeight, trueHeight, this.#height);
+      return this.#call(mark.offset, operators.CONDITIONAL, undefined, [condition, whenTrue, whenFalse]);
+    });
+  }
+
+  #disjunction(): Expr {
+    return this.#logical("'||'", operators.LOGICAL_OR, () => this.#logical("'&&'", operators.LOGICAL_AND, () => this.#relation()));
+  }
+
+  #logical(type: TokenType, name: string, readTerm: () => Expr): Expr {
+    const terms = [readTerm()];
+    const offsets: number[] = [];
+    let height = this.#height;
+    for (let operator = this.#tokens.takeIf(type); operator !== undefined; operator = this.#tokens.takeIf(type)) {
+      offsets.push(operator.offset);
+      terms.push(readTerm());
+      height = Math.max(height, this.#height);
+    }
+    this.#height = height;
+    return terms.length === 1 ? terms[0]! : balanced(name, terms, offsets, 0, offsets.length - 1);
+  }
+
+  #relation(): Expr {
+    return this.#nested('relation', () => this.#leftAssociative(operators.RELATIONS, () => this.#sum(), 'relation'));
+  }
+
+  #sum(): Expr {
+    return this.#nested('calc', () => this.#leftAssociative(operators.SUMS, () => this.#product(), 'calc'));
+  }
+
+  #product(): Expr {
+    return this.#leftAssociative(operators.PRODUCTS, () => this.#unary(), 'calc');
+  }
+
+  #leftAssociative(names: Readonly<Record<string, string>>, readOperand: () => Expr, rule: Rule): Expr {
+    let left = readOperand();
+    let height = this.#height;
+    while (Object.hasOwn(names, this.#tokens.current.type)) {
+      const operator = this.#tokens.take();
+      const right = this.#nested(rule, readOperand);
+      this.#raise(height, this.#height);
+      height = this.#height;
+      left = this.#call(operator.offset, names[operator.type]!, undefined, [left, right]);
+    }
+    return left;
+  }
+
+  #unary(): Expr {
+    this.#tokens.sync(EXPRESSION_START);
+    if (this.#tokens.is("'!'")) return this.#repeated("'!'", operators.LOGICAL_NOT);
+    if (this.#tokens.is("'-'") && !isSignedNumber(this.#tokens.peek(1))) return this.#repeated("'-'", operators.NEGATE);
+    return this.#member();
+  }
+
+  /** Pairs of the operator cancel out. */
+  #repeated(type: "'!'" | "'-'", name: string): Expr {
+    const first = this.#tokens.take();
+    let count = 1;
+    while (this.#tokens.takeIf(type) !== undefined) count++;
+    if (!EXPRESSION_START.includes(this.#tokens.current.type)) {
+      if (type === "'!'") this.#tokens.failExtraneous(EXPRESSION_START);
+      this.#tokens.failFrom(first);
+    }
+    const operand = this.#member();
+    return count % 2 === 0 ? operand : this.#call(first.offset, name, undefined, [operand]);
+  }
+
+  #member(): Expr {
+    let expr = this.#primary();
+    for (;;) {
+      if (this.#tokens.is("'.'")) expr = this.#selection(expr);
+      else if (this.#tokens.is("'['")) expr = this.#index(expr);
+      else return expr;
+    }
+  }
+
+  #selection(operand: Expr): Expr {
+    const dot = this.#tokens.take();
+    const mark = this.#tokens.takeIf("'?'");
+    if (mark !== undefined) this.#tokens.sync(['IDENTIFIER', 'ESC_IDENTIFIER']);
+    const name = this.#tokens.takeIf('IDENTIFIER') ?? this.#tokens.takeIf('ESC_IDENTIFIER');
+    if (name === undefined) this.#tokens.failFrom(dot);
+    if (mark === undefined && name.type === 'IDENTIFIER' && this.#tokens.is("'('")) return this.#memberCall(operand, name);
+    this.#raise(this.#height);
+    const field = this.#fieldName(name);
+    if (field === undefined) return { kind: 'unspecified', offset: name.offset };
+    if (mark === undefined) return { kind: 'select', offset: dot.offset, operand, field, isTest: false };
+    if (!this.#options.hasOptionalSyntax) return this.#report(dot.offset, "unsupported syntax '.?'");
+    const args: Expr[] = [operand, { kind: 'literal', offset: name.offset, value: field }];
+    return { kind: 'call', offset: dot.offset, name: operators.OPTIONAL_SELECT, target: undefined, args };
+  }
+
+  #fieldName(token: Token): string | undefined {
+    if (token.type === 'IDENTIFIER') return token.text;
+    if (this.#options.hasEscapedNames) return token.text.slice(1, -1);
+    this.#report(token.offset, "unsupported syntax: '`'");
+    return undefined;
+  }
+
+  #memberCall(target: Expr, name: Token): Expr {
+    const targetHeight = this.#height;
+    const open = this.#tokens.take();
+    const args = this.#arguments();
+    this.#raise(targetHeight, this.#height);
+    return this.#call(open.offset, name.text, target, args);
+  }
+
+  /** What stands between the parentheses, and the closing one. */
+  #arguments(): Expr[] {
+    this.#tokens.sync([...EXPRESSION_START, "')'"]);
+    const args: Expr[] = [];
+    let height = 0;
+    if (!this.#tokens.is("')'")) {
+      this.#tokens.within(["','", "')'"], () => {
+        do {
+          args.push(this.#expr());
+          height = Math.max(height, this.#height);
+        } while (this.#tokens.takeIf("','") !== undefined);
+      });
+    }
+    this.#tokens.expect("')'");
+    this.#height = height;
+    return args;
+  }
+
+  #index(operand: Expr): Expr {
+    const operandHeight = this.#height;
+    const open = this.#tokens.take();
+    this.#tokens.sync([...EXPRESSION_START, "'?'"]);
+    const mark = this.#tokens.takeIf("'?'");
+    const index = this.#tokens.within(["']'"], () => this.#expr());
+    this.#tokens.expect("']'");
+    this.#raise(operandHeight, this.#height);
+    if (mark === undefined) return this.#call(open.offset, operators.INDEX, undefined, [operand, index]);
+    if (!this.#options.hasOptionalSyntax) return this.#report(open.offset, "unsupported syntax '[?'");
+    return this.#call(open.offset, operators.OPTIONAL_INDEX, undefined, [operand, index]);
+  }
+
+  #primary(): Expr {
+    this.#height = 0;
+    switch (this.#tokens.current.type) {
+      case "'('":
+        return this.#parenthesized();
+      case "'['":
+        return this.#list();
+      case "'{'":
+        return this.#map();
+      case "'.'":
+      case 'IDENTIFIER':
+        return this.#name();
+      default:
+        return this.#literal();
+    }
+  }
+
+  #parenthesized(): Expr {
+    this.#tokens.take();
+    const expr = this.#tokens.within(["')'"], () => this.#expr());
+    this.#tokens.expect("')'");
+    return expr;
+  }
+
+  #list(): Expr {
+    const open = this.#tokens.take();
+    this.#tokens.sync([...EXPRESSION_START, "']'", "','", "'?'"]);
+    const elements: Expr[] = [];
+    const optionalIndexes = new Set<number>();
+    this.#sequence("']'", () => {
+      const mark = this.#optionalMark();
+      if (mark) optionalIndexes.add(elements.length);
+      elements.push(this.#expr());
+    });
+    return { kind: 'list', offset: open.offset, elements, optionalIndexes };
+  }
+
+  /** Items between commas, the last of which may have none behind it, and the closing bracket. */
+  #sequence(close: "']'" | "'}'", readItem: () => void): void {
+    let height = 0;
+    if (!this.#tokens.is(close) && !this.#tokens.is("','")) {
+      do {
+        this.#tokens.within(["','", close], readItem);
+        height = Math.max(height, this.#height);
+      } while (this.#tokens.is("','") && this.#tokens.peek(1).type !== close && this.#tokens.take());
+    }
+    this.#tokens.sync([close, "','"]);
+    this.#tokens.takeIf("','");
+    this.#tokens.expect(close);
+    this.#height = height;
+  }
+
+  #optionalMark(): boolean {
+    const mark = this.#tokens.takeIf("'?'");
+    if (mark !== undefined && !this.#options.hasOptionalSyntax) this.#report(mark.offset, "unsupported syntax '?'");
+    return mark !== undefined;
+  }
+
+  #map(): Expr {
+    const open = this.#tokens.take();
+    this.#tokens.sync([...EXPRESSION_START, "'}'", "','", "'?'"]);
+    const entries: MapEntry[] = [];
+    this.#sequence("'}'", () => {
+      const isOptional = this.#optionalMark();
+      const key = this.#tokens.within(["':'"], () => this.#expr());
+      const keyHeight = this.#height;
+      const colon = this.#tokens.expect("':'");
+      entries.push({ offset: colon.offset, key, value: this.#expr(), isOptional });
+      this.#height = Math.max(keyHeight, this.#height);
+    });
+    return { kind: 'map', offset: open.offset, entries };
+  }
+
+  /** A variable, a call, or a message: `a`, `.a(…)`, `a.b.C{…}`. */
+  #name(): Expr {
+    const message = this.#messageName();
+    if (message !== undefined) return this.#message(message);
+    const start = this.#tokens.current;
+    const dot = this.#tokens.takeIf("'.'");
+    const name = this.#tokens.takeIf('IDENTIFIER');
+    if (name === undefined) this.#tokens.failFrom(start);
+    const open = this.#tokens.takeIf("'('");
+    const args = open === undefined ? [] : this.#arguments();
+    if (RESERVED.has(name.text)) return this.#report(start.offset, `reserved identifier: ${name.text}`);
+    const fullName = (dot === undefined ? '' : '.') + name.text;
+    if (open === undefined) return { kind: 'ident', offset: name.offset, name: fullName };
+    return this.#call(open.offset, fullName, undefined, args);
+  }
+
+  /** How many tokens the name of a message takes, where an opening brace follows it. */
+  #messageName(): number | undefined {
+    let length = this.#tokens.is("'.'") ? 1 : 0;
+    while (this.#tokens.peek(length).type === 'IDENTIFIER') {
+      const next = this.#tokens.peek(length + 1).type;
+      if (next === "'{'") return length + 1;
+      if (next !== "'.'") return undefined;
+      length += 2;
+    }
+    return undefined;
+  }
+
+  #message(nameLength: number): Expr {
+    const typeName = Array.from({ length: nameLength }, () => this.#tokens.take().text).join('');
+    const open = this.#tokens.take();
+    this.#tokens.sync(["'}'", "','", "'?'", 'IDENTIFIER', 'ESC_IDENTIFIER']);
+    const fields: StructField[] = [];
+    this.#sequence("'}'", () => {
+      const isOptional = this.#optionalMark();
+      this.#tokens.sync(isOptional ? ['IDENTIFIER', 'ESC_IDENTIFIER'] : ["'?'", 'IDENTIFIER', 'ESC_IDENTIFIER']);
+      const name = this.#fieldName(this.#tokens.take()) ?? '';
+      const colon = this.#tokens.expect("':'");
+      fields.push({ offset: colon.offset, name, value: this.#expr(), isOptional });
+    });
+    return { kind: 'struct', offset: open.offset, typeName, fields };
+  }
+
+  #literal(): Expr {
+    const start = this.#tokens.current;
+    const isNegative = this.#tokens.takeIf("'-'") !== undefined;
+    if (isNegative && !isSignedNumber(this.#tokens.current)) this.#tokens.failFrom(start);
+    this.#tokens.sync(OPERAND_START);
+    const token = this.#tokens.take();
+    try {
+      const value = literalValue(token, isNegative);
+      return typeof value === 'object' && value instanceof CelError ? this.#report(start.offset, value.message) : { kind: 'literal', offset: start.offset, value };
+    } catch (error) {
+      if (!(error instanceof UnescapeError)) throw error;
+      return this.#report(start.offset, error.message);
+    }
+  }
+
+  #call(offset: number, name: string, target: Expr | undefined, args: readonly Expr[]): Expr {
+    const macro = this.#options.findMacro(name, args.length, target !== undefined);
+    const plain: Expr = { kind: 'call', offset, name, target, args };
+    if (macro === undefined) return plain;
+    try {
+      return macro.expand({ target, args, make: new ExprBuilder(offset) }) ?? plain;
+    } catch (error) {
+      if (!(error instanceof MacroError)) throw error;
+      return this.#report(error.offset, error.message);
+    }
+  }
+}
+
+const OPERAND_START = EXPRESSION_START.filter((type) => type !== "'!'");
+
+const isSignedNumber = (token: Token): boolean => token.type === 'NUM_INT' || token.type === 'NUM_FLOAT';
+
+/** A tree as flat as it gets, so that long chains do not nest deeply. */
+function balanced(name: string, terms: readonly Expr[], offsets: readonly number[], low: number, high: number): Expr {
+  const middle = Math.trunc((low + high + 1) / 2);
+  const left = middle === low ? terms[middle]! : balanced(name, terms, offsets, low, middle - 1);
+  const right = middle === high ? terms[middle + 1]! : balanced(name, terms, offsets, middle + 1, high);
+  return { kind: 'call', offset: offsets[middle]!, name, target: undefined, args: [left, right] };
+}
+
+function literalValue(token: Token, isNegative: boolean): CelValue {
+  switch (token.type) {
+    case 'NUM_INT': {
+      const amount = BigInt(token.text);
+      const value = checkedInt(isNegative ? -amount : amount);
+      return value instanceof CelError ? new CelError('invalid int literal') : value;
+    }
+    case 'NUM_UINT': {
+      const value = checkedUint(BigInt(token.text.slice(0, -1)));
+      return value instanceof CelError ? new CelError('invalid uint literal') : value;
+    }
+    case 'NUM_FLOAT': {
+      const value = parseFloatText((isNegative ? '-' : '') + token.text);
+      return value === undefined ? new CelError('invalid double literal') : new CelDouble(value);
+    }
+    case 'STRING':
+      return unescapeString(token.text);
+    case 'BYTES':
+      return unescapeBytes(token.text.slice(1));
+    case "'null'":
+      return null;
+    default:
+      return token.type === "'true'";
+  }
+}

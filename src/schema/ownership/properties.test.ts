@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+import { hasPath, leavesOf } from './field-set.ts';
+import { type Managers, NO_MANAGERS, encodeManagers } from './managers.ts';
+import { ownersAfterApply, ownersAfterUpdate } from './own.ts';
+import { extractFields } from './remove.ts';
+import { ONE_VERSION, THING, thing, tidy } from './test-type.ts';
+import { OwnershipConflicts } from './updater.ts';
+
+const INTERLEAVINGS = 10_000;
+const STEPS = 8;
+const APPLIERS = ['a1', 'a2', 'a3'];
+const UPDATERS = ['u1', 'u2'];
+
+/** Numbers that are the same in every run (mulberry32). */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
+
+/**
+ * The naive model knows an object as a flat table: leaves by their paths, each with a value and its owners. An item of the list is a leaf too (`items/x`),
+ * and what it holds goes with it.
+ */
+type Leaves = Map<string, Json>;
+
+const PATHS: Record<string, string[]> = {
+  count: ['f:count'],
+  text: ['f:text'],
+  steps: ['f:steps'],
+  'inner/a': ['f:inner', 'f:a'],
+  'inner/b': ['f:inner', 'f:b'],
+  'labels/k': ['f:metadata', 'f:labels', 'f:k'],
+  'labels/l': ['f:metadata', 'f:labels', 'f:l'],
+  'tags/t': ['f:tags', 'v:"t"'],
+  'tags/s': ['f:tags', 'v:"s"'],
+  'items/x': ['f:items', 'k:{"name":"x"}'],
+  'items/x/value': ['f:items', 'k:{"name":"x"}', 'f:value'],
+  'items/y': ['f:items', 'k:{"name":"y"}'],
+  'items/y/value': ['f:items', 'k:{"name":"y"}', 'f:value'],
+};
+
+const itemOf = (path: string): string | undefined => /^(items\/\w+)\//.exec(path)?.[1];
+
+function randomLeaves(random: (below: number) => number): Leaves {
+  const leaves: Leaves = new Map();
+  for (const path of Object.keys(PATHS)) {
+    if (random(2) === 0) continue;
+    const item = itemOf(path);
+    if (item !== undefined && !leaves.has(item)) continue;
+    const isNamed = path.startsWith('tags/') || /^items\/\w+$/.test(path);
+    leaves.set(path, isNamed ? true : path === 'count' ? 1 + random(2) : path === 'steps' ? [String(random(2))] : String(random(2)));
+  }
+  return leaves;
+}
+
+function objectOf(leaves: Leaves): JsonObject {
+  const group = (name: string): JsonObject => Object.fromEntries([...leaves].filter(([path]) => path.startsWith(`${name}/`)).map(([path, value]) => [path.split('/')[1]!, value]));
+  const items = ['x', 'y'].filter((name) => leaves.has(`items/${name}`)).map((name) => ({ name, ...(leaves.has(`items/${name}/value`) && { value: leaves.get(`items/${name}/value`)! }) }));
+  return tidy({
+    ...Object.fromEntries(['count', 'text', 'steps'].filter((name) => leaves.has(name)).map((name) => [name, leaves.get(name)!])),
+    ...(Object.keys(group('inner')).length > 0 && { inner: group('inner') }),
+    metadata: { labels: group('labels') },
+    items,
+    tags: Object.keys(group('tags')),
+  });
+}
+
+class Model {
+  readonly leaves: Leaves = new Map();
+  readonly owners = new Map<string, Set<string>>();
+
+  update(manager: string, next: Leaves): void {
+    for (const path of this.leaves.keys()) if (!next.has(path)) this.remove(path);
+    for (const [path, value] of next) {
+      if (JSON.stringify(this.leaves.get(path)) !== JSON.stringify(value)) this.owners.set(path, new Set([manager]));
+      this.leaves.set(path, value);
+    }
+  }
+
+  isConflict(manager: string, config: Leaves): boolean {
+    return [...config].some(([path, value]) => this.isOther(path, value) && [...(this.owners.get(path) ?? [])].some((owner) => owner !== manager));
+  }
+
+  isOther(path: string, value: Json): boolean {
+    return this.leaves.has(path) && JSON.stringify(this.leaves.get(path)) !== JSON.stringify(value);
+  }
+
+  apply(manager: string, config: Leaves): void {
+    for (const [path, owners] of this.owners) {
+      if (config.has(path) || !owners.delete(manager)) continue;
+      if (owners.size === 0) this.remove(path);
+    }
+    for (const [path, value] of config) {
+      if (this.isOther(path, value)) this.owners.set(path, new Set());
+      this.leaves.set(path, value);
+      this.owners.set(path, (this.owners.get(path) ?? new Set()).add(manager));
+    }
+  }
+
+  remove(path: string): void {
+    for (const other of [...this.leaves.keys()]) {
+      if (other !== path && !other.startsWith(`${path}/`)) continue;
+      this.leaves.delete(other);
+      this.owners.delete(other);
+    }
+  }
+}
+
+/** The real thing, behind the same few words. */
+class Real {
+  object: JsonObject = tidy({});
+  managers: Managers = NO_MANAGERS;
+
+  update(name: string, next: JsonObject): void {
+    this.managers = ownersAfterUpdate(ONE_VERSION, thing(this.object), thing(next), this.managers, this.writer(name));
+    this.object = next;
+  }
+  /** False on a conflict, which leaves everything as it was. */
+  apply(name: string, config: JsonObject, force: boolean): boolean {
+    try {
+      const { object, managers } = ownersAfterApply(ONE_VERSION, thing(this.object), thing(config), this.managers, this.writer(name), force);
+      this.managers = managers;
+      if (object) this.object = tidy(object.value);
+      return true;
+    } catch (error) {
+      if (error instanceof OwnershipConflicts) return false;
+      throw error;
+    }
+  }
+  ownersOf(path: readonly string[]): string[] {
+    return [...this.managers.values()].filter(({ fields }) => hasPath(fields, path)).map(({ name }) => name).toSorted();
+  }
+  writer(name: string) {
+    return { name, apiVersion: 'v1', subresource: '', time: '2026-01-01T00:00:00Z' };
+  }
+}
+
+function applyBoth(real: Real, model: Model, manager: string, random: (below: number) => number): void {
+  const config = randomLeaves(random);
+  const force = random(2) === 0;
+  const isRefused = !force && model.isConflict(manager, config);
+  expect(real.apply(manager, objectOf(config), force)).toBe(!isRefused);
+  if (!isRefused) model.apply(manager, config);
+}
+
+/** Updaters change an object that they have read: here and there. */
+function updateBoth(real: Real, model: Model, manager: string, random: (below: number) => number): void {
+  const next: Leaves = new Map(model.leaves);
+  const wanted = randomLeaves(random);
+  for (const path of Object.keys(PATHS)) {
+    if (random(3) > 0) continue;
+    if (wanted.has(path)) next.set(path, wanted.get(path)!);
+    else next.delete(path);
+  }
+  for (const path of [...next.keys()]) if (itemOf(path) !== undefined && !next.has(itemOf(path)!)) next.delete(path);
+  model.update(manager, next);
+  real.update(manager, objectOf(next));
+}
+
+function expectAlike(real: Real, model: Model, seed: number): void {
+  const expected = objectOf(model.leaves);
+  const sorted = (object: JsonObject): JsonObject => ({ ...object, items: undefined, tags: ((object['tags'] as string[]) ?? []).toSorted() });
+  const items = (object: JsonObject): unknown[] => ((object['items'] as { name: string }[]) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  expect(sorted(real.object), `seed ${seed}`).toEqual(sorted(expected));
+  expect(items(real.object), `seed ${seed}`).toEqual(items(expected));
+  for (const [path, elements] of Object.entries(PATHS)) expect(real.ownersOf(elements), `owners of ${path}, seed ${seed}`).toEqual([...(model.owners.get(path) ?? [])].toSorted());
+}
+
+describe('ownership', () => {
+  test(`is as a naive model has it, over ${INTERLEAVINGS} interleavings of three appliers and two updaters`, { timeout: 120_000 }, () => {
+    for (let seed = 1; seed <= INTERLEAVINGS; seed++) {
+      const random = randomFrom(seed);
+      const [real, model] = [new Real(), new Model()];
+      for (let step = 0; step < STEPS; step++) {
+        const who = random(APPLIERS.length + UPDATERS.length);
+        if (who < APPLIERS.length) applyBoth(real, model, APPLIERS[who]!, random);
+        else updateBoth(real, model, UPDATERS[who - APPLIERS.length]!, random);
+      }
+      expectAlike(real, model, seed);
+    }
+  });
+
+  test('applying the same twice changes nothing', () => {
+    for (let seed = 1; seed <= 1000; seed++) {
+      const random = randomFrom(seed);
+      const real = new Real();
+      real.update('u1', objectOf(randomLeaves(random)));
+      const config = objectOf(randomLeaves(random));
+      real.apply('a1', config, true);
+      const [object, entries] = [real.object, encodeManagers(real.managers)];
+      real.apply('a1', config, random(2) === 0);
+      expect([real.object, encodeManagers(real.managers)]).toEqual([object, entries]);
+    }
+  });
+
+  test('applying what was extracted is the identity', () => {
+    for (let seed = 1; seed <= 1000; seed++) {
+      const random = randomFrom(seed);
+      const real = new Real();
+      for (const applier of APPLIERS) real.apply(applier, objectOf(randomLeaves(random)), true);
+      real.update('u1', objectOf(randomLeaves(random)));
+      for (const { name, operation, fields } of [...real.managers.values()]) {
+        if (operation === 'Update') continue;
+        const [object, entries] = [real.object, encodeManagers(real.managers)];
+        expect(real.apply(name, extractFields(THING, object, leavesOf(fields)), false)).toBe(true);
+        expect([real.object, encodeManagers(real.managers)], `seed ${seed}`).toEqual([object, entries]);
+      }
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { platform } from 'node:os';
+import type { ServerProcess } from '../support/server.ts';
+
+/** What one request did to everybody else. */
+export interface Stall {
+  /** The longest that the server's one JavaScript thread can have been busy: all the time it ran. Undefined where the system does not tell. */
+  busyMs: number | undefined;
+  /** The longest that someone who only asked for /livez had to wait. */
+  waitMs: number;
+}
+
+/** Nanoseconds that the main thread has run, whatever else the machine was doing (Linux). */
+function mainThreadMs({ child }: ServerProcess): number | undefined {
+  if (platform() !== 'linux') return undefined;
+  return Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}
+
+export async function stallOf(server: ServerProcess, work: () => Promise<unknown>): Promise<Stall> {
+  const prober = server.client('');
+  await prober.get('/livez').catch(() => undefined); // its handshake is not the work's
+  let isOver = false;
+  let waitMs = 0;
+  const probing = (async () => {
+    while (!isOver) {
+      const startMs = performance.now();
+      await prober.expect(200, { path: '/livez' });
+      waitMs = Math.max(waitMs, performance.now() - startMs);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  const before = mainThreadMs(server);
+  await work();
+  const after = mainThreadMs(server);
+  isOver = true;
+  await probing;
+  prober.close();
+  return { busyMs: before !== undefined && after !== undefined ? after - before : undefined, waitMs };
+}
+
+/** In mebibytes; undefined where the system does not tell. */
+export function residentMiB({ child }: ServerProcess): number | undefined {
+  if (platform() !== 'linux') return undefined;
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) / 1024;
+}
