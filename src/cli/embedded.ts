@@ -5,7 +5,7 @@ import { prepareCluster } from './cluster.ts';
 import { writePrivately } from './files.ts';
 import { createLogger } from './logger.ts';
 import { type ServerFactory, startChain } from './run.ts';
-import type { StartOptions, StartedServer } from '../index.ts';
+import type { StartOptions, StartedServer } from './started-server.ts';
 
 /** What `startServer` does; a test may put another server in place of the real one. */
 export async function startEmbedded({ dataDir, port = 0, flags = [] }: StartOptions, factory?: ServerFactory): Promise<StartedServer> {

@@ -75,7 +75,7 @@ export function encodeList(view: View, form: OutputForm, list: ListResult, query
   const now = view.environment.now();
   return new JsonListBody(
     tableHead(view, metadata, options, true),
-    madeItems(list.entries, (entry) => tableRow(view, entry, options, now)),
+    madeItems(inRowOrder(view, list.entries), (entry) => tableRow(view, entry, options, now)),
     TABLE_TAIL,
   );
 }
@@ -136,6 +136,9 @@ function madeItems(entries: readonly CacheEntry[], make: (entry: CacheEntry) => 
 }
 
 /** Upstream's name of the internal type, which its refusals print. */
+const inRowOrder = ({ compareRows }: View, entries: readonly CacheEntry[]): readonly CacheEntry[] =>
+  compareRows ? entries.toSorted((a, b) => compareRows(a.object(), b.object())) : entries;
+
 export const goType = ({ kind }: View): string => `*${internalPackage(kind.group)}.${kind.kind}`;
 
 /** The Go package of a group's internal types. */

@@ -17,6 +17,7 @@ export interface View {
   convert: ((stored: ApiObject) => ApiObject) | undefined;
   columns: readonly Column[] | undefined;
   rowConditions: ((stored: ApiObject) => readonly RowCondition[]) | undefined;
+  compareRows: ((a: ApiObject, b: ApiObject) => number) | undefined;
   isCustom: boolean;
   environment: EndpointEnvironment;
 }
@@ -38,8 +39,9 @@ function makeView(target: ResourceTarget): View {
   const isOwnKind = subresource === undefined || subresource.kind === served.kind;
   const apiVersion = apiVersionOf(kind.group, kind.version);
   const typePrefixLength = Buffer.byteLength(typePrefix(kind.kind, apiVersion));
-  const { columns, rowConditions } = isOwnKind ? store.definition : {};
-  return { kind, apiVersion, typePrefixLength, convert, columns, rowConditions: rowConditions?.bind(store.definition), isCustom, environment };
+  const { columns, rowConditions, compareRows } = isOwnKind ? store.definition : {};
+  const rows = { columns, rowConditions: rowConditions?.bind(store.definition), compareRows: compareRows?.bind(store.definition) };
+  return { kind, apiVersion, typePrefixLength, convert, ...rows, isCustom, environment };
 }
 
 /** The same clients, shown objects that are already of their kind and version. */

@@ -76,6 +76,7 @@ const bookmarkView = (view: View): View => ({
   ...unconverted(view),
   columns: view.columns?.map((column) => ({ ...column, cell: () => null })),
   rowConditions: undefined,
+  compareRows: undefined,
 });
 
 const jsonHead = (type: string): Buffer => Buffer.from(`{"type":"${type}","object":`);

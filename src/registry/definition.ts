@@ -67,6 +67,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
 
   /** Field selectors beyond metadata.name and metadata.namespace. */
   selectable?: Selectable<T>;
+  /** The order of a Table's rows, where it is not that of their names. */
+  compareRows?(a: T, b: T): number;
   /** `kubectl get`; Name and Created At where absent. */
   columns?: readonly Column<T>[];
   /** What a Table says of the object's row beside its cells; nothing where absent. */

@@ -117,6 +117,7 @@ export class ServerProcess extends CommandProcess {
       '--service-cluster-ip-range=10.0.0.0/16',
       '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
       '--endpoint-reconciler-type=none',
+      '--advertise-address=127.0.0.1',
       ...flags,
     ]);
     this.dataDir = dataDir;

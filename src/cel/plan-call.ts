@@ -1,0 +1,98 @@
+import type { FunctionReference } from './checker.ts';
+import type { CallCost } from './cost/size.ts';
+import type { FunctionDeclaration, Overload } from './declarations.ts';
+import { charge, type Evaluator } from './frame.ts';
+import { typeTest } from './runtime-types.ts';
+import { CelError, typeOf, type CelValue } from './values.ts';
+
+/** A function that takes whatever values come and answers with an error for those it does not know. */
+export type Dispatch = (...args: CelValue[]) => CelValue;
+
+/** What a call runs: the one implementation that was found when it was checked, or a choice among them by the values. */
+export function dispatchOf({ declaration, overloads }: FunctionReference): Dispatch {
+  if (declaration.call !== undefined) return declaration.call;
+  const single = overloads.length === 1 ? overloads[0]! : undefined;
+  return single?.call === undefined ? dynamicDispatch(declaration) : guarded(declaration.name, single);
+}
+
+function guarded(name: string, { parameters, call }: Overload): Dispatch {
+  const implementation = call as Dispatch;
+  const [first, second] = parameters.map(typeTest);
+  if (parameters.length === 1) return first === undefined ? implementation : (a) => (first(a) ? implementation(a) : unknownOverload(name, [a]));
+  if (parameters.length === 2) {
+    return (a, b) => ((first?.(a) ?? true) && (second?.(b) ?? true) ? implementation(a, b) : unknownOverload(name, [a, b]));
+  }
+  const fits = signatureTest(parameters.map(typeTest));
+  return (...args) => (fits(args) ? implementation(...args) : unknownOverload(name, args));
+}
+
+function dynamicDispatch({ name, overloads }: FunctionDeclaration): Dispatch {
+  const choices = overloads
+    .filter(({ call }) => call !== undefined)
+    .map(({ parameters, call }) => ({ fits: signatureTest(parameters.map(typeTest)), call: call as Dispatch }));
+  return (...args) => {
+    for (const { fits, call } of choices) if (fits(args)) return call(...args);
+    return unknownOverload(name, args);
+  };
+}
+
+const signatureTest =
+  (tests: readonly (((value: CelValue) => boolean) | undefined)[]) =>
+  (args: readonly CelValue[]): boolean =>
+    args.length === tests.length && args.every((arg, index) => tests[index]?.(arg) ?? true);
+
+const unknownOverload = (name: string, args: readonly CelValue[]): CelError =>
+  new CelError(`no such overload: ${name}(${args.map((arg) => typeOf(arg).name).join(', ')})`);
+
+/**
+ * A call that evaluates its arguments, answers with the first error among them, and else runs. Costs are counted as cel-go's tracker counts: with
+ * one or two arguments also where one of them is an error, with more only where none is.
+ */
+export function planStrictCall(dispatch: Dispatch, args: readonly Evaluator[], cost: CallCost, isVariadic: boolean): Evaluator {
+  if (isVariadic || args.length > 2) return planVariadicCall(dispatch, args, cost);
+  const [first, second] = args;
+  if (first === undefined) return planVariadicCall(dispatch, [], cost);
+  return second === undefined ? planUnaryCall(dispatch, first, cost) : planBinaryCall(dispatch, first, second, cost);
+}
+
+function planUnaryCall(dispatch: Dispatch, arg: Evaluator, cost: CallCost): Evaluator {
+  if (typeof cost === 'number') {
+    return (frame) => {
+      const a = arg(frame);
+      const result = a instanceof CelError ? a : dispatch(a);
+      charge(frame, cost);
+      return result;
+    };
+  }
+  return (frame) => {
+    const a = arg(frame);
+    const result = a instanceof CelError ? a : dispatch(a);
+    charge(frame, cost([a], result));
+    return result;
+  };
+}
+
+function planBinaryCall(dispatch: Dispatch, first: Evaluator, second: Evaluator, cost: CallCost): Evaluator {
+  const isFixed = typeof cost === 'number';
+  return (frame) => {
+    const a = first(frame);
+    const b = second(frame);
+    const result = a instanceof CelError ? a : b instanceof CelError ? b : dispatch(a, b);
+    charge(frame, isFixed ? cost : cost([a, b], result));
+    return result;
+  };
+}
+
+function planVariadicCall(dispatch: Dispatch, args: readonly Evaluator[], cost: CallCost): Evaluator {
+  return (frame) => {
+    const values: CelValue[] = [];
+    for (const arg of args) {
+      const value = arg(frame);
+      if (value instanceof CelError) return value;
+      values.push(value);
+    }
+    const result = dispatch(...values);
+    charge(frame, typeof cost === 'number' ? cost : cost(values, result));
+    return result;
+  };
+}
