@@ -70,7 +70,11 @@ async function writeCodeCache() {
   const timer = setTimeout(() => stop.abort(), START_LIMIT_MS);
   const flags = [`--data-dir=${folder}`, '--secure-port=0', '--bind-address=127.0.0.1', '--authorization-mode=RBAC'];
   const output = { stdout: () => {}, stderr: (text) => text.startsWith('error:') && console.error(text), columns: 0 };
-  await exports.runCommand(['node', 'binnacle', 'serve', ...flags], output, { stopSignal: stop.signal, onReady: () => stop.abort(writeCache()) });
+  const onReady = () => {
+    writeCache();
+    stop.abort();
+  };
+  await exports.runCommand(['node', 'binnacle', 'serve', ...flags], output, { stopSignal: stop.signal, onReady });
   clearTimeout(timer);
   rmSync(folder, { recursive: true });
 }

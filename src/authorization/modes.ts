@@ -1,23 +1,106 @@
 import type { Client } from '../client/client.ts';
+import { loadKubeconfig } from '../client/kubeconfig.ts';
+import { type RetryOptions, WebhookClient } from '../client/webhook-client.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
+import { loadAbacFile } from './abac.ts';
 import { alwaysAllow } from './always-allow.ts';
 import { alwaysDeny } from './always-deny.ts';
+import type { AuthorizationMode, AuthorizerConfiguration, WebhookConfiguration } from './authorization-configuration.ts';
+import type { ConditionCompiler } from './match-conditions.ts';
+import { createNodeAuthorizer } from './node.ts';
 import { privilegedGroups } from './privileged-groups.ts';
 import { type RbacAuthorizer, createRbacAuthorizer } from './rbac.ts';
 import { unionOf } from './union.ts';
+import { authorizationWebhook } from './webhook.ts';
 
-/** The modes of `--authorization-mode` that are served. `Node` is accepted and has no opinion yet. */
-export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC';
+export interface AuthorizerFilesOptions {
+  /** `--authorization-policy-file`, where ABAC is among the modes. */
+  policyFile: string;
+  compile: ConditionCompiler;
+  warn(message: string): void;
+  retry?: RetryOptions;
+}
+
+/** The chain of authorizers, with all that comes from files: what is left to do needs the stores. */
+export interface PreparedAuthorizers {
+  chain: readonly { type: AuthorizationMode; fromFile: Authorizer | undefined }[];
+  /** Ends the connections of webhooks. */
+  close(): void;
+}
+
+/** Throws where a file cannot be read or used. */
+export async function prepareAuthorizers(authorizers: readonly AuthorizerConfiguration[], options: AuthorizerFilesOptions): Promise<PreparedAuthorizers> {
+  const clients: WebhookClient[] = [];
+  const fromFile = async ({ type, webhook }: AuthorizerConfiguration): Promise<Authorizer | undefined> => {
+    if (type === 'ABAC') return loadAbacFile(options.policyFile, (message) => options.warn(message));
+    if (!webhook) return undefined;
+    const client = new WebhookClient(await loadKubeconfig(webhook.kubeConfigFile), { timeoutMs: webhook.timeoutMs });
+    clients.push(client);
+    return webhookFor(webhook, client, options);
+  };
+  const chain = await Promise.all(authorizers.map(async (authorizer) => ({ type: authorizer.type, fromFile: await fromFile(authorizer) })));
+  return { chain, close: () => clients.forEach((client) => client.close()) };
+}
+
+const webhookFor = (webhook: WebhookConfiguration, client: WebhookClient, { compile, retry }: AuthorizerFilesOptions): Authorizer =>
+  authorizationWebhook({
+    client,
+    version: webhook.subjectAccessReviewVersion,
+    authorizedTtlMs: webhook.authorizedTtlMs,
+    unauthorizedTtlMs: webhook.unauthorizedTtlMs,
+    onFailure: webhook.failurePolicy === 'Deny' ? 'deny' : 'noOpinion',
+    conditions: webhook.matchConditions.map(compile),
+    ...(retry && { retry }),
+  });
+
+export interface AuthorizationOptions {
+  client: Client;
+  isEnabled(gate: string): boolean;
+}
 
 export interface Authorization {
   authorizer: Authorizer;
   /** Kept in every mode: escalation checks ask it. */
   rbac: RbacAuthorizer;
+  /** Resolves once all that is stored is known; until then users are refused. */
+  synced: Promise<void>;
+  /** Puts another chain in the place of this one. Throws, and changes nothing, where it is not one of the same modes, but for webhooks. */
+  replace(prepared: PreparedAuthorizers): void;
+  close(): void;
 }
 
-/** system:masters first, then the modes in the order given. */
-export function createAuthorization(modes: readonly AuthorizationMode[], client: Client): Authorization {
+/** How long requests that came before a change may still ask the webhooks of the old chain. */
+const OLD_WEBHOOKS_MS = 60_000;
+
+/** system:masters first, then the chain in its order. */
+export function createAuthorization(prepared: PreparedAuthorizers, { client, isEnabled }: AuthorizationOptions): Authorization {
   const rbac = createRbacAuthorizer(client);
-  const byMode: Record<AuthorizationMode, readonly Authorizer[]> = { AlwaysAllow: [alwaysAllow], AlwaysDeny: [alwaysDeny], Node: [], RBAC: [rbac] };
-  return { authorizer: unionOf([privilegedGroups, ...modes.flatMap((mode) => byMode[mode])]), rbac };
+  const modes = new Set(prepared.chain.map(({ type }) => type));
+  const node = modes.has('Node') ? createNodeAuthorizer({ client, isEnabled }) : undefined;
+  const kept: Partial<Record<AuthorizationMode, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac, ...(node && { Node: node }) };
+  const build = ({ chain }: PreparedAuthorizers): Authorizer => unionOf([privilegedGroups, ...chain.map(({ type, fromFile }) => fromFile ?? kept[type]!)]);
+  let current = { authorizer: build(prepared), prepared };
+  return {
+    authorizer: {
+      authorize: (attributes) => current.authorizer.authorize(attributes),
+      rulesFor: (user, namespace) => current.authorizer.rulesFor(user, namespace),
+    },
+    rbac,
+    synced: Promise.all([rbac.synced, node?.synced]).then(() => undefined),
+    replace(next) {
+      checkModes(modes, new Set(next.chain.map(({ type }) => type)));
+      const old = current.prepared;
+      current = { authorizer: build(next), prepared: next };
+      setTimeout(() => old.close(), OLD_WEBHOOKS_MS).unref();
+    },
+    close: () => current.prepared.close(),
+  };
+}
+
+/** Modes that know the stores are set up at start, and a file that no longer names one is more likely a slip than a wish (kubeapiserver/authorizer/reload.go). */
+function checkModes(initial: ReadonlySet<AuthorizationMode>, next: ReadonlySet<AuthorizationMode>): void {
+  const missing = [...initial].filter((type) => type !== 'Webhook' && !next.has(type));
+  if (missing.length > 0) throw new Error(`missing required types: [${missing.toSorted().join(' ')}]`);
+  for (const type of ['Node', 'ABAC', 'RBAC'] as const)
+    if (next.has(type) && !initial.has(type)) throw new Error(`authorizer type ${type} is not allowed if it was not enabled at initial server startup`);
 }

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClient } from '../client/fake-client.ts';
 import type { AuthorizationAttributes } from '../registry/authorizer.ts';
 import { escalationCheck } from './escalation.ts';
-import { createAuthorization } from './modes.ts';
+import type { AuthorizationMode } from './authorization-configuration.ts';
+import { type PreparedAuthorizers, createAuthorization } from './modes.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject, type Subject } from './rbac-objects.ts';
 import { type RbacAuthorizer, createRbacAuthorizer } from './rbac.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
@@ -188,15 +189,17 @@ describe('RBAC decisions', () => {
   });
 });
 
+const chainOf = (...types: AuthorizationMode[]): PreparedAuthorizers => ({ chain: types.map((type) => ({ type, fromFile: undefined })), close() {} });
+
 describe('modes', () => {
   it('let system:masters pass first and ask in order', async () => {
-    const { authorizer } = createAuthorization(['Node', 'AlwaysDeny'], client);
+    const { authorizer } = createAuthorization(chainOf('Node', 'AlwaysDeny'), { client, isEnabled: () => false });
     expect(await authorizer.authorize(attributes('get', 'pods', { user: { name: 'x', groups: ['system:masters'] } }))).toEqual({
       decision: 'allow',
       reason: '',
     });
     expect(await authorizer.authorize(attributes('get', 'pods'))).toEqual({ decision: 'noOpinion', reason: 'Everything is forbidden.' });
-    expect((await createAuthorization(['RBAC', 'AlwaysAllow'], client).authorizer.rulesFor(bob, 'n')).resourceRules).toEqual([
+    expect((await createAuthorization(chainOf('RBAC', 'AlwaysAllow'), { client, isEnabled: () => false }).authorizer.rulesFor(bob, 'n')).resourceRules).toEqual([
       { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
     ]);
   });

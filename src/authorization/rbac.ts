@@ -3,6 +3,7 @@ import type { AuthorizationAttributes, Authorizer, Decision, ResourceRule, UserR
 import { aggregateMessage } from '../util/aggregate-message.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { User } from '../util/user.ts';
+import { followChanges } from './follow-changes.ts';
 import { type Grant, RbacIndex, type RoleNaming, appliesTo, missingRole } from './rbac-index.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject } from './rbac-objects.ts';
 import { type RuleQuery, allowsPath, allowsResource } from './rule-set.ts';
@@ -52,13 +53,11 @@ export function rbacOver(index: RbacIndex): Omit<RbacAuthorizer, 'synced'> {
   };
 }
 
-async function follow<T extends ApiObject>(informer: Informer<T>, set: (namespace: string, name: string, object: T | undefined) => void): Promise<void> {
-  await informer.synced;
-  informer.onChange((object, old) => {
+function follow<T extends ApiObject>(informer: Informer<T>, set: (namespace: string, name: string, object: T | undefined) => void): Promise<void> {
+  return followChanges<T>(informer, (object, old) => {
     const { namespace = '', name = '' } = (object ?? old)!.metadata;
     set(namespace, name, object);
   });
-  for (const object of informer.list('')) set(object.metadata.namespace ?? '', object.metadata.name ?? '', object);
 }
 
 function decide(index: RbacIndex, attributes: AuthorizationAttributes): Decision {
@@ -83,17 +82,20 @@ const missingRoles = (grants: readonly Grant[], naming: RoleNaming): string[] =>
   grants.map((grant) => missingRole(grant, naming)).filter((error) => error !== undefined);
 
 function grantTest(attributes: AuthorizationAttributes): (grant: Grant) => boolean {
-  const { verb, path, subresource } = attributes;
+  const { verb, path } = attributes;
   if (!attributes.isResourceRequest) return ({ role }) => role.rules !== undefined && allowsPath(role.rules, verb, path);
-  const query: RuleQuery = {
-    verb,
-    apiGroup: attributes.apiGroup,
-    resource: subresource === '' ? attributes.resource : `${attributes.resource}/${subresource}`,
-    anyOfSubresource: subresource === '' ? '' : `*/${subresource}`,
-    name: attributes.name,
-  };
+  const query = queryOf(attributes);
   return ({ role }) => role.rules !== undefined && allowsResource(role.rules, query);
 }
+
+/** What a request for a resource asks of rules. */
+export const queryOf = ({ verb, apiGroup, resource, subresource, name }: AuthorizationAttributes): RuleQuery => ({
+  verb,
+  apiGroup,
+  resource: subresource === '' ? resource : `${resource}/${subresource}`,
+  anyOfSubresource: subresource === '' ? '' : `*/${subresource}`,
+  name,
+});
 
 /** The user may be several subjects of one binding: the reason names the first. */
 function firstApplicable(index: RbacIndex, user: User, grant: Grant): Grant {

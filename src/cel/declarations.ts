@@ -1,6 +1,6 @@
 import type { Macro } from './macro.ts';
 import type { CelType } from './types.ts';
-import type { CelValue } from './values.ts';
+import type { CelError, CelValue } from './values.ts';
 
 /** Called with values of the declared types only, never with errors; a receiver comes first. */
 export type Implementation = (...args: never[]) => CelValue;
@@ -23,6 +23,11 @@ export interface FunctionDeclaration {
   readonly overloads: readonly Overload[];
   /** For all overloads: takes values of any types and answers with an error for those it does not know. */
   readonly call?: (...args: CelValue[]) => CelValue;
+  /**
+   * A faster implementation where some arguments are known when the expression is compiled (undefined for those that are not); undefined where
+   * there is none, an error where the expression can never work.
+   */
+  readonly specialize?: (constants: readonly (CelValue | undefined)[]) => ((...args: CelValue[]) => CelValue) | CelError | undefined;
 }
 
 /** Functions, macros and types that come together. */

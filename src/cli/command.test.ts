@@ -99,12 +99,12 @@ describe('serve', () => {
   });
 
   test('says at start what does nothing yet', async () => {
-    const { stderr } = await run(['serve', '--data-dir', folder, '--enable-bootstrap-token-auth', '--logging-format=json']);
+    const { stderr } = await run(['serve', '--data-dir', folder, '--emulation-forward-compatible', '--logging-format=json']);
     const lines = stderr
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(lines[0]).toMatchObject({ level: 'warning', msg: '--enable-bootstrap-token-auth has no effect yet (still to come: bootstrap tokens)' });
+    expect(lines[0]).toMatchObject({ level: 'warning', msg: '--emulation-forward-compatible has no effect yet (still to come: emulation of older versions)' });
     expect(lines.at(-1)).toMatchObject({ v: 0, msg: 'Serving', url: 'https://127.0.0.1:6443' });
   });
 

@@ -95,10 +95,6 @@ describe('completion', () => {
     const { admissionPlugins } = completed('--enable-admission-plugins=AlwaysPullImages,NamespaceExists', '--disable-admission-plugins=LimitRanger');
     expect(admissionPlugins.slice(0, 5)).toEqual(['NamespaceLifecycle', 'NamespaceExists', 'ServiceAccount', 'TaintNodesByCondition', 'AlwaysPullImages']);
   });
-
-  test('authorizers that do not exist yet are named', () => {
-    expect(completed('--authorization-mode=Node,RBAC').warnings).toContain('authorization mode Node has no opinion yet (still to come)');
-  });
 });
 
 test('all errors come at once, in upstream order', () => {

@@ -70,8 +70,6 @@ export interface Draft extends Values {
 
 const DEFAULT_SERVICE_RANGE = '10.0.0.0/24';
 const DEFAULT_ISSUER = 'https://kubernetes.default.svc';
-/** Authorizers that exist upstream but not here yet. */
-const SILENT_AUTHORIZERS = new Set(['ABAC', 'Webhook', 'Node']);
 
 /** Fills in what the flags leave open, then checks everything. Throws a CommandError that lists all that is wrong. */
 export function complete(parsed: ParsedFlags, host: Host = thisHost): CompletedOptions {
@@ -112,6 +110,17 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     warnings: [...warnings, ...tls.warnings, ...completionWarnings(options, given, authorizationMode)],
   };
 }
+
+/** Flags that let somebody in from outside. */
+const WAYS_IN: readonly FlagName[] = [
+  'client-ca-file',
+  'token-auth-file',
+  'basic-auth-file',
+  'requestheader-client-ca-file',
+  'authentication-config',
+  'authentication-token-webhook-config-file',
+  'oidc-issuer-url',
+];
 
 type StorageCompletion = Pick<Completion, 'storageBackend' | 'dataDir' | 'storeDir'>;
 
@@ -191,13 +200,12 @@ function completeRuntimeConfig(flag: ReadonlyMap<string, string>, errors: string
 }
 
 function* completionWarnings(options: Options, given: ReadonlySet<FlagName>, modes: readonly string[]): Generator<string> {
-  for (const mode of modes) if (SILENT_AUTHORIZERS.has(mode)) yield `authorization mode ${mode} has no opinion yet (still to come)`;
   for (const name of [...options.enableAdmissionPlugins, ...options.admissionControl])
     if (pluginsToCome.has(name)) yield `admission plug-in ${name} does nothing yet (still to come)`;
   if (given.has('anonymous-auth') && options.anonymousAuth && modes.includes('AlwaysAllow')) {
     yield 'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer';
   }
-  if (options.clientCaFile === '' && options.tokenAuthFile === '') {
+  if (WAYS_IN.every((flag) => !given.has(flag))) {
     yield 'nobody can log in: give --client-ca-file or --token-auth-file, or run `binnacle up`, which makes an administrator';
   }
 }

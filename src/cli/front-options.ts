@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { headerNames } from '../authentication/request-header.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { knownGroupVersions, openApiTypes } from '../apis/openapi-facts.ts';
 import { PROTOBUF_TYPE } from '../endpoints/negotiation.ts';
@@ -85,7 +86,7 @@ const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, 
 function filterOptions(options: CompletedOptions, { logger, chain, authenticator }: FrontParts, registry: MetricRegistry): StandardFilterOptions {
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
   return {
-    authentication: { authenticator, onFailure: (error, auditId) => logger.verbose(2, 'A request could not be authenticated', { error, auditId }) },
+    authentication: { authenticator, proxyHeaders: proxyHeaders(options), onFailure: (error, auditId) => logger.verbose(2, 'A request could not be authenticated', { error, auditId }) },
     authorizer: chain.authorizer,
     signals: createLifecycleSignals(),
     requests: new InFlightRequests(),
@@ -105,6 +106,30 @@ function filterOptions(options: CompletedOptions, { logger, chain, authenticator
   };
 }
 
+/** The front proxy's headers, which nobody behind authentication is to see. */
+function proxyHeaders(options: CompletedOptions): { names: string[]; prefixes: string[] } {
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = headerNames({
+    usernameHeaders: options.requestheaderUsernameHeaders,
+    uidHeaders: options.requestheaderUidHeaders,
+    groupHeaders: options.requestheaderGroupHeaders,
+    extraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
+  });
+  return { names: [...usernameHeaders, ...uidHeaders, ...groupHeaders], prefixes: [...extraHeaderPrefixes] };
+}
+
+/** What aggregated servers are told of front proxies; undefined where there are none. */
+function requestHeaderTrust(options: CompletedOptions, { requestHeaderCa }: ServingFiles): ReturnType<BootstrapOptions['requestHeader']> {
+  if (!requestHeaderCa) return undefined;
+  return {
+    caPem: requestHeaderCa.current,
+    usernameHeaders: options.requestheaderUsernameHeaders,
+    uidHeaders: options.requestheaderUidHeaders,
+    groupHeaders: options.requestheaderGroupHeaders,
+    extraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
+    allowedNames: options.requestheaderAllowedNames,
+  };
+}
+
 /** What the kube server makes of itself at start, as the options have it. */
 export function bootstrapOptions(options: CompletedOptions, logger: Logger, files: ServingFiles, address: ServerAddress): BootstrapOptions {
   const [primary, secondary] = options.serviceClusterIpRanges;
@@ -120,6 +145,6 @@ export function bootstrapOptions(options: CompletedOptions, logger: Logger, file
     advertiseAddress: options.advertiseAddress,
     endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
     clientCa: () => files.clientCa?.current,
-    requestHeader: () => undefined,
+    requestHeader: () => requestHeaderTrust(options, files),
   };
 }

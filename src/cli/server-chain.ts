@@ -7,7 +7,7 @@ import { customResourceDefinitions } from '../apis/apiextensions/custom-resource
 import { apiServices } from '../apis/apiregistration/api-service.ts';
 import { type GroupVersionFacts } from '../apis/facts/resources.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
-import { type AuthorizationMode, createAuthorization } from '../authorization/modes.ts';
+import { type Authorization, type PreparedAuthorizers, createAuthorization } from '../authorization/modes.ts';
 import { createExtensions } from '../extensions/server.ts';
 import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
@@ -34,6 +34,7 @@ export interface ChainParts {
   /** What the stores of this chain join. */
   client: InProcessClient;
   readToken: TokenReader;
+  authorizers: PreparedAuthorizers;
   tokenIssuer: TokenIssuerOptions | undefined;
   bootstrap: BootstrapOptions;
   now: () => Date;
@@ -41,6 +42,7 @@ export interface ChainParts {
 
 export interface CreatedChain extends ServerChain {
   authorizer: Authorizer;
+  authorization: Authorization;
   stores: Stores;
   environment: EndpointEnvironment;
   /** Whether a request's resource is one that is served: only such names become labels of metrics. */
@@ -50,7 +52,7 @@ export interface CreatedChain extends ServerChain {
 }
 
 /** The three servers on one store, tail first: not found ← extensions ← kube ← aggregator. */
-export function createServerChain(options: CompletedOptions, { engine, client, readToken, tokenIssuer, bootstrap, now }: ChainParts): CreatedChain {
+export function createServerChain(options: CompletedOptions, { engine, client, readToken, authorizers, tokenIssuer, bootstrap, now }: ChainParts): CreatedChain {
   const admission = new AdmissionChain();
   const stores = new Stores({
     feed: new CacheFeed(engine, { prefix: `${options.etcdPrefix}/` }),
@@ -85,7 +87,8 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
       authorizer: { authorize: (attributes) => authorizer.authorize(attributes) },
     },
   );
-  const { authorizer, rbac } = createAuthorization(options.authorizationMode as AuthorizationMode[], client);
+  const authorization = createAuthorization(authorizers, { client, isEnabled: (gate) => options.featureGates.isEnabled(gate) });
+  const { authorizer, rbac } = authorization;
   admission.use([
     ...createPlugins(options.admissionPlugins, {
       client,
@@ -110,10 +113,11 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
     aggregator,
     client,
     authorizer,
+    authorization,
     stores,
     environment,
     isInstalled: (info) => servers.some((server) => server.hasResource(info)),
-    synced: Promise.all([rbac.synced, allocators.restore()]).then(() => undefined),
+    synced: Promise.all([authorization.synced, allocators.restore()]).then(() => undefined),
   };
 }
 

@@ -1,18 +1,12 @@
-import type { TokenReader } from '../apis/authentication/reviews.ts';
 import { allowPrivileged } from '../apis/core/pod/privileges.ts';
-import { createAuthenticator } from '../authentication/chain.ts';
-import { withImplicitAudiences } from '../authentication/implicit-audiences.ts';
-import { createLoopbackIdentity } from '../authentication/loopback.ts';
-import { ServiceAccountTokens } from '../authentication/service-account.ts';
-import type { TokenAuthenticator } from '../authentication/token-authenticator.ts';
-import { loadTokenFile } from '../authentication/token-file.ts';
-import { firstTokenOf } from '../authentication/union.ts';
+import { setApiFeatures } from '../apis/features.ts';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
 import { type RunningChain, prepareRun } from '../server/chain.ts';
 import { InProcessClient } from '../server/in-process-client.ts';
 import type { Engine } from '../storage/engine.ts';
 import { openEngine } from '../storage/open.ts';
-import { ALL_AUTHENTICATED } from '../util/user.ts';
+import { openAuthentication } from './authentication.ts';
+import { openAuthorizers } from './authorization.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import { bootstrapOptions, frontOptions } from './front-options.ts';
@@ -27,15 +21,17 @@ export const createServer: ServerFactory = async (options, logger) => {
   if (options.storageBackend === 'etcd3')
     throw new CommandError('the etcd3 storage backend is still to come: leave out --etcd-servers, or choose --storage-backend=embedded');
   allowPrivileged(options.allowPrivileged);
+  setApiFeatures(options.featureGates);
   const files = openServingFiles(options, logger);
   const engine = await openEngine({ backend: options.storageBackend, dataDir: options.storeDir });
+  const closers = [() => files.close()];
   const close = async (): Promise<void> => {
-    files.close();
+    for (const closer of closers) closer();
     await engine.close();
   };
   const stop = new AbortController();
   try {
-    const { listener, ready, stopped } = await run(options, logger, files, engine, stop.signal);
+    const { listener, ready, stopped } = await run(options, logger, { files, engine, closers }, stop.signal);
     const closed = stopped.finally(close);
     closed.catch(() => undefined);
     return {
@@ -54,44 +50,41 @@ export const createServer: ServerFactory = async (options, logger) => {
 
 const now = (): Date => new Date();
 
-async function run(options: CompletedOptions, logger: Logger, files: ServingFiles, engine: Engine, stop: AbortSignal): Promise<RunningChain> {
+interface RunParts {
+  files: ServingFiles;
+  engine: Engine;
+  /** Called when all has stopped; what is opened on the way adds its own. */
+  closers: (() => void)[];
+}
+
+async function run(options: CompletedOptions, logger: Logger, { files, engine, closers }: RunParts, stop: AbortSignal): Promise<RunningChain> {
   const address = { port: options.securePort };
   const client = new InProcessClient();
   const keys = loadServiceAccountKeys(options);
   keys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
   const verificationKeys = keys.then(({ verification }) => verification);
   verificationKeys.catch(() => undefined);
-  const serviceAccounts = new ServiceAccountTokens({
-    issuers: options.serviceAccountIssuer,
-    publicKeys: verificationKeys,
-    apiAudiences: options.apiAudiences,
-    client,
-    now,
-  });
-  const tokens = [...staticTokens(options, logger), serviceAccounts];
+  const authentication = await openAuthentication(options, { logger, files, client, verificationKeys, now });
+  closers.push(() => authentication.close());
+  const authorizers = await openAuthorizers(options, logger);
+  closers.push(() => authorizers.close());
   const chain = createServerChain(options, {
     engine,
     client,
     now,
     bootstrap: bootstrapOptions(options, logger, files, address),
-    readToken: tokenReader(tokens, options.apiAudiences),
+    readToken: authentication.readToken,
+    authorizers: authorizers.prepared,
     tokenIssuer: tokenIssuer(options, keys),
   });
+  closers.push(() => chain.authorization.close());
+  authorizers.follow(chain.authorization);
   await chain.synced;
-  const authenticator = createAuthenticator({
-    tokens,
-    ...(files.clientCa && { clientCertificates: { authorities: authoritiesOf(files.clientCa) } }),
-    ...(options.anonymousAuth && { anonymous: { paths: [] } }),
-  });
+  const { authenticator } = authentication;
   const prepared = prepareRun(chain, frontOptions(options, { logger, engine, chain, authenticator, verificationKeys, address }));
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;
   return running;
-}
-
-function staticTokens(options: CompletedOptions, logger: Logger): TokenAuthenticator[] {
-  const fromFile = options.tokenAuthFile === '' ? [] : [loadTokenFile(options.tokenAuthFile, (message) => logger.warn(message))];
-  return [createLoopbackIdentity().tokens, ...fromFile].map((tokens) => withImplicitAudiences(tokens, options.apiAudiences));
 }
 
 function tokenIssuer(options: CompletedOptions, keys: Promise<ServiceAccountKeys>): TokenIssuerOptions | undefined {
@@ -104,31 +97,5 @@ function tokenIssuer(options: CompletedOptions, keys: Promise<ServiceAccountKeys
     apiAudiences: options.apiAudiences,
     maxLifetimeSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
     extendsPodTokens: options.serviceAccountExtendTokenExpiration,
-  };
-}
-
-/** The same array until the file changes: what was found for a connection holds so long. */
-function authoritiesOf(clientCa: { readonly current: string; onChange(listener: () => void): void }): () => readonly string[] {
-  let authorities = [clientCa.current];
-  clientCa.onChange(() => (authorities = [clientCa.current]));
-  return () => authorities;
-}
-
-const INVALID = 'invalid bearer token';
-
-/** As a request that carried the token would be taken. The reference asks for its own token apart, so that complaint stands before any other. */
-function tokenReader(tokens: readonly TokenAuthenticator[], apiAudiences: readonly string[]): TokenReader {
-  const all = firstTokenOf(tokens);
-  const read = async (token: string, audiences: readonly string[]) => {
-    try {
-      return await all.authenticateToken(token, audiences);
-    } catch (error) {
-      throw new Error(`[${INVALID}, ${(error as Error).message}]`, { cause: error });
-    }
-  };
-  return async (token, audiences) => {
-    const found = await read(token, audiences.length > 0 ? audiences : apiAudiences);
-    if (!found) throw new Error(INVALID);
-    return { ...found, user: { ...found.user, groups: [...found.user.groups, ALL_AUTHENTICATED] } };
   };
 }

@@ -10,6 +10,8 @@ export interface ServingFiles {
   certificate: FileReloadable<KeyPair>;
   sni: { certificate: FileReloadable<KeyPair>; names: readonly string[] }[];
   clientCa: FileReloadable<string> | undefined;
+  /** Of front proxies. */
+  requestHeaderCa: FileReloadable<string> | undefined;
   close(): void;
 }
 
@@ -19,17 +21,19 @@ export function openServingFiles(options: CompletedOptions, logger: Logger): Ser
   const certificate = watchKeyPair(options.tlsCertFile, options.tlsPrivateKeyFile, { onError });
   const sni = options.tlsSniCertKey.map(({ certFile, keyFile, names }) => ({ certificate: watchKeyPair(certFile, keyFile, { onError }), names }));
   const clientCa = options.clientCaFile === '' ? undefined : watchBundle(options.clientCaFile, { onError });
-  const all = [certificate, ...sni.map((entry) => entry.certificate), ...(clientCa ? [clientCa] : [])];
-  return { certificate, sni, clientCa, close: () => all.forEach((file) => file.close()) };
+  const requestHeaderCa = options.requestheaderClientCaFile === '' ? undefined : watchBundle(options.requestheaderClientCaFile, { onError });
+  const all = [certificate, ...sni.map((entry) => entry.certificate), ...(clientCa ? [clientCa] : []), ...(requestHeaderCa ? [requestHeaderCa] : [])];
+  return { certificate, sni, clientCa, requestHeaderCa, close: () => all.forEach((file) => file.close()) };
 }
 
 export function startListening(options: CompletedOptions, files: ServingFiles, logger: Logger, onExchange: (exchange: Exchange) => void): Promise<Listener> {
   const { ciphers, ecdhCurve, minVersion } = options.tls;
+  const clientCas = [files.clientCa, files.requestHeaderCa].filter((bundle) => bundle !== undefined);
   return listen(
     {
       host: options.bindAddress,
       port: options.securePort,
-      certificates: { certificate: files.certificate, sni: files.sni, ...(files.clientCa && { clientCas: [files.clientCa] }) },
+      certificates: { certificate: files.certificate, sni: files.sni, ...(clientCas.length > 0 && { clientCas }) },
       tls: { minVersion, ...(ciphers !== undefined && { ciphers }), ...(ecdhCurve !== undefined && { ecdhCurve }) },
       disableHttp2: options.disableHttp2Serving,
       permitPortSharing: options.permitPortSharing,

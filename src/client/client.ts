@@ -7,7 +7,35 @@ import type { ApiObject } from '../util/api-object.ts';
 export interface Client {
   /** Throws when no such resource is installed. `fieldManager`: who comes to own what is written; `kube-apiserver` where absent. */
   resource<T extends ApiObject = ApiObject>(group: string, plural: string, fieldManager?: string): ResourceClient<T>;
+  /** All that `resource` can be asked for now. */
+  resources(): ResourceIdentity[];
+  /** Called for every resource that is installed after now, and again when another definition took its place. Returns the way to stop. */
+  onInstalled(listener: (resource: ResourceIdentity) => void): () => void;
 }
+
+/** What a resource is called, and what can be done with it. */
+export interface ResourceIdentity {
+  group: string;
+  /** The storage version. */
+  version: string;
+  plural: string;
+  kind: string;
+  /** Every one by which others may refer to its objects: `v1`, `apps/v1`. */
+  apiVersions: readonly string[];
+  namespaced: boolean;
+  verbs: readonly string[];
+}
+
+/** Where a field is absent, the server chooses. */
+export interface DeleteChoices {
+  gracePeriodSeconds?: number;
+  propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  /** What the object must be: Conflict is thrown where it is not. */
+  preconditions?: { uid?: string; resourceVersion?: string };
+}
+
+/** Looks at an object's JSON, to spare the decoding of objects that do not matter. It may say yes too often. */
+export type Concerns = (json: Buffer) => boolean;
 
 /** Objects are in their storage version. What is returned is shared with all readers: clone before changing. */
 export interface ResourceClient<T extends ApiObject = ApiObject> {
@@ -20,7 +48,7 @@ export interface ResourceClient<T extends ApiObject = ApiObject> {
   update(namespace: string, name: string, change: (object: T) => boolean | void, subresource?: string): Promise<T>;
   /** Server-side apply by force: `config` is all that the field manager wants to own. Makes the object where there is none, but not through a subresource. */
   apply(namespace: string, name: string, config: ApiObject, subresource?: string): Promise<T>;
-  delete(namespace: string, name: string): Promise<void>;
+  delete(namespace: string, name: string, choices?: DeleteChoices): Promise<void>;
   readonly informer: Informer<T>;
 }
 
@@ -32,7 +60,10 @@ export interface Informer<T extends ApiObject = ApiObject> {
   /** Resolves once the view is complete. */
   readonly synced: Promise<void>;
   get(namespace: string, name: string): T | undefined;
-  list(namespace: string): T[];
-  /** Called for every change after now, in order; `old` is undefined for a create, `object` for a delete. Returns the way to stop. */
-  onChange(listener: (object: T | undefined, old: T | undefined) => void): () => void;
+  list(namespace: string, concerns?: Concerns): T[];
+  /**
+   * Called for every change after now, in order; `old` is undefined for a create, `object` for a delete. Returns the way to stop. With `concerns`, only
+   * for deletions and where it says yes of the old object or the new one. What listeners throw ends their watch.
+   */
+  onChange(listener: (object: T | undefined, old: T | undefined) => void, concerns?: Concerns): () => void;
 }

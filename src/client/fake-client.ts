@@ -1,6 +1,6 @@
 import type { ApiObject } from '../util/api-object.ts';
 import { alreadyExists, notFound } from '../util/errors.ts';
-import type { Client, Informer, ResourceClient } from './client.ts';
+import type { Client, Concerns, Informer, ResourceClient, ResourceIdentity } from './client.ts';
 
 /** For tests: a Client over maps, with no validation, defaults or admission. Objects get a resourceVersion and nothing else; nobody owns fields. */
 export class FakeClient implements Client {
@@ -16,11 +16,23 @@ export class FakeClient implements Client {
     return resource as unknown as ResourceClient<T>;
   }
 
+  /** None: a name is all that is known of them. */
+  resources(): ResourceIdentity[] {
+    return [];
+  }
+
+  onInstalled(): () => void {
+    return () => {};
+  }
+
   #record(write: string): string {
     this.writes.push(write);
     return String(++this.#revision);
   }
 }
+
+const all: Concerns = () => true;
+const jsonOf = (object: ApiObject): Buffer => Buffer.from(JSON.stringify(object));
 
 class FakeResource implements ResourceClient {
   readonly #objects = new Map<string, ApiObject>();
@@ -36,10 +48,13 @@ class FakeResource implements ResourceClient {
   readonly informer: Informer = {
     synced: Promise.resolve(),
     get: (namespace, name) => this.#objects.get(`${namespace}/${name}`),
-    list: (namespace) => this.#list(namespace),
-    onChange: (listener) => {
-      this.#listeners.add(listener);
-      return () => this.#listeners.delete(listener);
+    list: (namespace, concerns = all) => this.#list(namespace).filter((object) => concerns(jsonOf(object))),
+    onChange: (listener, concerns = all) => {
+      const tell: typeof listener = (object, old) => {
+        if (!object || concerns(jsonOf(object)) || (old && concerns(jsonOf(old)))) listener(object, old);
+      };
+      this.#listeners.add(tell);
+      return () => this.#listeners.delete(tell);
     },
   };
 

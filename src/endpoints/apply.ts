@@ -10,7 +10,12 @@ import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
 
 /** What an apply patch makes of the object that is there, or of none (endpoints/handlers/patch.go applyPatcher). */
-export async function applier(request: ServerRequest, target: ResourceTarget, bytes: Buffer, options: WriteOptions & { force: boolean }): Promise<Parameters<ResourceStore['update']>[3]> {
+export async function applier(
+  request: ServerRequest,
+  target: ResourceTarget,
+  bytes: Buffer,
+  options: WriteOptions & { force: boolean },
+): Promise<Parameters<ResourceStore['update']>[3]> {
   const duplicates: DuplicateKeys = new Map();
   const config = await readConfig(bytes, duplicates);
   const { info } = request;
@@ -18,7 +23,12 @@ export async function applier(request: ServerRequest, target: ResourceTarget, by
   const namespace = namespaceOf(request, target);
   const name = nameOf(request);
   return async (current) => {
-    const write = { definition: store.definition, context: request, options: { ...options, subresource: info.subresource, apiVersion: apiVersionOf(served.group, served.version) }, now: target.environment.now() };
+    const write = {
+      definition: store.definition,
+      context: request,
+      options: { ...options, subresource: info.subresource, apiVersion: apiVersionOf(served.group, served.version) },
+      now: target.environment.now(),
+    };
     const apply: Apply = { ...write, served, subresource, config, force: options.force };
     const object = appliedObject(apply, current);
     if (duplicates.size > 0) await complainOfDuplicates(request, bytes, options);

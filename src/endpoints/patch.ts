@@ -42,7 +42,9 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
   const next =
     mechanism === undefined
       ? await applier(request, target, bytes, parsed)
-      : patcher(request, target, (before) => mechanism(bytes, { before, kind: clientKindOf(target), fieldValidation: parsed.fieldValidation, warn: (text) => request.warn(text) }));
+      : patcher(request, target, (before) =>
+          mechanism(bytes, { before, kind: clientKindOf(target), fieldValidation: parsed.fieldValidation, warn: (text) => request.warn(text) }),
+        );
   const result = await target.store.update(request, namespaceOf(request, target), nameOf(request), next, options);
   return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }

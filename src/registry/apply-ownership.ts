@@ -38,9 +38,12 @@ const BEFORE_FIRST_APPLY = 'before-first-apply';
 export function appliedObject(apply: Apply, live: ApiObject | undefined): ApiObject {
   const { definition, subresource } = apply;
   checkType(apply);
-  if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must be nil');
+  if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null)
+    throw badRequest('metadata.managedFields must be nil');
   try {
-    return subresource !== undefined && isOfOtherKind(definition, subresource) && live ? appliedToScale(apply, subresource, live) : appliedToObject(apply, live);
+    return subresource !== undefined && isOfOtherKind(definition, subresource) && live
+      ? appliedToScale(apply, subresource, live)
+      : appliedToObject(apply, live);
   } catch (error) {
     if (error instanceof OwnershipConflicts) throw conflictError(error.conflicts);
     if (error instanceof ManagedFieldsError) throw unknownError(`failed to decode managed fields: ${error.message}`);
@@ -56,17 +59,18 @@ function checkType(apply: Apply): void {
   const { apiVersion, kind } = apply.config;
   const expected = kindOf(apply);
   if (apiVersion === apiVersionOf(expected.group, expected.version) && kind === expected.kind) return;
-  const [first = '', second, ...more] = typeof apiVersion === 'string' ? apiVersion.split('/') : [];
+  const [first = '', second, ...more] = text(apiVersion).split('/');
   const [group, version] = second === undefined ? ['', first] : [first, second];
-  const shown = more.length > 0 ? showKind('', '', '') : showKind(group, version, typeof kind === 'string' ? kind : '');
+  const shown = more.length > 0 ? showKind('', '', '') : showKind(group, version, text(kind));
   throw badRequest(`invalid object type: ${shown}`);
 }
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** `default/web; apps/v1, Kind=Deployment`: the object as upstream's errors name it. */
 function subject(apply: Apply): string {
   const metadata = isJsonObject(apply.config['metadata']) ? apply.config['metadata'] : {};
   const { group, version, kind } = kindOf(apply);
-  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${showKind(group, version, kind)}`;
 }
 
@@ -130,7 +134,9 @@ function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject): ApiObje
     return { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw unknownError(`failed to convert new object (${subject(apply)}) to proper version: unable to convert unstructured object to ${showKind(group, version, kind)}: ${error.message}`);
+    throw unknownError(
+      `failed to convert new object (${subject(apply)}) to proper version: unable to convert unstructured object to ${showKind(group, version, kind)}: ${error.message}`,
+    );
   }
 }
 

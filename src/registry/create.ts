@@ -6,7 +6,7 @@ import { FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
-import { fillSystemMetadata, generateName, validateMetadata } from './metadata.ts';
+import { fillSystemMetadata, generateName, validateMetadata, validateNames } from './metadata.ts';
 import type { RequestContext } from './request-context.ts';
 import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
@@ -112,13 +112,17 @@ function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, object:
   const errors = new FieldErrors();
   validateWhole(definition, object, errors);
   if (!errors.isEmpty) throw invalid(kind, name, errors.list);
-  validateMetadata(object.metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
+  // The same rules again where the kind has applied them, but for names.
+  if (appliesMetadataRules(definition)) validateNames(object.metadata, pathSegmentName, errors.at('metadata'));
+  else validateMetadata(object.metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
   if (!errors.isEmpty) throw invalid(kind, name, errors.list);
 }
 
+const appliesMetadataRules = ({ validatesMetadata = true }: Pick<ResourceDefinition, 'validatesMetadata'>): boolean => validatesMetadata;
+
 /** What the kind demands of an object by itself, whatever it was before. */
 export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors, old?: T): void {
-  if (definition.validatesMetadata ?? true) validateMetadata(object.metadata, definition.namespaced, definition.nameErrors ?? subdomainName, errors.at('metadata'));
+  if (appliesMetadataRules(definition)) validateMetadata(object.metadata, definition.namespaced, definition.nameErrors ?? subdomainName, errors.at('metadata'));
   definition.validate?.(object, errors, old);
 }
 

@@ -30,7 +30,10 @@ export interface Write {
 export function recordOwnership(write: Write, object: ApiObject, old: ApiObject | undefined): void {
   try {
     const subresource = write.definition.subresources?.[write.options.subresource ?? ''];
-    const entries = subresource !== undefined && isOfOtherKind(write.definition, subresource) && old ? scaledEntries(write, subresource, object, old) : updatedEntries(write, object, old);
+    const entries =
+      subresource !== undefined && isOfOtherKind(write.definition, subresource) && old
+        ? scaledEntries(write, subresource, object, old)
+        : updatedEntries(write, object, old);
     setEntries(object, entries);
   } catch (error) {
     if (!(error instanceof ItemError) && !(error instanceof DecodeError)) throw error;

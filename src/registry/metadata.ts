@@ -34,9 +34,7 @@ export function fillSystemMetadata(metadata: ObjectMeta, now: Date): void {
 export const formatSeconds = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
 export function validateMetadata(metadata: ObjectMeta, isNamespaced: boolean, nameErrors: NameRule, errors: FieldErrors): void {
-  if (metadata.generateName) for (const error of nameErrors(metadata.generateName, true)) errors.at('generateName').invalid(metadata.generateName, error);
-  if (!metadata.name) errors.at('name').required('name or generateName is required');
-  else for (const error of nameErrors(metadata.name, false)) errors.at('name').invalid(metadata.name, error);
+  validateNames(metadata, nameErrors, errors);
   validateNamespace(metadata.namespace, isNamespaced, errors.at('namespace'));
   if (metadata.generation !== undefined && metadata.generation < 0) errors.at('generation').invalid(metadata.generation, 'must be greater than or equal to 0');
   validateLabels(metadata.labels, errors.at('labels'));
@@ -44,6 +42,12 @@ export function validateMetadata(metadata: ObjectMeta, isNamespaced: boolean, na
   validateOwnerReferences(metadata.ownerReferences ?? [], errors.at('ownerReferences'));
   validateFinalizers(metadata.finalizers ?? [], errors.at('finalizers'));
   validateManagedFields(metadata, errors.at('managedFields'));
+}
+
+export function validateNames(metadata: ObjectMeta, nameErrors: NameRule, errors: FieldErrors): void {
+  if (metadata.generateName) for (const error of nameErrors(metadata.generateName, true)) errors.at('generateName').invalid(metadata.generateName, error);
+  if (!metadata.name) errors.at('name').required('name or generateName is required');
+  else for (const error of nameErrors(metadata.name, false)) errors.at('name').invalid(metadata.name, error);
 }
 
 export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta, errors: FieldErrors): void {

@@ -48,7 +48,12 @@ export function ownableFields(definition: ResourceDefinition, subresource: strin
   const resource = definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`;
   const key = subresource === '' ? resource : `${resource}/${subresource}`;
   const only = WRITES_ONLY[key];
-  if (only !== undefined) return (fields) => matching(fields, only.map((path) => path.split('.')));
+  if (only !== undefined)
+    return (fields) =>
+      matching(
+        fields,
+        only.map((path) => path.split('.')),
+      );
   const reset = setOf(...(RESETS[key] ?? usualResets(definition, resource, subresource)).map((path) => path.split('.').map(fieldElement)));
   return isEmpty(reset) ? ALL : (fields) => recursiveDifference(fields, reset);
 }

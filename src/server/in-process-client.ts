@@ -1,9 +1,10 @@
-import type { Client, Informer, ResourceClient } from '../client/client.ts';
+import type { Client, Concerns, DeleteChoices, Informer, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import { clone } from '../schema/clone.ts';
 import { appliedObject } from '../registry/apply-ownership.ts';
 import type { RequestContext } from '../registry/request-context.ts';
 import type { DeleteOptions, ListOptions, ResourceStore, UpdateOptions, WriteOptions } from '../registry/store.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
+import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { isApiError } from '../util/errors.ts';
 import { EVERY_FIELD } from '../util/field-selector.ts';
 import { EVERYTHING as EVERY_LABEL } from '../util/label-selector.ts';
@@ -24,15 +25,27 @@ const DELETE: DeleteOptions = { dryRun: false, gracePeriodSeconds: undefined, pr
 /** The stores of the chain, as code inside the process uses them. Resources join as their servers install them. */
 export class InProcessClient implements Client {
   readonly #clients = new Map<string, StoreClient<ApiObject>>();
+  readonly #listeners = new Set<(resource: ResourceIdentity) => void>();
 
   add(store: ResourceStore): void {
-    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store));
+    const client = new StoreClient(store);
+    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, client);
+    for (const listener of this.#listeners) listener(client.identity);
   }
 
   resource<T extends ApiObject>(group: string, plural: string, fieldManager?: string): ResourceClient<T> {
     const client = this.#clients.get(`${group}/${plural}`)?.as(fieldManager);
     if (!client) throw new Error(`no resource ${plural} of group ${JSON.stringify(group)} is installed`);
     return client as unknown as ResourceClient<T>;
+  }
+
+  resources(): ResourceIdentity[] {
+    return Array.from(this.#clients.values(), ({ identity }) => identity);
+  }
+
+  onInstalled(listener: (resource: ResourceIdentity) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 }
 
@@ -45,6 +58,11 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
     this.#store = store;
     this.#write = write;
     this.informer = informer;
+  }
+
+  get identity(): ResourceIdentity {
+    const { group, version, plural, kind, namespaced, verbs, served } = this.#store.definition;
+    return { group, version, plural, kind, namespaced, verbs, apiVersions: served.map((one) => apiVersionOf(one.group, one.version)) };
   }
 
   /** The same for another field manager. */
@@ -82,8 +100,8 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
     };
     return (await this.#store.update(CONTEXT, namespace, name, next, options)).object;
   }
-  async delete(namespace: string, name: string): Promise<void> {
-    await this.#store.delete(CONTEXT, namespace, name, DELETE);
+  async delete(namespace: string, name: string, choices: DeleteChoices = {}): Promise<void> {
+    await this.#store.delete(CONTEXT, namespace, name, { ...DELETE, ...choices, raw: choices });
   }
 }
 
@@ -105,16 +123,17 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
       throw error;
     }
   }
-  list(namespace: string): T[] {
-    return this.#atHand(this.#store.list(namespace, EVERYTHING)).entries.map((entry) => entry.object<T>());
+  list(namespace: string, concerns?: Concerns): T[] {
+    const { entries } = this.#atHand(this.#store.list(namespace, EVERYTHING));
+    return (concerns ? entries.filter(({ bytes }) => concerns(bytes)) : entries).map((entry) => entry.object<T>());
   }
-  onChange(listener: (object: T | undefined, old: T | undefined) => void): () => void {
+  onChange(listener: (object: T | undefined, old: T | undefined) => void, concerns: Concerns = () => true): () => void {
     const { revision } = this.#atHand(this.#store.list('', EVERYTHING));
     const sink = {
-      send: (type: string, entry: { object<O>(): O }, event?: { previous: { object<O>(): O } | undefined }) => {
-        const old = event?.previous?.object<T>();
-        if (type === 'DELETED') listener(undefined, old);
-        else listener(entry.object<T>(), old);
+      send: (type: string, entry: CacheEntry, event?: CacheEvent) => {
+        const previous = event?.previous;
+        if (type === 'DELETED') listener(undefined, previous?.object<T>());
+        else if (concerns(entry.bytes) || (previous && concerns(previous.bytes))) listener(entry.object<T>(), previous?.object<T>());
       },
       bookmark() {},
       fail() {},

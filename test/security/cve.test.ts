@@ -1,5 +1,6 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { randomUUID } from 'node:crypto';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient, ApiRequest, TestList } from '../support/api-client.ts';
 import { Http2Client } from '../support/http2-client.ts';
@@ -92,7 +93,7 @@ describe('CVE-2015-5305: names never lead out of their place in the store', () =
 test('CVE-2016-1905: what a patch makes goes through admission, whichever way it is made', async () => {
   // The right to patch roles is not the right to give what one does not hold: admission is who says so, of the object as patched.
   const role = `${RBAC}/namespaces/team/roles/grow`;
-  await admin.create(`${RBAC}/namespaces/team/roles`, { metadata: { name: 'editor' }, rules: [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['*'] }] });
+  await admin.create(`${RBAC}/namespaces/team/roles`, { metadata: { name: 'editor' }, rules: [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['get', 'patch'] }] });
   await bind('team', 'alice', 'editor');
   await admin.create(`${RBAC}/namespaces/team/roles`, { metadata: { name: 'grow' }, rules: [] });
   const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }];
@@ -272,7 +273,7 @@ describe('CVE-2019-1002100: patches that grow', () => {
     await admin.create('/api/v1/namespaces/default/pods', { metadata: { name: 'growing' }, spec: { containers: [{ name: 'a', image: 'b' }] } });
     const codes: number[] = [];
     for (let round = 0; round < 3; round++) {
-      const finalizers = Array.from({ length: 20_000 }, (_, i) => `example.org/${'long-'.repeat(12)}${round}-${i}`);
+      const finalizers = Array.from({ length: 20_000 }, (_, i) => `example.org/${'long-'.repeat(8)}${round}-${i}`);
       codes.push(await codeOf(admin, patch(pod, 'application/strategic-merge-patch+json', { metadata: { finalizers } })));
     }
     // Upstream passes on what etcd says, in these words and with this code.
@@ -296,6 +297,22 @@ test('CVE-2019-11250, CVE-2020-8565: no token reaches the log, at any verbosity'
   expect(log).toContain('/api/v1/namespaces'); // it does log requests
   for (const secret of [...tokens, Buffer.from('token-in-a-subprotocol').toString('base64url'), 'bm90IGZvciB0aGUgbG9n']) expect(log).not.toContain(secret);
 });
+
+const [HEADERS, RST_STREAM, SETTINGS] = [1, 3, 4];
+const [END_STREAM, END_HEADERS] = [1, 4];
+const CANCEL = Buffer.from([0, 0, 0, 8]);
+
+function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
+  const start = Buffer.alloc(9);
+  start.writeUIntBE(payload.length, 0, 3);
+  start[3] = type;
+  start[4] = flags;
+  start.writeUInt32BE(streamId, 5);
+  return Buffer.concat([start, payload]);
+}
+
+/** HPACK, without its tables (RFC 7541 §6.2.2). */
+const literalHeader = (name: string, value: string): Buffer => Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
 
 describe('CVE-2019-9512, CVE-2019-9514, CVE-2019-9515, CVE-2023-44487, CVE-2023-39325: HTTP/2 floods', () => {
   const ended = (session: ClientHttp2Session): Promise<void> => new Promise((resolve) => session.once('close', resolve));
@@ -322,16 +339,18 @@ describe('CVE-2019-9512, CVE-2019-9514, CVE-2019-9515, CVE-2023-44487, CVE-2023-
   });
 
   test('requests that are taken back at once', async () => {
-    const session = open();
-    const closed = ended(session);
-    const headers = { ':method': 'GET', ':path': '/api/v1/namespaces', authorization: 'Bearer admin-token' };
-    const flood = (): void => {
-      for (let i = 0; i < 50 && !session.destroyed && !session.closed; i++) {
-        session.request(headers).on('error', () => {}).close(constants.NGHTTP2_CANCEL);
-      }
-      if (!session.destroyed && !session.closed) setImmediate(flood);
-    };
-    session.once('connect', flood);
+    // Frame by frame: a well-behaved client does not even send what it takes back.
+    const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.ca, ALPNProtocols: ['h2'] }).on('error', () => {});
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.resume().write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, 0, Buffer.alloc(0))]));
+    const request = Buffer.concat([
+      [':method', 'GET'],
+      [':scheme', 'https'],
+      [':path', '/api/v1/namespaces'],
+      [':authority', 'x'],
+      ['authorization', 'Bearer admin-token'],
+    ].map(([name, value]) => literalHeader(name!, value!)));
+    for (let id = 1; id < 10_000; id += 2) socket.write(Buffer.concat([frame(HEADERS, END_STREAM | END_HEADERS, id, request), frame(RST_STREAM, 0, id, CANCEL)]));
     await closed;
     await admin.get('/api/v1/namespaces/default');
   });
@@ -356,21 +375,23 @@ test('CVE-2020-8552: what clients make up does not become a label', async () => 
     for (const path of ['/X', '/api/v1/X', '/apis/X/v1/pods', '/apis/apps/X/deployments', '/api/v1/namespaces/default/pods/p/X', '/api/v1/namespaces/X/pods', '/healthz/X']) {
       await admin.send({ path: up(path), headers: { 'user-agent': up('X') } });
     }
-    await admin.send({ path: up('/api/v1/pods?dryRun=X'), method: up('MX').slice(0, 30).toUpperCase() === '' ? 'GET' : 'PUT', body: {} });
+    await admin.send({ path: up('/api/v1/namespaces/default/configmaps/c?dryRun=X'), method: 'PUT', body: {} });
   }
   const metrics = (await admin.send({ path: '/metrics' })).text;
   expect(metrics).not.toContain(made);
   expect(metrics.split('\n').length - linesBefore).toBeLessThan(400);
 });
 
-test('CVE-2021-29923, canary: IPv4 addresses with leading zeros stay accepted, and mean the same', async () => {
-  const service = await admin.create('/api/v1/namespaces/default/services', { metadata: { name: 'zeros' }, spec: { ports: [{ port: 80 }], externalIPs: ['010.020.030.040'] } });
-  expect(service.spec).toMatchObject({ externalIPs: ['010.020.030.040'] });
-  const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
-  expect(await codeOf(admin, { method: 'POST', path: slices, body: { metadata: { name: 'zeros' }, addressType: 'IPv4', endpoints: [{ addresses: ['010.000.000.001'] }] } })).toBe(201);
-  // Octal 177 would be 127: loopback, which endpoints must not name. Decimal it is, and out of range.
-  expect(await codeOf(admin, { method: 'POST', path: slices, body: { metadata: { name: 'octal' }, addressType: 'IPv4', endpoints: [{ addresses: ['127.000.000.001'] }] } })).toBe(422);
-  expect(await codeOf(admin, { method: 'POST', path: slices, body: { metadata: { name: 'octal' }, addressType: 'IPv4', endpoints: [{ addresses: ['0177.0.0.1'] }] } })).toBe(201);
+test('CVE-2021-29923, canary: leading zeros of an IPv4 address are decimal, as they always were', async () => {
+  // Upstream took them until v1.36 (StrictIPCIDRValidation); now it refuses them, and nothing else has changed: 0177 is not 127, the loopback.
+  const problemsOf = async (ip: string): Promise<string> => {
+    const body = { metadata: { name: 'zeros' }, subsets: [{ addresses: [{ ip }], ports: [{ port: 1 }] }] };
+    return (await failureOf(admin, { method: 'POST', path: '/api/v1/namespaces/default/endpoints', body })).message;
+  };
+  const zeros = (ip: string): string => `subsets[0].addresses[0].ip: Invalid value: "${ip}": must not have leading 0s`;
+  expect(await problemsOf('010.020.030.040')).toBe(`Endpoints "zeros" is invalid: ${zeros('010.020.030.040')}`);
+  expect(await problemsOf('0177.0.0.1')).toBe(`Endpoints "zeros" is invalid: ${zeros('0177.0.0.1')}`);
+  expect(await problemsOf('127.000.000.001')).toContain('may not be in the loopback range');
 });
 
 describe('CVE-2021-3121: protobuf that lies about its lengths', () => {
@@ -397,7 +418,7 @@ describe('CVE-2021-3121: protobuf that lies about its lengths', () => {
   });
 
   test('a million empty messages', async () => {
-    const metadata = Buffer.concat(Array.from({ length: 1_000_000 }, () => Buffer.from([0x6a, 0x00])));
+    const metadata = Buffer.alloc(2_000_000, Buffer.from([0x6a, 0x00]));
     const length = [(metadata.length & 0x7f) | 0x80, ((metadata.length >> 7) & 0x7f) | 0x80, (metadata.length >> 14) & 0x7f];
     expect(await failureOf(admin, post(envelope(Buffer.concat([Buffer.from([0x0a, ...length]), metadata]))))).toMatchObject({ code: 413 });
   });

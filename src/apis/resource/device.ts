@@ -1,4 +1,5 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
+import { parseSemanticVersion } from '../../util/semantic-version.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from '../facts/types/resource-v1.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';
@@ -23,7 +24,6 @@ const ONE_VALUE = 'exactly one value must be specified';
 const VALUES = ['int', 'bool', 'string', 'version'] as const;
 
 /** semver.org, item by item: one expression over the whole would have to backtrack. */
-const SEMVER = /^(?<core>[0-9]+\.[0-9]+\.[0-9]+)(?:-(?<prerelease>[0-9A-Za-z.-]+))?(?:\+(?<build>[0-9A-Za-z.-]+))?$/;
 const ATTRIBUTE: InternalFields = [
   ['IntValue', 'int'],
   ['BoolValue', 'bool'],
@@ -51,7 +51,7 @@ export function validateDevice(device: Device, old: Device | undefined, choosesN
     (item, at) => validateCapacity(item, isShared, at),
     errors.at('capacity'),
   );
-  if (!old || !equalJson(old.taints, taints)) validateList(taints, MAX_TAINTS, validateTaint, errors.at('taints'));
+  if (!old || !equalJson(old.taints, taints)) validateList(taints, MAX_TAINTS, (taint, at) => validateTaint(taint, at), errors.at('taints'));
   validateUnique(device.consumesCounters, MAX_CONSUMPTIONS, validateConsumption, ({ counterSet }) => counterSet, errors.at('consumesCounters'));
   if (choosesNodes) validateNodes(device, errors);
   else if (device.nodeName !== undefined || device.nodeSelector || device.allNodes !== undefined) errors.invalid(null, NODES_NOT_ALLOWED);
@@ -73,7 +73,7 @@ function validateAttribute(attribute: DeviceAttribute, errors: FieldErrors): voi
   const { string, version } = attribute;
   if (string !== undefined) validateLength(string, errors.at('string'));
   if (version !== undefined) {
-    if (!isSemver(version)) errors.at('version').invalid(version, 'must be a string compatible with semver.org spec 2.0.0');
+    if (!parseSemanticVersion(version)) errors.at('version').invalid(version, 'must be a string compatible with semver.org spec 2.0.0');
     validateLength(version, errors.at('version'));
   }
   const given = VALUES.filter((field) => attribute[field] !== undefined).length;
@@ -83,17 +83,6 @@ function validateAttribute(attribute: DeviceAttribute, errors: FieldErrors): voi
 
 function validateLength(value: string, errors: FieldErrors): void {
   if (Buffer.byteLength(value) > ATTRIBUTE_VALUE_MAX_BYTES) errors.tooLong(ATTRIBUTE_VALUE_MAX_BYTES);
-}
-
-const isNumber = (part: string): boolean => /^(?:0|[1-9][0-9]*)$/.test(part);
-
-const areParts = (text: string | undefined, isGood: (part: string) => boolean): boolean =>
-  text === undefined || text.split('.').every((part) => part !== '' && isGood(part));
-
-function isSemver(version: string): boolean {
-  const { core, prerelease, build } = SEMVER.exec(version)?.groups ?? {};
-  if (core === undefined) return false;
-  return areParts(core, isNumber) && areParts(prerelease, (part) => isNumber(part) || /[a-zA-Z-]/.test(part)) && areParts(build, () => true);
 }
 
 export function validateCounterSet({ name, counters = {} }: CounterSet, errors: FieldErrors): void {

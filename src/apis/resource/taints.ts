@@ -6,9 +6,11 @@ import { validateLabelKey } from '../validation/label-key.ts';
 const EFFECTS = ['NoExecute', 'NoSchedule', 'None'];
 const OPERATORS = ['Equal', 'Exists'];
 
-export function validateTaint({ key, value = '', effect }: DeviceTaint, errors: FieldErrors): void {
+/** An effect that stands already, `oldEffect`, may stay, whatever it is. */
+export function validateTaint({ key, value = '', effect }: DeviceTaint, errors: FieldErrors, oldEffect?: string): void {
   validateLabelKey(key, errors.at('key'));
   for (const error of labelValueErrors(value)) errors.at('value').invalid(value, error);
+  if (effect === oldEffect) return;
   if (effect === '') errors.at('effect').required();
   else validateEffect(effect, errors.at('effect'));
 }

@@ -33,27 +33,21 @@ test('on a terminal the help of a flag stands wrapped below it', () => {
 
           --authorization-config string
                     File that configures the chain of authorizers, in place of
-                    --authorization-mode and --authorization-webhook-*. (no effect
-                    yet: the authorization configuration file)
+                    --authorization-mode and --authorization-webhook-*.
           --authorization-mode strings
                     Authorizers in order, comma separated: AlwaysAllow, AlwaysDeny,
-                    ABAC, Webhook, RBAC, Node. Default: AlwaysAllow. ABAC, Webhook
-                    and Node have no opinion yet.
+                    ABAC, Webhook, RBAC, Node. Default: AlwaysAllow.
           --authorization-policy-file string
-                    Policy of the ABAC authorizer, one JSON object a line. (no
-                    effect yet: ABAC authorization)
+                    Policy of the ABAC authorizer, one JSON object a line.
           --authorization-webhook-cache-authorized-ttl duration
-                    How long a yes of the webhook is remembered. (default 5m0s) (no
-                    effect yet: webhook authorization)
+                    How long a yes of the webhook is remembered. (default 5m0s)
           --authorization-webhook-cache-unauthorized-ttl duration
-                    How long a no of the webhook is remembered. (default 30s) (no
-                    effect yet: webhook authorization)
+                    How long a no of the webhook is remembered. (default 30s)
           --authorization-webhook-config-file string
-                    Kubeconfig of the server that is asked. (no effect yet: webhook
-                    authorization)
+                    Kubeconfig of the server that is asked.
           --authorization-webhook-version string
                     API version of the SubjectAccessReviews that it is sent.
-                    (default "v1beta1") (no effect yet: webhook authorization)"
+                    (default "v1beta1")"
   `);
 });
 

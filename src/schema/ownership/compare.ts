@@ -71,7 +71,8 @@ function addKey(found: ChangesBelow, plan: MapPlan, key: string, before: Json | 
 function changesInList(plan: ListPlan, before: readonly Json[], after: readonly Json[]): Changes | undefined {
   const found = new ChangesBelow();
   const [left, right] = [itemsByElement(plan, before), itemsByElement(plan, after)];
-  for (const element of new Set([...left.keys(), ...right.keys()])) found.add(element, itemChanges(plan.items, left.get(element) ?? [], right.get(element) ?? []));
+  for (const element of new Set([...left.keys(), ...right.keys()]))
+    found.add(element, itemChanges(plan.items, left.get(element) ?? [], right.get(element) ?? []));
   return found.result;
 }
 

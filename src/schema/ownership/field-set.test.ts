@@ -50,8 +50,31 @@ describe('operations', () => {
 
 describe('FieldsV1', () => {
   test('is written in order: fields, keys with numbers by size, values, places', () => {
-    const set = setOf(['i:2'], ['v:10'], ['v:9'], ['v:"a"'], ['k:{"port":80}'], ['k:{"port":9}'], ['k:{"name":"b"}'], ['k:{"name":"a"}'], ['f:b'], ['f:a', 'f:z'], ['f:a']);
-    expect(Object.keys(inOrder(set))).toEqual(['f:a', 'f:b', 'k:{"name":"a"}', 'k:{"name":"b"}', 'k:{"port":9}', 'k:{"port":80}', 'v:9', 'v:10', 'v:"a"', 'i:2']);
+    const set = setOf(
+      ['i:2'],
+      ['v:10'],
+      ['v:9'],
+      ['v:"a"'],
+      ['k:{"port":80}'],
+      ['k:{"port":9}'],
+      ['k:{"name":"b"}'],
+      ['k:{"name":"a"}'],
+      ['f:b'],
+      ['f:a', 'f:z'],
+      ['f:a'],
+    );
+    expect(Object.keys(inOrder(set))).toEqual([
+      'f:a',
+      'f:b',
+      'k:{"name":"a"}',
+      'k:{"name":"b"}',
+      'k:{"port":9}',
+      'k:{"port":80}',
+      'v:9',
+      'v:10',
+      'v:"a"',
+      'i:2',
+    ]);
     expect(JSON.stringify(inOrder(set))).toContain('"f:a":{".":{},"f:z":{}}');
   });
 
@@ -63,7 +86,11 @@ describe('FieldsV1', () => {
     expect(parseFieldSet({ 'f:a': { 'z:new': {} }, 'z:new': {} })).toEqual({ 'f:a': {} });
   });
 
-  test.each([[{ f: {} }, 'key must be 2 characters long:'], [{ 'fa': {} }, 'missing colon: fa'], [{ 'i:x': {} }, 'strconv.Atoi: parsing "x": invalid syntax']])('%j is refused', (fields, message) => {
+  test.each([
+    [{ f: {} }, 'key must be 2 characters long:'],
+    [{ fa: {} }, 'missing colon: fa'],
+    [{ 'i:x': {} }, 'strconv.Atoi: parsing "x": invalid syntax'],
+  ])('%j is refused', (fields, message) => {
     expect(() => parseFieldSet(fields)).toThrow(new ElementError(message));
   });
 

@@ -22,7 +22,7 @@ const SELF = '.';
 
 /** Below a member without members below it. */
 export const LEAF: FieldSet = Object.freeze({});
-export const EMPTY: FieldSet = LEAF;
+export const EMPTY: FieldSet = Object.freeze({});
 
 export function isEmpty(set: FieldSet): boolean {
   for (const _ in set) return false;
@@ -31,11 +31,11 @@ export function isEmpty(set: FieldSet): boolean {
 
 const isMember = (node: FieldSet): boolean => node === LEAF || isEmpty(node) || SELF in node;
 
-/** Begins what lies below an element; `seal` ends it. */
+/** Begins what lies below an element; a seal ends it. */
 export const draft = (isSelfMember: boolean): FieldSetDraft => (isSelfMember ? { [SELF]: LEAF } : {});
 
 /** Undefined where neither the element nor anything below it is a member. */
-function seal(node: FieldSetDraft): FieldSet | undefined {
+export function sealBranch(node: FieldSetDraft): FieldSet | undefined {
   let isSelf = false;
   for (const element in node) {
     if (element !== SELF) return node;
@@ -45,8 +45,7 @@ function seal(node: FieldSetDraft): FieldSet | undefined {
 }
 
 /** Of something that is there although nothing may lie below it. */
-export const sealMember = (node: FieldSetDraft): FieldSet => seal(node) ?? LEAF;
-export const sealBranch = seal;
+export const sealMember = (node: FieldSetDraft): FieldSet => sealBranch(node) ?? LEAF;
 
 /** A member, whatever lies below it. */
 export const withSelf = (node: FieldSet | undefined): FieldSet => (node === undefined || isMember(node) ? (node ?? LEAF) : { [SELF]: LEAF, ...node });
@@ -86,25 +85,25 @@ function changedBy(a: FieldSet, b: FieldSet, rule: BranchRule): FieldSet {
   return out;
 }
 
-function below(isSelfMember: boolean, children: FieldSet): FieldSet | undefined {
+function nodeOf(isSelfMember: boolean, children: FieldSet): FieldSet | undefined {
   if (isEmpty(children)) return isSelfMember ? LEAF : undefined;
   return isSelfMember ? { [SELF]: LEAF, ...children } : children;
 }
 
 /** What is a member of `a` and not of `b`. Members below a member of `b` stay. */
 export const difference = (a: FieldSet, b: FieldSet): FieldSet => (isEmpty(b) ? a : changedBy(a, b, differenceBelow));
-const differenceBelow: BranchRule = (a, b) => below(isMember(a) && !isMember(b), changedBy(a, b, differenceBelow));
+const differenceBelow: BranchRule = (a, b) => nodeOf(isMember(a) && !isMember(b), changedBy(a, b, differenceBelow));
 
 /** The same, and what lies below a member of `b` goes with it. */
 export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet => changedBy(a, b, recursiveDifferenceBelow);
-const recursiveDifferenceBelow: BranchRule = (a, b) => (isMember(b) ? undefined : below(isMember(a), changedBy(a, b, recursiveDifferenceBelow)));
+const recursiveDifferenceBelow: BranchRule = (a, b) => (isMember(b) ? undefined : nodeOf(isMember(a), changedBy(a, b, recursiveDifferenceBelow)));
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const out: FieldSetDraft = {};
   for (const element in a) {
     const other = b[element];
     if (element === SELF || other === undefined) continue;
-    const common = below(isMember(a[element]!) && isMember(other), intersection(a[element]!, other));
+    const common = nodeOf(isMember(a[element]!) && isMember(other), intersection(a[element]!, other));
     if (common !== undefined) out[element] = common;
   }
   return out;
@@ -197,5 +196,5 @@ function parsedBelow(node: Json): FieldSet | undefined {
     const element = key === SELF ? undefined : parseElement(key);
     if (element !== undefined) out[element] = parsedBelow(node[key] ?? null) ?? LEAF;
   }
-  return seal(out);
+  return sealBranch(out);
 }

@@ -64,7 +64,8 @@ function wholeMap(plan: MapPlan, value: { [key: string]: Json | undefined }): Fi
     if (item !== undefined) out[field.element] = wholeOf(field.plan, item);
   }
   const { values } = plan;
-  if (values !== undefined) for (const key of Object.keys(value)) if (value[key] !== undefined && !plan.byName.has(key)) out[fieldElement(key)] = wholeOf(values, value[key]);
+  if (values !== undefined)
+    for (const key of Object.keys(value)) if (value[key] !== undefined && !plan.byName.has(key)) out[fieldElement(key)] = wholeOf(values, value[key]);
   return sealMember(out);
 }
 

@@ -63,7 +63,7 @@ function mergedList(plan: ListPlan, live: readonly Json[], applied: readonly Jso
     if (shared[0] === element) shared.shift();
     out.push(merged(plan.items, left.items.get(element), right.items.get(element))!);
   };
-  for (let l = 0, r = 0; l < left.elements.length || r < right.elements.length; ) {
+  for (let l = 0, r = 0; l < left.elements.length || r < right.elements.length;) {
     const [mine, theirs] = [left.elements[l], right.elements[r]];
     if (mine !== undefined && mine === theirs) {
       take(mine);

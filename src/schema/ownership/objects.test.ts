@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../util/json-types.ts';
-import { compareObjects } from './compare.ts';
+import { type Comparison, compareObjects } from './compare.ts';
 import { leavesOf } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import { mergeObjects } from './merge.ts';
@@ -11,7 +11,17 @@ import { validateApplied } from './validate.ts';
 
 describe('the fields of an object', () => {
   test('are leaves, items, keys, and wholes', () => {
-    const object = { count: 1, items: [{ name: 'x', ports: [{ port: 80 }] }], tags: ['b'], steps: ['s'], selector: { a: 'b' }, metadata: { labels: { l: '1' } }, inner: {}, raw: { a: 1 }, free: { a: { b: [1] } } };
+    const object = {
+      count: 1,
+      items: [{ name: 'x', ports: [{ port: 80 }] }],
+      tags: ['b'],
+      steps: ['s'],
+      selector: { a: 'b' },
+      metadata: { labels: { l: '1' } },
+      inner: {},
+      raw: { a: 1 },
+      free: { a: { b: [1] } },
+    };
     expect(fieldsOf(THING, object)).toEqual({
       'f:count': {},
       'f:items': { 'k:{"name":"x"}': { '.': {}, 'f:name': {}, 'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { '.': {}, 'f:port': {} } } } },
@@ -26,13 +36,20 @@ describe('the fields of an object', () => {
   });
 
   test('items that share a key are owned together', () => {
-    expect(fieldsOf(THING, { items: [{ name: 'x', value: '1' }, { name: 'x', value: '2' }] })).toEqual({ 'f:items': { 'k:{"name":"x"}': {} } });
+    expect(
+      fieldsOf(THING, {
+        items: [
+          { name: 'x', value: '1' },
+          { name: 'x', value: '2' },
+        ],
+      }),
+    ).toEqual({ 'f:items': { 'k:{"name":"x"}': {} } });
   });
 });
 
-describe('comparison', () => {
-  const compare = (before: JsonObject, after: JsonObject) => compareObjects(THING, before, after);
+const compare = (before: JsonObject, after: JsonObject): Comparison => compareObjects(THING, before, after);
 
+describe('comparison', () => {
   test('tells added, modified and removed', () => {
     expect(compare({ count: 1, text: 'a', tags: ['x'] }, { count: 2, flag: true, tags: ['y'] })).toEqual({
       added: { 'f:flag': {}, 'f:tags': { 'v:"y"': {} } },
@@ -42,7 +59,10 @@ describe('comparison', () => {
   });
 
   test('what is added whole is owned with all in it', () => {
-    expect(compare({}, { inner: { a: '1' }, items: [{ name: 'x' }] }).added).toEqual({ 'f:inner': { '.': {}, 'f:a': {} }, 'f:items': { '.': {}, 'k:{"name":"x"}': { '.': {}, 'f:name': {} } } });
+    expect(compare({}, { inner: { a: '1' }, items: [{ name: 'x' }] }).added).toEqual({
+      'f:inner': { '.': {}, 'f:a': {} },
+      'f:items': { '.': {}, 'k:{"name":"x"}': { '.': {}, 'f:name': {} } },
+    });
   });
 
   test('an empty struct that fills belongs to nobody anew', () => {
@@ -51,12 +71,19 @@ describe('comparison', () => {
 
   test('items by key, whatever their order; wholes as wholes', () => {
     const before = { items: [{ name: 'x', value: '1' }, { name: 'y' }], whole: { a: '1' }, steps: ['1', '2'] };
-    expect(compare(before, { items: [{ name: 'y' }, { name: 'x', value: '2' }], whole: { a: '2' }, steps: ['2', '1'] }).modified).toEqual({ 'f:items': { 'k:{"name":"x"}': { 'f:value': {} } }, 'f:whole': {}, 'f:steps': {} });
+    expect(compare(before, { items: [{ name: 'y' }, { name: 'x', value: '2' }], whole: { a: '2' }, steps: ['2', '1'] }).modified).toEqual({
+      'f:items': { 'k:{"name":"x"}': { 'f:value': {} } },
+      'f:whole': {},
+      'f:steps': {},
+    });
   });
 
   test('items that begin or end to share a key', () => {
     const [one, two] = [{ items: [{ name: 'x', value: '1' }] }, { items: [{ name: 'x', value: '1' }, { name: 'x' }] }];
-    expect(compare(one, two)).toMatchObject({ added: { 'f:items': { 'k:{"name":"x"}': {} } }, removed: { 'f:items': { 'k:{"name":"x"}': { 'f:value': {} } } } });
+    expect(compare(one, two)).toMatchObject({
+      added: { 'f:items': { 'k:{"name":"x"}': {} } },
+      removed: { 'f:items': { 'k:{"name":"x"}': { 'f:value': {} } } },
+    });
     expect(compare(two, one)).toMatchObject({ removed: { 'f:items': { 'k:{"name":"x"}': {} } } });
   });
 
@@ -70,9 +97,19 @@ describe('merging', () => {
     ['scalars are replaced, others stay', { count: 1, text: 'a' }, { count: 2 }, { count: 2, text: 'a' }],
     ['maps are joined', { metadata: { labels: { a: '1' } } }, { metadata: { labels: { b: '2' } } }, { metadata: { labels: { a: '1', b: '2' } } }],
     ['wholes are replaced', { selector: { a: '1' }, steps: ['1'] }, { selector: { b: '2' }, steps: ['2'] }, { selector: { b: '2' }, steps: ['2'] }],
-    ['items are merged by key', { items: [{ name: 'x', value: '1' }, { name: 'y' }] }, { items: [{ name: 'z' }, { name: 'x', value: '2' }] }, { items: [{ name: 'z' }, { name: 'x', value: '2' }, { name: 'y' }] }],
+    [
+      'items are merged by key',
+      { items: [{ name: 'x', value: '1' }, { name: 'y' }] },
+      { items: [{ name: 'z' }, { name: 'x', value: '2' }] },
+      { items: [{ name: 'z' }, { name: 'x', value: '2' }, { name: 'y' }] },
+    ],
     ['the applied order wins where both have an item', { tags: ['a', 'b', 'c'] }, { tags: ['c', 'a'] }, { tags: ['b', 'c', 'a'] }],
-    ['null takes a scalar away, and leaves a map as it is', { text: 'a', metadata: { labels: { a: '1' } } }, { text: null, metadata: { labels: null } }, { text: null, metadata: { labels: { a: '1' } } }],
+    [
+      'null takes a scalar away, and leaves a map as it is',
+      { text: 'a', metadata: { labels: { a: '1' } } },
+      { text: null, metadata: { labels: null } },
+      { text: null, metadata: { labels: { a: '1' } } },
+    ],
   ])('%s', (_name, live, applied, expected) => {
     expect(mergeObjects(THING, live, applied)).toEqual(expected);
   });
@@ -82,7 +119,13 @@ describe('removing and extracting', () => {
   const object = { count: 1, items: [{ name: 'x', value: '1' }, { name: 'y' }], metadata: { labels: { a: '1', b: '2' } }, steps: ['s'] };
 
   test('removes fields, keys and items', () => {
-    expect(removeFields(THING, object, { 'f:count': {}, 'f:items': { 'k:{"name":"y"}': {}, 'k:{"name":"x"}': { 'f:value': {} } }, 'f:metadata': { 'f:labels': { 'f:a': {} } } })).toEqual({ items: [{ name: 'x' }], metadata: { labels: { b: '2' } }, steps: ['s'] });
+    expect(
+      removeFields(THING, object, {
+        'f:count': {},
+        'f:items': { 'k:{"name":"y"}': {}, 'k:{"name":"x"}': { 'f:value': {} } },
+        'f:metadata': { 'f:labels': { 'f:a': {} } },
+      }),
+    ).toEqual({ items: [{ name: 'x' }], metadata: { labels: { b: '2' } }, steps: ['s'] });
   });
 
   test('extracting what an object mentions is the object', () => {
@@ -91,7 +134,11 @@ describe('removing and extracting', () => {
 });
 
 test('who owned something in what has become a whole owns the whole', () => {
-  expect(reconciled({ 'f:selector': { 'f:a': {} }, 'f:steps': { 'i:0': {} }, 'f:inner': { 'f:a': {} } }, THING)).toEqual({ 'f:selector': {}, 'f:steps': {}, 'f:inner': { 'f:a': {} } });
+  expect(reconciled({ 'f:selector': { 'f:a': {} }, 'f:steps': { 'i:0': {} }, 'f:inner': { 'f:a': {} } }, THING)).toEqual({
+    'f:selector': {},
+    'f:steps': {},
+    'f:inner': { 'f:a': {} },
+  });
 });
 
 describe('what may not be applied', () => {

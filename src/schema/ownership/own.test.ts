@@ -5,7 +5,7 @@ import { type Managers, NO_MANAGERS, decodeManagers, encodeManagers } from './ma
 import { ownersAfterApply, ownersAfterUpdate } from './own.ts';
 import { parentManagers, scaleManagers } from './scale-managers.ts';
 import { ONE_VERSION, thing, tidy } from './test-type.ts';
-import { OwnershipConflicts } from './updater.ts';
+import type { OwnershipConflicts } from './updater.ts';
 
 /** An object with its owners, changed by one writer after another; a second passes with each. */
 class World {
@@ -36,7 +36,9 @@ class World {
     }
   }
   get owners(): Record<string, unknown> {
-    return Object.fromEntries((encodeManagers(this.managers) ?? []).map((entry) => [`${String(entry['manager'])} ${String(entry['operation'])}`, entry['fieldsV1']]));
+    return Object.fromEntries(
+      (encodeManagers(this.managers) ?? []).map((entry) => [`${String(entry['manager'])} ${String(entry['operation'])}`, entry['fieldsV1']]),
+    );
   }
 }
 
@@ -52,7 +54,9 @@ describe('applying', () => {
   test('another value is a conflict; by force it is taken', () => {
     const world = new World().apply('a', { count: 1 }).update('u', { count: 1, text: 'x' });
     expect(world.conflicts('b', { count: 2 })).toBe('Apply failed with 1 conflict: conflict with "a": .count');
-    expect(world.conflicts('b', { count: 2, text: 'y' })).toBe('Apply failed with 2 conflicts: conflicts with "a":\n- .count\nconflicts with "u" using v1:\n- .text');
+    expect(world.conflicts('b', { count: 2, text: 'y' })).toBe(
+      'Apply failed with 2 conflicts: conflicts with "a":\n- .count\nconflicts with "u" using v1:\n- .text',
+    );
     world.apply('b', { count: 2 }, true);
     expect(world.owners).toEqual({ 'b Apply': { 'f:count': {} }, 'u Update': { 'f:text': {} } });
   });
@@ -69,7 +73,10 @@ describe('applying', () => {
   });
 
   test('an item stays while another applies it, with what that one applied', () => {
-    const world = new World().apply('a', { items: [{ name: 'x', value: '1' }] }).apply('b', { items: [{ name: 'x' }] }).apply('a', {});
+    const world = new World()
+      .apply('a', { items: [{ name: 'x', value: '1' }] })
+      .apply('b', { items: [{ name: 'x' }] })
+      .apply('a', {});
     expect(world.object).toMatchObject({ items: [{ name: 'x' }] });
     expect(world.object).not.toMatchObject({ items: [{ value: '1' }] });
   });
@@ -88,12 +95,19 @@ describe('updating', () => {
 
   test('through a subresource one is another manager', () => {
     const world = new World().update('u', { count: 1 }).update('u', { count: 1, text: 'x' }, 'status');
-    expect(encodeManagers(world.managers)).toMatchObject([{ manager: 'u', fieldsV1: { 'f:count': {} } }, { manager: 'u', subresource: 'status', fieldsV1: { 'f:text': {} } }]);
+    expect(encodeManagers(world.managers)).toMatchObject([
+      { manager: 'u', fieldsV1: { 'f:count': {} } },
+      { manager: 'u', subresource: 'status', fieldsV1: { 'f:text': {} } },
+    ]);
   });
 
   test('the eleventh manager makes the oldest two one', () => {
     const world = new World();
-    for (let i = 0; i < 12; i++) world.update(`m${i}`, { ...world.object, metadata: { labels: { ...((world.object['metadata'] as JsonObject)?.['labels'] as JsonObject), [`l${i}`]: '1' } } });
+    for (let i = 0; i < 12; i++)
+      world.update(`m${i}`, {
+        ...world.object,
+        metadata: { labels: { ...((world.object['metadata'] as JsonObject)?.['labels'] as JsonObject), [`l${i}`]: '1' } },
+      });
     const names = (encodeManagers(world.managers) ?? []).map(({ manager }) => manager);
     expect(names).toEqual(['ancient-changes', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9', 'm10', 'm11']);
     expect(world.owners['ancient-changes Update']).toMatchObject({ 'f:metadata': { 'f:labels': { 'f:l0': {}, 'f:l1': {}, 'f:l2': {} } } });
@@ -121,7 +135,12 @@ describe('managedFields', () => {
   });
 
   test('appliers come first, then the oldest', () => {
-    const entries = [entry, { ...entry, manager: 'b', time: '2026-01-01T00:00:01Z' }, { ...entry, manager: 'z', operation: 'Apply', time: '2026-01-01T00:00:09Z' }, { ...entry, manager: 'a', time: '2026-01-01T00:00:01Z' }];
+    const entries = [
+      entry,
+      { ...entry, manager: 'b', time: '2026-01-01T00:00:01Z' },
+      { ...entry, manager: 'z', operation: 'Apply', time: '2026-01-01T00:00:09Z' },
+      { ...entry, manager: 'a', time: '2026-01-01T00:00:01Z' },
+    ];
     expect(encodeManagers(decodeManagers(entries as JsonObject[]))?.map(({ manager }) => manager)).toEqual(['z', 'm', 'a', 'b']);
   });
 });
@@ -129,20 +148,46 @@ describe('managedFields', () => {
 describe('scale', () => {
   const PATHS = new Map([['apps/v1', ['f:spec', 'f:replicas']]]);
   const parent = decodeManagers([
-    { manager: 'kubectl', operation: 'Apply', apiVersion: 'apps/v1', time: '2026-01-01T00:00:01Z', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': { 'f:replicas': {}, 'f:paused': {} } } },
+    {
+      manager: 'kubectl',
+      operation: 'Apply',
+      apiVersion: 'apps/v1',
+      time: '2026-01-01T00:00:01Z',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:spec': { 'f:replicas': {}, 'f:paused': {} } },
+    },
     { manager: 'hpa', operation: 'Update', apiVersion: 'apps/v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:metadata': {} } },
   ]);
 
   test('is owned by the owners of the replicas', () => {
-    expect(encodeManagers(scaleManagers(parent, PATHS))).toMatchObject([{ manager: 'kubectl', operation: 'Apply', apiVersion: 'autoscaling/v1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } }]);
+    expect(encodeManagers(scaleManagers(parent, PATHS))).toMatchObject([
+      { manager: 'kubectl', operation: 'Apply', apiVersion: 'autoscaling/v1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+    ]);
   });
 
   test('who takes the scale takes the replicas, without a time', () => {
-    const scale = decodeManagers([{ manager: 'scaler', operation: 'Update', apiVersion: 'autoscaling/v1', subresource: 'scale', time: '2026-01-01T00:00:05Z', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } }]);
+    const scale = decodeManagers([
+      {
+        manager: 'scaler',
+        operation: 'Update',
+        apiVersion: 'autoscaling/v1',
+        subresource: 'scale',
+        time: '2026-01-01T00:00:05Z',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+      },
+    ]);
     expect(encodeManagers(parentManagers(parent, scale, PATHS, 'apps/v1'))).toEqual([
       expect.objectContaining({ manager: 'kubectl', fieldsV1: { 'f:spec': { 'f:paused': {} } } }),
       expect.objectContaining({ manager: 'hpa' }),
-      { manager: 'scaler', operation: 'Update', apiVersion: 'apps/v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': { 'f:replicas': {} } }, subresource: 'scale' },
+      {
+        manager: 'scaler',
+        operation: 'Update',
+        apiVersion: 'apps/v1',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+        subresource: 'scale',
+      },
     ]);
   });
 });

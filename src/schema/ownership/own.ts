@@ -7,7 +7,9 @@ import { type Application, type Versioned, type Versions, applyObject, ownersAft
 /** What the server decides, and nobody owns (managedfields/internal/stripmeta.go). */
 const SYSTEM_FIELDS = setOf(
   ...[['apiVersion'], ['kind'], ['metadata']].map((path) => path.map(fieldElement)),
-  ...['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion'].map((name) => ['metadata', name].map(fieldElement)),
+  ...['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion'].map((name) =>
+    ['metadata', name].map(fieldElement),
+  ),
 );
 
 /** Who writes, and through what. */
@@ -19,7 +21,13 @@ export interface Writer {
   readonly time: string;
 }
 
-const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: Manager['operation']): Omit<Manager, 'fields'> => ({ name: name || 'unknown', operation, subresource, apiVersion, time });
+const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: Manager['operation']): Omit<Manager, 'fields'> => ({
+  name: name || 'unknown',
+  operation,
+  subresource,
+  apiVersion,
+  time,
+});
 
 /** The owners after a write by any other means than applying. */
 export function ownersAfterUpdate(versions: Versions, before: Versioned, after: Versioned, managers: Managers, writer: Writer): Managers {

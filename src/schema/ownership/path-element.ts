@@ -112,7 +112,9 @@ export function showElement(element: PathElement): string {
     case 'f':
       return `.${content}`;
     case 'k':
-      return `[${Object.entries(parseJson(content) as JsonObject).map(([name, value]) => `${name}=${showValue(value!)}`).join(',')}]`;
+      return `[${Object.entries(parseJson(content) as JsonObject)
+        .map(([name, value]) => `${name}=${showValue(value!)}`)
+        .join(',')}]`;
     case 'v':
       return `[=${showValue(parseJson(content))}]`;
     default:
@@ -125,6 +127,9 @@ export const showPath = (path: readonly PathElement[]): string => path.map(showE
 function showValue(value: Json): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return `[${value.map(showValue).join(',')}]`;
-  if (isJsonObject(value)) return Object.entries(value).map(([key, item]) => `${key}=${showValue(item!)}`).join('');
+  if (isJsonObject(value))
+    return Object.entries(value)
+      .map(([key, item]) => `${key}=${showValue(item!)}`)
+      .join('');
   return String(value);
 }

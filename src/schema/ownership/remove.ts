@@ -6,7 +6,8 @@ import { fieldElement } from './path-element.ts';
 import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-plan.ts';
 
 /** The object without the given fields and items. What is left empty becomes null, as it does upstream (typed/remove.go). */
-export const removeFields = (plan: TypePlan, object: JsonObject, fields: FieldSet): JsonObject => (isEmpty(fields) ? object : ((without(plan, object, fields) ?? {}) as JsonObject));
+export const removeFields = (plan: TypePlan, object: JsonObject, fields: FieldSet): JsonObject =>
+  isEmpty(fields) ? object : ((without(plan, object, fields) ?? {}) as JsonObject);
 
 /** Only the given fields and items of the object. */
 export const extractFields = (plan: TypePlan, object: JsonObject, fields: FieldSet): JsonObject => (only(plan, object, fields) ?? {}) as JsonObject;

@@ -7,11 +7,28 @@ import type { Versioned, Versions } from './updater.ts';
 /** A small type with every way of owning: for the tests of this folder. */
 
 const scalar = (type: ScalarType): TypeSchema => ({ type });
-const field = (name: string, type: TypeSchema, more: Partial<FieldSchema> = {}): FieldSchema => ({ name, type, required: false, whenEmpty: 'omit', pointer: true, ...more });
-const struct = (name: string, fields: FieldSchema[], more: Partial<ObjectSchema> = {}): ObjectSchema => ({ type: 'object', name, fields: new Map(fields.map((f) => [f.name, f])), kinds: [], ...more });
+const field = (name: string, type: TypeSchema, more: Partial<FieldSchema> = {}): FieldSchema => ({
+  name,
+  type,
+  required: false,
+  whenEmpty: 'omit',
+  pointer: true,
+  ...more,
+});
+const struct = (name: string, fields: FieldSchema[], more: Partial<ObjectSchema> = {}): ObjectSchema => ({
+  type: 'object',
+  name,
+  fields: new Map(fields.map((f) => [f.name, f])),
+  kinds: [],
+  ...more,
+});
 
 const metadata = struct('Metadata', [field('name', scalar('string')), field('labels', { type: 'map', values: scalar('string') })]);
-const port = struct('Port', [field('port', scalar('int32'), { whenEmpty: 'zero', pointer: false }), field('protocol', scalar('string'), { default: 'TCP' }), field('name', scalar('string'))]);
+const port = struct('Port', [
+  field('port', scalar('int32'), { whenEmpty: 'zero', pointer: false }),
+  field('protocol', scalar('string'), { default: 'TCP' }),
+  field('name', scalar('string')),
+]);
 const item = struct('Item', [
   field('name', scalar('string'), { whenEmpty: 'zero', pointer: false }),
   field('value', scalar('string')),

@@ -107,7 +107,11 @@ const UNTYPED: AnyPlan = {
   kind: 'any',
   scalar: ANY_SCALAR,
   list: new LazyList('atomic', [], () => UNTYPED),
-  map: new LazyMap(true, () => [], () => UNTYPED),
+  map: new LazyMap(
+    true,
+    () => [],
+    () => UNTYPED,
+  ),
 };
 
 /** Anything; the keys of maps are owned one by one (upstream's `__untyped_deduced_`). */
@@ -115,7 +119,11 @@ const DEDUCED: AnyPlan = {
   kind: 'any',
   scalar: ANY_SCALAR,
   list: UNTYPED.list,
-  map: new LazyMap(false, () => [], () => DEDUCED),
+  map: new LazyMap(
+    false,
+    () => [],
+    () => DEDUCED,
+  ),
 };
 
 const RAW_EXTENSION = 'io.k8s.apimachinery.pkg.runtime.RawExtension';
@@ -180,7 +188,12 @@ function listKey(name: string, items: TypeSchema): ListKey {
   return { name, prefix: `${stringifyJson(name)}:`, default: field?.default ?? (isAlwaysWritten ? zeroOf(field.type) : undefined) };
 }
 
-const mapPlan = ({ values, mapType }: MapSchema): MapPlan => new LazyMap(mapType === 'atomic', () => [], () => typePlanOf(values));
+const mapPlan = ({ values, mapType }: MapSchema): MapPlan =>
+  new LazyMap(
+    mapType === 'atomic',
+    () => [],
+    () => typePlanOf(values),
+  );
 
 const SCALARS: Readonly<Record<string, ScalarPlan>> = {
   string: { kind: 'scalar', expects: 'string' },

@@ -46,7 +46,12 @@ export interface Conflict {
  * The owners after an object was changed by whatever means: who changed a field has it, all others lose it (merge.Updater.Update). `changed` is what
  * the writer has come to own, undefined for nothing.
  */
-export function ownersAfterChange(versions: Versions, before: Versioned, after: Versioned, managers: Managers): { managers: ManagersDraft; changed: FieldSet | undefined } {
+export function ownersAfterChange(
+  versions: Versions,
+  before: Versioned,
+  after: Versioned,
+  managers: Managers,
+): { managers: ManagersDraft; changed: FieldSet | undefined } {
   const comparison = comparedIn(versions, before, after);
   const current = reconciledManagers(versions, managers);
   if (isSame(comparison)) return { managers: withoutEmpty(current), changed: undefined };
@@ -65,7 +70,14 @@ export interface Application {
  * The live object with the applied one merged into it and without what its manager applied before and does not any more, and the owners of it all
  * (merge.Updater.Apply). Throws OwnershipConflicts unless forced.
  */
-export function applyObject(versions: Versions, live: Versioned, applied: Versioned, managers: Managers, self: { identity: string; manager: Omit<Manager, 'fields'> }, force: boolean): Application {
+export function applyObject(
+  versions: Versions,
+  live: Versioned,
+  applied: Versioned,
+  managers: Managers,
+  self: { identity: string; manager: Omit<Manager, 'fields'> },
+  force: boolean,
+): Application {
   const current = reconciledManagers(versions, managers);
   const merged: Versioned = { ...live, value: mergeObjects(live.plan, live.value, applied.value) };
   const fields = versions.ownable(fieldsOf(applied.plan, applied.value));
@@ -121,7 +133,8 @@ function afterChange(change: Change, managers: ManagersDraft, self: string | und
 
 function comparisonFor({ versions, before, after }: Change, comparisons: Map<string, Comparison>, apiVersion: string): Comparison {
   let comparison = comparisons.get(apiVersion);
-  if (comparison === undefined) comparisons.set(apiVersion, (comparison = comparedIn(versions, versions.convert(before, apiVersion), versions.convert(after, apiVersion))));
+  if (comparison === undefined)
+    comparisons.set(apiVersion, (comparison = comparedIn(versions, versions.convert(before, apiVersion), versions.convert(after, apiVersion))));
   return comparison;
 }
 
@@ -151,7 +164,8 @@ function pruned(pruning: Pruning, merged: Versioned, last: Manager): Versioned {
   return inVersion(versions, result, merged.apiVersion);
 }
 
-const inVersion = (versions: Versions, object: Versioned, apiVersion: string): Versioned => (object.apiVersion === apiVersion ? object : versions.convert(object, apiVersion));
+const inVersion = (versions: Versions, object: Versioned, apiVersion: string): Versioned =>
+  object.apiVersion === apiVersion ? object : versions.convert(object, apiVersion);
 
 const allFields = ({ plan, value }: Versioned): FieldSet => withNamedFields(fieldsOf(plan, value), plan);
 

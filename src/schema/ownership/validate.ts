@@ -102,6 +102,8 @@ function goSyntax(value: Json | undefined): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
   if (!isJsonObject(value)) return value === null ? 'interface {}(nil)' : formatGo(value);
-  const entries = Object.keys(value).toSorted().map((key) => `${quote(key)}:${goSyntax(value[key])}`);
+  const entries = Object.keys(value)
+    .toSorted()
+    .map((key) => `${quote(key)}:${goSyntax(value[key])}`);
   return `map[string]interface {}{${entries.join(', ')}}`;
 }

@@ -12,7 +12,8 @@ const EXTRA = 'impersonate-extra-';
 export function readImpersonation({ headers, headerValues }: Pick<Exchange, 'headers'> & { headerValues(name: string): string[] }): User | undefined {
   const names = Object.keys(headers).filter((name) => name.startsWith('impersonate-'));
   if (names.length === 0) return undefined;
-  const wanted = { name: String(headers[USER] ?? ''), uid: String(headers[UID] ?? ''), groups: headerValues(GROUP), extra: extraOf(names, headerValues) };
+  // Of several lines the first counts, as in Go; `headers` would join them to a name that nobody has.
+  const wanted = { name: headerValues(USER)[0] ?? '', uid: headerValues(UID)[0] ?? '', groups: headerValues(GROUP), extra: extraOf(names, headerValues) };
   const hasMore = wanted.uid !== '' || wanted.groups.length > 0 || wanted.extra !== undefined;
   if (wanted.name === '' && hasMore) throw badRequest(`requested ${printUser(wanted)} without impersonating a user name`);
   for (const name of names) delete headers[name];

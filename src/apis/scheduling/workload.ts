@@ -1,0 +1,52 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { dns1123LabelErrors, pathSegmentErrors } from '../../util/names.ts';
+import { defineResource } from '../define.ts';
+import type { PodGroupTemplate, TypedLocalObjectReference, Workload, WorkloadSpec } from '../facts/types/scheduling-v1alpha2.ts';
+import { validateFinalizerNames } from '../validation/finalizer-names.ts';
+import { dropDisabledGroupFields, validateGroup, validateName, validateOptionalName, validateUniqueNames } from './pod-group-rules.ts';
+
+const MAX_TEMPLATES = 8;
+const IMMUTABLE = ['controllerRef', 'podGroupTemplates'] as const satisfies readonly (keyof WorkloadSpec)[];
+
+/** What a controller runs as groups of pods: templates for them (KEP-4671). */
+export const workloads = defineResource<Workload>('scheduling.k8s.io/v1alpha2/workloads', {
+  prepareForCreate: ({ spec }) => dropDisabled(spec),
+  prepareForUpdate: ({ spec }, old) => dropDisabled(spec, old.spec),
+
+  validate({ metadata, spec }, errors) {
+    validateFinalizerNames(metadata, errors);
+    if (spec.controllerRef) validateController(spec.controllerRef, errors.at('spec', 'controllerRef'));
+    validateTemplates(spec.podGroupTemplates ?? [], errors.at('spec', 'podGroupTemplates'));
+  },
+  validateUpdate({ metadata, spec }, old, errors) {
+    validateFinalizerNames(metadata, errors);
+    for (const field of IMMUTABLE) {
+      if (!equalJson(spec[field] ?? undefined, old.spec[field] ?? undefined)) errors.at('spec', field).invalid(null, 'field is immutable');
+    }
+  },
+});
+
+function dropDisabled(spec: WorkloadSpec, old?: WorkloadSpec): void {
+  for (const [index, template] of (spec.podGroupTemplates ?? []).entries())
+    dropDisabledGroupFields(template as GroupTemplate, old?.podGroupTemplates?.[index] as GroupTemplate | undefined);
+}
+
+/** Its constraints are written as null where there are none. */
+type GroupTemplate = Parameters<typeof dropDisabledGroupFields>[0] & Pick<PodGroupTemplate, 'name'>;
+
+function validateController({ apiGroup, kind, name }: TypedLocalObjectReference, errors: FieldErrors): void {
+  validateOptionalName(apiGroup, errors.at('apiGroup'));
+  validateName(kind, pathSegmentErrors, errors.at('kind'));
+  validateName(name, pathSegmentErrors, errors.at('name'));
+}
+
+function validateTemplates(templates: readonly PodGroupTemplate[], errors: FieldErrors): void {
+  if (templates.length === 0) return errors.required();
+  if (templates.length > MAX_TEMPLATES) return errors.tooMany(templates.length, MAX_TEMPLATES);
+  validateUniqueNames(templates, errors);
+  for (const [index, template] of templates.entries()) {
+    validateName(template.name, dns1123LabelErrors, errors.index(index).at('name'));
+    validateGroup(template, errors.index(index));
+  }
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import { isJsonObject, ownValue, parseJson } from '../util/json.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { ALL_AUTHENTICATED, type User } from '../util/user.ts';
+
+const API_VERSION = 'abac.authorization.kubernetes.io/v1beta1';
+const ALLOW: Decision = { decision: 'allow', reason: '' };
+const NO_POLICY: Decision = { decision: 'noOpinion', reason: 'No policy matched.' };
+const READ_VERBS = ['get', 'list', 'watch'];
+
+/** One line of the file. Empty texts match nothing; `*` matches all. */
+interface Policy {
+  user: string;
+  group: string;
+  readonly: boolean;
+  apiGroup: string;
+  resource: string;
+  namespace: string;
+  nonResourcePath: string;
+}
+
+/**
+ * `--authorization-policy-file`: one JSON object a line, `#` begins a comment (pkg/auth/authorizer/abac). Read once, at start. Throws where it cannot be
+ * read or a line is no policy; `warn` hears of lines without a version.
+ */
+export function loadAbacFile(path: string, warn: (message: string) => void): Authorizer {
+  const policies: Policy[] = [];
+  let hasUnversioned = false;
+  for (const [index, line] of readFileSync(path, 'utf8').split(/\r?\n/).entries()) {
+    const text = line.trim();
+    if (text === '' || text.startsWith('#')) continue;
+    try {
+      const { policy, isVersioned } = readLine(text);
+      policies.push(policy);
+      hasUnversioned ||= !isVersioned;
+    } catch (error) {
+      throw new Error(`error reading policy file ${path}, line ${index + 1}: ${text}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  if (hasUnversioned) warn(`Policy file ${path} contained unversioned rules. See docs/admin/authorization.md#abac-mode for ABAC file format details.`);
+  return abacOf(policies);
+}
+
+function abacOf(policies: readonly Policy[]): Authorizer {
+  return {
+    authorize: (attributes) => (policies.some((policy) => matches(policy, attributes)) ? ALLOW : NO_POLICY),
+    rulesFor: (user, namespace) => rulesFor(policies, user, namespace),
+  };
+}
+
+function readLine(text: string): { policy: Policy; isVersioned: boolean } {
+  const value = parseJson(text);
+  if (!isJsonObject(value)) throw new Error('is no object');
+  const { kind, apiVersion } = value;
+  if (!kind || !apiVersion) return { policy: fromV0(fieldsOf(value)), isVersioned: false };
+  if (kind !== 'Policy' || apiVersion !== API_VERSION) throw new Error(`unrecognized object: ${String(kind)} of ${String(apiVersion)}`);
+  const spec = ownValue(value, 'spec') ?? {};
+  if (!isJsonObject(spec)) throw new Error('spec is no object');
+  return { policy: forEveryone(fieldsOf(spec)), isVersioned: true };
+}
+
+function fieldsOf(object: JsonObject): Policy {
+  const text = (field: string): string => {
+    const value = ownValue(object, field) ?? '';
+    if (typeof value !== 'string') throw new Error(`${field} is no text`);
+    return value;
+  };
+  const readonly = ownValue(object, 'readonly') ?? false;
+  if (typeof readonly !== 'boolean') throw new Error('readonly is neither true nor false');
+  const [user, group, apiGroup, resource] = [text('user'), text('group'), text('apiGroup'), text('resource')];
+  return { user, group, readonly, apiGroup, resource, namespace: text('namespace'), nonResourcePath: text('nonResourcePath') };
+}
+
+/** `*` means everyone who has proved who he is. */
+const forEveryone = (policy: Policy): Policy => (policy.user === '*' || policy.group === '*' ? { ...policy, user: '', group: ALL_AUTHENTICATED } : policy);
+
+/** In the first version, what was left out meant everything (pkg/apis/abac/v0). */
+function fromV0(policy: Policy): Policy {
+  const { user, group, readonly, resource, namespace } = policy;
+  return forEveryone({
+    user,
+    group: user === '' && group === '' ? ALL_AUTHENTICATED : group,
+    readonly,
+    apiGroup: '*',
+    resource: resource === '' ? '*' : resource,
+    namespace: namespace === '' ? '*' : namespace,
+    nonResourcePath: namespace === '' && resource === '' ? '*' : '',
+  });
+}
+
+const matches = (policy: Policy, attributes: AuthorizationAttributes): boolean =>
+  matchesSubject(policy, attributes.user) &&
+  (!policy.readonly || READ_VERBS.includes(attributes.verb)) &&
+  (attributes.isResourceRequest ? matchesResource(policy, attributes) : matchesPath(policy.nonResourcePath, attributes.path));
+
+function matchesSubject({ user, group }: Policy, { name, groups }: User): boolean {
+  if (user === '' && group === '') return false;
+  return (user === '' || user === name) && (group === '' || groups.includes(group));
+}
+
+const isOrAll = (pattern: string, value: string): boolean => pattern === '*' || pattern === value;
+
+const matchesResource = (policy: Policy, { namespace, resource, apiGroup }: AuthorizationAttributes): boolean =>
+  isOrAll(policy.namespace, namespace) && isOrAll(policy.resource, resource) && isOrAll(policy.apiGroup, apiGroup);
+
+const matchesPath = (pattern: string, path: string): boolean =>
+  isOrAll(pattern, path) || (pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, '')));
+
+function rulesFor(policies: readonly Policy[], user: User, namespace: string): UserRules {
+  const own = policies.filter((policy) => matchesSubject(policy, user) && isOrAll(policy.namespace, namespace));
+  const verbsOf = ({ readonly }: Policy): string[] => (readonly ? [...READ_VERBS] : ['*']);
+  return {
+    resourceRules: own
+      .filter(({ resource }) => resource !== '')
+      .map((policy) => ({ verbs: verbsOf(policy), apiGroups: [policy.apiGroup], resources: [policy.resource] })),
+    nonResourceRules: own.filter(({ nonResourcePath }) => nonResourcePath !== '').map((policy) => ({ verbs: verbsOf(policy), nonResourceURLs: [policy.nonResourcePath] })),
+    isIncomplete: false,
+  };
+}

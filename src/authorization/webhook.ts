@@ -1,0 +1,89 @@
+import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, withRetries } from '../client/webhook-client.ts';
+import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import { aggregateMessage } from '../util/aggregate-message.ts';
+import { ExpiringCache } from '../util/expiring-cache.ts';
+import { isJsonObject, ownValue, parseJson, stringifyJson } from '../util/json.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { conditionRequest, reviewBody, reviewSpec } from './access-review.ts';
+import type { MatchCondition } from './match-conditions.ts';
+
+export interface AuthorizationWebhookOptions {
+  client: WebhookClient;
+  /** Of authorization.k8s.io: v1 or v1beta1. */
+  version: string;
+  /** How long a yes, and all else, holds; 0: not at all. Failures are never kept. */
+  authorizedTtlMs: number;
+  unauthorizedTtlMs: number;
+  /** What a failure comes to. */
+  onFailure: 'noOpinion' | 'deny';
+  /** The webhook is asked only where all of them hold. */
+  conditions: readonly MatchCondition[];
+  retry?: RetryOptions;
+  nowMs?(): number;
+}
+
+const MAX_CACHED = 8192;
+/** Requests whose own words are longer are not remembered: they may be made to fill the memory. */
+const MAX_CACHED_LENGTH = 10_000;
+const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };
+const NO_RULES: UserRules = { resourceRules: [], nonResourceRules: [], isIncomplete: true, evaluationError: 'webhook authorizer does not support user rule resolution' };
+
+/** Another server decides (apiserver/plugin/pkg/authorizer/webhook). */
+export function authorizationWebhook(options: AuthorizationWebhookOptions): Authorizer {
+  const cache = new ExpiringCache<Decision>(MAX_CACHED, options.nowMs);
+  const fail = (error: string): Decision => ({ decision: options.onFailure, reason: '', error });
+  const ask = async (attributes: AuthorizationAttributes, key: string, spec: JsonObject): Promise<Decision> => {
+    try {
+      const decision = await review(options, spec);
+      const isAllowed = decision.decision === 'allow';
+      if (wordLength(attributes) < MAX_CACHED_LENGTH) cache.set(key, decision, isAllowed ? options.authorizedTtlMs : options.unauthorizedTtlMs);
+      return decision;
+    } catch (error) {
+      return fail((error as Error).message);
+    }
+  };
+  return {
+    authorize(attributes) {
+      const outcome = matchAll(options.conditions, attributes);
+      if (outcome.errors.length > 0) return fail(aggregateMessage(outcome.errors));
+      if (!outcome.isMatch) return NO_OPINION;
+      const spec = reviewSpec(attributes);
+      const key = stringifyJson(spec);
+      return cache.get(key) ?? ask(attributes, key, spec);
+    },
+    rulesFor: () => NO_RULES,
+  };
+}
+
+/** One condition that does not hold is enough to leave the webhook out, whatever the others failed of. */
+function matchAll(conditions: readonly MatchCondition[], attributes: AuthorizationAttributes): { isMatch: boolean; errors: string[] } {
+  const errors: string[] = [];
+  if (conditions.length === 0) return { isMatch: true, errors };
+  const request = conditionRequest(attributes);
+  for (const { text, holds } of conditions) {
+    try {
+      if (!holds(request)) return { isMatch: false, errors: [] };
+    } catch (error) {
+      errors.push(`cel evaluation error: expression '${text}' resulted in error: ${(error as Error).message}`);
+    }
+  }
+  return { isMatch: true, errors };
+}
+
+async function review({ client, version, retry = DEFAULT_RETRY }: AuthorizationWebhookOptions, spec: JsonObject): Promise<Decision> {
+  const body = stringifyJson(reviewBody(spec, version));
+  const answer = parseJson(await withRetries(retry, () => client.post(body)));
+  if (!isJsonObject(answer) || answer.kind !== 'SubjectAccessReview') throw new Error('the webhook answered with something that is no SubjectAccessReview');
+  const status = ownValue(answer, 'status');
+  return decisionOf(isJsonObject(status) ? status : {});
+}
+
+function decisionOf(status: JsonObject): Decision {
+  const [isAllowed, isDenied] = [ownValue(status, 'allowed') === true, ownValue(status, 'denied') === true];
+  const reason = typeof status.reason === 'string' ? status.reason : '';
+  if (isAllowed && isDenied) return { decision: 'deny', reason, error: 'webhook subject access review returned both allow and deny response' };
+  return { decision: isDenied ? 'deny' : isAllowed ? 'allow' : 'noOpinion', reason };
+}
+
+const wordLength = ({ namespace, verb, apiGroup, apiVersion, resource, subresource, name, path }: AuthorizationAttributes): number =>
+  namespace.length + verb.length + apiGroup.length + apiVersion.length + resource.length + subresource.length + name.length + path.length;

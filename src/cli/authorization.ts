@@ -1,0 +1,63 @@
+import type { AuthorizationMode, AuthorizerConfiguration } from '../authorization/authorization-configuration.ts';
+import { type AuthorizationFile, openAuthorizationFile } from '../authorization/authorization-file.ts';
+import { noConditions } from '../authorization/match-conditions.ts';
+import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorizers, prepareAuthorizers } from '../authorization/modes.ts';
+import { CommandError } from './command-error.ts';
+import type { CompletedOptions } from './completion.ts';
+import type { Logger } from './logger.ts';
+
+/** The chain of authorizers that the options ask for, as far as files say it. */
+export interface OpenAuthorizers {
+  prepared: PreparedAuthorizers;
+  /** Keeps an authorization that was made of it as the file is, where there is one. */
+  follow(authorization: Authorization): void;
+  close(): void;
+}
+
+/** Throws a CommandError where a file cannot be read or used. */
+export async function openAuthorizers(options: CompletedOptions, logger: Logger): Promise<OpenAuthorizers> {
+  let file: AuthorizationFile | undefined;
+  try {
+    file = options.authorizationConfig === '' ? undefined : await openFile(options.authorizationConfig, logger);
+    const authorizers = file?.authorizers ?? options.authorizationMode.map((mode) => fromFlags(mode as AuthorizationMode, options));
+    const filesOptions: AuthorizerFilesOptions = { policyFile: options.authorizationPolicyFile, compile: noConditions, warn: (message) => logger.warn(message) };
+    const prepared = await prepareAuthorizers(authorizers, filesOptions);
+    return {
+      prepared,
+      follow: (authorization) => file?.onChange(async (next) => authorization.replace(await prepareAuthorizers(next, filesOptions))),
+      close: () => file?.close(),
+    };
+  } catch (error) {
+    file?.close();
+    throw new CommandError((error as Error).message);
+  }
+}
+
+const openFile = (path: string, logger: Logger): Promise<AuthorizationFile> =>
+  openAuthorizationFile(path, {
+    compile: noConditions,
+    report: (error) => logger.error('The authorization configuration that changed cannot be used; the old one stays', { error }),
+    onReloaded: () => logger.info('Reloaded the authorization configuration'),
+  });
+
+const REVIEW_VERSIONS = new Set(['v1', 'v1beta1']);
+
+/** --authorization-* say what a configuration file says (kubeapiserver/options/authorization.go). */
+function fromFlags(mode: AuthorizationMode, options: CompletedOptions): AuthorizerConfiguration {
+  if (mode !== 'Webhook') return { type: mode, name: mode.toLowerCase() };
+  const version = options.authorizationWebhookVersion;
+  if (!REVIEW_VERSIONS.has(version)) throw new Error(`unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`);
+  return {
+    type: mode,
+    name: 'default',
+    webhook: {
+      timeoutMs: 30_000,
+      authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtlMs,
+      unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtlMs,
+      subjectAccessReviewVersion: version,
+      failurePolicy: 'NoOpinion',
+      kubeConfigFile: options.authorizationWebhookConfigFile,
+      matchConditions: [],
+    },
+  };
+}

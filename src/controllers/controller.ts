@@ -1,0 +1,27 @@
+import type { Client } from '../client/client.ts';
+
+/** What every controller is given. */
+export interface ControllerOptions {
+  /** Ends the controller; what it has begun may still finish. */
+  signal: AbortSignal;
+  /** Hears of failures that are tried again. */
+  report(error: Error): void;
+  now(): Date;
+}
+
+/** Starts to keep something as it should be. Resolves when what was there at the start has been seen to; the rest goes on until the signal. */
+export type Controller<Options = ControllerOptions> = (client: Client, options: Options) => Promise<void>;
+
+/** The binary in whose place these controllers stand: so their writes look as users expect them. */
+export const FIELD_MANAGER = 'kube-controller-manager';
+
+/** Calls each when the signal aborts. One listener, since a signal warns of a leak when it has many. */
+export function stopOnAbort(signal: AbortSignal, stops: Iterable<() => void>): void {
+  signal.addEventListener(
+    'abort',
+    () => {
+      for (const stop of stops) stop();
+    },
+    { once: true },
+  );
+}

@@ -1,0 +1,251 @@
+import { ANY, ANY_BUT_NEWLINE, BLANKS, DIGITS, POSIX_CLASSES, WORD_CHARS, charSet, foldCase, negate, rangesOf, unicodeClass, type CharSet } from './char-set.ts';
+
+/** What must hold between two characters. */
+export type Assertion = 'beginText' | 'endText' | 'beginLine' | 'endLine' | 'wordBoundary' | 'noWordBoundary';
+
+/** A regular expression as a tree. Groups that capture are as any others: only whole matches are asked for. */
+export type Node =
+  | { op: 'empty' }
+  | { op: 'chars'; set: CharSet }
+  | { op: 'assert'; assertion: Assertion }
+  | { op: 'concat'; nodes: readonly Node[] }
+  | { op: 'alternate'; nodes: readonly Node[] }
+  /** `max` is Infinity for no limit. */
+  | { op: 'repeat'; node: Node; min: number; max: number; isGreedy: boolean };
+
+/** Text that no tree is made of; the message is that of Go's regexp/syntax. */
+export class RegexpError extends Error {}
+
+interface Flags {
+  ignoresCase: boolean;
+  isMultiline: boolean;
+  dotMatchesNewline: boolean;
+  isLazy: boolean;
+}
+
+const NO_FLAGS: Flags = { ignoresCase: false, isMultiline: false, dotMatchesNewline: false, isLazy: false };
+const FLAG_NAMES: Readonly<Record<string, keyof Flags>> = { i: 'ignoresCase', m: 'isMultiline', s: 'dotMatchesNewline', U: 'isLazy' };
+const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
+/** As regexp/syntax: repetitions inside of repetitions multiply. */
+const MAX_REPEAT = 1000;
+
+/** The pattern's syntax is known to be right (go-regexp.ts). Throws RegexpError for repetitions that multiply too far. */
+export function parsePattern(pattern: string): Node {
+  return new PatternParser(Array.from(pattern)).alternation(NO_FLAGS);
+}
+
+class PatternParser {
+  readonly #chars: readonly string[];
+  #position = 0;
+
+  constructor(chars: readonly string[]) {
+    this.#chars = chars;
+  }
+
+  get #char(): string | undefined {
+    return this.#chars[this.#position];
+  }
+
+  #startsWith(text: string): boolean {
+    return Array.from(text).every((char, index) => this.#chars[this.#position + index] === char);
+  }
+
+  /** Up to the end or to the parenthesis that closes the group. Flags set inside hold to its end. */
+  alternation(outerFlags: Flags): Node {
+    const alternatives: Node[][] = [[]];
+    let flags = outerFlags;
+    while (this.#char !== undefined && this.#char !== ')') {
+      if (this.#char === '|') {
+        this.#position++;
+        alternatives.push([]);
+        continue;
+      }
+      const changed = this.#flagGroup(flags);
+      if (changed === undefined) alternatives.at(-1)!.push(this.#repeated(flags));
+      else flags = changed;
+    }
+    const nodes = alternatives.map((parts): Node => (parts.length === 1 ? parts[0]! : parts.length === 0 ? { op: 'empty' } : { op: 'concat', nodes: parts }));
+    return nodes.length === 1 ? nodes[0]! : { op: 'alternate', nodes };
+  }
+
+  /** `(?i)`: the flags from here on. */
+  #flagGroup(flags: Flags): Flags | undefined {
+    const text = this.#chars.slice(this.#position, this.#position + 12).join('');
+    const match = /^\(\?([imsU]*(?:-[imsU]+)?)\)/.exec(text);
+    if (match === null) return undefined;
+    this.#position += match[0].length;
+    return withFlags(flags, match[1]!);
+  }
+
+  #repeated(flags: Flags): Node {
+    let node = this.#atom(flags);
+    for (let start = this.#position, bounds = this.#bounds(); bounds !== undefined; start = this.#position, bounds = this.#bounds()) {
+      const [min, max] = bounds;
+      const repeatText = this.#chars.slice(start, this.#position).join('');
+      const isMarkedLazy = this.#char === '?';
+      if (isMarkedLazy) this.#position++;
+      node = { op: 'repeat', node, min, max, isGreedy: isMarkedLazy === flags.isLazy };
+      if (repeatText.startsWith('{') && repeatSize(node) > MAX_REPEAT) {
+        throw new RegexpError(`error parsing regexp: invalid repeat count: \`${repeatText}\``);
+      }
+    }
+    return node;
+  }
+
+  #bounds(): [number, number] | undefined {
+    const simple = ({ '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] } as Record<string, [number, number]>)[this.#char ?? ''];
+    if (simple !== undefined) {
+      this.#position++;
+      return simple;
+    }
+    const match = /^\{(\d+)(,?)(\d*)\}/.exec(this.#char === '{' ? this.#chars.slice(this.#position, this.#position + 24).join('') : '');
+    if (match === null) return undefined;
+    this.#position += match[0].length;
+    const min = Number(match[1]);
+    return [min, match[2] === '' ? min : match[3] === '' ? Infinity : Number(match[3])];
+  }
+
+  #atom(flags: Flags): Node {
+    const char = this.#char!;
+    switch (char) {
+      case '(':
+        return this.#group(flags);
+      case '[':
+        return chars(this.#class(flags));
+      case '.':
+        this.#position++;
+        return chars(flags.dotMatchesNewline ? ANY : ANY_BUT_NEWLINE);
+      case '^':
+        this.#position++;
+        return { op: 'assert', assertion: flags.isMultiline ? 'beginLine' : 'beginText' };
+      case '$':
+        this.#position++;
+        return { op: 'assert', assertion: flags.isMultiline ? 'endLine' : 'endText' };
+      case '\\':
+        return this.#escape(flags);
+      default:
+        this.#position++;
+        return literal(char, flags);
+    }
+  }
+
+  #group(flags: Flags): Node {
+    const text = this.#chars.slice(this.#position, this.#position + 200).join('');
+    const head = /^\((?:\?(?:P?<[A-Za-z0-9_]+>|([imsU]*(?:-[imsU]+)?):))?/.exec(text)!;
+    this.#position += head[0].length;
+    const node = this.alternation(head[1] === undefined ? flags : withFlags(flags, head[1]));
+    this.#position++;
+    return node;
+  }
+
+  #escape(flags: Flags): Node {
+    if (this.#startsWith('\\Q')) return this.#quoted(flags);
+    const assertion = ({ A: 'beginText', z: 'endText', b: 'wordBoundary', B: 'noWordBoundary' } as const)[this.#chars[this.#position + 1]!];
+    if (assertion !== undefined) {
+      this.#position += 2;
+      return { op: 'assert', assertion };
+    }
+    const set = this.#escapedClass();
+    if (set !== undefined) return chars(flags.ignoresCase ? foldCase(set) : set);
+    return literal(String.fromCodePoint(this.#escapedChar()), flags);
+  }
+
+  #quoted(flags: Flags): Node {
+    this.#position += 2;
+    const nodes: Node[] = [];
+    while (this.#char !== undefined && !this.#startsWith('\\E')) {
+      nodes.push(literal(this.#char, flags));
+      this.#position++;
+    }
+    if (this.#char !== undefined) this.#position += 2;
+    return { op: 'concat', nodes };
+  }
+
+  /** `\d`, `\pL`, `\P{Greek}` and their like. */
+  #escapedClass(): CharSet | undefined {
+    const letter = this.#chars[this.#position + 1]!;
+    const perl = ({ d: DIGITS, s: BLANKS, w: WORD_CHARS } as Record<string, CharSet>)[letter.toLowerCase()];
+    if (perl !== undefined) {
+      this.#position += 2;
+      return letter === letter.toLowerCase() ? perl : negate(perl);
+    }
+    if (letter !== 'p' && letter !== 'P') return undefined;
+    const match = /^\\[pP](?:\{(\^?)([A-Za-z_]+)\}|([A-Za-z]))/.exec(this.#chars.slice(this.#position, this.#position + 100).join(''))!;
+    this.#position += match[0].length;
+    const set = unicodeClass(match[2] ?? match[3]!);
+    return (letter === 'P') !== (match[1] === '^') ? negate(set) : set;
+  }
+
+  #escapedChar(): number {
+    const text = this.#chars.slice(this.#position, this.#position + 13).join('');
+    const hex = /^\\x(?:([0-9a-fA-F]{2})|\{([0-9a-fA-F]+)\})/.exec(text);
+    const octal = /^\\[0-7]{1,3}/.exec(text);
+    this.#position += hex?.[0].length ?? octal?.[0].length ?? 2;
+    if (hex !== null) return Number.parseInt(hex[1] ?? hex[2]!, 16);
+    if (octal !== null) return Number.parseInt(octal[0].slice(1), 8);
+    const char = Array.from(text)[1]!;
+    return CONTROLS[char] ?? char.codePointAt(0)!;
+  }
+
+  #class(flags: Flags): CharSet {
+    this.#position++;
+    const isNegated = this.#char === '^';
+    if (isNegated) this.#position++;
+    const ranges: [number, number][] = [];
+    for (let isFirst = true; isFirst || this.#char !== ']'; isFirst = false) ranges.push(...this.#classItem());
+    this.#position++;
+    const set = flags.ignoresCase ? foldCase(charSet(ranges)) : charSet(ranges);
+    return isNegated ? negate(set) : set;
+  }
+
+  #classItem(): [number, number][] {
+    const posix = this.#startsWith('[:') ? /^\[:(\^?)([a-z]+):\]/.exec(this.#chars.slice(this.#position, this.#position + 12).join('')) : null;
+    if (posix !== null) {
+      this.#position += posix[0].length;
+      const set = POSIX_CLASSES[posix[2]!]!;
+      return rangesOf(posix[1] === '^' ? negate(set) : set);
+    }
+    const set = this.#char === '\\' ? this.#escapedClass() : undefined;
+    if (set !== undefined) return rangesOf(set);
+    const low = this.#classChar();
+    if (this.#char !== '-' || this.#chars[this.#position + 1] === ']') return [[low, low]];
+    this.#position++;
+    return [[low, this.#classChar()]];
+  }
+
+  #classChar(): number {
+    if (this.#char === '\\') return this.#escapedChar();
+    return this.#chars[this.#position++]!.codePointAt(0)!;
+  }
+}
+
+const chars = (set: CharSet): Node => ({ op: 'chars', set });
+
+function literal(char: string, flags: Flags): Node {
+  const code = char.codePointAt(0)!;
+  return chars(flags.ignoresCase ? foldCase([code, code]) : [code, code]);
+}
+
+function withFlags(flags: Flags, text: string): Flags {
+  const [on = '', off = ''] = text.split('-');
+  const changed = { ...flags };
+  for (const letter of on) changed[FLAG_NAMES[letter]!] = true;
+  for (const letter of off) changed[FLAG_NAMES[letter]!] = false;
+  return changed;
+}
+
+/** How often the innermost part is repeated at most. */
+function repeatSize(node: Node): number {
+  switch (node.op) {
+    case 'repeat': {
+      const isCounted = node.max !== 1 && !(node.max === Infinity && node.min <= 1);
+      const count = isCounted ? Math.max(node.max === Infinity ? node.min : node.max, 1) : 1;
+      return count * repeatSize(node.node);
+    }
+    case 'concat':
+    case 'alternate':
+      return Math.max(1, ...node.nodes.map(repeatSize));
+    default:
+      return 1;
+  }
+}

@@ -1,0 +1,112 @@
+import { RegexpError, type Assertion, type Node } from './parse.ts';
+import type { CharSet } from './char-set.ts';
+
+/** One step of a machine that is in many states at once (Thompson). `next` and `other` are places of steps. */
+export type Step =
+  | { op: 'chars'; set: CharSet; next: number }
+  /** `next` is preferred. */
+  | { op: 'split'; next: number; other: number }
+  | { op: 'assert'; assertion: Assertion; next: number }
+  | { op: 'match' };
+
+export interface Program {
+  readonly steps: readonly Step[];
+  readonly start: number;
+  /** Whether a match can only begin at the beginning of the text. */
+  readonly isAnchored: boolean;
+  readonly hasAssertions: boolean;
+}
+
+/** Go lets programs grow to 128 MiB; what is longer than this is of no use and fills the memory. */
+const MAX_STEPS = 250_000;
+
+/** Throws RegexpError. */
+export function compileProgram(tree: Node): Program {
+  const compiler = new Compiler();
+  const start = compiler.compile(tree, compiler.add({ op: 'match' }));
+  return { steps: compiler.steps, start, isAnchored: beginsAtStart(tree), hasAssertions: compiler.steps.some((step) => step.op === 'assert') };
+}
+
+function beginsAtStart(node: Node): boolean {
+  if (node.op === 'assert') return node.assertion === 'beginText';
+  if (node.op === 'concat') return node.nodes.length > 0 && beginsAtStart(node.nodes[0]!);
+  return node.op === 'alternate' && node.nodes.every(beginsAtStart);
+}
+
+class Compiler {
+  readonly steps: Step[] = [];
+
+  add(step: Step): number {
+    if (this.steps.length >= MAX_STEPS) throw new RegexpError('error parsing regexp: expression too large: ``');
+    this.steps.push(step);
+    return this.steps.length - 1;
+  }
+
+  /** Where the node begins, if `next` is what comes after it. */
+  compile(node: Node, next: number): number {
+    switch (node.op) {
+      case 'empty':
+        return next;
+      case 'chars':
+        return this.add({ op: 'chars', set: node.set, next });
+      case 'assert':
+        return this.add({ op: 'assert', assertion: node.assertion, next });
+      case 'concat':
+        return node.nodes.reduceRight((after, part) => this.compile(part, after), next);
+      case 'alternate':
+        return node.nodes
+          .map((alternative) => this.compile(alternative, next))
+          .reduceRight((other, start) => this.add({ op: 'split', next: start, other }));
+      case 'repeat':
+        return this.#repeat(node, next);
+    }
+  }
+
+  #repeat({ node, min, max, isGreedy }: Extract<Node, { op: 'repeat' }>, next: number): number {
+    let start = next;
+    if (max === Infinity) start = this.#loop(node, isGreedy, next, min > 0);
+    else for (let count = min; count < max; count++) start = this.#split(this.compile(node, start), next, isGreedy);
+    for (let count = max === Infinity ? 1 : 0; count < min; count++) start = this.compile(node, start);
+    return start;
+  }
+
+  /** `x*`, or `x+` where it begins with the body. */
+  #loop(node: Node, isGreedy: boolean, next: number, beginsWithBody: boolean): number {
+    const split = this.add({ op: 'split', next, other: next });
+    const body = this.compile(node, split);
+    this.steps[split] = isGreedy ? { op: 'split', next: body, other: next } : { op: 'split', next, other: body };
+    return beginsWithBody ? body : split;
+  }
+
+  #split(body: number, next: number, isGreedy: boolean): number {
+    return this.add(isGreedy ? { op: 'split', next: body, other: next } : { op: 'split', next, other: body });
+  }
+}
+
+/** What is known of a place between two characters; undefined for none. */
+export interface Surroundings {
+  previous: number | undefined;
+  next: number | undefined;
+}
+
+const NEWLINE = 10;
+
+export function holds(assertion: Assertion, { previous, next }: Surroundings): boolean {
+  switch (assertion) {
+    case 'beginText':
+      return previous === undefined;
+    case 'endText':
+      return next === undefined;
+    case 'beginLine':
+      return previous === undefined || previous === NEWLINE;
+    case 'endLine':
+      return next === undefined || next === NEWLINE;
+    case 'wordBoundary':
+      return isWordChar(previous) !== isWordChar(next);
+    case 'noWordBoundary':
+      return isWordChar(previous) === isWordChar(next);
+  }
+}
+
+export const isWordChar = (code: number | undefined): boolean =>
+  code !== undefined && ((code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95);
