@@ -3,21 +3,24 @@ import type { ResourceStore } from '../registry/store.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from '../registry/definition.ts';
 import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
 
+/** Whether a resource of a group-version is on: as it is by default, or as --runtime-config changes it. */
+export type IsServed = (facts: GroupVersionFacts, plural: string) => boolean;
+
 /** The aggregator's own group comes first; it registers itself nowhere, so the facts give it no priority. */
 const AGGREGATOR_PRIORITY = { groupPriorityMinimum: 20_000, versionPriority: 100 };
 
 /**
- * The built-in group-versions that `isServed` lets through, with the given stores behind their resources. A store serves every version that its
+ * The built-in resources that `isServed` lets through, by group-version, with the given stores behind them. A store serves every version that its
  * definition names; a resource without a store is not there.
  */
-export function builtInApiVersions(stores: readonly ResourceStore[], isServed: (facts: GroupVersionFacts) => boolean): ApiVersion[] {
+export function builtInApiVersions(stores: readonly ResourceStore[], isServed: IsServed): ApiVersion[] {
   const byName = new Map<string, InstalledResource>();
   for (const store of stores) for (const [name, resource] of installations(store)) byName.set(name, resource);
-  return groupVersions.filter(isServed).flatMap((facts) => {
+  return groupVersions.flatMap((facts) => {
     const resources = new Map<string, InstalledResource>();
     for (const resource of resourcesOf(facts.group, facts.version)) {
       const installed = byName.get(`${facts.groupVersion}/${resource.plural}`);
-      if (installed) resources.set(resource.plural, withFacts(installed, resource));
+      if (installed && isServed(facts, resource.plural)) resources.set(resource.plural, withFacts(installed, resource));
     }
     return resources.size === 0 ? [] : [{ group: facts.group, version: facts.version, ...(facts.priority ?? AGGREGATOR_PRIORITY), resources }];
   });

@@ -1,4 +1,7 @@
+import type { Call } from './ast.ts';
+import type { CheckedExpr } from './checker.ts';
 import type { Macro } from './macro.ts';
+import type { CelIssue } from './source.ts';
 import type { CelType } from './types.ts';
 import type { CelError, CelValue } from './values.ts';
 
@@ -28,6 +31,8 @@ export interface FunctionDeclaration {
    * there is none, an error where the expression can never work.
    */
   readonly specialize?: (constants: readonly (CelValue | undefined)[]) => ((...args: CelValue[]) => CelValue) | CelError | undefined;
+  /** What is wrong with a call whose types fit. */
+  readonly validate?: (call: Call, checked: CheckedExpr) => readonly CelIssue[];
 }
 
 /** Functions, macros and types that come together. */

@@ -1,9 +1,9 @@
-#!/usr/bin/env node
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { loadBundle } from './code-cache.ts';
 import type { runCommand } from './command.ts';
 
-const bundle = loadBundle<{ runCommand: typeof runCommand }>(fileURLToPath(new URL('./command.cjs', import.meta.url)));
+/** How long whatever still keeps the process alive may do so once its work is done. */
+const EXIT_DELAY_MS = 100;
 
 const output = {
   stdout: (text: string) => void process.stdout.write(text),
@@ -11,9 +11,11 @@ const output = {
   columns: process.stdout.isTTY ? process.stdout.columns : 0,
 };
 
-/** How long whatever still keeps the process alive may do so once its work is done. */
-const EXIT_DELAY_MS = 100;
+async function main(): Promise<void> {
+  const bundle = loadBundle<{ runCommand: typeof runCommand }>(join(__dirname, 'command.cjs'));
+  const code = await bundle.exports.runCommand(process.argv, output);
+  process.exitCode = code;
+  setTimeout(() => process.exit(code), EXIT_DELAY_MS).unref();
+}
 
-const code = await bundle.exports.runCommand(process.argv, output);
-process.exitCode = code;
-setTimeout(() => process.exit(code), EXIT_DELAY_MS).unref();
+void main();

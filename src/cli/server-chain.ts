@@ -2,10 +2,9 @@ import { AdmissionChain } from '../admission/chain.ts';
 import type { PluginOptions } from '../admission/plugin.ts';
 import { createPlugins } from '../admission/plugins.ts';
 import { createAggregator } from '../aggregator/server.ts';
-import { builtInApiVersions } from '../apis/api-versions.ts';
+import { type IsServed, builtInApiVersions } from '../apis/api-versions.ts';
 import { customResourceDefinitions } from '../apis/apiextensions/custom-resource-definition.ts';
 import { apiServices } from '../apis/apiregistration/api-service.ts';
-import { type GroupVersionFacts } from '../apis/facts/resources.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { type Authorization, type PreparedAuthorizers, createAuthorization } from '../authorization/modes.ts';
 import { createExtensions } from '../extensions/server.ts';
@@ -146,10 +145,10 @@ const knownSchema: EndpointEnvironment['schemaOfKind'] = (group, version, kind) 
   hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined;
 
 /** --runtime-config: the most particular key wins (apiserver/pkg/server/resourceconfig). The two servers at the ends serve their own group always. */
-function servedVersions(config: ReadonlyMap<string, boolean>): (facts: GroupVersionFacts) => boolean {
-  return ({ group, groupVersion, stability, isOnByDefault }) => {
+function servedVersions(config: ReadonlyMap<string, boolean>): IsServed {
+  return ({ group, groupVersion, stability, isOnByDefault }, plural) => {
     if (group === 'apiextensions.k8s.io' || group === 'apiregistration.k8s.io') return true;
     const key = group === '' ? `/${groupVersion}` : groupVersion;
-    return config.get(key) ?? config.get(`api/${stability === 'stable' ? 'ga' : stability}`) ?? config.get('api/all') ?? isOnByDefault;
+    return config.get(`${key}/${plural}`) ?? config.get(key) ?? config.get(`api/${stability === 'stable' ? 'ga' : stability}`) ?? config.get('api/all') ?? isOnByDefault;
   };
 }

@@ -7,10 +7,10 @@ import type { ApiObject } from '../util/api-object.ts';
 export interface Client {
   /** Throws when no such resource is installed. `fieldManager`: who comes to own what is written; `kube-apiserver` where absent. */
   resource<T extends ApiObject = ApiObject>(group: string, plural: string, fieldManager?: string): ResourceClient<T>;
-  /** All that `resource` can be asked for now. */
+  /** All that `resource` can be asked for now. One that is defined anew is another identity. */
   resources(): ResourceIdentity[];
-  /** Called for every resource that is installed after now, and again when another definition took its place. Returns the way to stop. */
-  onInstalled(listener: (resource: ResourceIdentity) => void): () => void;
+  /** Called when `resources` has become another. Returns the way to stop. */
+  onResourcesChange(listener: () => void): () => void;
 }
 
 /** What a resource is called, and what can be done with it. */

@@ -21,7 +21,7 @@ export class FakeClient implements Client {
     return [];
   }
 
-  onInstalled(): () => void {
+  onResourcesChange(): () => void {
     return () => {};
   }
 

@@ -1,10 +1,11 @@
 import type { NamespaceCondition, NamespaceStatus } from '../apis/facts/types/core-v1.ts';
+import type { ResourceIdentity } from '../client/client.ts';
 import { timeOf } from '../util/time.ts';
 
 /** What a pass over a namespace's content has come to. */
 export interface ContentTotals {
-  /** Objects left, by `plural.group`. */
-  remaining: ReadonlyMap<string, number>;
+  /** How many objects are left of which resource. */
+  remaining: ReadonlyMap<ResourceIdentity, number>;
   /** Objects that wait for it, by finalizer. */
   finalizers: ReadonlyMap<string, number>;
   errors: readonly Error[];
@@ -42,7 +43,7 @@ const CONDITIONS: readonly Wording[] = [
     type: 'NamespaceContentRemaining',
     ok: { reason: 'ContentRemoved', message: 'All content successfully removed' },
     trouble({ remaining }) {
-      const texts = Array.from(remaining, ([resource, count]) => `${resource} has ${count} resource instances`).toSorted();
+      const texts = Array.from(remaining, ([{ plural, group }, count]) => `${plural}.${group} has ${count} resource instances`).toSorted();
       return texts.length === 0 ? undefined : { reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${texts.join(', ')}` };
     },
   },

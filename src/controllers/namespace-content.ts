@@ -11,8 +11,6 @@ const PARALLEL_DELETIONS = 50;
 
 /** A pass over the content of a namespace. */
 export interface Emptying extends ContentTotals {
-  /** The resources of which objects are left. */
-  left: readonly ResourceIdentity[];
   /** Seconds until what is left may be gone; 0 where nobody can tell. */
   estimateSeconds: number;
 }
@@ -35,20 +33,19 @@ export async function emptyNamespace(client: Client, namespace: string, deletedF
   const empty = async (some: readonly ResourceIdentity[]): Promise<Emptying> =>
     summary(await Promise.all(some.map(async (resource) => [resource, await emptyResource(client, resource, namespace, deletedForMs)] as const)));
   const pods = await empty(resources.filter(isPods));
-  return pods.left.length > 0 ? pods : empty(resources);
+  return pods.remaining.size > 0 ? pods : empty(resources);
 }
 
 function summary(rests: readonly (readonly [ResourceIdentity, Rest])[]): Emptying {
-  const remaining = new Map<string, number>();
+  const remaining = new Map<ResourceIdentity, number>();
   const finalizers = new Map<string, number>();
-  for (const [{ plural, group }, { objects }] of rests) {
-    if (objects.length > 0) remaining.set(`${plural}.${group}`, objects.length);
+  for (const [resource, { objects }] of rests) {
+    if (objects.length > 0) remaining.set(resource, objects.length);
     for (const finalizer of objects.flatMap(({ metadata }) => metadata.finalizers ?? [])) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
   }
   return {
     remaining,
     finalizers,
-    left: rests.flatMap(([resource, { objects }]) => (objects.length > 0 ? [resource] : [])),
     errors: rests.flatMap(([, { error }]) => error ?? []),
     estimateSeconds: Math.max(0, ...rests.map(([, { estimateSeconds }]) => estimateSeconds)),
   };

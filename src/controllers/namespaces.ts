@@ -53,7 +53,7 @@ class NamespaceFinalizer {
     if (!namespace || !isOurs(namespace)) return;
     const now = this.#options.now();
     const content = await emptyNamespace(this.#client, name, now.getTime() - Date.parse(namespace.metadata.deletionTimestamp!));
-    if (content.left.length > 0) this.#listen(name, content.left);
+    if (content.remaining.size > 0) this.#listen(name, content.remaining);
     const isThere = await this.#update(namespace, 'status', (current) => tellOfContent(current.status, content, now));
     if (!isThere) return;
     if (content.errors.length > 0) throw new AggregateError(content.errors, `deletion of namespace ${name} failed: ${content.errors.map(({ message }) => message).join(', ')}`);
@@ -74,13 +74,16 @@ class NamespaceFinalizer {
     }
   }
 
-  #listen(name: string, resources: readonly ResourceIdentity[]): void {
+  #listen(name: string, remaining: ReadonlyMap<ResourceIdentity, number>): void {
     if (this.#options.signal.aborted) return;
-    const stops = resources.map(({ group, plural }) =>
-      this.#client.resource(group, plural).informer.onChange((object, old) => {
+    const stops = Array.from(remaining, ([{ group, plural }, count]) => {
+      const { informer } = this.#client.resource(group, plural);
+      // What went while others were still being counted.
+      if (informer.list(name).length < count) this.#queue.add(name);
+      return informer.onChange((object, old) => {
         if ((object ?? old)!.metadata.namespace === name) this.#queue.add(name);
-      }),
-    );
+      });
+    });
     this.#listening.set(name, () => {
       for (const stop of stops) stop();
     });

@@ -1,12 +1,17 @@
-import { type AdmissionPlugin, CREATE_OR_UPDATE } from '../admission/plugin.ts';
+import { type AdmissionPlugin, CREATE_OR_UPDATE, UPDATE } from '../admission/plugin.ts';
+import { maySignAs } from '../admission/signer-permission.ts';
 import { paramAccessCheck } from '../apis/admissionregistration/param-access.ts';
 import type { ParamKind } from '../apis/facts/types/admissionregistration-v1.ts';
+import type { PodCertificateRequest } from '../apis/facts/types/certificates-v1beta1.ts';
 import { claimAccessCheck } from '../apis/resource/claim-access.ts';
 import { POLICY_TARGETS, type RuleResolver, escalationCheck } from '../authorization/escalation.ts';
 import type { Client } from '../client/client.ts';
+import type { AdmissionAttributes } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { notFound } from '../util/errors.ts';
+import { invalid, notFound } from '../util/errors.ts';
+import { FieldErrors, quote } from '../util/field-errors.ts';
+import { equalJson } from '../util/json-equal.ts';
 
 export interface AccessCheckOptions {
   client: Client;
@@ -39,6 +44,18 @@ export function accessChecks({ client, authorizer, rules, resourceOf }: AccessCh
   return [
     { name: 'escalation', operations: CREATE_OR_UPDATE, targets: POLICY_TARGETS, ...escalationCheck(rules, authorizer) },
     { name: 'policy parameters', operations: CREATE_OR_UPDATE, targets: PARAM_TARGETS, ...paramAccessCheck(authorizer, { paramKindOf, resourceOf }) },
+    { name: 'pod certificates', operations: UPDATE, targets: ['podcertificaterequests.certificates.k8s.io/status'], validate: podCertificateCheck(authorizer) },
     { name: 'device claims', operations: CREATE_OR_UPDATE, targets: CLAIM_TARGETS, ...claimAccessCheck(authorizer, labelsOf) },
   ];
+}
+
+/** The outcome of a pod's request for a certificate is its signer's to write (pkg/registry/certificates/podcertificaterequest). */
+function podCertificateCheck(authorizer: Authorizer): (attributes: AdmissionAttributes) => Promise<void> {
+  return async ({ kind, name, user, object, oldObject }) => {
+    const { spec, status } = oldObject as PodCertificateRequest;
+    if (equalJson(status, (object as PodCertificateRequest).status) || (await maySignAs(authorizer, user, 'sign', spec.signerName))) return;
+    const errors = new FieldErrors();
+    errors.at('spec', 'signerName').forbidden(`User ${quote(user.name)} is not permitted to "sign" for signer ${quote(spec.signerName)}`);
+    throw invalid(kind, name, errors.list);
+  };
 }

@@ -20,6 +20,7 @@ import { mutatingWebhookConfigurations } from '../apis/admissionregistration/mut
 import { validatingAdmissionPolicies } from '../apis/admissionregistration/validating-admission-policy.ts';
 import { validatingAdmissionPolicyBindings } from '../apis/admissionregistration/validating-admission-policy-binding.ts';
 import { validatingWebhookConfigurations } from '../apis/admissionregistration/validating-webhook-configuration.ts';
+import { storageVersions } from '../apis/apiserverinternal/storage-version.ts';
 import { controllerRevisions } from '../apis/apps/controller-revision.ts';
 import { daemonSets } from '../apis/apps/daemon-set.ts';
 import { deployments } from '../apis/apps/deployment.ts';
@@ -29,9 +30,13 @@ import { horizontalPodAutoscalers } from '../apis/autoscaling/horizontal-pod-aut
 import { cronJobs } from '../apis/batch/cron-job.ts';
 import { jobs } from '../apis/batch/job.ts';
 import { certificateSigningRequests } from '../apis/certificates/certificate-signing-request.ts';
+import { clusterTrustBundles } from '../apis/certificates/cluster-trust-bundle.ts';
+import { podCertificateRequests } from '../apis/certificates/pod-certificate-request.ts';
 import { leases } from '../apis/coordination/lease.ts';
+import { leaseCandidates } from '../apis/coordination/lease-candidate.ts';
 import { endpointSlices } from '../apis/discovery/endpoint-slice.ts';
 import { defineEvents } from '../apis/events/event.ts';
+import { type ApiFeature, isFeatureOn } from '../apis/features.ts';
 import { flowSchemas } from '../apis/flowcontrol/flow-schema.ts';
 import { priorityLevelConfigurations } from '../apis/flowcontrol/priority-level-configuration.ts';
 import { ingresses } from '../apis/networking/ingress.ts';
@@ -46,16 +51,21 @@ import { clusterRoleBindings } from '../apis/rbac/cluster-role-binding.ts';
 import { roles } from '../apis/rbac/role.ts';
 import { roleBindings } from '../apis/rbac/role-binding.ts';
 import { deviceClasses } from '../apis/resource/device-class.ts';
+import { deviceTaintRules } from '../apis/resource/device-taint-rule.ts';
 import { resourceClaims } from '../apis/resource/resource-claim.ts';
 import { resourceClaimTemplates } from '../apis/resource/resource-claim-template.ts';
+import { resourcePoolStatusRequests } from '../apis/resource/resource-pool-status-request.ts';
 import { resourceSlices } from '../apis/resource/resource-slice.ts';
+import { podGroups } from '../apis/scheduling/pod-group.ts';
 import { priorityClasses } from '../apis/scheduling/priority-class.ts';
+import { workloads } from '../apis/scheduling/workload.ts';
 import { csiDrivers } from '../apis/storage/csi-driver.ts';
 import { csiNodes } from '../apis/storage/csi-node.ts';
 import { csiStorageCapacities } from '../apis/storage/csi-storage-capacity.ts';
 import { storageClasses } from '../apis/storage/storage-class.ts';
 import { volumeAttachments } from '../apis/storage/volume-attachment.ts';
 import { volumeAttributesClasses } from '../apis/storage/volume-attributes-class.ts';
+import { storageVersionMigrations } from '../apis/storagemigration/storage-version-migration.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 
 /** Kinds that are the same in every server, by group. */
@@ -89,6 +99,8 @@ const KINDS: readonly ResourceDefinition[] = [
   jobs,
   certificateSigningRequests,
   leases,
+  leaseCandidates,
+  storageVersions,
   endpointSlices,
   flowSchemas,
   priorityLevelConfigurations,
@@ -104,8 +116,10 @@ const KINDS: readonly ResourceDefinition[] = [
   roles,
   roleBindings,
   deviceClasses,
+  deviceTaintRules,
   resourceClaims,
   resourceClaimTemplates,
+  resourcePoolStatusRequests,
   resourceSlices,
   priorityClasses,
   csiDrivers,
@@ -114,6 +128,15 @@ const KINDS: readonly ResourceDefinition[] = [
   storageClasses,
   volumeAttachments,
   volumeAttributesClasses,
+];
+
+/** Kinds that are there only with their feature. */
+const GATED_KINDS: readonly (readonly [ApiFeature, ResourceDefinition])[] = [
+  ['ClusterTrustBundle', clusterTrustBundles],
+  ['PodCertificateRequest', podCertificateRequests],
+  ['StorageVersionMigrator', storageVersionMigrations],
+  ['GenericWorkload', podGroups],
+  ['GenericWorkload', workloads],
 ];
 
 export interface KindOptions {
@@ -125,6 +148,7 @@ export interface KindOptions {
 /** All of them, with those that need something of the server they stand in. */
 export const kubeKinds = ({ allocators, eventTtlSeconds }: KindOptions): ResourceDefinition[] => [
   ...KINDS,
+  ...GATED_KINDS.filter(([feature]) => isFeatureOn(feature)).map(([, definition]) => definition),
   defineServices(serviceAllocation(allocators)),
   defineCoreEvents(eventTtlSeconds),
   defineEvents(eventTtlSeconds),

@@ -1,8 +1,7 @@
 import { localSubjectAccessReview, selfSubjectAccessReview, selfSubjectRulesReview, subjectAccessReview } from '../apis/authorization/access-reviews.ts';
 import { type TokenReader, selfSubjectReview, tokenReview } from '../apis/authentication/reviews.ts';
-import { builtInApiVersions } from '../apis/api-versions.ts';
+import { type IsServed, builtInApiVersions } from '../apis/api-versions.ts';
 import { defineResource } from '../apis/define.ts';
-import type { GroupVersionFacts } from '../apis/facts/resources.ts';
 import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { Handler } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
@@ -24,8 +23,7 @@ export interface KubeOptions {
   readToken: TokenReader;
   bootstrap: BootstrapOptions;
   componentStatuses: ResourceStore;
-  /** Which group-versions are on: those on by default, as --runtime-config changes them. */
-  isServed: (facts: GroupVersionFacts) => boolean;
+  isServed: IsServed;
 }
 
 /** The middle of the chain: every built-in group but the two that the other servers own. */

@@ -25,12 +25,11 @@ const DELETE: DeleteOptions = { dryRun: false, gracePeriodSeconds: undefined, pr
 /** The stores of the chain, as code inside the process uses them. Resources join as their servers install them. */
 export class InProcessClient implements Client {
   readonly #clients = new Map<string, StoreClient<ApiObject>>();
-  readonly #listeners = new Set<(resource: ResourceIdentity) => void>();
+  readonly #listeners = new Set<() => void>();
 
   add(store: ResourceStore): void {
-    const client = new StoreClient(store);
-    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, client);
-    for (const listener of this.#listeners) listener(client.identity);
+    this.#clients.set(`${store.definition.group}/${store.definition.plural}`, new StoreClient(store));
+    for (const listener of this.#listeners) listener();
   }
 
   resource<T extends ApiObject>(group: string, plural: string, fieldManager?: string): ResourceClient<T> {
@@ -43,7 +42,7 @@ export class InProcessClient implements Client {
     return Array.from(this.#clients.values(), ({ identity }) => identity);
   }
 
-  onInstalled(listener: (resource: ResourceIdentity) => void): () => void {
+  onResourcesChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -53,6 +52,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   readonly informer: Informer<T>;
   readonly #store: ResourceStore<T>;
   readonly #write: WriteOptions;
+  #identity: ResourceIdentity | undefined;
 
   constructor(store: ResourceStore<T>, write = WRITE, informer: Informer<T> = new StoreInformer(store)) {
     this.#store = store;
@@ -61,8 +61,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   }
 
   get identity(): ResourceIdentity {
-    const { group, version, plural, kind, namespaced, verbs, served } = this.#store.definition;
-    return { group, version, plural, kind, namespaced, verbs, apiVersions: served.map((one) => apiVersionOf(one.group, one.version)) };
+    return (this.#identity ??= identityOf(this.#store));
   }
 
   /** The same for another field manager. */
@@ -103,6 +102,11 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   async delete(namespace: string, name: string, choices: DeleteChoices = {}): Promise<void> {
     await this.#store.delete(CONTEXT, namespace, name, { ...DELETE, ...choices, raw: choices });
   }
+}
+
+function identityOf<T extends ApiObject>({ definition }: ResourceStore<T>): ResourceIdentity {
+  const { group, version, plural, kind, namespaced, verbs, served } = definition;
+  return { group, version, plural, kind, namespaced, verbs, apiVersions: served.map((one) => apiVersionOf(one.group, one.version)) };
 }
 
 /** Reads the store's cache, which is told of a change before the change is acknowledged. */

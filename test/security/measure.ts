@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { platform } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerProcess } from '../support/server.ts';
 
 /** What one request did to everybody else. */
@@ -26,7 +27,7 @@ export async function stallOf(server: ServerProcess, work: () => Promise<unknown
       const startMs = performance.now();
       await prober.expect(200, { path: '/livez' });
       waitMs = Math.max(waitMs, performance.now() - startMs);
-      await new Promise((resolve) => setImmediate(resolve));
+      await delay(5);
     }
   })();
   const before = mainThreadMs(server);

@@ -16,6 +16,8 @@ export interface ServerOptions {
   port?: number;
   /** Beside the ones that every test server has; a later one wins. */
   flags?: readonly string[];
+  /** Default: true. Not beside --authorization-config, which takes the mode's place. */
+  hasAuthorizationMode?: boolean;
 }
 
 export interface Exit {
@@ -105,7 +107,7 @@ export class ServerProcess extends CommandProcess {
   readonly dataDir: string;
   #port = 0;
 
-  constructor({ storage = 'memory', dataDir = temporaryFolder(), port = 0, flags = [] }: ServerOptions) {
+  constructor({ storage = 'memory', dataDir = temporaryFolder(), port = 0, flags = [], hasAuthorizationMode = true }: ServerOptions) {
     super([
       'serve',
       `--storage-backend=${storage}`,
@@ -113,7 +115,7 @@ export class ServerProcess extends CommandProcess {
       `--secure-port=${port}`,
       '--bind-address=127.0.0.1',
       `--token-auth-file=${TOKENS_FILE}`,
-      '--authorization-mode=Node,RBAC',
+      ...(hasAuthorizationMode ? ['--authorization-mode=Node,RBAC'] : []),
       '--service-cluster-ip-range=10.0.0.0/16',
       '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
       '--endpoint-reconciler-type=none',

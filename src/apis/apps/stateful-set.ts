@@ -8,6 +8,7 @@ import { roundToThousandths } from '../core/pod/resource-lists.ts';
 import { defineResource } from '../define.ts';
 import type { RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetSpec, StatefulSetUpdateStrategy } from '../facts/types/apps-v1.ts';
 import type { PersistentVolumeClaim, PodTemplateSpec } from '../facts/types/core-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { validateAnnotations } from '../../registry/metadata.ts';
 import { validateClaimSpec } from '../validation/claim-spec.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
@@ -75,7 +76,7 @@ interface SpecOptions {
 const updateRules: UpdateRules<StatefulSet> = {
   prepareForUpdate({ spec }, old) {
     dropGatedTemplateFields(spec.template, old.spec.template);
-    if (old.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined) dropMaxUnavailable(spec);
+    dropMaxUnavailable(spec, old.spec);
   },
   validateUpdate({ metadata, spec }, old, errors) {
     validateFinalizerNames(metadata, errors);
@@ -149,7 +150,9 @@ function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy): void {
     strategy.type = ROLLING_UPDATE;
     strategy.rollingUpdate ??= {};
   }
-  if (strategy.type === ROLLING_UPDATE && strategy.rollingUpdate) strategy.rollingUpdate.partition ??= 0;
+  if (strategy.type !== ROLLING_UPDATE || !strategy.rollingUpdate) return;
+  strategy.rollingUpdate.partition ??= 0;
+  if (isFeatureOn('MaxUnavailableStatefulSet')) strategy.rollingUpdate.maxUnavailable ??= 1;
 }
 
 /** Its type is written into it, as it was when these were objects of their own (kubernetes/kubernetes#87583). */
@@ -171,9 +174,9 @@ function fractionWarnings({ spec: { resources } }: PersistentVolumeClaim, path: 
   });
 }
 
-/** The gate MaxUnavailableStatefulSet is off. */
-function dropMaxUnavailable({ updateStrategy }: StatefulSetSpec): void {
-  if (updateStrategy.rollingUpdate) delete updateStrategy.rollingUpdate.maxUnavailable;
+function dropMaxUnavailable({ updateStrategy: { rollingUpdate } }: StatefulSetSpec, old?: StatefulSetSpec): void {
+  if (isFeatureOn('MaxUnavailableStatefulSet') || old?.updateStrategy.rollingUpdate?.maxUnavailable !== undefined) return;
+  if (rollingUpdate) delete rollingUpdate.maxUnavailable;
 }
 
 function fixedPart(spec: StatefulSetSpec): object {

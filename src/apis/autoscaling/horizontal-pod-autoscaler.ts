@@ -7,6 +7,7 @@ import type {
   HorizontalPodAutoscalerBehavior,
   HorizontalPodAutoscalerSpec,
 } from '../facts/types/autoscaling-v2.ts';
+import { isFeatureOn } from '../features.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { targetsCell } from './metric-targets.ts';
@@ -86,8 +87,7 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
 
 function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutoscalerSpec | undefined, errors: FieldErrors): void {
   const { minReplicas, maxReplicas } = spec;
-  // The gate HPAScaleToZero is off; who has had zero keeps it.
-  const lowest = old?.minReplicas === 0 ? 0 : 1;
+  const lowest = isFeatureOn('HPAScaleToZero') || old?.minReplicas === 0 ? 0 : 1;
   if (minReplicas !== undefined && minReplicas < lowest) errors.at('minReplicas').invalid(minReplicas, `must be greater than or equal to ${lowest}`);
   const most = errors.at('maxReplicas');
   if (maxReplicas === 0) most.required('must be set and greater than 0');

@@ -46,6 +46,18 @@ export function certificateRequestProblem(pem: string): string | undefined {
   }
 }
 
+/** A request in DER: whose key it is for, and whether that key has signed it. Undefined where it is none. */
+export function readCertificateRequest(der: Buffer): { publicKey: KeyObject; isSigned: boolean } | undefined {
+  try {
+    const request = readRequest(der);
+    const publicKey = typeof request === 'string' ? undefined : readPublicKey(request.publicKey);
+    return publicKey && { publicKey, isSigned: signatureProblem(request) === undefined };
+  } catch (error) {
+    if (error instanceof DerError) return undefined;
+    throw error;
+  }
+}
+
 interface SignedRequest {
   /** What is signed. */
   content: Buffer;
@@ -96,7 +108,8 @@ function isSigned({ content, signature }: SignedRequest, key: KeyObject, { isPss
   }
 }
 
-function readPublicKey(der: Buffer): KeyObject | undefined {
+/** A key in SubjectPublicKeyInfo; undefined where it is none, or of a kind that nobody knows. */
+export function readPublicKey(der: Buffer): KeyObject | undefined {
   try {
     return createPublicKey({ key: der, format: 'der', type: 'spki' });
   } catch {

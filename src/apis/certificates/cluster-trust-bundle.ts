@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { subdomainName } from '../../util/names.ts';
 import { pemBlocks } from '../../util/pem.ts';
 import { defineResource } from '../define.ts';
 import type { ClusterTrustBundle } from '../facts/types/certificates-v1beta1.ts';
@@ -8,6 +7,7 @@ import { sameInVersion } from '../same-in-version.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateSignerName } from '../validation/signer-name.ts';
+import { trustBundleNameErrors } from '../validation/trust-bundle-name.ts';
 
 const ALPHA_DEPRECATION = 'certificates.k8s.io/v1alpha1 ClusterTrustBundle is deprecated in v1.34+, unavailable in v1.37+';
 const BUNDLE_MAX_BYTES = 1024 * 1024;
@@ -23,8 +23,8 @@ export const clusterTrustBundles = defineResource<ClusterTrustBundle>('certifica
   validatesWhole: 'before',
   validate({ metadata, spec: { signerName = '', trustBundle } }, errors, old) {
     const { name = '', generateName = '' } = metadata;
-    if (generateName !== '') for (const error of nameErrors(signerName, generateName, true)) errors.at('metadata', 'generateName').invalid(generateName, error);
-    for (const error of nameErrors(signerName, name, false)) errors.at('metadata', 'name').invalid(name, error);
+    if (generateName !== '') for (const error of trustBundleNameErrors(signerName, generateName, true)) errors.at('metadata', 'generateName').invalid(generateName, error);
+    for (const error of trustBundleNameErrors(signerName, name, false)) errors.at('metadata', 'name').invalid(name, error);
     validateFinalizerNames(metadata, errors);
     if (signerName !== '') validateSignerName(signerName, errors.at('spec', 'signerName'));
     if (trustBundle !== old?.spec.trustBundle) validateTrustBundle(trustBundle, errors.at('spec', 'trustBundle'));
@@ -37,16 +37,6 @@ export const clusterTrustBundles = defineResource<ClusterTrustBundle>('certifica
   selectable: { 'spec.signerName': ({ spec }) => spec.signerName ?? '' },
   cells: { SignerName: ({ spec }) => spec.signerName || '<none>' },
 });
-
-/** A signer's bundles are named for it: `example.com:signer:x`. */
-function nameErrors(signerName: string, name: string, isPrefix: boolean): string[] {
-  if (signerName === '') {
-    return name.includes(':') ? ['ClusterTrustBundle without signer name must not have ":" in its name'] : subdomainName(name, isPrefix);
-  }
-  const prefix = `${signerName.replaceAll('/', ':')}:`;
-  if (!name.startsWith(prefix)) return [`ClusterTrustBundle for signerName ${signerName} must be named with prefix ${prefix}`];
-  return subdomainName(name.slice(prefix.length), isPrefix);
-}
 
 function validateTrustBundle(bundle: string, errors: FieldErrors): void {
   if (Buffer.byteLength(bundle) > BUNDLE_MAX_BYTES) return errors.tooLong(BUNDLE_MAX_BYTES);

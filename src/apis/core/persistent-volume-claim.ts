@@ -4,6 +4,7 @@ import { qualifiedNameErrors } from '../../util/names.ts';
 import { compareQuantities, parseQuantity, quantityAt } from '../../util/quantity.ts';
 import { defineResource } from '../define.ts';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from '../facts/types/core-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { validateClaimSpec } from '../validation/claim-spec.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
@@ -85,10 +86,10 @@ const namesApiGroup = ({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec)
 
 /**
  * What the volume is filled from stands in two fields, an old one for claims and snapshots, a new one for anything: one is copied from the other
- * (KEP-1495). References into other namespaces are behind a gate that is off, CrossNamespaceVolumeDataSource.
+ * (KEP-1495).
  */
 function settleDataSources(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec | undefined): void {
-  if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
+  if (!isFeatureOn('CrossNamespaceVolumeDataSource') && spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
   const hadSource = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
   if (!hadSource && !spec.dataSourceRef && !isClassicSource(spec)) delete spec.dataSource;
   mirrorDataSources(spec);

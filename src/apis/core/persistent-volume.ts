@@ -10,6 +10,7 @@ import type {
   PersistentVolumeSpec,
   VolumeNodeAffinity,
 } from '../facts/types/core-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { deprecatedNodeLabel } from '../validation/deprecated-node-labels.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
@@ -88,7 +89,7 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
     validateVolumeSpec(volume.spec, volume.metadata.name ?? '', errors.at('spec'), { old: old.spec });
     validateSourceKept(volume.spec, old.spec, errors.at('spec', 'persistentvolumesource'));
     validateUnchanged(volume.spec.volumeMode, old.spec.volumeMode, errors.at('volumeMode'));
-    if (old.spec.nodeAffinity) validateAffinityKept(volume.spec.nodeAffinity, old.spec.nodeAffinity, errors.at('nodeAffinity'));
+    if (old.spec.nodeAffinity && !isFeatureOn('MutablePVNodeAffinity')) validateAffinityKept(volume.spec.nodeAffinity, old.spec.nodeAffinity, errors.at('nodeAffinity'));
     const isDropped = old.spec.volumeAttributesClassName !== undefined && volume.spec.volumeAttributesClassName === undefined;
     if (isDropped) errors.at('spec', 'volumeAttributesClassName').forbidden('update from non-nil value to nil is forbidden');
   },

@@ -21,9 +21,8 @@ const NODES_OF_ONE =
   'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
 const NODES_NOT_ALLOWED = '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
 const ONE_VALUE = 'exactly one value must be specified';
-const VALUES = ['int', 'bool', 'string', 'version'] as const;
+const VALUES = ['int', 'bool', 'string', 'version', 'ints', 'bools', 'strings', 'versions'] as const;
 
-/** semver.org, item by item: one expression over the whole would have to backtrack. */
 const ATTRIBUTE: InternalFields = [
   ['IntValue', 'int'],
   ['BoolValue', 'bool'],
@@ -68,17 +67,20 @@ function validateNodes({ nodeName, nodeSelector, allNodes }: Device, errors: Fie
   else if (given.length > 1) errors.invalid(`{${given.join(', ')}}`, NODES_OF_ONE);
 }
 
-/** Lists of values are gone by now: their gate is off. */
 function validateAttribute(attribute: DeviceAttribute, errors: FieldErrors): void {
-  const { string, version } = attribute;
+  const { string, version, strings = [], versions = [] } = attribute;
   if (string !== undefined) validateLength(string, errors.at('string'));
-  if (version !== undefined) {
-    if (!parseSemanticVersion(version)) errors.at('version').invalid(version, 'must be a string compatible with semver.org spec 2.0.0');
-    validateLength(version, errors.at('version'));
-  }
+  if (version !== undefined) validateVersion(version, errors.at('version'));
+  for (const [index, item] of strings.entries()) validateLength(item, errors.at('strings').index(index));
+  for (const [index, item] of versions.entries()) validateVersion(item, errors.at('versions').index(index));
   const given = VALUES.filter((field) => attribute[field] !== undefined).length;
   if (given === 0) errors.invalid('', ONE_VALUE);
   else if (given > 1) errors.invalid(internalForm(attribute, ATTRIBUTE), ONE_VALUE);
+}
+
+function validateVersion(version: string, errors: FieldErrors): void {
+  if (!parseSemanticVersion(version)) errors.invalid(version, 'must be a string compatible with semver.org spec 2.0.0');
+  validateLength(version, errors);
 }
 
 function validateLength(value: string, errors: FieldErrors): void {

@@ -1,7 +1,8 @@
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { timeOf } from '../../util/time.ts';
 import { defineResource } from '../define.ts';
-import type { Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';
+import type { Device, DeviceAttribute, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
@@ -21,8 +22,8 @@ export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/
   default: fillDefaults,
   alsoServed: betaVersions<ResourceSlice>('ResourceSlice', fillDefaults, flattenDevices, nestDevices),
   generation: 'spec',
-  prepareForCreate: dropGated,
-  prepareForUpdate: dropGated,
+  prepareForCreate: (slice) => dropDisabled(slice),
+  prepareForUpdate: (slice, old) => dropDisabled(slice, old),
 
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);
@@ -49,15 +50,18 @@ function fillDefaults({ spec }: ResourceSlice): void {
   for (const taint of (spec.devices ?? []).flatMap(({ taints = [] }) => taints)) taint.timeAdded ??= now;
 }
 
-/** Fields of gates that are off by default: DRANodeAllocatableResources, DRAListTypeAttributes. */
-function dropGated({ spec }: ResourceSlice): void {
-  for (const device of spec.devices ?? []) {
-    delete device.nodeAllocatableResourceMappings;
-    for (const attribute of Object.values(device.attributes ?? {})) {
-      for (const field of ['ints', 'bools', 'strings', 'versions'] as const) delete attribute[field];
-    }
-  }
+/** What its feature does not allow goes, unless some device had it. */
+function dropDisabled({ spec }: ResourceSlice, old?: ResourceSlice): void {
+  if (!isFeatureOn('DRANodeAllocatableResources') && !devicesOf(old).some(({ nodeAllocatableResourceMappings }) => nodeAllocatableResourceMappings))
+    for (const device of spec.devices ?? []) delete device.nodeAllocatableResourceMappings;
+  if (!isFeatureOn('DRAListTypeAttributes') && !attributesOf(old).some((attribute) => LIST_VALUES.some((field) => attribute[field])))
+    for (const attribute of attributesOf({ spec })) for (const field of LIST_VALUES) delete attribute[field];
 }
+
+const LIST_VALUES = ['ints', 'bools', 'strings', 'versions'] as const;
+const devicesOf = (slice: Pick<ResourceSlice, 'spec'> | undefined): readonly Device[] => slice?.spec.devices ?? [];
+const attributesOf = (slice: Pick<ResourceSlice, 'spec'> | undefined): DeviceAttribute[] =>
+  devicesOf(slice).flatMap(({ attributes = {} }) => Object.values(attributes));
 
 function validateSpec(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefined, errors: FieldErrors): void {
   validateDriverName(spec.driver, errors.at('driver'));

@@ -2,6 +2,7 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { defineResource } from '../define.ts';
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../facts/types/storage-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { validateOptionalChoice } from '../validation/choice.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
@@ -26,14 +27,14 @@ export const csiDrivers = defineResource<CSIDriver>('storage.k8s.io/v1/csidriver
     if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent'];
     spec.requiresRepublish ??= false;
     spec.seLinuxMount ??= false;
+    if (isFeatureOn('VolumeLimitScaling')) spec.preventPodSchedulingIfMissing ??= false;
   },
-  /** VolumeLimitScaling, which has this field, is off. */
   prepareForCreate({ spec }) {
-    delete spec.preventPodSchedulingIfMissing;
+    if (!isFeatureOn('VolumeLimitScaling')) delete spec.preventPodSchedulingIfMissing;
   },
   /** Counted from nothing: a new one has no generation. */
   prepareForUpdate({ metadata, spec }, old) {
-    if (old.spec.preventPodSchedulingIfMissing === undefined) delete spec.preventPodSchedulingIfMissing;
+    if (!isFeatureOn('VolumeLimitScaling') && old.spec.preventPodSchedulingIfMissing === undefined) delete spec.preventPodSchedulingIfMissing;
     if (!equalJson(spec, old.spec)) metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
 

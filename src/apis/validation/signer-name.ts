@@ -18,6 +18,12 @@ export function validateSignerName(name: string, errors: FieldErrors): void {
   if (Buffer.byteLength(name) > MAX_BYTES) errors.tooLong(MAX_BYTES);
 }
 
+/** Whether it is one of Kubernetes' own. */
+export function isKubernetesSigner(name: string): boolean {
+  const domain = name.split('/', 1)[0]!;
+  return domain === 'kubernetes.io' || domain.endsWith('.kubernetes.io');
+}
+
 /** One bad label is told of; more would say the same. */
 function validateFirstWrong(segment: string, labels: readonly string[], rule: (label: string) => string[], errors: FieldErrors): void {
   for (const label of labels) {

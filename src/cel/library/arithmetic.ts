@@ -78,7 +78,7 @@ const sameTypes = (id: string, type: CelType): ReturnType<typeof overload> => ov
 const comparison = (name: string, word: string, accepts: (order: number) => boolean): FunctionDeclaration => ({
   name,
   overloads: COMPARED.map(([suffix, left, right]) => overload(`${word}_${suffix}`, [left, right], BOOL)),
-  call: ordering(name, accepts) as FunctionDeclaration['call'],
+  call: ordering(name, accepts),
 });
 
 const COMPARED: readonly [suffix: string, left: CelType, right: CelType][] = [
@@ -112,7 +112,7 @@ export const ARITHMETIC: readonly FunctionDeclaration[] = [
       sameTypes('add_string', STRING),
       sameTypes('add_uint64', UINT),
     ],
-    call: add as FunctionDeclaration['call'],
+    call: add,
   },
   {
     name: '_-_',
@@ -124,27 +124,27 @@ export const ARITHMETIC: readonly FunctionDeclaration[] = [
       overload('subtract_timestamp_timestamp', [TIMESTAMP, TIMESTAMP], DURATION),
       sameTypes('subtract_uint64', UINT),
     ],
-    call: numeric('_-_', subtractInts, subtractUints, (a, b) => a - b, subtractOthers) as FunctionDeclaration['call'],
+    call: numeric('_-_', subtractInts, subtractUints, (a, b) => a - b, subtractOthers),
   },
   {
     name: '_*_',
     overloads: [sameTypes('multiply_double', DOUBLE), sameTypes('multiply_int64', INT), sameTypes('multiply_uint64', UINT)],
-    call: numeric('_*_', multiplyInts, multiplyUints, (a, b) => a * b) as FunctionDeclaration['call'],
+    call: numeric('_*_', multiplyInts, multiplyUints, (a, b) => a * b),
   },
   {
     name: '_/_',
     overloads: [sameTypes('divide_double', DOUBLE), sameTypes('divide_int64', INT), sameTypes('divide_uint64', UINT)],
-    call: numeric('_/_', divideInts, divideUints, (a, b) => a / b) as FunctionDeclaration['call'],
+    call: numeric('_/_', divideInts, divideUints, (a, b) => a / b),
   },
   {
     name: '_%_',
     overloads: [sameTypes('modulo_int64', INT), sameTypes('modulo_uint64', UINT)],
-    call: numeric('_%_', moduloInts, moduloUints, undefined) as FunctionDeclaration['call'],
+    call: numeric('_%_', moduloInts, moduloUints, undefined),
   },
   {
     name: NEGATE,
     overloads: [overload('negate_double', [DOUBLE], DOUBLE), overload('negate_int64', [INT], INT)],
-    call: negate as FunctionDeclaration['call'],
+    call: negate,
   },
   comparison('_<_', 'less', (order) => order < 0),
   comparison('_<=_', 'less_equals', (order) => order <= 0),

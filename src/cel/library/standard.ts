@@ -52,12 +52,12 @@ const OPERATORS: readonly FunctionDeclaration[] = [
   {
     name: operators.IN,
     overloads: [overload('in_list', [A, LIST_OF_A], BOOL), overload('in_map', [A, MAP_OF_AB], BOOL)],
-    call: isIn as FunctionDeclaration['call'],
+    call: isIn,
   },
   {
     name: 'size',
     overloads: [...sizes('bytes', BYTES), ...sizes('list', LIST_OF_A), ...sizes('map', MAP_OF_AB), ...sizes('string', STRING)],
-    call: size as FunctionDeclaration['call'],
+    call: size,
   },
 ];
 
@@ -76,8 +76,8 @@ const WORDS = new Map<CelType, string>([
 ]);
 
 const CONVERSIONS: readonly FunctionDeclaration[] = [
-  { name: 'type', overloads: [overload('type', [A], typeType(A))], call: (value) => convert(value!, TYPE) },
-  { name: 'dyn', overloads: [overload('to_dyn', [A], DYN)], call: (value) => value! },
+  { name: 'type', overloads: [overload('type', [A], typeType(A))], call: (value) => convert(value, TYPE) },
+  { name: 'dyn', overloads: [overload('to_dyn', [A], DYN)], call: (value) => value },
   conversion(BOOL, 'bool', [['bool', BOOL], ['string', STRING]]),
   conversion(BYTES, 'bytes', [['bytes', BYTES], ['string', STRING]]),
   conversion(DOUBLE, 'double', [['double', DOUBLE], ['int64', INT], ['string', STRING], ['uint64', UINT]]),
@@ -119,7 +119,7 @@ const TEXTS: readonly FunctionDeclaration[] = [
   {
     name: 'matches',
     overloads: [overload('matches', [STRING, STRING], BOOL), member('matches_string', [STRING, STRING], BOOL)],
-    call: matches as FunctionDeclaration['call'],
+    call: matches,
     specialize(constants) {
       const regexp = constantPattern(constants, 1);
       if (regexp === undefined || regexp instanceof CelError) return regexp;
@@ -129,7 +129,7 @@ const TEXTS: readonly FunctionDeclaration[] = [
 ];
 
 /** A part of a moment, in UTC or in a zone. */
-function timestampPart(name: string, word: string, read: (clock: WallClock) => number): Overload[] {
+function timestampPart(word: string, read: (clock: WallClock) => number): Overload[] {
   const inZone = (moment: CelTimestamp, zone: string): CelValue => {
     const clock = wallClock(moment, zone);
     return clock instanceof CelError ? clock : read(clock);
@@ -144,16 +144,16 @@ const durationPart = (word: string, unitNanoseconds: bigint): Overload =>
   member(`duration_to_${word}`, [DURATION], INT, ({ nanoseconds }: CelDuration) => canonicalInt(nanoseconds / unitNanoseconds));
 
 const TIMES: readonly FunctionDeclaration[] = [
-  fn('getFullYear', ...timestampPart('getFullYear', 'year', (clock) => clock.year)),
-  fn('getMonth', ...timestampPart('getMonth', 'month', (clock) => clock.month)),
-  fn('getDayOfYear', ...timestampPart('getDayOfYear', 'day_of_year', (clock) => clock.dayOfYear)),
-  fn('getDayOfMonth', ...timestampPart('getDayOfMonth', 'day_of_month', (clock) => clock.day - 1)),
-  fn('getDate', ...timestampPart('getDate', 'day_of_month_1_based', (clock) => clock.day)),
-  fn('getDayOfWeek', ...timestampPart('getDayOfWeek', 'day_of_week', (clock) => clock.dayOfWeek)),
-  fn('getHours', ...timestampPart('getHours', 'hours', (clock) => clock.hours), durationPart('hours', 3_600_000_000_000n)),
-  fn('getMinutes', ...timestampPart('getMinutes', 'minutes', (clock) => clock.minutes), durationPart('minutes', 60_000_000_000n)),
-  fn('getSeconds', ...timestampPart('getSeconds', 'seconds', (clock) => clock.seconds), durationPart('seconds', 1_000_000_000n)),
-  fn('getMilliseconds', ...timestampPart('getMilliseconds', 'milliseconds', (clock) => clock.milliseconds), durationPart('milliseconds', 1_000_000n)),
+  fn('getFullYear', ...timestampPart('year', (clock) => clock.year)),
+  fn('getMonth', ...timestampPart('month', (clock) => clock.month)),
+  fn('getDayOfYear', ...timestampPart('day_of_year', (clock) => clock.dayOfYear)),
+  fn('getDayOfMonth', ...timestampPart('day_of_month', (clock) => clock.day - 1)),
+  fn('getDate', ...timestampPart('day_of_month_1_based', (clock) => clock.day)),
+  fn('getDayOfWeek', ...timestampPart('day_of_week', (clock) => clock.dayOfWeek)),
+  fn('getHours', ...timestampPart('hours', (clock) => clock.hours), durationPart('hours', 3_600_000_000_000n)),
+  fn('getMinutes', ...timestampPart('minutes', (clock) => clock.minutes), durationPart('minutes', 60_000_000_000n)),
+  fn('getSeconds', ...timestampPart('seconds', (clock) => clock.seconds), durationPart('seconds', 1_000_000_000n)),
+  fn('getMilliseconds', ...timestampPart('milliseconds', (clock) => clock.milliseconds), durationPart('milliseconds', 1_000_000n)),
 ];
 
 export const STANDARD_LIBRARY: Library = { functions: [...OPERATORS, ...ARITHMETIC, ...CONVERSIONS, ...TEXTS, ...TIMES] };

@@ -4,7 +4,7 @@ import type { Review } from '../../registry/review-store.ts';
 import type { ResourceStore } from '../../registry/store.ts';
 import { badRequest, conflict, unknownError } from '../../util/errors.ts';
 import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
-import { setPodCondition } from './pod-condition.ts';
+import { setPodCondition } from '../../apis/core/pod/conditions.ts';
 import { success } from './success.ts';
 
 /** POST pods/binding: a scheduler says where a pod is to run (pkg/registry/core/pod/storage/storage.go BindingREST). */

@@ -7,7 +7,7 @@ import type { DeleteOptions, ResourceStore } from '../../registry/store.ts';
 import { badRequest, conflict, invalid, isApiError, unknownError } from '../../util/errors.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { allowsUnreadyPod, budgetsOf, spendDisruption, stillProcessed } from './disruption-budget.ts';
-import { isPodReady, setPodCondition } from './pod-condition.ts';
+import { isPodReady, setPodCondition } from '../../apis/core/pod/conditions.ts';
 import { success } from './success.ts';
 
 /** How often the pod may change under an eviction that does not depend on a budget. */

@@ -56,7 +56,7 @@ function validateContainers(context: PodContext, errors: FieldErrors): void {
     validateContainer(container, context, at);
     if (names.has(container.name)) at.at('name').duplicate(container.name);
     names.add(container.name);
-    validateHandlers(container, at, context.spec.terminationGracePeriodSeconds);
+    validateHandlers(container, at, context.spec);
     validateRestartPolicy(container, at);
   }
   validateHostPorts(containers, errors);
@@ -72,7 +72,7 @@ function validateInitContainers(context: PodContext, errors: FieldErrors): void 
     else if (container.name !== '') names.add(container.name);
     // They run one by one, so each may have the ports of the others.
     validateHostPorts([container], errors);
-    if (isSidecar(container)) validateHandlers(container, at, context.spec.terminationGracePeriodSeconds);
+    if (isSidecar(container)) validateHandlers(container, at, context.spec);
     else validateRunsOnce(container, at, context.rules);
   }
 }

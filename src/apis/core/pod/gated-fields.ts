@@ -1,17 +1,20 @@
 import type { PodSpec, PodStatus, Volume, VolumeProjection } from '../../facts/types/core-v1.ts';
+import { isFeatureOn } from '../../features.ts';
 import { containersOf } from './containers-of.ts';
 
+const PROJECTIONS = [
+  ['ClusterTrustBundleProjection', 'clusterTrustBundle'],
+  ['PodCertificateRequest', 'podCertificate'],
+] as const;
+
 /**
- * Fields of features that v1.36 has off by default. A client may send them, and they are taken out, unless the object has them already
+ * Fields of features that are off. A client may send them, and they are taken out, unless the object has them already
  * (pkg/api/pod dropDisabledFields, dropDisabledPodStatusFields).
  */
 export function dropGatedSpecFields(spec: PodSpec, old: PodSpec | undefined): void {
-  // GenericWorkload
-  if (spec.schedulingGroup && !old?.schedulingGroup) delete spec.schedulingGroup;
-  // ClusterTrustBundleProjection, PodCertificateRequest
-  for (const source of ['clusterTrustBundle', 'podCertificate'] as const) if (!hasProjection(old, source)) dropProjection(spec, source);
-  // ContainerStopSignals
-  if (!old || !hasStopSignal(old)) dropStopSignals(spec);
+  if (spec.schedulingGroup && !old?.schedulingGroup && !isFeatureOn('GenericWorkload')) delete spec.schedulingGroup;
+  for (const [feature, source] of PROJECTIONS) if (!isFeatureOn(feature) && !hasProjection(old, source)) dropProjection(spec, source);
+  if (!isFeatureOn('ContainerStopSignals') && (!old || !hasStopSignal(old))) dropStopSignals(spec);
 }
 
 type Projection = keyof VolumeProjection;
@@ -39,10 +42,9 @@ function dropStopSignals(spec: PodSpec): void {
 const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 
 export function dropGatedStatusFields(status: PodStatus, old: PodStatus): void {
-  // DRANodeAllocatableResources
-  if (!old.nodeAllocatableResourceClaimStatuses) delete status.nodeAllocatableResourceClaimStatuses;
-  // ImageVolumeWithDigest
-  if (!mountStatuses(old).some(({ volumeStatus }) => volumeStatus)) for (const mount of mountStatuses(status)) delete mount.volumeStatus;
+  if (!isFeatureOn('DRANodeAllocatableResources') && !old.nodeAllocatableResourceClaimStatuses) delete status.nodeAllocatableResourceClaimStatuses;
+  if (!isFeatureOn('ImageVolumeWithDigest') && !mountStatuses(old).some(({ volumeStatus }) => volumeStatus))
+    for (const mount of mountStatuses(status)) delete mount.volumeStatus;
 }
 
 const mountStatuses = (status: PodStatus) => STATUS_LISTS.flatMap((list) => (status[list] ?? []).flatMap(({ volumeMounts }) => volumeMounts ?? []));

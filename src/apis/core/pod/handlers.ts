@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { patternError } from '../../../util/names.ts';
-import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe, ProbeHandler } from '../../facts/types/core-v1.ts';
+import type { HTTPGetAction, Lifecycle, LifecycleHandler, PodOS, PodSpec, Probe, ProbeHandler } from '../../facts/types/core-v1.ts';
 import { validateNonNegative } from '../../validation/non-negative.ts';
 import { validatePortNumber, validatePortNumberOrName } from '../../validation/ports.ts';
 import type { AnyContainer } from './containers-of.ts';
@@ -12,6 +12,17 @@ const SCHEMES = ['HTTP', 'HTTPS'];
 const HEADER_NAME = /^[-A-Za-z0-9]+$/;
 const HEADER_NAME_WRONG = patternError("a valid HTTP header must consist of alphanumeric characters or '-'", '[-A-Za-z0-9]+', 'X-Header-Name');
 const COUNTS = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'] as const;
+
+const numbered = (from: number, to: number, prefix: string): string[] => Array.from({ length: to - from + 1 }, (_, index) => `${prefix}${from + index}`);
+const LINUX_SIGNALS = [
+  ...'ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2'.split(' '),
+  ...'VTALRM WINCH XCPU XFSZ RTMIN RTMAX'.split(' '),
+  ...numbered(1, 15, 'RTMIN+'),
+  ...numbered(1, 14, 'RTMAX-'),
+]
+  .map((name) => `SIG${name}`)
+  .toSorted();
+const WINDOWS_SIGNALS = ['SIGKILL', 'SIGTERM'];
 
 /** In the order in which they are checked; the first one counts. */
 const HANDLERS: { [K in keyof Handler]-?: (action: NonNullable<Handler[K]>, errors: FieldErrors, graceSeconds: number | undefined) => void } = {
@@ -55,16 +66,24 @@ function validateProbe(probe: Probe, errors: FieldErrors, graceSeconds: number |
 }
 
 /** The lifecycle and probes of a container that runs on: a regular one or a sidecar. */
-export function validateHandlers(container: AnyContainer, errors: FieldErrors, graceSeconds: number | undefined): void {
-  if (container.lifecycle) validateLifecycle(container.lifecycle, errors.at('lifecycle'), graceSeconds);
+export function validateHandlers(container: AnyContainer, errors: FieldErrors, { terminationGracePeriodSeconds: graceSeconds, os }: PodSpec): void {
+  if (container.lifecycle) validateLifecycle(container.lifecycle, errors.at('lifecycle'), graceSeconds, os);
   if (container.livenessProbe) validateOnceSuccessful(container.livenessProbe, errors.at('livenessProbe'), graceSeconds);
   if (container.readinessProbe) validateReadiness(container.readinessProbe, errors.at('readinessProbe'), graceSeconds);
   if (container.startupProbe) validateOnceSuccessful(container.startupProbe, errors.at('startupProbe'), graceSeconds);
 }
 
-function validateLifecycle({ postStart, preStop }: Lifecycle, errors: FieldErrors, graceSeconds: number | undefined): void {
+function validateLifecycle(lifecycle: Lifecycle, errors: FieldErrors, graceSeconds: number | undefined, os: PodOS | undefined): void {
+  const { postStart, preStop, stopSignal } = lifecycle;
   if (postStart) validateHandler(postStart, errors.at('postStart'), graceSeconds);
   if (preStop) validateHandler(preStop, errors.at('preStop'), graceSeconds);
+  if (stopSignal !== undefined) validateStopSignal(stopSignal, os, errors.at('stopSignal'));
+}
+
+function validateStopSignal(signal: string, os: PodOS | undefined, errors: FieldErrors): void {
+  if (!os) return errors.forbidden('may not be set for containers with empty `spec.os.name`');
+  const supported = os.name === 'windows' ? WINDOWS_SIGNALS : os.name === 'linux' ? LINUX_SIGNALS : undefined;
+  if (supported && !supported.includes(signal)) errors.notSupported(signal, supported);
 }
 
 /** A liveness or startup probe: one success is all that it can mean. */

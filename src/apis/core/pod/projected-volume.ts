@@ -9,6 +9,7 @@ import type {
 import { validateUnreservedPath } from '../../validation/local-path.ts';
 import { validateDownwardApiFile } from './downward-api.ts';
 import type { PodRules } from './rules.ts';
+import { type Claim, validatePodCertificate, validateTrustBundle } from './projected-certificates.ts';
 import { requireFields, validateFileMode, validateKeyToPath } from './volume-sources.ts';
 
 const MIN_TOKEN_SECONDS = 10 * 60;
@@ -18,7 +19,7 @@ const MAX_TOKEN_SECONDS = 2 ** 32;
 export function validateProjectedVolume({ defaultMode, sources }: ProjectedVolumeSource, errors: FieldErrors, rules: PodRules): void {
   validateFileMode(defaultMode, errors.at('defaultMode'));
   const paths = new Set<string>();
-  const claim = (path: string, shown: string): void => {
+  const claim: Claim = (path, shown = path) => {
     if (path === '') return;
     if (paths.has(path)) errors.invalid(shown, 'conflicting duplicate paths');
     else paths.add(path);
@@ -29,14 +30,16 @@ export function validateProjectedVolume({ defaultMode, sources }: ProjectedVolum
     if (source.configMap) validateKeys(source.configMap, at.at('configMap'), claim);
     for (const file of source.downwardAPI?.items ?? []) {
       validateDownwardApiFile(file, at.at('downwardAPI'));
-      claim(file.path, file.path);
+      claim(file.path);
     }
     if (source.serviceAccountToken) validateToken(source.serviceAccountToken, at.at('serviceAccountToken'), errors.at('path'), rules);
+    if (source.clusterTrustBundle) validateTrustBundle(source.clusterTrustBundle, at.at('clusterTrustBundle'), claim);
+    if (source.podCertificate) validatePodCertificate(source.podCertificate, at.at('podCertificate'), claim);
     if (countSources(source) > 1) at.forbidden('may not specify more than 1 volume type per source');
   }
 }
 
-function validateKeys(projection: SecretProjection | ConfigMapProjection, errors: FieldErrors, claim: (path: string, shown: string) => void): void {
+function validateKeys(projection: SecretProjection | ConfigMapProjection, errors: FieldErrors, claim: Claim): void {
   requireFields(projection, ['name'], errors);
   for (const [index, item] of (projection.items ?? []).entries()) {
     validateKeyToPath(item, errors.at('items').index(index));
@@ -51,5 +54,4 @@ function validateToken({ expirationSeconds = 0, path }: ServiceAccountTokenProje
   else if (!rules.allowsNonLocalTokenPath) validateUnreservedPath(path, pathErrors);
 }
 
-const countSources = (source: VolumeProjection): number =>
-  [source.secret, source.configMap, source.downwardAPI, source.serviceAccountToken].filter((part) => part !== undefined).length;
+const countSources = (source: VolumeProjection): number => Object.values(source).filter((part) => part !== undefined).length;

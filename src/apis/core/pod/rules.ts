@@ -1,6 +1,7 @@
 import { FieldErrors } from '../../../util/field-errors.ts';
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import type { PodSpec } from '../../facts/types/core-v1.ts';
+import { isFeatureOn } from '../../features.ts';
 import { isDivisibleHugePages, isHugePages } from '../../validation/resource-names.ts';
 import { validateUnreservedPath } from '../../validation/local-path.ts';
 import { hasInvalidAffinityValues, hasInvalidNodeAffinityValues } from './affinity.ts';
@@ -11,7 +12,7 @@ import { hasInvalidMatchLabelKeys, hasInvalidSpreadSelectors } from './topology-
 
 /**
  * What is let pass in a pod's spec. Everything is false for a new one; an old one that has what later versions forbid may keep it, so that it can be
- * updated at all (pkg/api/pod GetValidationOptionsFromPodSpecAndMeta, with the feature gates as v1.36 sets them).
+ * updated at all (pkg/api/pod GetValidationOptionsFromPodSpecAndMeta). What features let pass, they let pass for all.
  */
 export interface PodRules {
   /** A Pod itself, and not a template. */
@@ -48,10 +49,15 @@ const STRICT: PodRules = {
   allowsTolerationComparison: false,
   allowsRestartOnInitResize: false,
 };
-const STRICT_FOR_PODS: PodRules = { ...STRICT, isPod: true };
+
+const featureRules = (): Pick<PodRules, 'allowsHostNetworkWithUserNamespace' | 'allowsTolerationComparison'> => ({
+  allowsHostNetworkWithUserNamespace: isFeatureOn('UserNamespacesHostNetworkSupport'),
+  allowsTolerationComparison: isFeatureOn('TaintTolerationComparisonOperators'),
+});
 
 export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | undefined, isPod = false): PodRules {
-  if (!old) return isPod ? STRICT_FOR_PODS : STRICT;
+  const features = featureRules();
+  if (!old) return { ...STRICT, isPod, ...features };
   const hasUserNamespace = old.hostUsers === false;
   return {
     isPod,
@@ -63,10 +69,11 @@ export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | und
     judgesLabelKeysAsBefore: hasInvalidMatchLabelKeys(old.topologySpreadConstraints),
     allowsNonLocalTokenPath: hasNonLocalTokenPath(old),
     allowsHostSysctls: hasHostSysctls(old),
-    allowsHostNetworkWithUserNamespace: hasUserNamespace && old.hostNetwork === true,
+    allowsHostNetworkWithUserNamespace: features.allowsHostNetworkWithUserNamespace || (hasUserNamespace && old.hostNetwork === true),
     allowsVolumeDevicesWithUserNamespace: hasUserNamespace && [...containersOf(old)].some(({ volumeDevices }) => volumeDevices !== undefined),
     allowsAnySelinuxChangePolicy: old.securityContext?.seLinuxChangePolicy !== undefined,
-    allowsTolerationComparison: (old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
+    allowsTolerationComparison:
+      features.allowsTolerationComparison || (old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
     allowsRestartOnInitResize: (old.initContainers ?? []).some(
       (container) => !isSidecar(container) && (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer'),
     ),

@@ -2,7 +2,7 @@ import { validateLabels } from '../../../registry/metadata.ts';
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors, subdomainName } from '../../../util/names.ts';
-import type { HostAlias, PodResourceClaim, PodSchedulingGate, PodSpec, Volume } from '../../facts/types/core-v1.ts';
+import type { HostAlias, PodResourceClaim, PodSchedulingGate, PodSchedulingGroup, PodSpec, Volume } from '../../facts/types/core-v1.ts';
 import { validateChoice, validateOptionalChoice } from '../../validation/choice.ts';
 import { validateLegacyIp } from '../../validation/ip-address.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';
@@ -60,7 +60,13 @@ export function validatePodSpec(spec: PodSpec, metadata: ObjectMeta | undefined,
   if (spec.preemptionPolicy !== undefined) validateChoice(spec.preemptionPolicy, PREEMPTION_POLICIES, errors.at('preemptionPolicy'));
   if (spec.overhead) validateOverhead(spec.overhead, errors.at('overhead'), rules);
   if (spec.os) validateOs(spec, errors);
+  if (spec.schedulingGroup) validateSchedulingGroup(spec.schedulingGroup, errors.at('schedulingGroup', 'podGroupName'));
   validateFileVolumes(spec, errors);
+}
+
+function validateSchedulingGroup({ podGroupName }: PodSchedulingGroup, errors: FieldErrors): void {
+  if (podGroupName === undefined) errors.invalid(null, 'must specify one of: `podGroupName`');
+  else validateName(podGroupName, errors);
 }
 
 function validateResourceClaims(claims: readonly PodResourceClaim[], metadata: ObjectMeta | undefined, errors: FieldErrors): void {

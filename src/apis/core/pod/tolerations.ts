@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import { type FieldErrors, quote } from '../../../util/field-errors.ts';
 import { labelValueErrors } from '../../../util/names.ts';
 import type { Toleration } from '../../facts/types/core-v1.ts';
 import { validateLabelKey } from '../../validation/label-key.ts';
@@ -40,9 +40,26 @@ function validateOperator(
       return;
     case 'Lt':
     case 'Gt':
-      if (!allowsTolerationComparison) at.notSupported(operator, ['Equal', 'Exists', 'Lt', 'Gt']);
+      if (allowsTolerationComparison) validateInteger(value, errors.at('value'));
+      else at.notSupported(operator, ['Equal', 'Exists', 'Lt', 'Gt']);
       return;
     default:
       at.notSupported(operator, ['Equal', 'Exists']);
   }
+}
+
+const INT64_MAX = 2n ** 63n - 1n;
+
+function validateInteger(value: string, errors: FieldErrors): void {
+  if (value === '') errors.invalid(value, 'must be non-empty');
+  else if (!/^(?:0|-?[1-9][0-9]*)$/.test(value)) errors.invalid(value, 'must be a valid decimal integer in canonical form');
+  const problem = parseIntProblem(value);
+  if (problem !== undefined) errors.invalid(value, `strconv.ParseInt: parsing ${quote(value)}: ${problem}`);
+}
+
+/** What Go's parser of integers has against it. */
+function parseIntProblem(value: string): string | undefined {
+  if (!/^[+-]?[0-9]+$/.test(value)) return 'invalid syntax';
+  const number = BigInt(value.replace('+', ''));
+  return number > INT64_MAX || number < -INT64_MAX - 1n ? 'value out of range' : undefined;
 }

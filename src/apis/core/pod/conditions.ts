@@ -1,8 +1,8 @@
-import type { Pod, PodCondition } from '../../apis/facts/types/core-v1.ts';
-import { timeOf } from '../../util/time.ts';
+import type { Pod, PodCondition } from '../../facts/types/core-v1.ts';
+import { timeOf } from '../../../util/time.ts';
 
 /** Sets a condition, in its place where the pod has one of the type; its time of transition moves only with its status (pkg/api/pod/util.go). */
-export function setPodCondition(pod: Pod, condition: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>, now: Date): void {
+export function setPodCondition(pod: Pod, condition: Omit<PodCondition, 'lastProbeTime' | 'lastTransitionTime'>, now: Date): void {
   const conditions = pod.status.conditions ?? [];
   const old = conditions.find(({ type }) => type === condition.type);
   const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : timeOf(now);

@@ -1,0 +1,105 @@
+import type { AuditBackend, AuditObserver } from './backend.ts';
+import type { AuditEvent } from './event.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+export interface BatchOptions {
+  /** Events that may wait; more are lost. */
+  bufferSize: number;
+  maxBatchSize: number;
+  /** How long events wait for company. */
+  maxWaitMs: number;
+  throttle: { perSecond: number; burst: number } | undefined;
+  /** How many batches may be on their way at once: 1 where order matters. Upstream has no limit, and runs out of memory behind a dead webhook. */
+  maxInFlight: number;
+  sleep?: (durationMs: number) => Promise<void>;
+}
+
+const BATCHES_A_TURN = 50;
+
+const sleepFor = (durationMs: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, durationMs));
+
+/**
+ * Requests do not wait for their events, which go in batches (apiserver/plugin/pkg/audit/buffered).
+ *
+ *     process → [queue ≤ bufferSize] → a batch when full, or old → throttle → ≤ maxInFlight on their way → backend
+ */
+export class BatchingBackend implements AuditBackend {
+  readonly #backend: AuditBackend;
+  readonly #options: BatchOptions;
+  readonly #observer: AuditObserver;
+  readonly #throttle: TokenBucket | undefined;
+  readonly #sleep: (durationMs: number) => Promise<void>;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #queue: AuditEvent[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** What waits in the queue is old enough to leave, be it a whole batch or not. */
+  #isDue = false;
+  #sending: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(backend: AuditBackend, options: BatchOptions, observer: AuditObserver) {
+    this.#backend = backend;
+    this.#options = options;
+    this.#observer = observer;
+    this.#throttle = options.throttle && new TokenBucket(options.throttle.perSecond, options.throttle.burst);
+    this.#sleep = options.sleep ?? sleepFor;
+  }
+
+  process(events: readonly AuditEvent[]): boolean {
+    const room = this.#isClosed ? 0 : this.#options.bufferSize - this.#queue.length;
+    this.#queue.push(...events.slice(0, room));
+    if (events.length > room) this.#observer.onError('buffered', this.#isClosed ? 'audit backend shut down' : 'audit buffer queue blocked', events.slice(room));
+    this.#schedule();
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#isDue = true;
+    this.#schedule();
+    while (this.#sending !== undefined) await this.#sending;
+    await Promise.all(this.#inFlight);
+    await this.#backend.close();
+  }
+
+  #schedule(): void {
+    if (this.#sending !== undefined || this.#queue.length === 0) return;
+    if (this.#isDue || this.#queue.length >= this.#options.maxBatchSize) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#sending = this.#send().finally(() => {
+        this.#sending = undefined;
+        this.#schedule();
+      });
+    } else {
+      this.#timer ??= setTimeout(() => this.#onOld(), this.#options.maxWaitMs).unref();
+    }
+  }
+
+  #onOld(): void {
+    this.#timer = undefined;
+    this.#isDue = true;
+    this.#schedule();
+  }
+
+  async #send(): Promise<void> {
+    const { maxBatchSize, maxInFlight } = this.#options;
+    for (let sent = 0; this.#queue.length >= maxBatchSize || (this.#isDue && this.#queue.length > 0); sent++) {
+      // Requests go first: the one that filled the batch, and others in between.
+      if (sent % BATCHES_A_TURN === 0) await new Promise(setImmediate);
+      if (this.#inFlight.size >= maxInFlight) await Promise.race(this.#inFlight);
+      const waitMs = this.#throttle?.take() ?? 0;
+      if (waitMs > 0) await this.#sleep(waitMs);
+      const batch = this.#queue.splice(0, maxBatchSize);
+      if (this.#queue.length === 0 && !this.#isClosed) this.#isDue = false;
+      this.#hand(batch);
+    }
+  }
+
+  #hand(batch: AuditEvent[]): void {
+    const stored = this.#backend.process(batch);
+    if (!(stored instanceof Promise)) return;
+    const done = stored.finally(() => this.#inFlight.delete(done));
+    this.#inFlight.add(done);
+  }
+}

@@ -1,0 +1,87 @@
+import { stringifyJson } from '../util/json.ts';
+import type { User } from '../util/user.ts';
+import type { AuditEvent, EventStatus, ObjectReference } from './event.ts';
+
+const EVENT_HEAD = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",';
+const LIST_HEAD = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[';
+
+/** A line of the log: as Go's encoder writes an Event, with its line end. */
+export const encodeEvent = (event: AuditEvent): string => `${EVENT_HEAD}${membersOf(event)}}\n`;
+
+/** The body that webhooks are sent. */
+export const encodeEventList = (events: readonly AuditEvent[]): string => `${LIST_HEAD}${events.map((event) => `{${membersOf(event)}}`).join(',')}]}\n`;
+
+export const encodedSizeBytes = (event: AuditEvent): number => Buffer.byteLength(encodeEvent(event));
+
+/** Kept as long as the event: its size, the log and the webhook each ask for it. */
+const members = new WeakMap<AuditEvent, string>();
+
+function membersOf(event: AuditEvent): string {
+  let text = members.get(event);
+  if (text === undefined) members.set(event, (text = writeMembers(event)));
+  return text;
+}
+
+/** In the order of upstream's struct. Written piece by piece, since most of it is the same for all events of a request or a user. */
+function writeMembers(event: AuditEvent): string {
+  let text = `"level":"${event.level}","auditID":${stringOf(event.auditId)},"stage":"${event.stage}","requestURI":${stringOf(event.requestUri)}`;
+  text += `,"verb":${stringOf(event.verb)},"user":${event.user === undefined ? '{}' : userOf(event.user)}`;
+  if (event.impersonatedUser !== undefined) text += `,"impersonatedUser":${userOf(event.impersonatedUser)}`;
+  if (event.impersonationConstraint !== '') text += `,"authenticationMetadata":{"impersonationConstraint":${stringOf(event.impersonationConstraint)}}`;
+  if (event.sourceIps.length > 0) text += `,"sourceIPs":["${event.sourceIps.join('","')}"]`;
+  if (event.userAgent !== '') text += `,"userAgent":${stringOf(event.userAgent)}`;
+  if (event.objectRef !== undefined) text += `,"objectRef":{${referenceOf(event.objectRef)}}`;
+  if (event.responseStatus !== undefined) text += `,"responseStatus":{"metadata":{}${statusOf(event.responseStatus)}}`;
+  if (event.requestObject !== undefined) text += `,"requestObject":${event.requestObject}`;
+  if (event.responseObject !== undefined) text += `,"responseObject":${event.responseObject.toString()}`;
+  text += `,"requestReceivedTimestamp":"${event.receivedAt}","stageTimestamp":"${event.stageAt}"`;
+  if (event.annotations.size > 0) text += `,"annotations":{${annotationsOf(event.annotations)}}`;
+  return text;
+}
+
+/** What JSON writes as it is, and Go's encoder too. */
+const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/;
+const stringOf = (text: string): string => (PLAIN.test(text) ? `"${text}"` : stringifyJson(text));
+
+const users = new WeakMap<User, string>();
+
+function userOf(user: User): string {
+  const known = users.get(user);
+  if (known !== undefined) return known;
+  const { name, uid, groups, extra } = user;
+  const sortedExtra = Object.entries(extra ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const fields: string[] = [];
+  if (name !== '') fields.push(`"username":${stringOf(name)}`);
+  if (uid) fields.push(`"uid":${stringOf(uid)}`);
+  if (groups.length > 0) fields.push(`"groups":[${groups.map(stringOf).join(',')}]`);
+  if (sortedExtra.length > 0) fields.push(`"extra":{${sortedExtra.map(([key, values]) => `${stringOf(key)}:[${values.map(stringOf).join(',')}]`).join(',')}}`);
+  const text = `{${fields.join(',')}}`;
+  users.set(user, text);
+  return text;
+}
+
+const REFERENCE_FIELDS = ['resource', 'namespace', 'name', 'uid', 'apiGroup', 'apiVersion', 'resourceVersion', 'subresource'] as const;
+
+function referenceOf(reference: ObjectReference): string {
+  let text = '';
+  for (const field of REFERENCE_FIELDS) {
+    const value = reference[field];
+    if (value !== '') text += `${text === '' ? '' : ','}"${field}":${stringOf(value)}`;
+  }
+  return text;
+}
+
+function statusOf({ status, message, reason, details, code }: EventStatus): string {
+  let text = '';
+  if (status) text += `,"status":${stringOf(status)}`;
+  if (message) text += `,"message":${stringOf(message)}`;
+  if (reason) text += `,"reason":${stringOf(reason)}`;
+  if (details) text += `,"details":${stringifyJson(details)}`;
+  if (code) text += `,"code":${code}`;
+  return text;
+}
+
+function annotationsOf(annotations: ReadonlyMap<string, string>): string {
+  const keys = [...annotations.keys()].sort();
+  return keys.map((key) => `${stringOf(key)}:${stringOf(annotations.get(key)!)}`).join(',');
+}

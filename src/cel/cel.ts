@@ -1,0 +1,87 @@
+import { check } from './checker.ts';
+import type { CostEstimate, SizeEstimator } from './cost/estimate.ts';
+import { estimateCost } from './cost/estimate.ts';
+import type { CheckedExpr } from './checker.ts';
+import type { Environment } from './environment.ts';
+import { Cancelled, type Activation, type Evaluator, type Frame } from './frame.ts';
+import { parse } from './parser.ts';
+import { PlanError, planExpression } from './planner.ts';
+import { CelErrors, Source } from './source.ts';
+import type { CelType } from './types.ts';
+import { validateLiterals } from './validators.ts';
+import { CelError, type CelValue } from './values.ts';
+
+/** The default limit of one evaluation (apiserver/pkg/apis/cel PerCallLimit). */
+export const DEFAULT_COST_LIMIT = 1_000_000;
+
+export interface EvaluationOptions {
+  /** Units that this evaluation may cost. */
+  costLimit?: number;
+  /** Asked every hundred iterations of comprehensions; true ends the evaluation. */
+  isInterrupted?: () => boolean;
+}
+
+/** What an evaluation came to. */
+export interface Evaluation {
+  /** An error where the expression has no value for these variables. */
+  readonly value: CelValue;
+  /** Undefined unless the evaluation was cut off; `value` is then the error that upstream words for it. */
+  readonly cancelled: Cancelled['reason'] | undefined;
+  /** Units that were spent. */
+  readonly cost: number;
+}
+
+/** An expression, compiled once and evaluated as often as wanted. */
+export interface Program {
+  readonly text: string;
+  /** What it evaluates to, as far as that is known. */
+  readonly resultType: CelType;
+  /** The checked expression, for those who look into it. */
+  readonly checked: CheckedExpr;
+  /** Never throws for what an expression or its data can do. */
+  evaluate(activation: Activation, options?: EvaluationOptions): Evaluation;
+  /** The least and the most that an evaluation can cost; `sizes` knows how large variables can be. */
+  estimateCost(sizes: SizeEstimator): CostEstimate;
+}
+
+/** Throws CelErrors, with positions, for texts that do not parse or check; PlanError for constant parts that cannot be evaluated. */
+export function compile(text: string, environment: Environment): Program {
+  const source = new Source(text);
+  const parsed = parse(source, environment);
+  if (parsed.issues.length > 0) throw new CelErrors(source, parsed.issues);
+  const { checked, issues } = check(parsed.expr, environment);
+  if (issues.length > 0) throw new CelErrors(source, issues);
+  const complaints = validateLiterals(checked, environment);
+  if (complaints.length > 0) throw new CelErrors(source, complaints);
+  const { evaluate, localCount } = planExpression(checked, environment);
+  return {
+    text,
+    checked,
+    resultType: checked.types.get(checked.expr)!,
+    evaluate: (activation, options) => run(evaluate, localCount, activation, options),
+    estimateCost: (sizes) => estimateCost(checked, sizes),
+  };
+}
+
+function run(evaluate: Evaluator, localCount: number, variables: Activation, options: EvaluationOptions = {}): Evaluation {
+  const frame: Frame = {
+    variables,
+    locals: localCount === 0 ? NO_LOCALS : Array.from({ length: localCount }, () => undefined),
+    cost: 0,
+    costLimit: options.costLimit ?? DEFAULT_COST_LIMIT,
+    iterations: 0,
+    isInterrupted: options.isInterrupted,
+  };
+  try {
+    return { value: evaluate(frame), cancelled: undefined, cost: frame.cost };
+  } catch (error) {
+    if (error instanceof Cancelled) return { value: new CelError(error.message), cancelled: error.reason, cost: frame.cost };
+    // A text or a list that outgrows what the platform can hold.
+    if (error instanceof RangeError) return { value: new CelError(`internal error: ${error.message}`), cancelled: undefined, cost: frame.cost };
+    throw error;
+  }
+}
+
+const NO_LOCALS: (CelValue | undefined)[] = [];
+
+export { PlanError };

@@ -1,0 +1,29 @@
+import type { Client } from '../client/client.ts';
+import { keepAggregatedRoles } from './cluster-roles.ts';
+import type { Controller } from './controller.ts';
+import { collectGarbage } from './garbage-collector.ts';
+import type { ControllerName } from './names.ts';
+import { keepNamespacesFinalized } from './namespaces.ts';
+import { collectPods } from './pod-termination.ts';
+import { type RootCaOptions, keepRootCa } from './root-ca.ts';
+import { keepServiceAccounts } from './service-accounts.ts';
+
+/** All but the signal, which the server gives to the hooks. */
+export type ControllersOptions = Omit<RootCaOptions, 'signal'>;
+
+const CONTROLLERS: Record<ControllerName, Controller<RootCaOptions>> = {
+  'serviceaccount-controller': keepServiceAccounts,
+  'root-ca-certificate-publisher-controller': keepRootCa,
+  'clusterrole-aggregation-controller': keepAggregatedRoles,
+  'namespace-controller': keepNamespacesFinalized,
+  'garbage-collector-controller': collectGarbage,
+  'pod-garbage-collector-controller': collectPods,
+};
+
+/** What a cluster without a controller manager needs in order to be of use, as work for a server to begin once it listens. */
+export const controllerHooks = (client: Client, names: readonly ControllerName[], options: ControllersOptions) =>
+  names.map((name) => ({
+    name: `start-${name}`,
+    // A signal of its own, so that the server's does not gather a listener for everything that a controller follows.
+    run: (signal: AbortSignal): Promise<void> => CONTROLLERS[name](client, { ...options, signal: AbortSignal.any([signal]) }),
+  }));

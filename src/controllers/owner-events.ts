@@ -1,0 +1,29 @@
+import type { Event } from '../apis/facts/types/core-v1.ts';
+import { type OwnerReference, apiVersionOf } from '../util/api-object.ts';
+import { timeOf } from '../util/time.ts';
+import type { Place } from './ownership-graph.ts';
+
+const COMPONENT = 'garbage-collector-controller';
+
+/** Tells of an owner that is in another namespace than the object that names it. */
+export function invalidNamespaceEvent({ resource, namespace, name, uid }: Place, owner: OwnerReference, now: Date): Event {
+  const identity = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}]`;
+  // Upstream names events after their object and the nanosecond in hexadecimal.
+  const moment = (BigInt(now.getTime()) * 1_000_000n).toString(16);
+  return {
+    kind: 'Event',
+    apiVersion: 'v1',
+    metadata: { name: `${name}.${moment}`, namespace },
+    involvedObject: { kind: resource.kind, apiVersion: apiVersionOf(resource.group, resource.version), namespace, name, uid },
+    reason: 'OwnerRefInvalidNamespace',
+    message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
+    source: { component: COMPONENT },
+    firstTimestamp: timeOf(now),
+    lastTimestamp: timeOf(now),
+    count: 1,
+    type: 'Warning',
+    eventTime: null,
+    reportingComponent: COMPONENT,
+    reportingInstance: '',
+  };
+}
