@@ -4,6 +4,7 @@
 //     command.cjs, .cache      the command in one file, and what V8 made of it
 //     index.js and chunks      the embeddable server
 //     descriptions.json        what `kubectl explain` shows
+//     THIRD-PARTY-LICENSES.txt of the packages in the bundles
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -64,7 +65,14 @@ writeFileSync(
   { mode: 0o755 },
 );
 writeDescriptions(join(outdir, 'descriptions.json'));
+writeLicenses(['sorted-btree', 'yaml']);
 await writeCodeCache();
+
+/** What the packages in the bundle ask to be carried with them. */
+function writeLicenses(packages) {
+  const texts = packages.map((name) => `${name}\n\n${readFileSync(join('node_modules', name, 'LICENSE'), 'utf8').trim()}\n`);
+  writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), texts.join('\n----\n\n'));
+}
 
 /** Starts the server once, so that the cache has the functions that every start runs. A server that does not start says why, and goes without. */
 async function writeCodeCache() {

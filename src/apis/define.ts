@@ -59,7 +59,15 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     ...(fillDefaults && { default: fillDefaults as (object: ApiObject) => void }),
   };
   const definition = {
-    ...{ group, version, kind, plural, singular, namespaced, shortNames, categories, verbs },
+    group,
+    version,
+    kind,
+    plural,
+    singular,
+    namespaced,
+    shortNames,
+    categories,
+    verbs,
     storagePrefix: plural,
     hasStatus: Object.hasOwn(facts.subresources, 'status'),
     returnsDeletedObject: facts.returnsDeletedObject,

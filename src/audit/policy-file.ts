@@ -12,6 +12,7 @@ import type { GroupResources, Policy, PolicyRule } from './policy.ts';
 
 const KIND = 'Policy';
 const API_VERSION = 'audit.k8s.io/v1';
+const MAX_SHOWN_CHARACTERS = 200;
 
 const groupResources = structOf('v1.GroupResources', { group: TEXT, resources: listOf(TEXT), resourceNames: listOf(TEXT) });
 const rule = structOf('v1.PolicyRule', {
@@ -83,7 +84,7 @@ function checkType(value: Json): void {
   if (!isJsonObject(value)) throw new Error("couldn't get version/kind; json parse error: the document is no object");
   const { kind = '', apiVersion = '' } = value;
   if (kind === '' && apiVersion === '') throw new UnknownVersion('unknown group version field audit.k8s.io/__internal, Kind=Policy in policy');
-  if (kind === '') throw new Error(`Object 'Kind' is missing in '${JSON.stringify(value)}'`);
+  if (kind === '') throw new Error(`Object 'Kind' is missing in '${JSON.stringify(value).slice(0, MAX_SHOWN_CHARACTERS)}'`);
   if (kind !== KIND || apiVersion !== API_VERSION) throw new Error(`no kind ${quote(String(kind))} is registered for version ${quote(String(apiVersion))}; expected ${KIND} of ${API_VERSION}`);
 }
 

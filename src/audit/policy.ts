@@ -96,7 +96,7 @@ function resourceMatcher({ group = '', resources, resourceNames }: GroupResource
   };
 }
 
-/** `pods`, `pods/log`, `*` for everything, `pods/*` for the pods and all below them, `*/scale` for every scale. */
+// `pods`, `pods/log`, `*` for everything, `pods/*` for the pods and all below them, `*/scale` for every scale.
 function matchesResource(patterns: ReadonlySet<string>, { resource, subresource }: RequestInfo): boolean {
   if (patterns.has('*') || patterns.has(`${resource}/*`)) return true;
   return subresource === '' ? patterns.has(resource) : patterns.has(`${resource}/${subresource}`) || patterns.has(`*/${subresource}`);

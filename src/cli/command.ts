@@ -115,6 +115,7 @@ It takes every flag of \`binnacle serve\` (see \`binnacle help serve\`), with th
       --secure-port 6443           or any free port, if that one is taken
       --bind-address 127.0.0.1     reachable from this machine only
       --authorization-mode RBAC    the administrator may do everything
+      --controllers '*'            what a cluster needs with no kube-controller-manager
 `;
 
 /** Read apart from the parser, whose own errors must be shown too. */

@@ -20,6 +20,7 @@ export async function startEmbedded({ dataDir, port = 0, flags = [] }: StartOpti
       'bind-address': '127.0.0.1',
       'secure-port': String(port),
       'authorization-mode': 'RBAC',
+      controllers: '*',
     });
     const logger = createLogger({ format: 'text', verbosity: cluster.options.v, minimumSeverity: cluster.options.v > 0 ? 'info' : 'error' });
     const server = await startChain(cluster.options, logger, factory);

@@ -9,6 +9,7 @@ import { openAuthentication } from './authentication.ts';
 import { openAuthorizers } from './authorization.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
+import { enabledControllerHooks } from './controllers.ts';
 import { bootstrapOptions, frontOptions } from './front-options.ts';
 import type { Logger } from './logger.ts';
 import type { ServerFactory } from './run.ts';
@@ -77,6 +78,7 @@ async function run(options: CompletedOptions, logger: Logger, { files, engine, c
     authorizers: authorizers.prepared,
     tokenIssuer: tokenIssuer(options, keys),
   });
+  chain.kube.postStartHooks.push(...enabledControllerHooks(options, client, files, logger));
   closers.push(() => chain.authorization.close());
   authorizers.follow(chain.authorization);
   await chain.synced;

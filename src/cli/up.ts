@@ -17,7 +17,7 @@ export async function up(args: readonly string[], output: Output, settings: Part
   const { options: flags, given } = parseFlags(args);
   const bindAddress = given.has('bind-address') ? flags.bindAddress : LOCAL_ADDRESS;
   const port = (await isFree(bindAddress, defaultOptions().securePort)) ? defaultOptions().securePort : 0;
-  const cluster = prepareCluster(args, { 'bind-address': LOCAL_ADDRESS, 'secure-port': String(port), 'authorization-mode': 'RBAC' });
+  const cluster = prepareCluster(args, { 'bind-address': LOCAL_ADDRESS, 'secure-port': String(port), 'authorization-mode': 'RBAC', controllers: '*' });
   const { options } = cluster;
   const logger = createLogger({
     format: options.loggingFormat === 'json' ? 'json' : 'text',

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
+import { unknownControllers } from '../controllers/names.ts';
 import { admissionPlugins } from './admission-plugins.ts';
 import { type Cidr, hostBits } from '../util/cidr.ts';
 import type { Draft } from './completion.ts';
@@ -20,6 +21,7 @@ export const validateOptions = (options: Draft): string[] => [
   ...validateAuditing(options),
   ...validateAdmission(options),
   ...validateRuntimeConfig(options),
+  ...validateControllers(options),
   ...validateMetrics(options),
   ...validateLogs(options),
   ...validateLeadership(options),
@@ -109,6 +111,9 @@ function* validateSecureServing({ securePort, http2MaxStreamsPerConnection, tlsC
 }
 
 const isKnownPlugin = (plugin: string): boolean => admissionPlugins.some(({ name }) => name === plugin);
+
+/** kube-controller-manager's words. */
+const validateControllers = ({ controllers }: Draft): string[] => unknownControllers(controllers).map((name) => `'${name}' is not in the list of known controllers`);
 
 function* validateAdmission({ admissionControl, enableAdmissionPlugins, disableAdmissionPlugins }: Draft): Generator<string> {
   if (admissionControl.length > 0 && (enableAdmissionPlugins.length > 0 || disableAdmissionPlugins.length > 0)) {

@@ -3,8 +3,8 @@ import type { Controller, ControllerOptions } from './controller.ts';
 import { keepInEveryNamespace } from './in-every-namespace.ts';
 
 export interface RootCaOptions extends ControllerOptions {
-  /** PEM: whom clients inside the cluster trust to sign this server's certificate. */
-  rootCa: string;
+  /** PEM: whom clients inside the cluster trust to sign this server's certificate. Asked once. */
+  rootCa(): string;
 }
 
 const NAME = 'kube-root-ca.crt';
@@ -12,8 +12,10 @@ const DESCRIPTION_ANNOTATION = 'kubernetes.io/description';
 const DESCRIPTION = 'The certificates by which clients inside the cluster know this API server, at kubernetes.default.svc and the address behind it. For no other use.';
 
 /** What every pod's token volume brings along (pkg/controller/certificates/rootcacertpublisher). */
-export const keepRootCa: Controller<RootCaOptions> = (client, options) =>
-  keepInEveryNamespace<ConfigMap>(client, { plural: 'configmaps', name: NAME, make: () => configMap(options.rootCa), correct: corrected(options.rootCa) }, options);
+export const keepRootCa: Controller<RootCaOptions> = (client, options) => {
+  const rootCa = options.rootCa();
+  return keepInEveryNamespace<ConfigMap>(client, { plural: 'configmaps', name: NAME, make: () => configMap(rootCa), correct: corrected(rootCa) }, options);
+};
 
 const configMap = (rootCa: string): ConfigMap => ({
   kind: 'ConfigMap',

@@ -1,5 +1,8 @@
 import type { Exchange } from '../serving/exchange.ts';
 import type { RequestContext } from '../registry/request-context.ts';
+import type { ObjectMeta } from '../util/api-object.ts';
+import type { Status } from '../util/errors.ts';
+import type { JsonObject } from '../util/json-types.ts';
 import type { User } from '../util/user.ts';
 
 /** What a request's path and method say, before anyone looks at what is installed (apiserver/pkg/endpoints/request). */
@@ -36,6 +39,23 @@ export interface ServerRequest extends RequestContext {
   readonly warnings: readonly string[];
   /** Absolute, in the clock of performance.now(); undefined for long-running requests. */
   deadlineMs: number | undefined;
+  /** Absent where nothing of the request is recorded. */
+  readonly audit?: AuditRecorder | undefined;
+}
+
+/**
+ * Takes down what a request holds and is answered with, as far as its audit level wants it (apiserver/pkg/audit). Functions given are called at once
+ * or never.
+ */
+export interface AuditRecorder {
+  /** The body's object. Its metadata says what the request is about where the path does not; `shown` makes what the event shows of it. */
+  requestObject(metadata: ObjectMeta | undefined, shown: () => JsonObject): void;
+  /** The body of a patch, as it was sent. */
+  requestPatch(patch: Buffer): void;
+  /** The answer, where that is a Status. */
+  responseStatus(status: Status): void;
+  /** The answer as JSON, whatever the client is sent. */
+  responseObject(json: () => Buffer): void;
 }
 
 /** Answers the request, or throws. What is thrown becomes a Status. */

@@ -29,8 +29,20 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
     if (namespaced) object.metadata.namespace ??= namespace;
     const { dryRun, raw } = options;
     const attributes = {
-      ...{ operation: 'CREATE' as const, group, version, resource: plural, subresource: '', kind: { group, version, kind } },
-      ...{ namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: raw, dryRun, user: context.user, context },
+      operation: 'CREATE' as const,
+      group,
+      version,
+      resource: plural,
+      subresource: '',
+      kind: { group, version, kind },
+      namespace,
+      name: object.metadata.name ?? '',
+      object,
+      oldObject: undefined,
+      options: raw,
+      dryRun,
+      user: context.user,
+      context,
     };
     recordOwnership({ definition: this.definition, context, options, now: new Date() }, object, undefined);
     await this.admission.mutate(attributes);

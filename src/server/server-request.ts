@@ -1,6 +1,7 @@
 import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import { ANONYMOUS, type User } from '../util/user.ts';
+import type { RequestAudit } from './auditor.ts';
 import { WarningRecorder } from './filters/warnings.ts';
 import { firstQueryValue, splitTarget } from './request-target.ts';
 import { TrackedExchange } from './tracked-exchange.ts';
@@ -21,6 +22,7 @@ const UNKNOWN_INFO: RequestInfo = Object.freeze({
 });
 
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
+const NO_ANNOTATIONS: ReadonlyMap<string, string> = new Map();
 
 export type FinishListener = (request: IncomingRequest) => void;
 
@@ -37,8 +39,10 @@ export class IncomingRequest implements ServerRequest {
   isLongRunning = false;
   /** It came before all paths were installed, so an unknown path is answered 503, not 404. */
   cameBeforePathsInstalled = false;
-  /** Set by the audit filter; annotations of others are not kept. */
+  /** From the start where the server audits, until the audit filter finds that nothing of this request is recorded; annotations of others are not kept. */
   isAudited = false;
+  /** Set by the audit filter, or by one that refuses the request in front of it. */
+  audit: RequestAudit | undefined = undefined;
   /** Runs while the handler is at work on a request that has a deadline. */
   deadlineTimer: NodeJS.Timeout | undefined = undefined;
 
@@ -78,7 +82,7 @@ export class IncomingRequest implements ServerRequest {
   }
 
   get auditAnnotations(): ReadonlyMap<string, string> {
-    return this.#auditAnnotations ?? new Map();
+    return this.#auditAnnotations ?? NO_ANNOTATIONS;
   }
 
   /** The first value of a key stays (apiserver/pkg/audit). */

@@ -20,6 +20,8 @@ export class TrackedExchange implements Exchange {
   /** Bytes of body, before any transfer coding; of streams, those of requests that are not long-running. */
   sentBytes = 0;
   stream: ResponseStream | undefined;
+  /** Called once, when an answer is about to leave: all of it, which then waits for what is promised, or the beginning of a stream, which does not. */
+  beforeAnswer: ((isWhole: boolean) => void | Promise<void>) | undefined;
   readonly #inner: Exchange;
   readonly #context: AnswerContext;
 
@@ -64,12 +66,16 @@ export class TrackedExchange implements Exchange {
     if (this.isAnswered) return;
     this.status = status;
     this.sentBytes = sizeOf(body);
-    this.#inner.respond(status, this.#withOwn(headers), body);
+    const all = this.#withOwn(headers);
+    const held = this.beforeAnswer?.(true);
+    if (held === undefined) this.#inner.respond(status, all, body);
+    else void held.then(() => this.#inner.respond(status, all, body));
   }
 
   startStream(status: number, headers: ResponseHeaders): ResponseStream {
     if (this.isAnswered) return DISCARDING_STREAM;
     this.status = status;
+    void this.beforeAnswer?.(false);
     this.stream = this.#inner.startStream(status, this.#withOwn(headers));
     return this.#context.isLongRunning ? this.stream : new CountedStream(this.stream, this);
   }
@@ -84,7 +90,9 @@ export class TrackedExchange implements Exchange {
   upgrade(): { socket: Duplex; head: Buffer } | undefined {
     if (this.isAnswered) return undefined;
     const taken = this.#inner.upgrade();
-    if (taken !== undefined) this.status = 101;
+    if (taken === undefined) return undefined;
+    this.status = 101;
+    void this.beforeAnswer?.(false);
     return taken;
   }
 

@@ -52,7 +52,7 @@ const reviewsOf = (marker: string): Review[] => webhook.requests.filter(({ body 
 
 async function outcome(client: ApiClient, path: string): Promise<string> {
   const answer = await client.send({ path });
-  return answer.status === 200 ? '200' : `${answer.status} ${answer.text.startsWith('{') ? (answer.json() as unknown as { message: string }).message : answer.text}`;
+  return answer.status === 200 ? '200' : `${answer.status} ${answer.text.startsWith('{') ? (answer.json() as unknown as { message: string }).message : answer.text.trimEnd()}`;
 }
 
 describe.each(['Deny', 'NoOpinion'])('webhooks of a configuration file that fail with %s', (failurePolicy) => {

@@ -28,8 +28,7 @@ beforeAll(async () => {
   const urls = Object.entries(paths).filter(([path]) => /^apis?\/.*v\d/.test(path));
   documents = await Promise.all(urls.map(([, { serverRelativeURL }]) => admin.get<OpenApi>(serverRelativeURL)));
 });
-const STATS = new Map<string, number>();
-afterAll(async () => { console.log([...STATS].sort((a,b)=>b[1]-a[1]).slice(0,60).map(([k,v])=>v+' '+k).join('\n'));
+afterAll(async () => {
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });
 
@@ -53,7 +52,6 @@ async function fuzz(next: (random: Random) => ApiRequest | Promise<ApiRequest>):
 
 async function problemOf(request: ApiRequest): Promise<string | undefined> {
   const { answer, durationMs } = await timed(request);
-  const k=`${answer.status} ${answer.text.slice(0,1)==='{' ? (JSON.parse(answer.text).message??'').replace(/"[^"]*"/g,'S').slice(0,60) : ''}`; STATS.set(k,(STATS.get(k)??0)+1);
   if (answer.status >= 500 && answer.text.includes(OWN_FAULT)) return `${answer.status}`;
   // Late on a busy machine is not late: what was is tried once more.
   if (durationMs > LATE_MS && (await timed(request)).durationMs > LATE_MS) return `after ${durationMs.toFixed(0)} ms`;

@@ -15,7 +15,8 @@ export class TestServer {
   }
 
   static async start(flags: readonly string[] = []): Promise<TestServer> {
-    const server = await startServer({ flags });
+    // Tests make what controllers would.
+    const server = await startServer({ flags: ['--controllers=', ...flags] });
     const test = new TestServer(server);
     afterAll(async () => {
       test.#admin.close();

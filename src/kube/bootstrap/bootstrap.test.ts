@@ -5,7 +5,6 @@ import { type BindingObject, RBAC_GROUP, type RoleObject } from '../../authoriza
 import { FakeClient } from '../../client/fake-client.ts';
 import { createAuthority } from '../../serving/certificates/create.ts';
 import type { ApiObject } from '../../util/api-object.ts';
-import { keepAggregatedRoles } from './cluster-role-aggregation.ts';
 import type { ControllerOptions } from './keeping.ts';
 import { type BootstrapOptions, bootstrapHooks } from './hooks.ts';
 
@@ -136,34 +135,6 @@ describe('RBAC reconciliation', () => {
     });
     await start(client);
     expect(roles.informer.get('', 'system:discovery')?.rules).toEqual([]);
-  });
-});
-
-describe('aggregated roles', () => {
-  it('are filled, through each other, and follow their parts', async () => {
-    const client = new FakeClient();
-    await start(client);
-    const roles = client.resource<RoleObject>(RBAC_GROUP, 'clusterroles');
-    expect(roles.informer.get('', 'admin')?.rules).toBeNull();
-    const options = optionsOf();
-    await keepAggregatedRoles(client, options);
-    const rulesOf = (name: string): string[] => (roles.informer.get('', name)?.rules ?? []).map((rule) => JSON.stringify(rule));
-    const parts = ['system:aggregate-to-admin', 'system:aggregate-to-edit', 'system:aggregate-to-view'].flatMap(rulesOf);
-    expect(new Set(rulesOf('admin'))).toEqual(new Set(parts));
-    expect(rulesOf('view')).toEqual(rulesOf('system:aggregate-to-view'));
-    const rule = { verbs: ['get'], apiGroups: ['stable.example.com'], resources: ['crontabs'] };
-    await roles.create('', {
-      kind: 'ClusterRole',
-      apiVersion: 'v1',
-      metadata: { name: 'crontabs', labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } },
-      rules: [rule],
-    });
-    await new Promise(setImmediate);
-    expect(rulesOf('admin')).toContain(JSON.stringify(rule));
-    await roles.delete('', 'crontabs');
-    await new Promise(setImmediate);
-    expect(rulesOf('admin')).not.toContain(JSON.stringify(rule));
-    options.stop();
   });
 });
 

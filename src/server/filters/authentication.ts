@@ -13,6 +13,8 @@ export interface AuthenticationOptions {
   audiences?: readonly string[];
   /** Lower-case names of the front proxy's headers besides the standard ones; `prefixes` end in a dash. */
   proxyHeaders?: { names: readonly string[]; prefixes: readonly string[] };
+  /** Called for a request that is about to be refused, with its credentials still on it. */
+  onRefused?: (request: IncomingRequest) => void;
   /** Told why a request was refused; the client is not. */
   onFailure?: (error: unknown, auditId: string) => void;
 }
@@ -22,13 +24,14 @@ const STANDARD_PROXY_PREFIXES = ['x-remote-extra-'];
 
 /** Finds out who asks, or answers 401. What proved it is taken off the request, so that nothing behind can log or forward it. */
 export function withAuthentication(options: AuthenticationOptions): Filter {
-  const { authenticator, metrics, audiences = [], onFailure } = options;
+  const { authenticator, metrics, audiences = [], onFailure, onRefused } = options;
   const isCredential = credentialTest(options.proxyHeaders);
 
   const refuse = (request: IncomingRequest, startMs: number, error: unknown): never => {
     metrics.recordAuthentication(error === undefined ? 'failure' : 'error', performance.now() - startMs);
     if (error !== undefined) onFailure?.(error, request.auditId);
     limitToThisRequest(request);
+    onRefused?.(request);
     throw unauthorized();
   };
   const accept = (next: RequestHandler, request: IncomingRequest, startMs: number, found: Authentication | undefined): Promise<void> | void => {

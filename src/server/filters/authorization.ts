@@ -121,4 +121,4 @@ function forbiddenMessage(user: User, info: RequestInfo): string {
 
 const HTML: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 /** No answer shall look like HTML to a browser. */
-const sanitize = (text: string): string => text.replace(/[&<>]/g, (char) => HTML[char]!);
+export const sanitize = (text: string): string => text.replace(/[&<>]/g, (char) => HTML[char]!);

@@ -22,7 +22,7 @@ export const FILTER_ORDER = [
   'cors', // --cors-allowed-origins
   'authentication',
   'tracing', // later: behind authentication, since only known clients may ask to be sampled
-  'audit', // later: sees who asks before impersonation changes it, and sets isAudited
+  'audit', // --audit-policy-file; sees who asks before impersonation changes it
   'impersonation', // is authorized itself, then replaces the user for all that follows
   'maxInFlight', // or priority and fairness
   'authorization',

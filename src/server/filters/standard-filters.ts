@@ -2,6 +2,7 @@ import type { Authorizer } from '../../registry/authorizer.ts';
 import type { InFlightRequests, OpenWatches } from '../in-flight.ts';
 import type { LifecycleSignals } from '../lifecycle.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
+import { type AuditOptions, auditRefusal, withAudit } from './audit.ts';
 import { withAuditId } from './audit-id.ts';
 import { type AuthenticationOptions, withAuthentication } from './authentication.ts';
 import { withAuthorization } from './authorization.ts';
@@ -13,6 +14,7 @@ import { withHsts } from './hsts.ts';
 import { type HttpLogEntry, withHttpLog } from './http-log.ts';
 import { withImpersonation } from './impersonation.ts';
 import { withMaxInFlight } from './max-in-flight.ts';
+import type { IncomingRequest } from '../server-request.ts';
 import type { FilterName } from './order.ts';
 import { type Fault, withPanicGuard } from './panic-guard.ts';
 import { withPathsInstalled } from './paths-installed.ts';
@@ -28,6 +30,8 @@ import type { ErrorWriter } from './write-error.ts';
 export interface StandardFilterOptions {
   authentication: Omit<AuthenticationOptions, 'metrics'>;
   authorizer: Authorizer;
+  /** Absent: nothing is recorded, at no cost. */
+  audit?: AuditOptions | undefined;
   signals: LifecycleSignals;
   requests: InFlightRequests;
   watches: OpenWatches;
@@ -47,9 +51,10 @@ export interface StandardFilterOptions {
 
 /** The filters of a server with these options; what is switched off is left out of the chain. */
 export function standardFilters(options: StandardFilterOptions): Partial<Record<FilterName, Filter>> {
-  const { metrics, signals } = options;
+  const { audit, metrics, signals } = options;
+  const onRefused = audit && ((request: IncomingRequest): void => auditRefusal(audit.auditor, request));
   return {
-    auditId: withAuditId(),
+    auditId: withAuditId({ isAuditing: audit !== undefined }),
     panicGuard: withPanicGuard(options),
     pathsInstalled: withPathsInstalled(signals.muxAndDiscoveryComplete),
     requestInfo: withRequestInfo,
@@ -60,10 +65,11 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     ...(options.goawayChance > 0 && { goaway: withGoawayChance(options.goawayChance) }),
     watchTermination: withWatchTermination(options.watches),
     waitGroup: withWaitGroup(options.requests),
-    requestDeadline: withRequestDeadline(options.requestTimeoutMs),
+    requestDeadline: withRequestDeadline(options.requestTimeoutMs, onRefused),
     timeout: withTimeout(metrics),
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
-    authentication: withAuthentication({ ...options.authentication, metrics }),
+    authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
+    ...(audit && { audit: withAudit(audit) }),
     impersonation: withImpersonation(options.authorizer),
     maxInFlight: withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),
     authorization: withAuthorization({

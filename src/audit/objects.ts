@@ -1,0 +1,39 @@
+import { JsonError } from '../util/json-parser.ts';
+import { isJsonObject, parseJson, parseOwnJson, stringifyJson } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+
+/* What events show of requests' and answers' objects. */
+
+/** The object, or list, or table, without what says who owns which field (apiserver/pkg/audit copyWithoutManagedFields). Shares the rest. */
+export function withoutManagedFields(object: JsonObject): JsonObject {
+  const { metadata, items, rows } = object;
+  const copy: JsonObject = { ...object };
+  if (isJsonObject(metadata) && 'managedFields' in metadata) {
+    const { managedFields: _managedFields, ...rest } = metadata;
+    copy.metadata = rest;
+  }
+  if (Array.isArray(items)) copy.items = items.map(eachWithout);
+  if (object.kind === 'Table' && Array.isArray(rows)) copy.rows = rows.map((row) => (isJsonObject(row) && row.object !== undefined ? { ...row, object: eachWithout(row.object) } : row));
+  return copy;
+}
+
+const eachWithout = (item: Json): Json => (isJsonObject(item) ? withoutManagedFields(item) : item);
+
+const FIELD = Buffer.from('"managedFields"');
+
+/** The same for an encoded answer. */
+export function withoutManagedFieldsOf(bytes: Buffer): Buffer {
+  if (!bytes.includes(FIELD)) return bytes;
+  const object = parseOwnJson(bytes);
+  return isJsonObject(object) ? Buffer.from(stringifyJson(withoutManagedFields(object))) : bytes;
+}
+
+/** A patch as it was sent; where it is no JSON, which an apply patch need not be, as a text, since upstream would lose the whole event. */
+export function patchAsJson(patch: Buffer): string {
+  try {
+    return stringifyJson(parseJson(patch));
+  } catch (error) {
+    if (error instanceof JsonError) return stringifyJson(patch.toString());
+    throw error;
+  }
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import type { Client } from '../client/client.ts';
+import { controllerHooks } from '../controllers/controllers.ts';
+import { enabledControllers } from '../controllers/names.ts';
+import { parseCertificates } from '../serving/certificates/pem.ts';
+import type { CompletedOptions } from './completion.ts';
+import type { Logger } from './logger.ts';
+import type { ServingFiles } from './serving-files.ts';
+
+/** What --controllers asks for. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
+export function enabledControllerHooks(options: CompletedOptions, client: Client, files: ServingFiles, logger: Logger) {
+  const names = enabledControllers(options.controllers).filter((name) => name !== 'garbage-collector-controller' || options.enableGarbageCollector);
+  return controllerHooks(client, names, {
+    report: (error) => logger.warn('A controller failed and will try again', { error }),
+    now: () => new Date(),
+    rootCa: () => rootCaOf(options, files),
+  });
+}
+
+/** PEM of whom pods are to trust: --root-ca-file, or the authority of --client-ca-file that has signed the serving certificate, or that certificate itself. */
+function rootCaOf({ rootCaFile }: CompletedOptions, { certificate, clientCa }: ServingFiles): string {
+  if (rootCaFile !== '') return readFileSync(rootCaFile, 'utf8');
+  const { certPem } = certificate.current;
+  const last = parseCertificates(certPem).at(-1)!;
+  const signer = clientCa && parseCertificates(clientCa.current).find((authority) => last.checkIssued(authority) && last.verify(authority.publicKey));
+  return signer ? signer.toString() : certPem;
+}

@@ -1,0 +1,79 @@
+import { isJsonObject } from '../../util/json.ts';
+import type { Json } from '../../util/json-types.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/**
+ * A structural schema made ready: what shapes objects (pruning, defaults, list types), without what they are judged by. Nodes are made when they are
+ * first asked for, so that a definition costs nothing until its resource is used.
+ */
+export class Structure {
+  readonly schema: JsonSchema;
+  readonly isNullable: boolean;
+  readonly isEmbeddedResource: boolean;
+  readonly keepsUnknownFields: boolean;
+  readonly #names: ReadonlySet<string>;
+  readonly #properties = new Map<string, Structure>();
+  #additional: Structure | null | undefined;
+  #items: Structure | null | undefined;
+  #hasDefaults: boolean | undefined;
+
+  constructor(schema: JsonSchema) {
+    this.schema = schema;
+    this.isNullable = schema.nullable === true;
+    this.isEmbeddedResource = schema['x-kubernetes-embedded-resource'] === true;
+    this.keepsUnknownFields = schema['x-kubernetes-preserve-unknown-fields'] === true;
+    this.#names = new Set(Object.keys(schema.properties ?? {}));
+  }
+
+  /** Null counts as none. */
+  get default(): Json | undefined {
+    return this.schema.default ?? undefined;
+  }
+
+  get propertyNames(): ReadonlySet<string> {
+    return this.#names;
+  }
+
+  property(name: string): Structure | undefined {
+    if (!this.#names.has(name)) return undefined;
+    let property = this.#properties.get(name);
+    if (property === undefined) this.#properties.set(name, (property = new Structure(this.schema.properties![name]!)));
+    return property;
+  }
+
+  /** Of keys that are no properties. `additionalProperties: true` lets them in as they are. */
+  get additional(): Structure | undefined {
+    if (this.#additional === undefined) this.#additional = structureIn(this.schema.additionalProperties);
+    return this.#additional ?? undefined;
+  }
+
+  get items(): Structure | undefined {
+    if (this.#items === undefined) this.#items = structureIn(this.schema.items);
+    return this.#items ?? undefined;
+  }
+
+  child(key: string): Structure | undefined {
+    return this.property(key) ?? this.additional;
+  }
+
+  /** Whether anything below this has a default: what has none need not be walked. */
+  get hasDefaults(): boolean {
+    return (this.#hasDefaults ??= holdsDefaults(this));
+  }
+}
+
+const ANYTHING: JsonSchema = { 'x-kubernetes-preserve-unknown-fields': true, nullable: true };
+
+function structureIn(value: unknown): Structure | null {
+  if (value === true) return new Structure(ANYTHING);
+  return isJsonObject(value as Json) ? new Structure(value as JsonSchema) : null;
+}
+
+function holdsDefaults(structure: Structure): boolean {
+  for (const name of structure.propertyNames) {
+    const property = structure.property(name)!;
+    if (property.default !== undefined || property.hasDefaults) return true;
+  }
+  const { additional, items } = structure;
+  return [additional, items].some((inner) => inner !== undefined && (inner.default !== undefined || inner.hasDefaults));
+}
