@@ -103,7 +103,12 @@ function fieldLines(encoded: string, typeName: string, schema: OpenApiSchema | u
   if (encoded === '...TypeMeta') return ['kind - string ?', 'apiVersion - string ?'];
   const inlined = /^\.\.\.(\w+):(.+)$/.exec(encoded);
   if (inlined) return [`...${inlined[1]} ${message?.[inlined[1]!]?.number ?? '-'} ${shortReference(inlined[2]!, typeName)}`];
-  const [, name, flags, protoName, goType] = /^(.*?)([*?!]*)(?:=(\w+))?(?: (.+))?$/.exec(encoded)! as unknown as [string, string, string, ...(string | undefined)[]];
+  const [, name, flags, protoName, goType] = /^(.*?)([*?!]*)(?:=(\w+))?(?: (.+))?$/.exec(encoded)! as unknown as [
+    string,
+    string,
+    string,
+    ...(string | undefined)[],
+  ];
   const property = schema?.properties?.[name];
   const proto = message?.[protoName ?? name];
   if (property === undefined && proto === undefined) throw new Error(`${typeName}.${name}: in neither OpenAPI nor protobuf`);

@@ -13,14 +13,7 @@ export const encodeEventList = (events: readonly AuditEvent[]): string => `${LIS
 
 export const encodedSizeBytes = (event: AuditEvent): number => Buffer.byteLength(encodeEvent(event));
 
-/** Kept as long as the event: its size, the log and the webhook each ask for it. */
-const members = new WeakMap<AuditEvent, string>();
-
-function membersOf(event: AuditEvent): string {
-  let text = members.get(event);
-  if (text === undefined) members.set(event, (text = writeMembers(event)));
-  return text;
-}
+const membersOf = (event: AuditEvent): string => (event.encoded ??= writeMembers(event));
 
 /** In the order of upstream's struct. Written piece by piece, since most of it is the same for all events of a request or a user. */
 function writeMembers(event: AuditEvent): string {

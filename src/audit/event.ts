@@ -34,7 +34,7 @@ export interface EventStatus {
   code?: number;
 }
 
-/** A request at one stage (audit.k8s.io/v1 Event). Never changes: backends may keep it as long as they like. */
+/** A request at one stage (audit.k8s.io/v1 Event). What it tells never changes: backends may keep it as long as they like. */
 export interface AuditEvent {
   readonly level: Level;
   readonly auditId: string;
@@ -58,4 +58,6 @@ export interface AuditEvent {
   readonly receivedAt: string;
   readonly stageAt: string;
   readonly annotations: ReadonlyMap<string, string>;
+  /** Where the encoder keeps what it made: its size, the log and the webhook each ask for it. A map beside it would cost more than the encoding. */
+  encoded: string | undefined;
 }

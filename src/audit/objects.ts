@@ -13,7 +13,8 @@ export function withoutManagedFields(object: JsonObject): JsonObject {
     copy.metadata = rest;
   }
   if (Array.isArray(items)) copy.items = items.map(eachWithout);
-  if (object.kind === 'Table' && Array.isArray(rows)) copy.rows = rows.map((row) => (isJsonObject(row) && row.object !== undefined ? { ...row, object: eachWithout(row.object) } : row));
+  if (object.kind === 'Table' && Array.isArray(rows))
+    copy.rows = rows.map((row) => (isJsonObject(row) && row.object !== undefined ? { ...row, object: eachWithout(row.object) } : row));
   return copy;
 }
 

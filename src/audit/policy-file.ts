@@ -85,7 +85,8 @@ function checkType(value: Json): void {
   const { kind = '', apiVersion = '' } = value;
   if (kind === '' && apiVersion === '') throw new UnknownVersion('unknown group version field audit.k8s.io/__internal, Kind=Policy in policy');
   if (kind === '') throw new Error(`Object 'Kind' is missing in '${JSON.stringify(value).slice(0, MAX_SHOWN_CHARACTERS)}'`);
-  if (kind !== KIND || apiVersion !== API_VERSION) throw new Error(`no kind ${quote(String(kind))} is registered for version ${quote(String(apiVersion))}; expected ${KIND} of ${API_VERSION}`);
+  if (kind !== KIND || apiVersion !== API_VERSION)
+    throw new Error(`no kind ${quote(String(kind))} is registered for version ${quote(String(apiVersion))}; expected ${KIND} of ${API_VERSION}`);
 }
 
 /** apiserver/pkg/apis/audit/validation. */
@@ -114,7 +115,8 @@ function validateUrl(url: string, errors: FieldErrors): void {
 function validateResources({ group = '', resources = [], resourceNames = [] }: GroupResources, errors: FieldErrors): void {
   const nameErrors = group === '' || group === '*' ? [] : subdomainName(group, false);
   if (nameErrors.length > 0) errors.at('group').invalid(group, nameErrors.join(','));
-  if (resourceNames.length > 0 && resources.length === 0) errors.at('resourceNames').invalid(resourceNames, 'using resourceNames requires at least one resource');
+  if (resourceNames.length > 0 && resources.length === 0)
+    errors.at('resourceNames').invalid(resourceNames, 'using resourceNames requires at least one resource');
 }
 
 function validateStages(stages: Policy['omitStages'], errors: FieldErrors): void {

@@ -172,6 +172,7 @@ export class RecordedRequest implements RequestAudit {
       receivedAt: this.#receivedAt,
       stageAt,
       annotations: new Map(auditAnnotations),
+      encoded: undefined,
     };
   }
 }

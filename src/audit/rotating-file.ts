@@ -54,7 +54,7 @@ export class RotatingFile {
     if (bytes.length > maxBytes) throw new Error(`write length ${bytes.length} exceeds maximum file size ${maxBytes}`);
     if (this.#descriptor === undefined) this.#open(bytes.length);
     else if (this.#sizeBytes + bytes.length > maxBytes) this.#rotate();
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const written = writeSync(this.#descriptor!, bytes, at);
       at += written;
       this.#sizeBytes += written;

@@ -1,4 +1,4 @@
-import { SocketAddress, isIPv6 } from 'node:net';
+import { SocketAddress, isIPv4, isIPv6 } from 'node:net';
 import type { Exchange } from '../serving/exchange.ts';
 
 /**
@@ -29,6 +29,7 @@ const MAPPED_PREFIX = '::ffff:';
 
 /** As Go prints what its lenient parser takes: zeros in front are no octal numbers, zones are not taken. */
 function canonicalIp(text: string): string | undefined {
+  if (isIPv4(text)) return text;
   const octets = IPV4.exec(text)?.slice(1).map(Number);
   if (octets) return octets.every((octet) => octet <= 255) ? octets.join('.') : undefined;
   if (!isIPv6(text) || text.includes('%')) return undefined;

@@ -35,7 +35,7 @@ function fitted(event: AuditEvent, maxEventBytes: number): SizedEvent {
   const sizeBytes = encodedSizeBytes(event);
   if (sizeBytes <= maxEventBytes || !isAtLeast(event.level, 'Request')) return { event, sizeBytes };
   const annotations = new Map(event.annotations).set(ANNOTATION, 'true');
-  const truncated: AuditEvent = { ...event, requestObject: undefined, responseObject: undefined, annotations };
+  const truncated: AuditEvent = { ...event, requestObject: undefined, responseObject: undefined, annotations, encoded: undefined };
   return { event: truncated, sizeBytes: encodedSizeBytes(truncated) };
 }
 

@@ -2,7 +2,12 @@ import type { FileReloadable } from '../serving/certificates/reload.ts';
 import { watchText } from '../serving/certificates/reload.ts';
 import { summarize } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
-import { type AnonymousConfiguration, type AuthenticationConfiguration, type JwtConfiguration, parseAuthenticationConfiguration } from './authentication-configuration.ts';
+import {
+  type AnonymousConfiguration,
+  type AuthenticationConfiguration,
+  type JwtConfiguration,
+  parseAuthenticationConfiguration,
+} from './authentication-configuration.ts';
 import { type ValidationOptions, validateAuthenticationConfiguration } from './validate-configuration.ts';
 
 /** `--authentication-config`, read and found valid; changes of the file are followed. */

@@ -10,14 +10,21 @@ export type ClaimReader = (claims: JsonObject) => User;
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
 /** What a configuration that was found valid says (apiserver/plugin/pkg/authenticator/token/oidc). Mappings come first, then the rules, as upstream has it. */
-export function claimReader({ claimMappings = {}, claimValidationRules = [], userValidationRules = [] }: JwtConfiguration, compile: ExpressionCompiler): ClaimReader {
+export function claimReader(
+  { claimMappings = {}, claimValidationRules = [], userValidationRules = [] }: JwtConfiguration,
+  compile: ExpressionCompiler,
+): ClaimReader {
   const username = usernameMapping(claimMappings, compile);
   const groups = groupsMapping(claimMappings, compile);
   const uid = uidMapping(claimMappings, compile);
   const extra = extraMapping(claimMappings, compile);
   const required = claimValidationRules.filter(({ claim }) => claim).map(({ claim, requiredValue = '' }) => ({ claim: claim!, requiredValue }));
-  const claimRules = claimValidationRules.flatMap(({ expression, message = '' }) => (expression ? [{ text: expression, message, holds: compile(expression, 'claims', 'bool') }] : []));
-  const userRules = userValidationRules.flatMap(({ expression, message = '' }) => (expression ? [{ text: expression, message, holds: compile(expression, 'user', 'bool') }] : []));
+  const claimRules = claimValidationRules.flatMap(({ expression, message = '' }) =>
+    expression ? [{ text: expression, message, holds: compile(expression, 'claims', 'bool') }] : [],
+  );
+  const userRules = userValidationRules.flatMap(({ expression, message = '' }) =>
+    expression ? [{ text: expression, message, holds: compile(expression, 'user', 'bool') }] : [],
+  );
   return (claims) => {
     const name = username(claims);
     const groupList = groups(claims);
@@ -45,7 +52,9 @@ function checkUser({ name, uid, groups, extra }: User, rules: readonly Rule[]): 
 function checkRule(failure: string, { text, message, holds }: Rule, value: JsonObject): void {
   const answer = evaluate(failure, holds, value);
   if (answer !== true)
-    throw new Error(`${failure}: ${typeof answer === 'boolean' ? `validation expression '${text}' failed: ${message}` : 'validation expression must return a boolean'}`);
+    throw new Error(
+      `${failure}: ${typeof answer === 'boolean' ? `validation expression '${text}' failed: ${message}` : 'validation expression must return a boolean'}`,
+    );
 }
 
 function evaluate(failure: string, expression: CompiledExpression, value: JsonObject): Json {
@@ -74,13 +83,15 @@ function usernameMapping({ username = {} }: ClaimMappings, compile: ExpressionCo
   };
 }
 
-const usernameExpression = (expression: CompiledExpression) => (claims: JsonObject): string => {
-  const failure = 'oidc: error evaluating username claim expression';
-  const name = evaluate(failure, expression, claims);
-  if (typeof name !== 'string') throw new Error(`${failure}: username claim expression must return a string`);
-  if (name === '') throw new Error('oidc: empty username via CEL expression is not allowed');
-  return name;
-};
+const usernameExpression =
+  (expression: CompiledExpression) =>
+  (claims: JsonObject): string => {
+    const failure = 'oidc: error evaluating username claim expression';
+    const name = evaluate(failure, expression, claims);
+    if (typeof name !== 'string') throw new Error(`${failure}: username claim expression must return a string`);
+    if (name === '') throw new Error('oidc: empty username via CEL expression is not allowed');
+    return name;
+  };
 
 /** An address that its issuer could not verify says nothing of who it is. */
 function checkEmail(claims: JsonObject): void {

@@ -77,12 +77,10 @@ function issuerOf(configuration: JwtConfiguration, { compile, report, timing = {
   return { url, audiences, provider, readClaims };
 }
 
-function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), timeoutMs).unref();
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
+async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<boolean>((resolve) => void (timer = setTimeout(() => resolve(false), timeoutMs).unref()));
+  const isInTime = await Promise.race([promise.then(() => true), tooLate]);
+  clearTimeout(timer);
+  return isInTime;
 }

@@ -32,7 +32,8 @@ const tokens = (isLookedUp = true): LegacyServiceAccountTokens =>
       throw error;
     },
   });
-const authenticate = async (text = token, audiences?: string[], isLookedUp = true): Promise<unknown> => tokens(isLookedUp).authenticateToken(text, audiences, context);
+const authenticate = async (text = token, audiences?: string[], isLookedUp = true): Promise<unknown> =>
+  tokens(isLookedUp).authenticateToken(text, audiences, context);
 
 const secret = (more: object = {}, metadata: object = {}) => ({
   kind: 'Secret',
@@ -108,12 +109,16 @@ test.each([
 });
 
 test('the subject must be the account', async () => {
-  await expect(authenticate(await signJwt(privateKey, keyId(publicKey), { ...claims, sub: 'system:serviceaccount:ns:other' }))).rejects.toThrow('sub claim is invalid');
+  await expect(authenticate(await signJwt(privateKey, keyId(publicKey), { ...claims, sub: 'system:serviceaccount:ns:other' }))).rejects.toThrow(
+    'sub claim is invalid',
+  );
 });
 
 test('is for this API only; without a look at the store where that is off', async () => {
   expect(await authenticate(token, undefined, false)).toMatchObject({ user: { uid: 'u1' } });
-  await expect(async () => authenticate(token, ['vault'], false)).rejects.toThrow('token audiences ["https://api"] is invalid for the target audiences ["vault"]');
+  await expect(async () => authenticate(token, ['vault'], false)).rejects.toThrow(
+    'token audiences ["https://api"] is invalid for the target audiences ["vault"]',
+  );
 });
 
 test('other issuers, other keys', async () => {

@@ -61,7 +61,12 @@ export class LegacyServiceAccountTokens implements TokenAuthenticator {
     return facts instanceof Promise ? facts.then((late) => this.#accept(late, token, audiences, context)) : this.#accept(facts, token, audiences, context);
   }
 
-  #accept(facts: LegacyFacts, token: string, audiences: readonly string[] | undefined, context: TokenContext | undefined): Authentication | Promise<Authentication> {
+  #accept(
+    facts: LegacyFacts,
+    token: string,
+    audiences: readonly string[] | undefined,
+    context: TokenContext | undefined,
+  ): Authentication | Promise<Authentication> {
     context?.annotateAudit(AUDIT_PREFIX, facts.subject);
     const accepted: Authentication = { user: facts.user, audiences: sharedAudiences([], audiences, this.#options.apiAudiences) };
     return this.#options.isLookedUp ? this.#lookUp(facts, token, context).then(() => accepted) : accepted;

@@ -56,14 +56,14 @@ export class OidcTokens implements TokenAuthenticator {
     return issuer && this.#verify(digest, jwt, issuer);
   }
 
-  async #verify(digest: string, jwt: UnverifiedJwt, { url, audiences, provider, readClaims }: OidcIssuer): Promise<Authentication> {
+  async #verify(digest: string, jwt: UnverifiedJwt, { audiences, provider, readClaims }: OidcIssuer): Promise<Authentication> {
     if (!provider.isReady) throw new Error('oidc: authenticator not initialized');
     try {
       await provider.verify(jwt, this.#algorithms);
       checkAudience(texts(jwt.claims.aud), audiences);
       checkTimes(jwt, this.#nowMs());
     } catch (error) {
-      throw new Error(`oidc: verify token: ${(error as Error).message}`, { cause: { error, issuer: url } });
+      throw new Error(`oidc: verify token: ${(error as Error).message}`, { cause: error });
     }
     const accepted: Authentication = { user: readClaims(jwt.claims) };
     this.#accepted.set(digest, accepted, Math.min(SUCCESS_TTL_MS, secondsOf(jwt.claims.exp)! * 1000 - this.#nowMs()));
@@ -83,7 +83,9 @@ const quoted = (list: readonly string[]): string => `[${list.map(quote).join(' '
 function checkAudience(meant: readonly string[], wanted: readonly string[]): void {
   if (wanted.some((audience) => meant.includes(audience))) return;
   throw new Error(
-    wanted.length === 1 ? `oidc: expected audience ${quote(wanted[0]!)} got ${quoted(meant)}` : `oidc: expected audience in ${quoted(wanted.toSorted())} got ${quoted(meant)}`,
+    wanted.length === 1
+      ? `oidc: expected audience ${quote(wanted[0]!)} got ${quoted(meant)}`
+      : `oidc: expected audience in ${quoted(wanted.toSorted())} got ${quoted(meant)}`,
   );
 }
 

@@ -105,8 +105,7 @@ export function sharedAudiences(tokenAudiences: readonly string[], wanted: reado
   const meant = tokenAudiences.length > 0 ? tokenAudiences : apiAudiences;
   const asked = wanted ?? apiAudiences;
   const shared = meant.filter((audience) => asked.includes(audience));
-  if (shared.length === 0 && apiAudiences.length > 0)
-    throw new Error(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(asked)}`);
+  if (shared.length === 0 && apiAudiences.length > 0) throw new Error(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(asked)}`);
   return shared;
 }
 
@@ -160,5 +159,10 @@ function userOf({ namespace, account, pod, node, id }: TokenFacts): User {
     add('pod-name', pod.name);
     add('pod-uid', pod.uid);
   }
-  return { name: usernameOf(namespace, account.name), uid: account.uid, groups: serviceAccountGroups(namespace), ...(Object.keys(extra).length > 0 && { extra }) };
+  return {
+    name: usernameOf(namespace, account.name),
+    uid: account.uid,
+    groups: serviceAccountGroups(namespace),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  };
 }

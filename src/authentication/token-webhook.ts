@@ -79,9 +79,9 @@ async function review(options: TokenWebhookOptions, token: string, audiences: re
 
 /** The status of a review that came back. Throws where the answer is none: what cannot be read is never a yes. */
 function statusOf(body: Buffer, kind: string): JsonObject {
-  const review = parseJson(body);
-  if (!isJsonObject(review) || review.kind !== kind) throw new Error(`the webhook answered with something that is no ${kind}`);
-  const status = ownValue(review, 'status');
+  const answer = parseJson(body);
+  if (!isJsonObject(answer) || answer.kind !== kind) throw new Error(`the webhook answered with something that is no ${kind}`);
+  const status = ownValue(answer, 'status');
   return isJsonObject(status) ? status : {};
 }
 

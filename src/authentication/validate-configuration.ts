@@ -1,7 +1,14 @@
 import { FieldErrors } from '../util/field-errors.ts';
 import { parseCertificates } from '../serving/certificates/pem.ts';
 import { subdomainName } from '../util/names.ts';
-import type { AuthenticationConfiguration, ClaimMappings, ClaimValidationRule, IssuerConfiguration, JwtConfiguration, PrefixedClaim } from './authentication-configuration.ts';
+import type {
+  AuthenticationConfiguration,
+  ClaimMappings,
+  ClaimValidationRule,
+  IssuerConfiguration,
+  JwtConfiguration,
+  PrefixedClaim,
+} from './authentication-configuration.ts';
 import type { ExpressionCompiler, ExpressionResult } from './expressions.ts';
 
 export interface ValidationOptions {
@@ -35,7 +42,11 @@ export function validateAuthenticationConfiguration({ jwt = [], anonymous }: Aut
   return errors;
 }
 
-function validateJwt({ issuer = {}, claimValidationRules = [], claimMappings = {}, userValidationRules = [] }: JwtConfiguration, errors: FieldErrors, options: ValidationOptions): void {
+function validateJwt(
+  { issuer = {}, claimValidationRules = [], claimMappings = {}, userValidationRules = [] }: JwtConfiguration,
+  errors: FieldErrors,
+  options: ValidationOptions,
+): void {
   validateIssuer(issuer, errors.at('issuer'), options);
   validateClaimRules(claimValidationRules, errors.at('claimValidationRules'), options);
   validateMappings(claimMappings, errors.at('claimMappings'), options);
@@ -100,7 +111,8 @@ function validateAudiences({ audiences = [], audienceMatchPolicy = '' }: IssuerC
     seen.add(audience);
   }
   const policy = errors.at('audienceMatchPolicy');
-  if (audiences.length > 1 && audienceMatchPolicy !== 'MatchAny') policy.invalid(audienceMatchPolicy, 'audienceMatchPolicy must be MatchAny for multiple audiences');
+  if (audiences.length > 1 && audienceMatchPolicy !== 'MatchAny')
+    policy.invalid(audienceMatchPolicy, 'audienceMatchPolicy must be MatchAny for multiple audiences');
   if (audiences.length === 1 && audienceMatchPolicy !== '' && audienceMatchPolicy !== 'MatchAny')
     policy.invalid(audienceMatchPolicy, 'audienceMatchPolicy must be empty or MatchAny for single audience');
 }
@@ -140,7 +152,12 @@ function validateMappings({ username = {}, groups = {}, uid = {}, extra = [] }: 
   }
 }
 
-function validatePrefixed({ claim = '', prefix, expression = '' }: PrefixedClaim, result: ExpressionResult, errors: FieldErrors, options: ValidationOptions): void {
+function validatePrefixed(
+  { claim = '', prefix, expression = '' }: PrefixedClaim,
+  result: ExpressionResult,
+  errors: FieldErrors,
+  options: ValidationOptions,
+): void {
   if (claim !== '' && expression !== '') errors.invalid('', "claim and expression can't both be set");
   else if (expression !== '') {
     if (prefix !== undefined) errors.at('prefix').invalid(prefix, 'may not be specified when expression is set');

@@ -114,7 +114,9 @@ function rulesFor(policies: readonly Policy[], user: User, namespace: string): U
     resourceRules: own
       .filter(({ resource }) => resource !== '')
       .map((policy) => ({ verbs: verbsOf(policy), apiGroups: [policy.apiGroup], resources: [policy.resource] })),
-    nonResourceRules: own.filter(({ nonResourcePath }) => nonResourcePath !== '').map((policy) => ({ verbs: verbsOf(policy), nonResourceURLs: [policy.nonResourcePath] })),
+    nonResourceRules: own
+      .filter(({ nonResourcePath }) => nonResourcePath !== '')
+      .map((policy) => ({ verbs: verbsOf(policy), nonResourceURLs: [policy.nonResourcePath] })),
     isIncomplete: false,
   };
 }

@@ -3,7 +3,17 @@ import type { ApiObject } from '../util/api-object.ts';
 /* What pods and volumes refer to (pkg/api/v1/pod and pkg/api/v1/persistentvolume). */
 
 /** What a node may reach through the graph. */
-export type ReachableKind = 'secret' | 'configmap' | 'persistentvolumeclaim' | 'persistentvolume' | 'resourceclaim' | 'serviceaccount' | 'pod' | 'volumeattachment' | 'resourceslice' | 'podcertificaterequest';
+export type ReachableKind =
+  | 'secret'
+  | 'configmap'
+  | 'persistentvolumeclaim'
+  | 'persistentvolume'
+  | 'resourceclaim'
+  | 'serviceaccount'
+  | 'pod'
+  | 'volumeattachment'
+  | 'resourceslice'
+  | 'podcertificaterequest';
 
 /** One thing in the graph; the namespace of what has none is ''. */
 export const keyOf = (kind: ReachableKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
@@ -67,7 +77,10 @@ export function podReferences(pod: Pod): string[] {
   const secrets = [...(spec.imagePullSecrets ?? []).map(({ name }) => name), ...containers.flatMap(containerSecrets), ...volumes.flatMap(podVolumeSecrets)];
   const configMaps = [...containers.flatMap(containerConfigMaps), ...volumes.flatMap(volumeConfigMaps)];
   const claims = volumes.map((volume) => volume.persistentVolumeClaim?.claimName ?? (volume.ephemeral && `${metadata.name}-${volume.name}`));
-  const resourceClaims = [...(spec.resourceClaims ?? []).map((claim) => resourceClaimName(claim, status)), status.extendedResourceClaimStatus?.resourceClaimName];
+  const resourceClaims = [
+    ...(spec.resourceClaims ?? []).map((claim) => resourceClaimName(claim, status)),
+    status.extendedResourceClaimStatus?.resourceClaimName,
+  ];
   const keys = (kind: ReachableKind, names: readonly (string | undefined)[]): string[] =>
     names.filter((name) => name !== undefined && name !== '').map((name) => keyOf(kind, namespace, name!));
   return [
@@ -129,11 +142,14 @@ export function volumeSecrets({ spec = {} }: PersistentVolume): string[] {
   const claimNamespace = spec.claimRef?.namespace ?? '';
   const source = (name: string): Record<string, SecretReference> | undefined => spec[name] as Record<string, SecretReference> | undefined;
   const azure = spec.azureFile as { secretName?: string; secretNamespace?: string } | undefined;
-  const references: (SecretReference | undefined)[] = [
-    azure && { name: azure.secretName, namespace: azure.secretNamespace || claimNamespace },
-    ...SOURCES_BY_CLAIM.map((name) => source(name)?.secretRef).map((reference) => reference && { ...reference, namespace: reference.namespace || claimNamespace }),
-    ...SOURCES_BY_NAMESPACE.map((name) => source(name)?.secretRef),
-    ...NODE_SECRETS.map((name) => source('csi')?.[name]),
+  const keysOf = (references: readonly (SecretReference | undefined)[], defaultNamespace: string): string[] =>
+    references.flatMap((reference) => (reference?.name ? [keyOf('secret', reference.namespace || defaultNamespace, reference.name)] : []));
+  return [
+    ...(azure?.secretName ? [keyOf('secret', azure.secretNamespace || claimNamespace, azure.secretName)] : []),
+    ...keysOf(
+      SOURCES_BY_CLAIM.map((name) => source(name)?.secretRef),
+      claimNamespace,
+    ),
+    ...keysOf([...SOURCES_BY_NAMESPACE.map((name) => source(name)?.secretRef), ...NODE_SECRETS.map((name) => source('csi')?.[name])], ''),
   ];
-  return references.flatMap((reference) => (reference?.name ? [keyOf('secret', reference.namespace ?? '', reference.name)] : []));
 }

@@ -33,7 +33,11 @@ export function createNodeAuthorizer({ client, isEnabled }: NodeAuthorizerOption
   const hasCertificateRequests = isEnabled('PodCertificateRequest');
   const synced = followGraph(graph, client, hasCertificateRequests);
   const uniform = compileRules(uniformRules(isEnabled('ClusterTrustBundle')));
-  return { authorize: (attributes) => decide(graph, uniform, hasCertificateRequests, attributes), rulesFor: (user) => (isNode(user) ? UNKNOWN_RULES : NO_RULES), synced };
+  return {
+    authorize: (attributes) => decide(graph, uniform, hasCertificateRequests, attributes),
+    rulesFor: (user) => (isNode(user) ? UNKNOWN_RULES : NO_RULES),
+    synced,
+  };
 }
 
 interface NamesNode extends ApiObject {
@@ -42,7 +46,9 @@ interface NamesNode extends ApiObject {
 
 function followGraph(graph: NodeGraph, client: Client, hasCertificateRequests: boolean): Promise<void> {
   const followOwned = (kind: ReachableKind, group: string, plural: string): Promise<void> =>
-    followChanges<NamesNode>(client.resource<NamesNode>(group, plural).informer, (object, old) => graph.setOwned(kind, (object ?? old)!, object?.spec?.nodeName ?? ''));
+    followChanges<NamesNode>(client.resource<NamesNode>(group, plural).informer, (object, old) =>
+      graph.setOwned(kind, (object ?? old)!, object?.spec?.nodeName ?? ''),
+    );
   return Promise.all([
     followChanges<Pod>(client.resource<Pod>('', 'pods').informer, (pod, old) => {
       if (pod && old && isSameForNode(pod, old)) return;
@@ -93,7 +99,11 @@ type Answer = (question: Question) => Decision;
 const DIVIDED: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['secrets.', (question) => readRelated('secret', question)],
   ['configmaps.', (question) => readRelated('configmap', question)],
-  ['persistentvolumeclaims.', (question) => (question.attributes.subresource === 'status' ? updateStatus('persistentvolumeclaim', question) : getRelated('persistentvolumeclaim', question))],
+  [
+    'persistentvolumeclaims.',
+    (question) =>
+      question.attributes.subresource === 'status' ? updateStatus('persistentvolumeclaim', question) : getRelated('persistentvolumeclaim', question),
+  ],
   ['persistentvolumes.', (question) => getRelated('persistentvolume', question)],
   ['resourceclaims.resource.k8s.io', (question) => getRelated('resourceclaim', question)],
   ['volumeattachments.storage.k8s.io', (question) => getRelated('volumeattachment', question)],
@@ -157,7 +167,7 @@ function useCsiNode({ node, attributes: { verb, subresource, name } }: Question)
   return ALLOW;
 }
 
-const selectsNode = ({ node, attributes }: Question): boolean => 
+const selectsNode = ({ node, attributes }: Question): boolean =>
   attributes.fieldSelector?.requirements.some(({ field, operator, value }) => field === 'spec.nodeName' && operator === '=' && value === node) === true;
 
 function useResourceSlice(question: Question): Decision {
@@ -197,7 +207,9 @@ function useNode({ node, attributes: { verb, subresource, name } }: Question): D
   if (verb === 'create' || verb === 'update' || verb === 'patch') return ALLOW;
   if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return NO_OPINION;
   if (name === node) return ALLOW;
-  return refuse(name === '' ? `node '${node}' cannot read all nodes, only its own Node object` : `node '${node}' cannot read '${name}', only its own Node object`);
+  return refuse(
+    name === '' ? `node '${node}' cannot read all nodes, only its own Node object` : `node '${node}' cannot read '${name}', only its own Node object`,
+  );
 }
 
 function usePod(question: Question): Decision {

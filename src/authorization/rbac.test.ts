@@ -199,9 +199,9 @@ describe('modes', () => {
       reason: '',
     });
     expect(await authorizer.authorize(attributes('get', 'pods'))).toEqual({ decision: 'noOpinion', reason: 'Everything is forbidden.' });
-    expect((await createAuthorization(chainOf('RBAC', 'AlwaysAllow'), { client, isEnabled: () => false }).authorizer.rulesFor(bob, 'n')).resourceRules).toEqual([
-      { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
-    ]);
+    expect((await createAuthorization(chainOf('RBAC', 'AlwaysAllow'), { client, isEnabled: () => false }).authorizer.rulesFor(bob, 'n')).resourceRules).toEqual(
+      [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+    );
   });
 });
 

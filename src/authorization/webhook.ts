@@ -26,7 +26,12 @@ const MAX_CACHED = 8192;
 /** Requests whose own words are longer are not remembered: they may be made to fill the memory. */
 const MAX_CACHED_LENGTH = 10_000;
 const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };
-const NO_RULES: UserRules = { resourceRules: [], nonResourceRules: [], isIncomplete: true, evaluationError: 'webhook authorizer does not support user rule resolution' };
+const NO_RULES: UserRules = {
+  resourceRules: [],
+  nonResourceRules: [],
+  isIncomplete: true,
+  evaluationError: 'webhook authorizer does not support user rule resolution',
+};
 
 /** Another server decides (apiserver/plugin/pkg/authorizer/webhook). */
 export function authorizationWebhook(options: AuthorizationWebhookOptions): Authorizer {

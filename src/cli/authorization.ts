@@ -20,7 +20,11 @@ export async function openAuthorizers(options: CompletedOptions, logger: Logger)
   try {
     file = options.authorizationConfig === '' ? undefined : await openFile(options.authorizationConfig, logger);
     const authorizers = file?.authorizers ?? options.authorizationMode.map((mode) => fromFlags(mode as AuthorizationMode, options));
-    const filesOptions: AuthorizerFilesOptions = { policyFile: options.authorizationPolicyFile, compile: noConditions, warn: (message) => logger.warn(message) };
+    const filesOptions: AuthorizerFilesOptions = {
+      policyFile: options.authorizationPolicyFile,
+      compile: noConditions,
+      warn: (message) => logger.warn(message),
+    };
     const prepared = await prepareAuthorizers(authorizers, filesOptions);
     return {
       prepared,
@@ -46,7 +50,8 @@ const REVIEW_VERSIONS = new Set(['v1', 'v1beta1']);
 function fromFlags(mode: AuthorizationMode, options: CompletedOptions): AuthorizerConfiguration {
   if (mode !== 'Webhook') return { type: mode, name: mode.toLowerCase() };
   const version = options.authorizationWebhookVersion;
-  if (!REVIEW_VERSIONS.has(version)) throw new Error(`unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`);
+  if (!REVIEW_VERSIONS.has(version))
+    throw new Error(`unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`);
   return {
     type: mode,
     name: 'default',

@@ -13,6 +13,7 @@ import type { StandardFilterOptions } from '../server/filters/standard-filters.t
 import { errorWriter } from '../server/filters/write-error.ts';
 import { InFlightRequests, OpenWatches } from '../server/in-flight.ts';
 import { createLifecycleSignals } from '../server/lifecycle.ts';
+import { registerAuditMetrics } from '../server/metrics/audit-metrics.ts';
 import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
 import { metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
 import { registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
@@ -20,6 +21,7 @@ import { MetricRegistry } from '../server/metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { buildInfo, versionHandler } from '../server/version.ts';
 import type { Engine } from '../storage/engine.ts';
+import type { Auditing } from './audit.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
 import type { CreatedChain } from './server-chain.ts';
@@ -37,6 +39,7 @@ interface FrontParts {
   authenticator: Authenticator;
   verificationKeys: Promise<readonly KeyObject[]>;
   address: ServerAddress;
+  auditing: Auditing | undefined;
 }
 
 /** What the options say about everything in front of the chain. */
@@ -77,17 +80,19 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
     ]),
     onHealthFailure: (endpoint, failures) => logger.verbose(2, 'A health check failed', { endpoint, failures }),
     onLifecycle: (event) => logger.verbose(1, 'Shutting down', { event }),
-    closeBackends: async () => {},
+    closeBackends: async () => parts.auditing?.close(),
   };
 }
 
 const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, kind) => (hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined);
 
-function filterOptions(options: CompletedOptions, { logger, chain, authenticator }: FrontParts, registry: MetricRegistry): StandardFilterOptions {
+function filterOptions(options: CompletedOptions, { logger, chain, authenticator, auditing }: FrontParts, registry: MetricRegistry): StandardFilterOptions {
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
+  const auditCounters = registerAuditMetrics(registry);
   return {
     authentication: { authenticator, proxyHeaders: proxyHeaders(options), onFailure: (error, auditId) => logger.verbose(2, 'A request could not be authenticated', { error, auditId }) },
     authorizer: chain.authorizer,
+    audit: auditing?.start(auditCounters),
     signals: createLifecycleSignals(),
     requests: new InFlightRequests(),
     watches: new OpenWatches(),

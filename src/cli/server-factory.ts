@@ -5,6 +5,7 @@ import { type RunningChain, prepareRun } from '../server/chain.ts';
 import { InProcessClient } from '../server/in-process-client.ts';
 import type { Engine } from '../storage/engine.ts';
 import { openEngine } from '../storage/open.ts';
+import { openAuditing } from './audit.ts';
 import { openAuthentication } from './authentication.ts';
 import { openAuthorizers } from './authorization.ts';
 import { CommandError } from './command-error.ts';
@@ -83,7 +84,8 @@ async function run(options: CompletedOptions, logger: Logger, { files, engine, c
   authorizers.follow(chain.authorization);
   await chain.synced;
   const { authenticator } = authentication;
-  const prepared = prepareRun(chain, frontOptions(options, { logger, engine, chain, authenticator, verificationKeys, address }));
+  const auditing = await openAuditing(options, logger);
+  const prepared = prepareRun(chain, frontOptions(options, { logger, engine, chain, authenticator, verificationKeys, address, auditing }));
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;
   return running;

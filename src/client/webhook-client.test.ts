@@ -24,8 +24,8 @@ async function serve(listener: RequestListener): Promise<string> {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}/path?x=1`;
 }
 
-const clientOf = (url: string, options: WebhookClientOptions = {}, caPem: string | undefined = authority.certPem): WebhookClient =>
-  new WebhookClient({ url: new URL(url), ...(caPem !== undefined && { caPem }) }, options);
+const clientOf = (url: string, options: WebhookClientOptions = {}, caPem: string | null = authority.certPem): WebhookClient =>
+  new WebhookClient({ url: new URL(url), ...(caPem !== null && { caPem }) }, options);
 
 async function failure(call: Promise<unknown>): Promise<WebhookError> {
   const error = await call.then(
@@ -83,7 +83,7 @@ describe('a call', () => {
 
   test('trusts only the authority that it was given', async () => {
     const url = await serve((_, response) => void response.end('yes'));
-    for (const caPem of [createAuthority({ commonName: 'ca' }).certPem, undefined]) {
+    for (const caPem of [createAuthority({ commonName: 'ca' }).certPem, null]) {
       const client = clientOf(url, {}, caPem);
       expect((await failure(client.post('{}'))).message).toMatch(/certificate|issuer/);
       client.close();
@@ -127,7 +127,13 @@ describe('a kubeconfig', () => {
   };
 
   test('names server, authority and user; paths are relative to it', async () => {
-    for (const [name, text] of [['ca.pem', 'CA'], ['cert.pem', 'CERT'], ['key.pem', 'KEY'], ['token', ' secret\n']] as const) writeFileSync(join(folder, name), text);
+    for (const [name, text] of [
+      ['ca.pem', 'CA'],
+      ['cert.pem', 'CERT'],
+      ['key.pem', 'KEY'],
+      ['token', ' secret\n'],
+    ] as const)
+      writeFileSync(join(folder, name), text);
     const endpoint = await loadKubeconfig(
       write({ 'certificate-authority': 'ca.pem', 'tls-server-name': 'n' }, { 'client-certificate': 'cert.pem', 'client-key': 'key.pem', tokenFile: 'token' }),
     );
@@ -146,7 +152,12 @@ describe('a kubeconfig', () => {
     [{ 'proxy-url': 'http://p' }, {}, {}, 'clusters may not have proxy-url here'],
     [{}, { exec: { command: 'rm' } }, {}, 'users may not have exec here'],
     [{}, { 'client-key-data': 'AA' }, {}, 'client-certificate and client-key must be given together'],
-    [{ 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'AA' }, {}, {}, 'specifying a root certificates file with the insecure flag is not allowed'],
+    [
+      { 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'AA' },
+      {},
+      {},
+      'specifying a root certificates file with the insecure flag is not allowed',
+    ],
   ])('%j %j %j is refused', async (cluster, user, more, message) => {
     await expect(loadKubeconfig(write(cluster, user, more))).rejects.toThrow(message);
   });

@@ -70,7 +70,13 @@ export class WebhookClient {
     this.#agent.destroy();
   }
 
-  async #call(method: string, url: URL, headers: Record<string, string | number>, body: string | Buffer | undefined, signal?: AbortSignal): Promise<RemoteAnswer> {
+  async #call(
+    method: string,
+    url: URL,
+    headers: Record<string, string | number>,
+    body: string | Buffer | undefined,
+    signal?: AbortSignal,
+  ): Promise<RemoteAnswer> {
     const authorization = await this.#endpoint.authorization?.();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const options: RequestOptions = {
@@ -107,8 +113,9 @@ function exchange(url: URL, options: RequestOptions, body: string | Buffer | und
       let size = 0;
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > maxAnswerBytes) request.destroy(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
-        else chunks.push(chunk);
+        if (size <= maxAnswerBytes) return void chunks.push(chunk);
+        reject(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
+        response.destroy();
       });
       response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks, size) }));
       response.on('error', reject);

@@ -152,7 +152,9 @@ class GarbageCollector {
   }
 
   async #awaitDependents(owner: Place): Promise<void> {
-    const blocking = this.#graph.dependentsOf(owner.uid).filter(({ owners }) => owners.some(({ uid, blockOwnerDeletion }) => uid === owner.uid && blockOwnerDeletion));
+    const blocking = this.#graph
+      .dependentsOf(owner.uid)
+      .filter(({ owners }) => owners.some(({ uid, blockOwnerDeletion }) => uid === owner.uid && blockOwnerDeletion));
     if (blocking.length === 0) return this.#removeFinalizer(owner, FOREGROUND);
     for (const { uid } of blocking) if (!this.#awaiting.has(uid)) this.#queue.add(uid);
   }
@@ -204,7 +206,10 @@ class GarbageCollector {
       const isElsewhere = namespaces.list('').some(({ metadata }) => informer.get(metadata.name!, reference.name)?.metadata.uid === reference.uid);
       if (!isElsewhere) continue;
       const event = invalidNamespaceEvent(dependent, reference, this.#options.now());
-      await this.#client.resource('', 'events').create(event.metadata.namespace!, event).catch((error: unknown) => this.#options.report(error as Error));
+      await this.#client
+        .resource('', 'events')
+        .create(event.metadata.namespace!, event)
+        .catch((error: unknown) => this.#options.report(error as Error));
     }
   }
 

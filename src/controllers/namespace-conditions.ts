@@ -23,7 +23,11 @@ interface Wording {
  * served is known for certain here, so that the first two are never true.
  */
 const CONDITIONS: readonly Wording[] = [
-  { type: 'NamespaceDeletionDiscoveryFailure', ok: { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' }, trouble: () => undefined },
+  {
+    type: 'NamespaceDeletionDiscoveryFailure',
+    ok: { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
+    trouble: () => undefined,
+  },
   {
     type: 'NamespaceDeletionGroupVersionParsingFailure',
     ok: { reason: 'ParsedGroupVersions', message: 'All legacy kube types successfully parsed' },

@@ -145,10 +145,14 @@ const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.n
 const hasEnded = ({ status: { phase = '' } }: Pod): boolean => !['Pending', 'Running', 'Unknown'].includes(phase);
 
 const isOutOfService = ({ spec, status }: Node): boolean =>
-  (spec.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE) && !(status.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+  (spec.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE) &&
+  !(status.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
 
 function byEvictionAndAge(a: Pod, b: Pod): number {
-  const [left, right] = [a, b].map(({ status, metadata }) => [status.phase === 'Failed' && status.reason === 'Evicted' ? 0 : 1, metadata.creationTimestamp ?? '', metadata.name ?? ''] as const) as [SortKey, SortKey];
+  const [left, right] = [a, b].map(
+    ({ status, metadata }) =>
+      [status.phase === 'Failed' && status.reason === 'Evicted' ? 0 : 1, metadata.creationTimestamp ?? '', metadata.name ?? ''] as const,
+  ) as [SortKey, SortKey];
   const index = left.findIndex((value, at) => value !== right[at]);
   if (index < 0) return 0;
   return left[index]! < right[index]! ? -1 : 1;

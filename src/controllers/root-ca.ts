@@ -9,7 +9,8 @@ export interface RootCaOptions extends ControllerOptions {
 
 const NAME = 'kube-root-ca.crt';
 const DESCRIPTION_ANNOTATION = 'kubernetes.io/description';
-const DESCRIPTION = 'The certificates by which clients inside the cluster know this API server, at kubernetes.default.svc and the address behind it. For no other use.';
+const DESCRIPTION =
+  'The certificates by which clients inside the cluster know this API server, at kubernetes.default.svc and the address behind it. For no other use.';
 
 /** What every pod's token volume brings along (pkg/controller/certificates/rootcacertpublisher). */
 export const keepRootCa: Controller<RootCaOptions> = (client, options) => {

@@ -44,10 +44,13 @@ export class WorkQueue {
     const planned = this.#timers.get(key);
     if (planned && planned.dueMs <= dueMs) return;
     clearTimeout(planned?.timer);
-    const timer = setTimeout(() => {
-      this.#timers.delete(key);
-      this.add(key);
-    }, Math.min(delayMs, MAX_TIMEOUT_MS));
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(key);
+        this.add(key);
+      },
+      Math.min(delayMs, MAX_TIMEOUT_MS),
+    );
     timer.unref();
     this.#timers.set(key, { timer, dueMs });
   }

@@ -1,7 +1,8 @@
 import type { ListResult } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { Body } from './body.ts';
 import { encodeEntry, encodeList } from './encode.ts';
-import { type OutputForm, negotiateOutput } from './negotiation.ts';
+import { JSON_TYPE, type OutputForm, negotiateOutput } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 import { respond } from './respond.ts';
 import { type ResourceTarget, isStoredForm } from './target.ts';
@@ -19,19 +20,13 @@ export function answerEntry(request: ServerRequest, target: ResourceTarget, stat
 }
 
 export function answerViewed(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
-  return respond(
-    request,
-    status,
-    form,
-    encodeEntry(view, form, entry, () => request.query),
-  );
+  const encodeAs = (wanted: OutputForm): Buffer => encodeEntry(view, wanted, entry, () => request.query);
+  return respond(request, status, form, encodeAs(form), () => encodeAs(asJson(form)));
 }
 
 export function answerList(request: ServerRequest, target: ResourceTarget, form: OutputForm, list: ListResult): void | Promise<void> {
-  return respond(
-    request,
-    200,
-    form,
-    encodeList(viewOf(target), form, list, () => request.query),
-  );
+  const encodeAs = (wanted: OutputForm): Body => encodeList(viewOf(target), wanted, list, () => request.query);
+  return respond(request, 200, form, encodeAs(form), () => encodeAs(asJson(form)));
 }
+
+const asJson = (form: OutputForm): OutputForm => ({ ...form, mediaType: JSON_TYPE });

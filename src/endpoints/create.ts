@@ -5,6 +5,7 @@ import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { type Status, methodNotSupported } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { admissionOf } from './admission.ts';
+import { recordBody } from './audit.ts';
 import { answerEntry, answerViewed, outputForm } from './answer.ts';
 import { toStored } from './conversion.ts';
 import { decodeBody } from './decode-body.ts';
@@ -23,6 +24,7 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
   const body = await readTypedBody(request, target);
   const options = parseCreateOptions(request.query);
   const sent = await decodeBody(body, target, options.fieldValidation, (text) => request.warn(text));
+  recordBody(request, target, sent);
   const namespace = namespaceOf(request, target);
   placeInNamespace(sent, namespace);
   if (target.subresource) return createSubresource(request, target, form, sent, options);

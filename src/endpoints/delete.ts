@@ -1,4 +1,5 @@
 import type { DeleteOptions } from '../registry/store.ts';
+import { recordDeleteOptions } from './audit.ts';
 import { answerEntry, outputForm } from './answer.ts';
 import { decodeDeleteOptions } from './decode-body.ts';
 import { negotiateInput } from './negotiation.ts';
@@ -28,5 +29,7 @@ export async function readDeleteOptions(request: ServerRequest, target: Resource
   const bytes = await readBytes(request);
   if (bytes.length === 0) return checkDeleteOptions(deleteOptionsFromQuery(request.query));
   const mediaType = negotiateInput(request.exchange.headers['content-type'], false);
-  return checkDeleteOptions(await decodeDeleteOptions({ bytes, mediaType }, target));
+  const options = await decodeDeleteOptions({ bytes, mediaType }, target);
+  recordDeleteOptions(request, options);
+  return checkDeleteOptions(options);
 }

@@ -33,8 +33,18 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'c
 export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   if (target.subresource?.connect) return connect(request, target, target.subresource.connect);
   const verb = verbOf(request, target);
-  if (target.served.deprecation !== undefined) request.warn(target.served.deprecation);
+  if (target.served.deprecation !== undefined) tellOfDeprecation(request, target.served.deprecation);
   return HANDLERS[verb](request, target);
+}
+
+const REMOVED = /unavailable in v(\d+\.\d+)\+/;
+
+/** To the client, and to whoever reads the audit log (apiserver/pkg/endpoints/metrics). */
+function tellOfDeprecation(request: ServerRequest, deprecation: string): void {
+  request.warn(deprecation);
+  request.annotateAudit('k8s.io/deprecated', 'true');
+  const removed = REMOVED.exec(deprecation)?.[1];
+  if (removed !== undefined) request.annotateAudit('k8s.io/removed-release', removed);
 }
 
 function verbOf({ info, exchange }: ServerRequest, { store, subresource }: ResourceTarget): Verb {

@@ -35,6 +35,7 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
   const form = outputForm(request, target);
   const bytes = await readBytes(request);
   const parsed = parsePatchOptions(request.query, patchType === APPLY_PATCH);
+  request.audit?.requestPatch(bytes);
   const { subresource } = request.info;
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
   const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: parsed.isApply };

@@ -21,8 +21,12 @@ const HEADERS: Record<MediaType, ResponseHeaders> = {
   [PROTOBUF_TYPE]: { 'content-type': PROTOBUF_TYPE },
 };
 
-/** Answers with a body that is JSON, or protobuf where the form is; pretty-printing, YAML and compression happen here. */
-export function respond(request: ServerRequest, status: number, form: OutputForm, body: Body): void | Promise<void> {
+/**
+ * Answers with a body that is JSON, or protobuf where the form is; pretty-printing, YAML and compression happen here. `asJson` makes the same body as
+ * JSON, which the audit log has of all answers.
+ */
+export function respond(request: ServerRequest, status: number, form: OutputForm, body: Body, asJson?: () => Body): void | Promise<void> {
+  request.audit?.responseObject(() => wholeBody(asJson ? asJson() : body));
   if (form.mediaType === YAML_TYPE) return respondYaml(request, status, body);
   if (form.mediaType === PROTOBUF_TYPE) return send(request, status, form.mediaType, body);
   // Upstream's indenting encoder writes no line end, the other one does.

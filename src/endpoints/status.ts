@@ -3,7 +3,7 @@ import { encodeProtobufObject } from '../schema/protobuf.ts';
 import type { Status, StatusDetails } from '../util/errors.ts';
 import { stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { type MediaType, type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
+import { JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 import { respond } from './respond.ts';
 import { type EndpointEnvironment, metaSchema } from './target.ts';
@@ -18,5 +18,6 @@ export function encodeStatus(environment: EndpointEnvironment, mediaType: MediaT
 }
 
 export function respondStatus(request: ServerRequest, environment: EndpointEnvironment, code: number, form: OutputForm, status: Status): void | Promise<void> {
-  return respond(request, code, form, encodeStatus(environment, form.mediaType, status));
+  request.audit?.responseStatus(status);
+  return respond(request, code, form, encodeStatus(environment, form.mediaType, status), () => encodeStatus(environment, JSON_TYPE, status));
 }

@@ -2,6 +2,7 @@ import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
 import { clone } from '../schema/clone.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { notFound } from '../util/errors.ts';
+import { recordBody } from './audit.ts';
 import { answerEntry, outputForm } from './answer.ts';
 import { toStored } from './conversion.ts';
 import { decodeBody } from './decode-body.ts';
@@ -20,6 +21,7 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   const parsed = parseUpdateOptions(request.query);
   const mediaType = negotiateInput(request.exchange.headers['content-type'], target.isCustom);
   const sent = await decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, (text) => request.warn(text));
+  recordBody(request, target, sent);
   const namespace = namespaceOf(request, target);
   const name = nameOf(request);
   placeInNamespace(sent, namespace);
@@ -38,7 +40,10 @@ function writer(target: ResourceTarget, sent: ApiObject, name: string): Paramete
   const { subresource, store } = target;
   if (subresource?.write === undefined) {
     const stored = toStored(target, sent);
-    return () => clone(stored);
+    const copy = clone(stored);
+    let attempts = 0;
+    // The first attempt, mostly the only one, gets what was decoded: copies do not know what in it was empty (schema/emptied.ts).
+    return () => (attempts++ === 0 ? stored : clone(copy));
   }
   return (current) => {
     if (current === undefined) throw notFound({ group: store.definition.group, resource: store.definition.plural }, name);

@@ -1,12 +1,13 @@
 import { clone } from '../schema/clone.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { ApiError, alreadyExists, generateNameConflict, invalid, unknownError } from '../util/errors.ts';
-import { FieldErrors } from '../util/field-errors.ts';
+import { ApiError, alreadyExists, generateNameConflict, unknownError } from '../util/errors.ts';
+import type { FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata, validateNames } from './metadata.ts';
+import { refuseIfInvalid } from './judge.ts';
 import type { RequestContext } from './request-context.ts';
 import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
@@ -99,23 +100,21 @@ function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, ob
 /** In the form in which it is stored. */
 function validNew<T extends ApiObject>(parts: StoreParts<T>, object: T): T {
   const stored = canonical(parts, object);
-  validateNew(parts, stored);
+  validateNew(parts, stored, object);
   if (!parts.definition.completeNew) return stored;
   parts.definition.completeNew(stored);
   return canonical(parts, stored);
 }
 
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
-function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, object: T): void {
+function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, stored: T, sent: T): void {
   const kind = groupKind(definition);
-  const name = object.metadata.name ?? '';
-  const errors = new FieldErrors();
-  validateWhole(definition, object, errors);
-  if (!errors.isEmpty) throw invalid(kind, name, errors.list);
-  // The same rules again where the kind has applied them, but for names.
-  if (appliesMetadataRules(definition)) validateNames(object.metadata, pathSegmentName, errors.at('metadata'));
-  else validateMetadata(object.metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
-  if (!errors.isEmpty) throw invalid(kind, name, errors.list);
+  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors));
+  refuseIfInvalid(kind, stored, sent, ({ metadata }, errors) => {
+    // The same rules again where the kind has applied them, but for names.
+    if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));
+    else validateMetadata(metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
+  });
 }
 
 const appliesMetadataRules = ({ validatesMetadata = true }: Pick<ResourceDefinition, 'validatesMetadata'>): boolean => validatesMetadata;

@@ -56,8 +56,11 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   markDeleting?(object: T): void;
 
   prepareForCreate?(object: T, context: RequestContext): void;
-  /** `old` is there where `validatesWhole` has a changed object judged: what it had already may be let stay. */
-  validate?(object: T, errors: FieldErrors, old?: T): void;
+  /**
+   * `old` is there where `validatesWhole` has a changed object judged: what it had already may be let stay. `apiVersion` is the one that the client speaks,
+   * where it is told: versions of a custom resource have rules of their own.
+   */
+  validate?(object: T, errors: FieldErrors, old?: T, apiVersion?: string): void;
   /** What a new object is given once it is known to be valid. */
   completeNew?(object: T): void;
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
@@ -79,8 +82,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
 /** What one way of updating (the object itself, or a subresource) may change. */
 export interface UpdateRules<T extends ApiObject = ApiObject> {
   prepareForUpdate?(object: T, old: T, context: RequestContext): void;
-  /** Beyond the rules for metadata, which are checked for every update. */
-  validateUpdate?(object: T, old: T, errors: FieldErrors): void;
+  /** Beyond the rules for metadata, which are checked for every update. `apiVersion` as `validate` has it. */
+  validateUpdate?(object: T, old: T, errors: FieldErrors, apiVersion?: string): void;
   /** Whether what the kind demands of a new object is demanded of the changed one too, and on which side of `validateUpdate` (errors come in order). */
   validatesWhole?: 'before' | 'after';
   /** Whether the kind judges metadata once more by itself, beyond what is demanded of every object. True where absent. */
@@ -114,6 +117,7 @@ export interface ServedVersion<V extends ApiObject = ApiObject, T extends ApiObj
   deprecation?: string;
   /** Where this version's selectors or columns differ from the definition's. */
   selectable?: Selectable<T>;
+  columns?: readonly Column<T>[];
 }
 
 /**

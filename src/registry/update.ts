@@ -12,6 +12,7 @@ import { create, createOwned, validateWhole } from './create.ts';
 import type { Transaction, UpdateRules } from './definition.ts';
 import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-ownership.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
+import { refuseIfInvalid } from './judge.ts';
 import type { RequestContext } from './request-context.ts';
 import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
@@ -78,7 +79,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     prepareForUpdate(call, object);
     const stored = canonical(parts, object);
     keepUnchangedTimes(stored, old);
-    validateChange(call, stored);
+    validateChange(call, stored, object);
     for (const warning of warningsOf(call, stored)) context.warn(warning);
     await admit(call, stored, 'validate');
     const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
@@ -151,16 +152,16 @@ export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boo
   return equalJson(left, right);
 }
 
-function validateChange<T extends ApiObject>({ parts: { definition }, rules, old }: Attempt<T>, object: T): void {
-  const errors = new FieldErrors();
-  const metadata = errors.at('metadata');
-  validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
-  validateMetadataUpdate(object.metadata, old.metadata, metadata);
-  if (rules.validatesWhole === 'before') validateWhole(definition, object, errors, old);
-  if (rules.validatesMetadataUpdate ?? rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
-  rules.validateUpdate?.(object, old, errors);
-  if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
-  if (!errors.isEmpty) throw invalid(groupKind(definition), object.metadata.name ?? '', errors.list);
+function validateChange<T extends ApiObject>({ parts: { definition }, rules, old }: Attempt<T>, stored: T, sent: T): void {
+  refuseIfInvalid(groupKind(definition), stored, sent, (object, errors) => {
+    const metadata = errors.at('metadata');
+    validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
+    validateMetadataUpdate(object.metadata, old.metadata, metadata);
+    if (rules.validatesWhole === 'before') validateWhole(definition, object, errors, old);
+    if (rules.validatesMetadataUpdate ?? rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
+    rules.validateUpdate?.(object, old, errors);
+    if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
+  });
 }
 
 function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options, old }: Attempt<T>, object: T): string[] {

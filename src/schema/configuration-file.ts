@@ -53,7 +53,9 @@ export async function decodeConfiguration(text: string, { kind, apiVersions, sch
   if (!value.kind) throw new Error(`Object 'Kind' is missing in '${shown}'`);
   if (!value.apiVersion) throw new Error(`Object 'apiVersion' is missing in '${shown}'`);
   if (value.kind !== kind || !apiVersions.includes(String(value.apiVersion)))
-    throw new Error(`no kind ${quote(String(value.kind))} is registered for version ${quote(String(value.apiVersion))}; expected ${kind} of ${apiVersions.join(', ')}`);
+    throw new Error(
+      `no kind ${quote(String(value.kind))} is registered for version ${quote(String(value.apiVersion))}; expected ${kind} of ${apiVersions.join(', ')}`,
+    );
   const strict = { duplicates, errors: [] as string[] };
   const decoded = decode(schema, value, strict);
   if (strict.errors.length > 0) throw new Error(`strict decoding error: ${strict.errors.join(', ')}`);

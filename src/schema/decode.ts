@@ -8,6 +8,7 @@ import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
 import { canonicalBase64 } from './base64.ts';
 import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
+import { noteEmptied } from './emptied.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
@@ -31,6 +32,7 @@ const MIN_INT32 = -(2 ** 31);
  * only `any` values with the one given. Throws DecodeError.
  */
 export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors): JsonObject {
+  if (schema.custom !== undefined) return schema.custom.decode(value, strict);
   return (decodeAs(schema, value, strict, jsonWording) ?? assemble(planOf(schema), [])) as JsonObject;
 }
 
@@ -42,6 +44,7 @@ export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors)
  * order of their paths. `strict.errors` is added to.
  */
 export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors): JsonObject {
+  if (schema.custom !== undefined) return schema.custom.decode(value, strict);
   const unknown: string[] = [];
   const converted = decodeAs(schema, value, strict && { errors: unknown }, converterWording) as JsonObject;
   strict?.errors.push(...unknown.toSorted());
@@ -94,6 +97,7 @@ class Decoder {
     const repeated = this.strict?.duplicates?.get(raw);
     if (repeated !== undefined) this.noteRepeats(plan, repeated);
     const values: (Json | undefined)[] = [];
+    let emptied: Record<string, Json> | undefined;
     for (const key of Object.keys(raw)) {
       const item = raw[key];
       const field = plan.byName.get(key);
@@ -101,11 +105,15 @@ class Decoder {
         if (item !== undefined && repeated === undefined) this.complain('unknown field', key);
       } else if (item !== undefined && item !== null) {
         this.path.push(field);
-        values[field.index] = this.field(field, item);
+        const value = this.field(field, item);
         this.path.pop();
+        values[field.index] = value;
+        if (value === undefined && isEmptied(field.type, item)) (emptied ??= {})[key] = item;
       }
     }
-    return assemble(plan, values);
+    const object = assemble(plan, values);
+    if (emptied !== undefined) noteEmptied(object, emptied);
+    return object;
   }
 
   /** Undefined for what Go counts as no value in this field. */
@@ -252,6 +260,8 @@ class Decoder {
     this.firstError ??= error;
   }
 }
+
+const isEmptied = ({ type }: TypeSchema, raw: Json): boolean => (type === 'list' && Array.isArray(raw)) || (type === 'map' && isJsonObject(raw));
 
 const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInteger(raw) && raw >= MIN_INT32 && raw <= MAX_INT32;
 

@@ -1,6 +1,7 @@
 import { badRequest } from '../util/errors.ts';
 import { parseJson, stringifyJson } from '../util/json.ts';
 import type { Json } from '../util/json-types.ts';
+import { canonicalQuantity } from '../util/quantity.ts';
 import { type ProtobufReader, type ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from './protobuf-wire.ts';
 import type { ScalarType } from './schema.ts';
 
@@ -85,7 +86,7 @@ const quantity: ValueCodec = {
       text = message.string();
       return true;
     });
-    return text === '' ? '0' : text;
+    return text === '' ? '0' : orBadRequest(() => canonicalQuantity(text));
   },
   zero: '0',
 };
@@ -133,7 +134,7 @@ const any: ValueCodec = {
     readMessage(reader, (tag, message) => {
       if (tag !== FIRST_BYTES) return false;
       const raw = message.bytes();
-      value = raw.length === 0 ? null : parseRaw(raw);
+      value = raw.length === 0 ? null : orBadRequest(() => parseJson(raw));
       return true;
     });
     return value;
@@ -141,9 +142,10 @@ const any: ValueCodec = {
   zero: null,
 };
 
-function parseRaw(raw: Buffer): Json {
+/** What does not follow its own grammar is the client's error, as bad bytes are. */
+function orBadRequest<T>(read: () => T): T {
   try {
-    return parseJson(raw);
+    return read();
   } catch (error) {
     throw badRequest(error instanceof Error ? error.message : String(error));
   }

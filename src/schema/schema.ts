@@ -1,5 +1,6 @@
 import type { GroupVersionKind } from '../util/api-object.ts';
-import type { Json } from '../util/json-types.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import type { StrictErrors } from './decode.ts';
 
 /**
  * What a type is. Built-in types come from the committed tables (`src/apis/facts/`), custom ones from their CRD; decoding, protobuf, merges,
@@ -71,6 +72,17 @@ export interface ObjectSchema {
   inlined?: readonly InlinedMessage[];
   /** OpenAPI's x-kubernetes-unions: which of `fields` may be set, each with the discriminator's value that selects it. */
   unions?: readonly { discriminator?: string; fields: Readonly<Record<string, string>> }[];
+  /** Of keys that are no fields; where absent there may be none, unless there are no fields either. Only custom resources have both. */
+  additional?: TypeSchema;
+  /** A custom resource's own type: `decode` and OpenAPI go by this instead of the fields. */
+  custom?: CustomType;
+}
+
+export interface CustomType {
+  /** The schema of the definition's version. */
+  schema: object;
+  /** As `decode` (decode.ts) promises, but that values stay as clients wrote them. */
+  decode(value: Json, strict: StrictErrors | undefined): JsonObject;
 }
 
 export interface InlinedMessage {

@@ -29,7 +29,8 @@ interface TokenReview {
 
 function reviewReply({ kind, apiVersion, spec: { token, audiences } }: TokenReview): { status?: number; body: object | string } {
   const answer = (status: object): { body: object } => ({ body: { kind, apiVersion, status } });
-  if (token.startsWith('hook-good')) return answer({ authenticated: true, user: { username: 'hooked', uid: 'h1', groups: ['hooks'], extra: { scope: ['all'] } }, audiences });
+  if (token.startsWith('hook-good'))
+    return answer({ authenticated: true, user: { username: 'hooked', uid: 'h1', groups: ['hooks'], extra: { scope: ['all'] } }, audiences });
   if (token.startsWith('hook-elsewhere')) return answer({ authenticated: true, user: { username: 'hooked' }, audiences: ['elsewhere'] });
   if (token.startsWith('hook-error')) return answer({ authenticated: false, error: 'token expired yesterday' });
   if (token.startsWith('hook-garbage')) return { body: '<html>' };
@@ -90,7 +91,12 @@ interface Attempt {
 }
 
 const clientFor = ({ token, certificate }: Attempt): ApiClient =>
-  new ApiClient({ port: server.port, ca: server.ca, ...(token !== undefined && { token }), ...(certificate && { cert: certificate.certPem, key: certificate.keyPem }) });
+  new ApiClient({
+    port: server.port,
+    ca: server.ca,
+    ...(token !== undefined && { token }),
+    ...(certificate && { cert: certificate.certPem, key: certificate.keyPem }),
+  });
 
 interface WhoAmI extends TestObject {
   status: { userInfo: { username: string; uid?: string; groups: string[]; extra?: Record<string, string[]> } };
@@ -150,7 +156,10 @@ describe('OpenID tokens', () => {
     ['no user name', () => signToken(ecKey, good({ sub: undefined }))],
     ['a user name that is no text', () => signToken(ecKey, good({ sub: 7 }))],
     ['groups that are no texts', () => signToken(ecKey, good({ groups: [1] }))],
-    ['groups to be fetched from elsewhere', () => signToken(ecKey, good({ groups: undefined, _claim_names: { groups: 's' }, _claim_sources: { s: { endpoint: 'https://127.0.0.1/' } } }))],
+    [
+      'groups to be fetched from elsewhere',
+      () => signToken(ecKey, good({ groups: undefined, _claim_names: { groups: 's' }, _claim_sources: { s: { endpoint: 'https://127.0.0.1/' } } })),
+    ],
     ["another issuer's token with this issuer's key", () => signToken(ecKey, good({ iss: 'https://nobody.example.com' }))],
     ['changed claims', () => tampered(signToken(ecKey, good()))],
     ['malformed', () => signToken(ecKey, good()).replace('.', '..')],
@@ -203,7 +212,13 @@ describe('the token webhook', () => {
 
 describe('a front proxy', () => {
   const proxy = signCertificate(proxyAuthority, { commonName: 'front-proxy', usages: ['client'] });
-  const headers = { 'X-Remote-User': 'zoe', 'X-Remote-Uid': 'z1', 'X-Remote-Group': 'keepers', 'X-Remote-Extra-Acme.com%2fproject': 'zoo', 'X-Remote-Extra-__proto__': 'data' };
+  const headers = {
+    'X-Remote-User': 'zoe',
+    'X-Remote-Uid': 'z1',
+    'X-Remote-Group': 'keepers',
+    'X-Remote-Extra-Acme.com%2fproject': 'zoo',
+    'X-Remote-Extra-__proto__': 'data',
+  };
 
   test('names the user in headers', async () => {
     const user = await whoIs({ certificate: proxy, headers });
@@ -215,7 +230,13 @@ describe('a front proxy', () => {
     ['no certificate', { headers }],
     ['a name that is not allowed', { certificate: signCertificate(proxyAuthority, { commonName: 'another', usages: ['client'] }), headers }],
     ['an unknown authority', { certificate: signCertificate(stranger, { commonName: 'front-proxy', usages: ['client'] }), headers }],
-    ['expired', { certificate: signCertificate(proxyAuthority, { commonName: 'front-proxy', usages: ['client'], notBefore: new Date(0), notAfter: new Date(1e12) }), headers }],
+    [
+      'expired',
+      {
+        certificate: signCertificate(proxyAuthority, { commonName: 'front-proxy', usages: ['client'], notBefore: new Date(0), notAfter: new Date(1e12) }),
+        headers,
+      },
+    ],
     ['a certificate for servers', { certificate: signCertificate(proxyAuthority, { commonName: 'front-proxy', usages: ['server'] }), headers }],
     ['no name', { certificate: proxy, headers: { 'X-Remote-Group': 'system:masters' } }],
   ])('%s: nobody', async (_name, attempt) => {
@@ -276,7 +297,10 @@ describe('bootstrap tokens', () => {
   test('a good one, until its secret goes', async () => {
     await create('aaaaaa', { 'auth-extra-groups': 'system:bootstrappers:workers', expiration: '2999-01-01T00:00:00Z' });
     const attempt = { token: 'aaaaaa.0123456789abcdef' };
-    expect(await whoIs(attempt)).toEqual({ username: 'system:bootstrap:aaaaaa', groups: ['system:bootstrappers', 'system:bootstrappers:workers', 'system:authenticated'] });
+    expect(await whoIs(attempt)).toEqual({
+      username: 'system:bootstrap:aaaaaa',
+      groups: ['system:bootstrappers', 'system:bootstrappers:workers', 'system:authenticated'],
+    });
     await server.client().send({ method: 'DELETE', path: '/api/v1/namespaces/kube-system/secrets/bootstrap-token-aaaaaa' });
     expect(await whoIs(attempt)).toBe(401);
   });

@@ -20,7 +20,13 @@ const write = (name: string, content: string): string => {
 interface Review {
   kind: string;
   apiVersion: string;
-  spec: { user: string; groups?: string[]; group?: string[]; resourceAttributes?: { namespace?: string; name?: string; verb: string }; nonResourceAttributes?: object };
+  spec: {
+    user: string;
+    groups?: string[];
+    group?: string[];
+    resourceAttributes?: { namespace?: string; name?: string; verb: string };
+    nonResourceAttributes?: object;
+  };
 }
 
 /** What a webhook says of requests in a namespace of that name. */
@@ -45,14 +51,19 @@ beforeAll(() => webhook.listen());
 afterAll(() => webhook.close());
 
 const webhookKubeconfig = (): string =>
-  write('webhook.kubeconfig', kubeconfigOf(`${webhook.url}/authorize`, authority, signCertificate(clientAuthority, { commonName: 'apiserver', usages: ['client'] })));
+  write(
+    'webhook.kubeconfig',
+    kubeconfigOf(`${webhook.url}/authorize`, authority, signCertificate(clientAuthority, { commonName: 'apiserver', usages: ['client'] })),
+  );
 
 const configMaps = (namespace: string, query = ''): string => `/api/v1/namespaces/${namespace}/configmaps${query}`;
 const reviewsOf = (marker: string): Review[] => webhook.requests.filter(({ body }) => body.includes(marker)).map(({ body }) => JSON.parse(body) as Review);
 
 async function outcome(client: ApiClient, path: string): Promise<string> {
   const answer = await client.send({ path });
-  return answer.status === 200 ? '200' : `${answer.status} ${answer.text.startsWith('{') ? (answer.json() as unknown as { message: string }).message : answer.text.trimEnd()}`;
+  return answer.status === 200
+    ? '200'
+    : `${answer.status} ${answer.text.startsWith('{') ? (answer.json() as unknown as { message: string }).message : answer.text.trimEnd()}`;
 }
 
 describe.each(['Deny', 'NoOpinion'])('webhooks of a configuration file that fail with %s', (failurePolicy) => {
@@ -68,10 +79,14 @@ describe.each(['Deny', 'NoOpinion'])('webhooks of a configuration file that fail
     },
     ...more,
   });
-  const configurationOf = (...authorizers: object[]): string => JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthorizationConfiguration', authorizers });
+  const configurationOf = (...authorizers: object[]): string =>
+    JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthorizationConfiguration', authorizers });
 
   beforeAll(async () => {
-    const path = write(`authorization-${failurePolicy}.yaml`, configurationOf(hook({ name: 'first.example.com' }), { type: 'Node', name: 'node' }, { type: 'RBAC', name: 'rbac' }));
+    const path = write(
+      `authorization-${failurePolicy}.yaml`,
+      configurationOf(hook({ name: 'first.example.com' }), { type: 'Node', name: 'node' }, { type: 'RBAC', name: 'rbac' }),
+    );
     server = await startServer({ flags: [`--authorization-config=${path}`], hasAuthorizationMode: false });
   });
   afterAll(() => server?.stop());
@@ -92,7 +107,12 @@ describe.each(['Deny', 'NoOpinion'])('webhooks of a configuration file that fail
   });
   test('no opinion: the next one decides', async () => {
     expect(await outcome(asker(), configMaps('unsure'))).toBe(forbidden('unsure', 'no idea'));
-    const role = { kind: 'Role', apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'reader' }, rules: [{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }] };
+    const role = {
+      kind: 'Role',
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      metadata: { name: 'reader' },
+      rules: [{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }],
+    };
     const binding = {
       kind: 'RoleBinding',
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -166,7 +186,11 @@ describe('the webhook of flags', () => {
   let server: ServerProcess;
   beforeAll(async () => {
     server = await startServer({
-      flags: ['--authorization-mode=Webhook', `--authorization-webhook-config-file=${webhookKubeconfig()}`, '--authorization-webhook-cache-unauthorized-ttl=0s'],
+      flags: [
+        '--authorization-mode=Webhook',
+        `--authorization-webhook-config-file=${webhookKubeconfig()}`,
+        '--authorization-webhook-cache-unauthorized-ttl=0s',
+      ],
       hasAuthorizationMode: false,
     });
   });
@@ -198,7 +222,10 @@ describe('ABAC', () => {
       '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Policy","spec":{"group":"*","readonly":true,"nonResourcePath":"/version*"}}',
       '{"user":"mallory","namespace":"old","resource":"configmaps"}',
     ];
-    server = await startServer({ flags: ['--authorization-mode=ABAC', `--authorization-policy-file=${write('policy.jsonl', policies.join('\n'))}`], hasAuthorizationMode: false });
+    server = await startServer({
+      flags: ['--authorization-mode=ABAC', `--authorization-policy-file=${write('policy.jsonl', policies.join('\n'))}`],
+      hasAuthorizationMode: false,
+    });
   });
   afterAll(() => server?.stop());
 
@@ -226,8 +253,19 @@ describe('nodes', () => {
   let server: ServerProcess;
   const node = (name: string): ApiClient => server.client(name as 'admin');
   beforeAll(async () => {
-    const tokens = write('nodes.csv', ['admin-token,admin,1,system:masters', 'n1-token,system:node:n1,2,system:nodes', 'n2-token,system:node:n2,3,system:nodes', 'odd-token,system:node:n1,4,others'].join('\n'));
-    server = await startServer({ flags: [`--token-auth-file=${tokens}`, '--authorization-mode=Node', '--disable-admission-plugins=ServiceAccount'], hasAuthorizationMode: false });
+    const tokens = write(
+      'nodes.csv',
+      [
+        'admin-token,admin,1,system:masters',
+        'n1-token,system:node:n1,2,system:nodes',
+        'n2-token,system:node:n2,3,system:nodes',
+        'odd-token,system:node:n1,4,others',
+      ].join('\n'),
+    );
+    server = await startServer({
+      flags: [`--token-auth-file=${tokens}`, '--authorization-mode=Node', '--disable-admission-plugins=ServiceAccount'],
+      hasAuthorizationMode: false,
+    });
     const admin = server.client();
     for (const name of ['seen', 'unseen']) await admin.create('/api/v1/namespaces/default/secrets', { kind: 'Secret', apiVersion: 'v1', metadata: { name } });
   });

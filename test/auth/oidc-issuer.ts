@@ -48,4 +48,9 @@ export class OidcIssuer {
   }
 }
 
-const jwkOf = ({ id, algorithm, privateKey }: SigningKey): object => ({ ...createPublicKey(privateKey).export({ format: 'jwk' }), kid: id, alg: algorithm, use: 'sig' });
+const jwkOf = ({ id, algorithm, privateKey }: SigningKey): object => ({
+  ...createPublicKey(privateKey).export({ format: 'jwk' }),
+  kid: id,
+  alg: algorithm,
+  use: 'sig',
+});

@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type Server, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -33,11 +33,7 @@ export class RemoteServer {
     const trust = clientAuthority ? { requestCert: true, rejectUnauthorized: true, ca: clientAuthority.certPem } : {};
     this.#answer = answer;
     this.#server = createServer({ cert: certPem, key: keyPem, ...trust }, (request, response) => {
-      void this.#reply(request).then(({ status = 200, headers = {}, body = '', isCut = false }) => {
-        if (isCut) return void response.destroy();
-        response.writeHead(status, { 'content-type': 'application/json', ...headers });
-        response.end(typeof body === 'string' ? body : JSON.stringify(body));
-      });
+      void this.#reply(request, response);
     });
   }
 
@@ -55,7 +51,7 @@ export class RemoteServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  async #reply(incoming: IncomingMessage): Promise<RemoteReply> {
+  async #reply(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const certificate = (incoming.socket as TLSSocket).getPeerCertificate();
@@ -67,7 +63,10 @@ export class RemoteServer {
       clientName: certificate?.subject?.CN?.toString(),
     };
     this.requests.push(request);
-    return this.#answer(request);
+    const { status = 200, headers = {}, body = '', isCut = false } = await this.#answer(request);
+    if (isCut) return void response.destroy();
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
 }
 

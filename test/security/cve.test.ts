@@ -423,6 +423,15 @@ describe('CVE-2021-3121: protobuf that lies about its lengths', () => {
     expect(await failureOf(admin, post(envelope(Buffer.concat([Buffer.from([0x0a, ...length]), metadata]))))).toMatchObject({ code: 413 });
   });
 
+  test('a quantity that is none, where JSON would not have let it in', async () => {
+    await admin.create('/api/v1/namespaces/default/pods', { metadata: { name: 'sized' }, spec: { containers: [{ name: 'a', image: 'b', resources: { limits: { memory: '123Mi' } } }] } });
+    const headers = { 'content-type': 'application/vnd.kubernetes.protobuf', accept: 'application/json' };
+    const { body } = await admin.expect(200, { path: '/api/v1/namespaces/default/pods/sized', headers: { accept: 'application/vnd.kubernetes.protobuf' } });
+    body.write('zzzzz', body.indexOf('123Mi'));
+    const failure = await failureOf(admin, { method: 'PUT', path: '/api/v1/namespaces/default/pods/sized', body, headers });
+    expect([failure.code, failure.message]).toEqual([400, expect.stringContaining('quantities must match the regular expression')]);
+  });
+
   test('an envelope that is none', async () => {
     for (const bytes of ['', 'k8s', 'k8s\0', 'k8s\u0001\u0001', 'k8s\0\u00ff']) {
       expect((await failureOf(admin, post(Buffer.from(bytes, 'latin1')))).code).toBeGreaterThanOrEqual(400);

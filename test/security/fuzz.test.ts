@@ -29,6 +29,7 @@ beforeAll(async () => {
   documents = await Promise.all(urls.map(([, { serverRelativeURL }]) => admin.get<OpenApi>(serverRelativeURL)));
 });
 afterAll(async () => {
+  expect(server.lines.filter((line) => line.includes('A fault outside of any request'))).toEqual([]);
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });
 

@@ -1,4 +1,4 @@
-import { type ValueSchema, validateValue } from '../../schema/value-rules.ts';
+import { validateValue } from '../../schema/structural/value-faults.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Json } from '../../util/json-types.ts';
@@ -21,7 +21,7 @@ function validateBelow(schema: JSONSchemaProps, requirePruned: boolean, isResour
     const value = schema.default!;
     const at = errors.at('default');
     if (requirePruned && !isInMetadata && hasUnknownFields(value, schema, isResource)) at.invalid(value, 'must not have unknown fields');
-    validateValue(schema as ValueSchema, value, at);
+    validateValue(schema, value, at);
   }
   const items = schemaIn(schema.items);
   if (items) validateBelow(items, requirePruned, isEmbedded(items), isInMetadata, errors.at('items'));

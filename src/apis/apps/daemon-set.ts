@@ -58,8 +58,11 @@ const STATUS: StatusCounts = {
 export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
   generation: 'spec',
 
-  default({ metadata, spec }) {
+  default(daemonSet) {
+    const { metadata, spec } = daemonSet;
     checkTemplateGeneration(metadata.annotations?.[TEMPLATE_GENERATION]);
+    // Upstream's conversion writes it into whatever a client sends, who is then its owner.
+    setTemplateGeneration(daemonSet, templateGeneration(daemonSet));
     defaultUpdateStrategy(spec.updateStrategy);
     spec.revisionHistoryLimit ??= 10;
     defaultPodTemplateSpec(spec.template);

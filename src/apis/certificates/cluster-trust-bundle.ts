@@ -23,7 +23,8 @@ export const clusterTrustBundles = defineResource<ClusterTrustBundle>('certifica
   validatesWhole: 'before',
   validate({ metadata, spec: { signerName = '', trustBundle } }, errors, old) {
     const { name = '', generateName = '' } = metadata;
-    if (generateName !== '') for (const error of trustBundleNameErrors(signerName, generateName, true)) errors.at('metadata', 'generateName').invalid(generateName, error);
+    if (generateName !== '')
+      for (const error of trustBundleNameErrors(signerName, generateName, true)) errors.at('metadata', 'generateName').invalid(generateName, error);
     for (const error of trustBundleNameErrors(signerName, name, false)) errors.at('metadata', 'name').invalid(name, error);
     validateFinalizerNames(metadata, errors);
     if (signerName !== '') validateSignerName(signerName, errors.at('spec', 'signerName'));

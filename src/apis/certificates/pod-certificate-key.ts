@@ -10,9 +10,9 @@ const CURVES = new Map([
   ['secp521r1', 'P-521'],
   ['secp224r1', 'P-224'],
 ]);
-const GOOD_CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
-const GOOD_MODULUS_BITS = [3072, 4096];
-const KEY_TYPES = ['ed25519', 'ec', 'rsa'];
+const GOOD_CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+const GOOD_MODULUS_BITS = new Set([3072, 4096]);
+const KEY_TYPES = new Set(['ed25519', 'ec', 'rsa']);
 const UNKNOWN_TYPE = 'unknown public key type; supported types are Ed25519, ECDSA, and RSA';
 
 const bytesOf = (base64: string | null): Buffer => Buffer.from(base64 ?? '', 'base64');
@@ -34,7 +34,7 @@ function validateStubRequest(der: Buffer, errors: FieldErrors): void {
   const request = readCertificateRequest(der);
   if (!request) return errors.invalidUnshown('must be a valid PKCS#10 CSR');
   const { publicKey, isSigned } = request;
-  if (!KEY_TYPES.includes(publicKey.asymmetricKeyType ?? '')) errors.invalidUnshown(UNKNOWN_TYPE);
+  if (!KEY_TYPES.has(publicKey.asymmetricKeyType ?? '')) errors.invalidUnshown(UNKNOWN_TYPE);
   else if (validateKeyStrength(publicKey, 'P256, P384, or P521', errors) && !isSigned) errors.invalidUnshown('invalid signature');
 }
 
@@ -45,7 +45,7 @@ function validateProvenKey(base64: string, proof: Buffer, podUid: string, errors
   if (proof.length > MAX_BYTES) return errors.at('proofOfPossession').tooLong(MAX_BYTES);
   const key = readPublicKey(der);
   if (!key) return at.invalid(base64, 'must be a valid PKIX-serialized public key');
-  if (!KEY_TYPES.includes(key.asymmetricKeyType ?? '')) at.invalid(base64, UNKNOWN_TYPE);
+  if (!KEY_TYPES.has(key.asymmetricKeyType ?? '')) at.invalid(base64, UNKNOWN_TYPE);
   else if (validateKeyStrength(key, 'P256 or P384', at) && !isProven(key, proof, podUid))
     errors.at('proofOfPossession').invalidUnshown('could not verify proof-of-possession signature');
 }
@@ -53,11 +53,11 @@ function validateProvenKey(base64: string, proof: Buffer, podUid: string, errors
 /** Whether it is strong enough. `curves`: those that the message names. */
 function validateKeyStrength({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject, curves: string, errors: FieldErrors): boolean {
   const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails;
-  if (asymmetricKeyType === 'ec' && !GOOD_CURVES.includes(namedCurve)) {
+  if (asymmetricKeyType === 'ec' && !GOOD_CURVES.has(namedCurve)) {
     errors.invalid(`curve ${CURVES.get(namedCurve) ?? namedCurve}`, `elliptic public keys must use curve ${curves}`);
     return false;
   }
-  if (asymmetricKeyType === 'rsa' && !GOOD_MODULUS_BITS.includes(modulusLength)) {
+  if (asymmetricKeyType === 'rsa' && !GOOD_MODULUS_BITS.has(modulusLength)) {
     errors.invalid(`${modulusLength}-bit modulus`, 'RSA keys must have modulus size 3072 or 4096');
     return false;
   }

@@ -104,8 +104,7 @@ function validateTimes(
   else if (Math.abs(startMs - now.getTime()) >= MAX_SKEW_MS)
     beforeAt.invalid(shown(startMs), "must be set to within 5 minutes of kube-apiserver's current time");
   else if (endMs !== leafEndMs) afterAt.invalid(shown(endMs), 'must be set to the NotAfter time encoded in the leaf certificate');
-  else if (lifetimeMs < MIN_LIFETIME_MS)
-    errors.at('certificateChain').invalid(lifetimeMs * NANOSECONDS_IN_MS, 'leaf certificate lifetime must be >= 1 hour');
+  else if (lifetimeMs < MIN_LIFETIME_MS) errors.at('certificateChain').invalid(lifetimeMs * NANOSECONDS_IN_MS, 'leaf certificate lifetime must be >= 1 hour');
   else if (lifetimeMs > maxExpirationSeconds * 1000)
     errors
       .at('certificateChain')

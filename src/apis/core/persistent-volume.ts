@@ -89,7 +89,8 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
     validateVolumeSpec(volume.spec, volume.metadata.name ?? '', errors.at('spec'), { old: old.spec });
     validateSourceKept(volume.spec, old.spec, errors.at('spec', 'persistentvolumesource'));
     validateUnchanged(volume.spec.volumeMode, old.spec.volumeMode, errors.at('volumeMode'));
-    if (old.spec.nodeAffinity && !isFeatureOn('MutablePVNodeAffinity')) validateAffinityKept(volume.spec.nodeAffinity, old.spec.nodeAffinity, errors.at('nodeAffinity'));
+    if (old.spec.nodeAffinity && !isFeatureOn('MutablePVNodeAffinity'))
+      validateAffinityKept(volume.spec.nodeAffinity, old.spec.nodeAffinity, errors.at('nodeAffinity'));
     const isDropped = old.spec.volumeAttributesClassName !== undefined && volume.spec.volumeAttributesClassName === undefined;
     if (isDropped) errors.at('spec', 'volumeAttributesClassName').forbidden('update from non-nil value to nil is forbidden');
   },

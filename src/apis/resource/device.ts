@@ -1,9 +1,11 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { parseSemanticVersion } from '../../util/semantic-version.ts';
 import { equalJson } from '../../util/json-equal.ts';
-import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from '../facts/types/resource-v1.ts';
+import { parseQuantity, quantitySign } from '../../util/quantity.ts';
+import { parseSemanticVersion } from '../../util/semantic-version.ts';
+import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption, NodeAllocatableResourceMapping } from '../facts/types/resource-v1.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { isNativeResource } from '../validation/resource-names.ts';
 import { validateBindingConditions } from './binding-conditions.ts';
 import { validateCapacity } from './capacity.ts';
 import { validateEntries, validateList, validateUnique } from './lists.ts';
@@ -55,6 +57,24 @@ export function validateDevice(device: Device, old: Device | undefined, choosesN
   if (choosesNodes) validateNodes(device, errors);
   else if (device.nodeName !== undefined || device.nodeSelector || device.allNodes !== undefined) errors.invalid(null, NODES_NOT_ALLOWED);
   validateBindingConditions(device, errors);
+  for (const [resource, mapping] of Object.entries(device.nodeAllocatableResourceMappings ?? {}))
+    validateMapping(resource, mapping, capacity, errors.at('nodeAllocatableResourceMappings').key(resource));
+}
+
+/** How much of a node's own resources the device takes with it. */
+function validateMapping(
+  resource: string,
+  { allocationMultiplier, capacityKey }: NodeAllocatableResourceMapping,
+  capacity: Record<string, unknown>,
+  errors: FieldErrors,
+): void {
+  if (!isNativeResource(resource)) errors.invalid(resource, 'must be a node allocatable resource name');
+  if (allocationMultiplier === undefined && capacityKey === undefined)
+    return errors.invalid('', 'at least one of allocationMultiplier or capacityKey must be set');
+  if (allocationMultiplier !== undefined && quantitySign(parseQuantity(allocationMultiplier)) <= 0)
+    errors.at('allocationMultiplier').invalid(allocationMultiplier, 'must be positive');
+  if (capacityKey === '') errors.at('capacityKey').invalid('', 'capacityKey must not be an empty string');
+  else if (capacityKey !== undefined && !Object.hasOwn(capacity, capacityKey)) errors.at('capacityKey').notFound(capacityKey);
 }
 
 function validateNodes({ nodeName, nodeSelector, allNodes }: Device, errors: FieldErrors): void {

@@ -34,8 +34,7 @@ export function validateGroup(group: Group, errors: FieldErrors): void {
   const { disruptionMode, priorityClassName, priority } = group;
   if (disruptionMode !== undefined && !DISRUPTION_MODES.includes(disruptionMode)) errors.at('disruptionMode').notSupported(disruptionMode, DISRUPTION_MODES);
   if (priorityClassName) validateName(priorityClassName, dns1123SubdomainErrors, errors.at('priorityClassName'));
-  if (priority !== undefined && priority > HIGHEST_PRIORITY)
-    errors.at('priority').invalid(priority, `must be less than or equal to ${HIGHEST_PRIORITY}`);
+  if (priority !== undefined && priority > HIGHEST_PRIORITY) errors.at('priority').invalid(priority, `must be less than or equal to ${HIGHEST_PRIORITY}`);
 }
 
 function validatePolicy({ basic, gang }: PodGroupSchedulingPolicy, errors: FieldErrors): void {

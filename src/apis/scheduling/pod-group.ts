@@ -76,7 +76,8 @@ function validateStatus({ conditions, resourceClaimStatuses = [] }: PodGroupStat
   if (equalJson(resourceClaimStatuses, old.resourceClaimStatuses ?? [])) return;
   if (resourceClaimStatuses.length > MAX_CLAIM_STATUSES) return at.tooMany(resourceClaimStatuses.length, MAX_CLAIM_STATUSES);
   validateUniqueNames(resourceClaimStatuses, at);
-  for (const [index, { resourceClaimName }] of resourceClaimStatuses.entries()) validateOptionalName(resourceClaimName, at.index(index).at('resourceClaimName'));
+  for (const [index, { resourceClaimName }] of resourceClaimStatuses.entries())
+    validateOptionalName(resourceClaimName, at.index(index).at('resourceClaimName'));
 }
 
 /** Of conditions of one type, the last counts. */

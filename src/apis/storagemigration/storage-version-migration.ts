@@ -9,7 +9,7 @@ import { validateUnchanged } from '../validation/immutable.ts';
 
 const SUCCEEDED = 'Succeeded';
 const FAILED = 'Failed';
-const SHOWN_CONDITIONS = ['Running', SUCCEEDED, FAILED];
+const SHOWN_CONDITIONS = new Set(['Running', SUCCEEDED, FAILED]);
 
 /** Asks that all objects of a resource be stored anew, in today's storage version. A controller does it. */
 export const storageVersionMigrations = defineResource<StorageVersionMigration>('storagemigration.k8s.io/v1beta1/storageversionmigrations', {
@@ -41,7 +41,7 @@ export const storageVersionMigrations = defineResource<StorageVersionMigration>(
   cells: {
     Resource: ({ spec: { resource } }) => (resource.group ? `${resource.resource}.${resource.group}` : resource.resource),
     Status: ({ status }) =>
-      (status.conditions ?? []).findLast((condition) => condition.status === 'True' && SHOWN_CONDITIONS.includes(condition.type))?.type ?? 'Unknown',
+      (status.conditions ?? []).findLast((condition) => condition.status === 'True' && SHOWN_CONDITIONS.has(condition.type))?.type ?? 'Unknown',
   },
 });
 

@@ -113,7 +113,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 // oxlint-disable-next-line no-control-regex -- what CEL escapes
-const quote = (text: string): string => `"${text.toWellFormed().replaceAll(/[\u0007-\r\\"]/g, (char) => ESCAPES[char]!)}"`;
+const quote = (text: string): string => `"${text.replaceAll(/[\u0007-\r\\"]/g, (char) => ESCAPES[char]!)}"`;
 
 /** The versions of the library differ in how `format` writes numbers and what is inside of lists and maps. */
 export function stringsLibrary(style: FormatStyle): Library {

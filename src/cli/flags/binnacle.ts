@@ -4,7 +4,10 @@ import { file, string, strings } from './types.ts';
 
 /** What kube-apiserver has no flag for. */
 export const binnacle = flagSet('Binnacle', {
-  'basic-auth-file': flag(file, 'CSV file of passwords: password,user,uid,"group1,group2". Prefer tokens or certificates: a password goes along with every request.'),
+  'basic-auth-file': flag(
+    file,
+    'CSV file of passwords: password,user,uid,"group1,group2". Prefer tokens or certificates: a password goes along with every request.',
+  ),
   controllers: flag(
     strings,
     `Controllers to run in this process, for a cluster that has no kube-controller-manager: names, '*' for all, -name for all but that one. \`binnacle up\` runs all.

@@ -160,8 +160,9 @@ function makePlan(schema: TypeSchema): TypePlan {
 
 /** An object without fields may hold anything, as OpenAPI has it. */
 function objectPlan(schema: ObjectSchema, mapType: ObjectSchema['mapType']): MapPlan {
+  const { additional } = schema;
   const fields = (): FieldPlan[] => [...schema.fields.values()].map(fieldPlan).toSorted((a, b) => compareText(a.name, b.name));
-  return new LazyMap(mapType === 'atomic', fields, schema.fields.size === 0 ? () => DEDUCED : undefined);
+  return new LazyMap(mapType === 'atomic', fields, additional ? () => typePlanOf(additional) : schema.fields.size === 0 ? () => DEDUCED : undefined);
 }
 
 function fieldPlan(field: FieldSchema): FieldPlan {

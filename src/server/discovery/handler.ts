@@ -41,7 +41,7 @@ export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler
     const document = documents.legacy(path);
     if (!document) return next(request);
     const form = negotiateOutput(request.exchange.headers.accept, OFFER);
-    return respond(request, 200, form, documents.encode(document, form));
+    return respond(request, 200, form, documents.encode(document, form), () => documents.encode(document, { ...form, mediaType: JSON_TYPE }));
   };
 }
 

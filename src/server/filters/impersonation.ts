@@ -1,14 +1,16 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
 import { readImpersonation } from '../impersonation/headers.ts';
-import { impersonate } from '../impersonation/modes.ts';
+import { type Impersonation, impersonate } from '../impersonation/modes.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import { RequestAttributes } from './authorization.ts';
 import type { Filter, RequestHandler } from './filter.ts';
 
 /** A request with Impersonate-* headers goes on as the user that they name, if who sent it may (KEP-5284; `kubectl --as`). */
 export function withImpersonation(authorizer: Authorizer): Filter {
-  const goOnAs = async (next: RequestHandler, request: IncomingRequest, user: Promise<IncomingRequest['user']>): Promise<void> => {
-    request.user = await user;
+  const goOnAs = async (next: RequestHandler, request: IncomingRequest, impersonation: Promise<Impersonation>): Promise<void> => {
+    const { user, constraint } = await impersonation;
+    request.user = user;
+    request.audit?.impersonated(user, constraint);
     return next(request);
   };
   return (next) => (request) => {

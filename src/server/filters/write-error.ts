@@ -15,9 +15,10 @@ export function errorWriter(encodeProtobuf?: (status: Status) => Buffer): ErrorW
   return (request, error) => {
     const form = formOf(request);
     setRetryAfter(request, error);
+    request.audit?.responseStatus(error.status);
     if (form.mediaType !== PROTOBUF_TYPE) return respond(request, error.code, form, jsonOf(error));
     if (encodeProtobuf === undefined) return respond(request, error.code, JSON_FORM, jsonOf(error));
-    return respond(request, error.code, form, encodeProtobuf(error.status));
+    return respond(request, error.code, form, encodeProtobuf(error.status), () => jsonOf(error));
   };
 }
 

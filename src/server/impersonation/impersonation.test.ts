@@ -39,16 +39,19 @@ const getPods = { user: requestor, verb: 'get', isResourceRequest: true, apiGrou
 
 describe('the right to act as someone', () => {
   it('is the old one, for all that the user may do', async () => {
-    const user = await impersonate(allowing('impersonate users zoe', 'impersonate groups g'), { name: 'zoe', groups: ['g'] }, getPods);
+    const { user } = await impersonate(allowing('impersonate users zoe', 'impersonate groups g'), { name: 'zoe', groups: ['g'] }, getPods);
     expect(user).toEqual({ name: 'zoe', groups: ['g', 'system:authenticated'] });
   });
   it('is the constrained one, for one verb', async () => {
     const rights = allowing('impersonate-on:user-info:get pods p', 'impersonate:user-info users zoe');
-    await expect(impersonate(rights, { name: 'zoe', groups: [] }, getPods)).resolves.toEqual({ name: 'zoe', groups: ['system:authenticated'] });
+    await expect(impersonate(rights, { name: 'zoe', groups: [] }, getPods)).resolves.toEqual({
+      user: { name: 'zoe', groups: ['system:authenticated'] },
+      constraint: 'impersonate:user-info',
+    });
     await expect(impersonate(rights, { name: 'zoe', groups: [] }, { ...getPods, verb: 'delete' })).rejects.toThrow('impersonate-on:user-info:delete');
   });
   it('gives a service account its groups', async () => {
-    const user = await impersonate(allowing('impersonate serviceaccounts sa'), { name: 'system:serviceaccount:ns:sa', groups: [] }, getPods);
+    const { user } = await impersonate(allowing('impersonate serviceaccounts sa'), { name: 'system:serviceaccount:ns:sa', groups: [] }, getPods);
     expect(user.groups).toEqual(['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated']);
   });
   it('needs every part of what is asked for', async () => {
@@ -62,7 +65,7 @@ describe('the right to act as someone', () => {
     await expect(impersonate(rights, { name: 'zoe', groups: ['system:masters'] }, getPods)).rejects.toThrow('impersonating the system:masters group is not allowed');
   });
   it('leaves the anonymous anonymous', async () => {
-    const user = await impersonate(allowing('impersonate users system:anonymous'), { name: 'system:anonymous', groups: [] }, getPods);
+    const { user } = await impersonate(allowing('impersonate users system:anonymous'), { name: 'system:anonymous', groups: [] }, getPods);
     expect(user.groups).toEqual(['system:unauthenticated']);
   });
 });

@@ -30,14 +30,20 @@ function isOnNode(requestor: User, node: string | undefined): boolean {
   return node !== undefined && serviceAccountOf(requestor.name) !== undefined && values.length === 1 && values[0] === node;
 }
 
+export interface Impersonation {
+  user: User;
+  /** The verb that allowed it; '' for the old right. */
+  constraint: string;
+}
+
 /** The user to go on as. Throws the first mode's refusal where no mode allows it. */
-export async function impersonate(authorizer: Authorizer, wanted: User, request: AuthorizationAttributes): Promise<User> {
+export async function impersonate(authorizer: Authorizer, wanted: User, request: AuthorizationAttributes): Promise<Impersonation> {
   let refusal: unknown;
   for (const mode of MODES) {
     if (!mode.appliesTo(wanted, request.user)) continue;
     try {
       if (mode.name !== '') await demand(authorizer, { ...spread(request), verb: `impersonate-on:${mode.name}:${request.verb}` }, mode);
-      return await authorizeUser(authorizer, mode, wanted, request.user);
+      return { user: await authorizeUser(authorizer, mode, wanted, request.user), constraint: mode.name === '' ? '' : `impersonate:${mode.name}` };
     } catch (error) {
       refusal ??= error;
     }

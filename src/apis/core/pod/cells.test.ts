@@ -25,7 +25,9 @@ const running = { running: {} };
 
 describe('the row of a pod', () => {
   it('is told to be completed once the pod has ended', () => {
-    expect(pods.rowConditions!(decodePod({}, {}, { phase: 'Failed' }))).toEqual([{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }]);
+    expect(pods.rowConditions!(decodePod({}, {}, { phase: 'Failed' }))).toEqual([
+      { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' },
+    ]);
     expect(pods.rowConditions!(decodePod({}, {}, { phase: 'constructor' }))).toEqual([]);
   });
 

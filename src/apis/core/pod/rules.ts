@@ -72,8 +72,7 @@ export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | und
     allowsHostNetworkWithUserNamespace: features.allowsHostNetworkWithUserNamespace || (hasUserNamespace && old.hostNetwork === true),
     allowsVolumeDevicesWithUserNamespace: hasUserNamespace && [...containersOf(old)].some(({ volumeDevices }) => volumeDevices !== undefined),
     allowsAnySelinuxChangePolicy: old.securityContext?.seLinuxChangePolicy !== undefined,
-    allowsTolerationComparison:
-      features.allowsTolerationComparison || (old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
+    allowsTolerationComparison: features.allowsTolerationComparison || (old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
     allowsRestartOnInitResize: (old.initContainers ?? []).some(
       (container) => !isSidecar(container) && (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer'),
     ),

@@ -1,18 +1,26 @@
 import { expect, test } from 'vitest';
-import { FieldErrors } from '../util/field-errors.ts';
-import type { Json } from '../util/json-types.ts';
-import { type ValueSchema, validateValue } from './value-rules.ts';
+import { FieldErrors } from '../../util/field-errors.ts';
+import type { Json } from '../../util/json-types.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { validateValue } from './value-faults.ts';
 
-const judge = (schema: ValueSchema, value: Json): string[] => {
+const judge = (schema: JsonSchema, value: Json): string[] => {
   const errors = new FieldErrors('at');
   validateValue(schema, value, errors);
   return errors.list.map(({ type, field, body }) => `${type} ${field}: ${body}`);
 };
 
-test.each<[ValueSchema, Json, string[]]>([
+test.each<[JsonSchema, Json, string[]]>([
   [{ type: 'integer' }, 1, []],
   [{ type: 'number' }, 1, []],
-  [{ type: 'integer' }, 1.5, ['FieldValueTypeInvalid at: Invalid value: "number":  in body must be of type integer: "number"']],
+  [
+    { type: 'integer' },
+    1.5,
+    [
+      'FieldValueTypeInvalid at: Invalid value: "number":  in body must be of type integer: "number"',
+      'FieldValueInvalid at: Invalid value: "": Checked value must be of type integer (default format) in ',
+    ],
+  ],
   [{ 'x-kubernetes-int-or-string': true }, 'a', []],
   [{ 'x-kubernetes-int-or-string': true }, true, ['FieldValueTypeInvalid at: Invalid value: "boolean":  in body must be of type integer,string: "boolean"']],
   [{ type: 'string', nullable: true }, null, []],

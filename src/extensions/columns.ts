@@ -1,0 +1,48 @@
+import type { CustomResourceColumnDefinition } from '../apis/facts/types/apiextensions-v1.ts';
+import type { Column } from '../registry/definition.ts';
+import { ageSince } from '../util/duration.ts';
+import type { Json } from '../util/json-types.ts';
+import { parseTime } from '../util/time.ts';
+import { compileJsonPath, printFound } from './json-path.ts';
+
+const NAME: Column = { name: 'Name', type: 'string', format: 'name', description: '', priority: 0, cell: (object) => object.metadata.name ?? '' };
+const AGE: CustomResourceColumnDefinition = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+
+/** The columns of `kubectl get`: the name, then what the definition tells, or else the age (…/customresource/tableconvertor). */
+export function columnsOf(definitions: readonly CustomResourceColumnDefinition[] | undefined): Column[] {
+  return [NAME, ...(definitions && definitions.length > 0 ? definitions : [AGE]).map(column)];
+}
+
+function column({ name, type, format = '', description, priority = 0, jsonPath }: CustomResourceColumnDefinition): Column {
+  // Compiled when the first row is made.
+  let path: ReturnType<typeof compileJsonPath>;
+  return {
+    name,
+    type: type as Column['type'],
+    format,
+    description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    priority,
+    cell(object, now) {
+      path ??= compileJsonPath(jsonPath) ?? (() => []);
+      const found = path(object as unknown as Json);
+      return type === 'string' ? (printFound(found) ?? null) : cellOf(type, found[0] ?? null, now);
+    },
+  };
+}
+
+function cellOf(type: string, value: Json, now: Date): string | number | boolean | null {
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  if (type === 'integer') return isNumber ? Math.trunc(Number(value)) : null;
+  if (type === 'number') return isNumber ? Number(value) : null;
+  if (type === 'boolean') return typeof value === 'boolean' ? value : null;
+  return type === 'date' && typeof value === 'string' ? ageOf(value, now) : null;
+}
+
+function ageOf(text: string, now: Date): string {
+  try {
+    parseTime(text);
+  } catch {
+    return '<invalid>';
+  }
+  return ageSince(text, now);
+}

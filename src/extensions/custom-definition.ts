@@ -1,0 +1,197 @@
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../apis/facts/types/apiextensions-v1.ts';
+import type { ResourceDefinition, Selectable, ServedVersion, Subresource, UpdateRules } from '../registry/definition.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+import { customType } from '../schema/structural/custom-type.ts';
+import { fillDefaults } from '../schema/structural/defaults.ts';
+import type { JsonSchema } from '../schema/structural/json-schema.ts';
+import { Structure } from '../schema/structural/structure.ts';
+import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
+import { forbidden } from '../util/errors.ts';
+import { equalJson } from '../util/json-equal.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import { columnsOf } from './columns.ts';
+import { type VersionRules, finalizerWarnings, validateCustom, validateCustomStatus } from './custom-validation.ts';
+import { compileJsonPath, printFound } from './json-path.ts';
+import { scaleSubresource } from './scale.ts';
+import { type CompileRules, type ValidationRules, hasRules } from './validation-rules.ts';
+
+/** Types and languages that definitions are built on. */
+export interface CustomParts {
+  /** Of ObjectMeta and of autoscaling/v1 Scale. */
+  metadata(): ObjectSchema;
+  scale(): ObjectSchema;
+  compileRules: CompileRules;
+}
+
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+
+/** A version of a definition, ready to be served. What costs time is made when it is first asked for. */
+interface CustomVersion extends ServedVersion {
+  readonly source: CustomResourceDefinitionVersion;
+  readonly rules: VersionRules;
+}
+
+/** The resource that a CustomResourceDefinition defines; its versions that are served, after the one that is stored. */
+export function customDefinition(crd: CustomResourceDefinition, parts: CustomParts): ResourceDefinition {
+  const { spec, status } = crd;
+  const names = status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
+  const stored = spec.versions!.find(({ storage }) => storage)!;
+  const others = spec.versions!.filter((version) => version !== stored && version.served);
+  const versions = [stored, ...others].map((version) => customVersion(crd, version, stored, parts));
+  const [storedVersion] = versions;
+  const hasStatus = stored.subresources?.status !== undefined;
+  const byApiVersion = new Map(versions.map((version) => [apiVersionOf(version.group, version.version), version.rules]));
+  const rulesOf = (apiVersion: string | undefined): VersionRules => byApiVersion.get(apiVersion ?? '') ?? storedVersion!.rules;
+  const update = updateRules(rulesOf, hasStatus);
+  return {
+    group: spec.group,
+    version: stored.name,
+    kind: names.kind,
+    plural: names.plural,
+    singular: names.singular ?? '',
+    namespaced: spec.scope === 'Namespaced',
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    verbs: VERBS,
+    get schema() {
+      return storedVersion!.schema;
+    },
+    storagePrefix: `${spec.group}/${names.plural}`,
+    served: versions,
+    hasStatus,
+    ...(hasStatus && { generation: 'spec' as const }),
+    prepareForCreate(object) {
+      object.metadata.generation = 1;
+    },
+    beginCreate(object) {
+      if (crd.metadata.deletionTimestamp === undefined) return NOTHING_TO_FINISH;
+      throw forbidden({ group: spec.group, resource: names.plural }, object.metadata.name ?? '', 'create not allowed while custom resource definition is terminating');
+    },
+    validate: (object, errors, _old, apiVersion) => validateCustom(rulesOf(apiVersion), object, undefined, errors),
+    ...update,
+    columns: columnsOf(stored.additionalPrinterColumns),
+    subresources: subresourcesOf(spec.versions ?? [], storedVersion!, parts, update, rulesOf),
+  };
+}
+
+const NOTHING_TO_FINISH = { commit() {}, revert() {} };
+
+type RulesOf = (apiVersion: string | undefined) => VersionRules;
+
+function updateRules(rulesOf: RulesOf, hasStatus: boolean): UpdateRules {
+  return {
+    allowsUnconditionalUpdate: false,
+    prepareForUpdate(object, old) {
+      if (!hasStatus && !equalApartFromMetadata(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    },
+    validateUpdate: (object, old, errors, apiVersion) => validateCustom(rulesOf(apiVersion), object, old, errors),
+    warnings: finalizerWarnings,
+  };
+}
+
+const equalApartFromMetadata = (a: ApiObject, b: ApiObject): boolean => equalJson({ ...a, metadata: undefined }, { ...b, metadata: undefined });
+
+const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
+
+/** Those of all versions; which of them a version has, `subresourcesIn` tells. */
+function subresourcesOf(
+  versions: readonly CustomResourceDefinitionVersion[],
+  stored: CustomVersion,
+  parts: CustomParts,
+  update: UpdateRules,
+  rulesOf: RulesOf,
+): Record<string, Subresource> {
+  const { group, version, kind } = stored;
+  const scale = (stored.source.subresources ?? versions.find(({ subresources }) => subresources?.scale)?.subresources)?.scale;
+  const status: Subresource = {
+    group,
+    version,
+    kind,
+    get schema() {
+      return stored.schema;
+    },
+    verbs: SUBRESOURCE_VERBS,
+    update: {
+      allowsUnconditionalUpdate: false,
+      // Of metadata only who owns what is written (…/registry/customresource/status_strategy.go).
+      prepareForUpdate(object, old) {
+        const { managedFields, resourceVersion } = object.metadata;
+        object.metadata = { ...old.metadata, ...(resourceVersion !== undefined && { resourceVersion }), managedFields } as ApiObject['metadata'];
+        if (managedFields === undefined) delete object.metadata.managedFields;
+      },
+      validateUpdate: (object, old, errors, apiVersion) => validateCustomStatus(rulesOf(apiVersion), object, old, errors),
+    },
+  };
+  return {
+    ...(versions.some(({ subresources }) => subresources?.status) && { status }),
+    ...(scale && { scale: scaleSubresource(scale, parts.scale, update) }),
+  };
+}
+
+/** The subresources that a version has, as its clients see them. */
+export function subresourcesIn(definition: ResourceDefinition, served: ServedVersion): Record<string, Subresource> {
+  const { subresources } = (served as CustomVersion).source;
+  const all = definition.subresources ?? {};
+  const { group, version, kind } = served;
+  const status = subresources?.status && (Object.create(all['status']!, { group: { value: group }, version: { value: version }, kind: { value: kind }, schema: { get: () => served.schema } }) as Subresource);
+  return { ...(status && { status }), ...(subresources?.scale && { scale: all['scale']! }) };
+}
+
+export const isServed = (served: ServedVersion): boolean => (served as CustomVersion).source.served;
+
+function customVersion({ spec, status }: CustomResourceDefinition, source: CustomResourceDefinitionVersion, stored: CustomResourceDefinitionVersion, parts: CustomParts): CustomVersion {
+  const { group } = spec;
+  const kind = status.acceptedNames.kind || spec.names.kind;
+  const structure = once(() => new Structure((source.schema?.openAPIV3Schema ?? KEEPS_ALL) as JsonSchema));
+  const type = once(() =>
+    customType({ name: openApiName(group, source.name, kind), group, version: source.name, kind, structure: structure(), metadata: parts.metadata() }),
+  );
+  const validations = once((): ValidationRules | undefined => (hasRules(structure()) ? parts.compileRules(structure()) : undefined));
+  const storedVersion = apiVersionOf(group, stored.name);
+  return {
+    source,
+    group,
+    version: source.name,
+    kind,
+    get schema() {
+      return type();
+    },
+    rules: {
+      get structure() {
+        return structure();
+      },
+      scale: source.subresources?.scale,
+      validations,
+    },
+    default: (object) => fillDefaults(structure(), object as unknown as Json),
+    ...(source !== stored && { toStored: (object) => as(object, storedVersion), fromStored: (object) => as(object, apiVersionOf(group, source.name)) }),
+    ...(source.deprecated && { deprecation: source.deprecationWarning ?? `${apiVersionOf(group, source.name)} ${kind} is deprecated` }),
+    selectable: selectableOf(source),
+    columns: columnsOf(source.additionalPrinterColumns),
+  };
+}
+
+const KEEPS_ALL: JsonSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/** Conversion `None`: only the name of the version changes. */
+function as(object: ApiObject, apiVersion: string): ApiObject {
+  object.apiVersion = apiVersion;
+  return object;
+}
+
+/** `com.example.v1.Widget` */
+const openApiName = (group: string, version: string, kind: string): string => [...group.split('.').reverse(), version, kind].join('.');
+
+function selectableOf({ selectableFields = [] }: CustomResourceDefinitionVersion): Selectable {
+  return Object.fromEntries(
+    selectableFields.map(({ jsonPath }) => {
+      const path = once(() => compileJsonPath(jsonPath) ?? (() => []));
+      return [jsonPath.replace(/^\./, ''), (object: ApiObject) => printFound(path()(object as unknown as JsonObject)) ?? ''];
+    }),
+  );
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

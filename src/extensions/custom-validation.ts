@@ -1,0 +1,80 @@
+import type { CustomResourceSubresourceScale } from '../apis/facts/types/apiextensions-v1.ts';
+import { validateMetadata } from '../registry/metadata.ts';
+import { type MetadataRule, validateEmbedded } from '../schema/structural/embedded-resources.ts';
+import { validateListTypes } from '../schema/structural/list-items.ts';
+import type { Structure } from '../schema/structural/structure.ts';
+import { validateValue } from '../schema/structural/value-faults.ts';
+import type { ApiObject, ObjectMeta } from '../util/api-object.ts';
+import { FieldErrors, type FieldErrorType, quote } from '../util/field-errors.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+import { pathSegmentName, qualifiedNameErrors } from '../util/names.ts';
+import { validateScale } from './scale.ts';
+import type { ValidationRules } from './validation-rules.ts';
+
+/** What objects of one version are judged by. */
+export interface VersionRules {
+  structure: Structure;
+  scale: CustomResourceSubresourceScale | undefined;
+  /** Asked for once per object. */
+  validations(): ValidationRules | undefined;
+}
+
+const embeddedMetadata: MetadataRule = (metadata, errors) => validateMetadata(metadata as unknown as ObjectMeta, Boolean(metadata['namespace']), pathSegmentName, errors);
+
+/** The whole object, in the order of …/registry/customresource/strategy.go. `old` where it is changed: what is unchanged may be wrong. */
+export function validateCustom(rules: VersionRules, object: ApiObject, old: ApiObject | undefined, errors: FieldErrors): void {
+  const value = object as unknown as JsonObject;
+  const before = old as unknown as JsonObject | undefined;
+  validateValue(rules.structure.schema, value, errors, before && { value: before });
+  if (rules.scale) validateScale(rules.scale, value, { spec: true }, errors);
+  validateEmbedded(rules.structure, value, embeddedMetadata, errors);
+  if (before === undefined || !hasListFaults(rules.structure, before)) validateListTypes(rules.structure, value, errors);
+  applyRules(rules, value, before, errors);
+}
+
+/** A change of the status alone. */
+export function validateCustomStatus(rules: VersionRules, object: ApiObject, old: ApiObject, errors: FieldErrors): void {
+  const value = object as unknown as JsonObject;
+  const before = old as unknown as JsonObject;
+  const status = rules.structure.property('status');
+  const { status: shown } = value;
+  if (shown !== undefined && status !== undefined) {
+    const former = before['status'];
+    validateValue(status.schema, shown, errors.at('status'), former === undefined ? undefined : { value: former });
+  }
+  if (rules.scale) validateScale(rules.scale, value, { spec: false }, errors);
+  if (!hasListFaults(rules.structure, before)) validateListTypes(rules.structure, value, errors);
+  applyRules(rules, value, before, errors);
+}
+
+function hasListFaults(structure: Structure, value: Json): boolean {
+  const errors = new FieldErrors();
+  validateListTypes(structure, value, errors);
+  return !errors.isEmpty;
+}
+
+/** Errors that leave an object in no state for rules to be applied to it. */
+const BLOCKING = new Set<FieldErrorType>(['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid']);
+const NOT_CHECKED = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+function applyRules({ validations }: VersionRules, object: JsonObject, old: JsonObject | undefined, errors: FieldErrors): void {
+  const rules = validations();
+  if (rules === undefined) return;
+  if (errors.list.some(({ type }) => BLOCKING.has(type))) new FieldErrors('<nil>', errors.list).invalid(null, NOT_CHECKED);
+  else rules.validate(object, old, errors);
+}
+
+const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** Of finalizers that were added: names that others might choose too. */
+export function finalizerWarnings(object: ApiObject, old: ApiObject | undefined): string[] {
+  const before = new Set(old?.metadata.finalizers ?? []);
+  const added = [...new Set(object.metadata.finalizers ?? [])].filter((name) => !before.has(name)).sort();
+  return added.flatMap((name) => {
+    const shown = `metadata.finalizers: ${quote(name)}: `;
+    const problems = qualifiedNameErrors(name).map((problem) => shown + problem);
+    if (name.includes('/') || STANDARD_FINALIZERS.has(name)) return problems;
+    const path = name.includes('.') ? 'including a path (/) ' : '';
+    return [...problems, `${shown}prefer a domain-qualified finalizer name ${path}to avoid accidental conflicts with other finalizer writers`];
+  });
+}

@@ -1,0 +1,75 @@
+import type { CustomResourceSubresourceScale } from '../apis/facts/types/apiextensions-v1.ts';
+import type { Subresource, UpdateRules } from '../registry/definition.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { badRequest, internalError } from '../util/errors.ts';
+import type { FieldErrors } from '../util/field-errors.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { AccessError, nestedInteger, nestedText, setNested, splitPath } from './nested.ts';
+
+type Paths = CustomResourceSubresourceScale;
+
+interface Scale extends ApiObject {
+  spec?: { replicas?: number };
+}
+
+const MAX_REPLICAS = 2 ** 31 - 1;
+
+/** `/scale`: an autoscaling/v1 Scale made of what stands at the definition's paths (…/registry/customresource/etcd.go ScaleREST). */
+export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, update: UpdateRules): Subresource {
+  return {
+    group: 'autoscaling',
+    version: 'v1',
+    kind: 'Scale',
+    get schema() {
+      return schema();
+    },
+    verbs: ['get', 'patch', 'update'],
+    replicasPath: splitPath(paths.specReplicasPath),
+    update,
+    read: (object) => readScale(object, paths),
+    write(object, sent) {
+      const { spec, metadata } = sent as Scale;
+      setNested(object as unknown as JsonObject, paths.specReplicasPath, spec?.replicas ?? 0);
+      if (metadata.resourceVersion) object.metadata.resourceVersion = metadata.resourceVersion;
+      return object;
+    },
+  };
+}
+
+function readScale(object: ApiObject, { specReplicasPath, statusReplicasPath, labelSelectorPath }: Paths): ApiObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const fields = object as unknown as JsonObject;
+  try {
+    const replicas = nestedInteger(fields, specReplicasPath);
+    if (replicas === undefined) throw internalError(`the spec replicas field "${specReplicasPath}" does not exist`);
+    const status = { replicas: nestedInteger(fields, statusReplicasPath) ?? 0, ...(labelSelectorPath && { selector: nestedText(fields, labelSelectorPath) ?? '' }) };
+    return { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name, namespace, uid, resourceVersion, creationTimestamp }, spec: { replicas }, status } as unknown as ApiObject;
+  } catch (error) {
+    throw error instanceof AccessError ? badRequest(error.message) : error;
+  }
+}
+
+/** What stands at the paths of a scale must be such that a scale can be made of it. */
+export function validateScale({ specReplicasPath, statusReplicasPath, labelSelectorPath }: Paths, object: JsonObject, parts: { spec: boolean }, errors: FieldErrors): void {
+  if (parts.spec) validateReplicas(object, specReplicasPath, errors);
+  validateReplicas(object, statusReplicasPath, errors);
+  if (labelSelectorPath) judged(errors.at(labelSelectorPath), '', () => nestedText(object, labelSelectorPath));
+}
+
+function validateReplicas(object: JsonObject, path: string, errors: FieldErrors): void {
+  const at = errors.at(path);
+  const replicas = judged(at, 0, () => nestedInteger(object, path)) ?? 0;
+  if (replicas < 0) at.invalid(replicas, 'should be a non-negative integer');
+  else if (replicas > MAX_REPLICAS) at.invalid(replicas, `should be less than or equal to ${MAX_REPLICAS}`);
+}
+
+function judged<T>(errors: FieldErrors, shown: unknown, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof AccessError)) throw error;
+    errors.invalid(shown, error.message);
+    return undefined;
+  }
+}

@@ -1,0 +1,21 @@
+import type { Structure } from '../schema/structural/structure.ts';
+import type { FieldErrors } from '../util/field-errors.ts';
+import type { JsonObject } from '../util/json-types.ts';
+
+/**
+ * The x-kubernetes-validations of one version, compiled: the seam to the expression language. Judges an object, against what it was where that is known;
+ * errors and cost limits as apiextensions' schema/cel tells them.
+ */
+export interface ValidationRules {
+  validate(object: JsonObject, old: JsonObject | undefined, errors: FieldErrors): void;
+}
+
+/** Undefined where the schema has no rules. Compiled at the first use of the version. */
+export type CompileRules = (structure: Structure) => ValidationRules | undefined;
+
+/** Whether a schema has rules anywhere. */
+export function hasRules(structure: Structure): boolean {
+  if ((structure.schema['x-kubernetes-validations'] ?? []).length > 0) return true;
+  for (const name of structure.propertyNames) if (hasRules(structure.property(name)!)) return true;
+  return [structure.additional, structure.items].some((inner) => inner !== undefined && hasRules(inner));
+}

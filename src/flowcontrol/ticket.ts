@@ -1,0 +1,51 @@
+import type { RequestInfo } from '../endpoints/request.ts';
+import type { User } from '../util/user.ts';
+import type { Flow } from './flow.ts';
+import type { Queue } from './queue.ts';
+import type { WorkEstimate } from './work-estimate.ts';
+
+/** Until a request's actual time is known, it is taken to be this. */
+export const ASSUMED_SERVICE_MS = 3;
+
+/** What is kept of the request itself, for those who look at the queues. */
+interface TicketHolder {
+  readonly user: User;
+  readonly info: RequestInfo;
+}
+
+/**
+ * One request's way through a queue set.
+ *
+ *     arrive → waiting → executing → over
+ *           ↘ executing            ↗
+ *           ↘ rejected   (from waiting too: its time is up, or its client has gone)
+ */
+export class Ticket {
+  readonly flow: Flow;
+  readonly work: WorkEstimate;
+  readonly holder: TicketHolder;
+  readonly arrivalMs: number;
+  /** Seats held, from start to the end of the aftermath. */
+  readonly seats: number;
+  /** In seat-milliseconds. */
+  readonly totalWork: number;
+  state: 'waiting' | 'executing' | 'rejected' | 'over' = 'waiting';
+  /** Where it waits or came from; undefined where the level has no queues. */
+  queue: Queue | undefined = undefined;
+  /** The virtual time at which it came. */
+  arrivalR = 0;
+  startMs = 0;
+  /** Told of the decision on a ticket that had to wait. */
+  onDecision: ((isExecuting: boolean) => void) | undefined = undefined;
+  /** Runs while it waits. */
+  timer: { cancel(): void } | undefined = undefined;
+
+  constructor(flow: Flow, work: WorkEstimate, holder: TicketHolder, arrivalMs: number) {
+    this.flow = flow;
+    this.work = work;
+    this.holder = holder;
+    this.arrivalMs = arrivalMs;
+    this.seats = Math.max(work.initialSeats, work.finalSeats);
+    this.totalWork = work.initialSeats * ASSUMED_SERVICE_MS + work.finalSeats * work.additionalLatencyMs;
+  }
+}

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setApiFeatures } from '../apis/features.ts';
+import type { ServiceAllocators } from '../apis/core/service/allocation.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import { kubeKinds } from './kinds.ts';
+
+/* Facts about PUT that hold for each kind by itself (AllowCreateOnUpdate, AllowUnconditionalUpdate of upstream's strategies). */
+
+const CREATED_BY_PUT = new Set([
+  ...['services', 'events', 'endpoints', 'limitranges', 'leases', 'leasecandidates', 'runtimeclasses'],
+  ...['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'],
+]);
+/** A PUT must say which version it is for. */
+const NEEDS_VERSION = new Set([
+  ...['clustertrustbundles', 'podcertificaterequests', 'leases', 'leasecandidates', 'runtimeclasses', 'poddisruptionbudgets'],
+  ...['csidrivers', 'csinodes', 'csistoragecapacities', 'volumeattachments', 'resourcepoolstatusrequests'],
+  ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+  ...['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', 'storageversions', 'storageversionmigrations'],
+]);
+
+let kinds: ResourceDefinition[];
+beforeAll(() => {
+  setApiFeatures({ isEnabled: () => true });
+  kinds = kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 3600 });
+});
+afterAll(() => setApiFeatures({ isEnabled: () => false }));
+
+const pluralsOf = (definitions: readonly ResourceDefinition[]): Set<string> => new Set(definitions.map(({ plural }) => plural));
+
+test('which kinds a PUT creates', () => expect(pluralsOf(kinds.filter(({ createsOnUpdate }) => createsOnUpdate))).toEqual(CREATED_BY_PUT));
+
+test('which kinds a PUT overwrites only by version', () =>
+  expect(pluralsOf(kinds.filter(({ allowsUnconditionalUpdate = true }) => !allowsUnconditionalUpdate))).toEqual(NEEDS_VERSION));
+
+test('without features, their kinds are not there', () => {
+  setApiFeatures({ isEnabled: () => false });
+  const without = pluralsOf(kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 3600 }));
+  const gated = [...pluralsOf(kinds)].filter((plural) => !without.has(plural));
+  expect(gated).toEqual(['clustertrustbundles', 'podcertificaterequests', 'storageversionmigrations', 'podgroups', 'workloads']);
+});

@@ -1,0 +1,30 @@
+import { withEmptied } from '../schema/emptied.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { invalid } from '../util/errors.ts';
+import { type FieldError, FieldErrors } from '../util/field-errors.ts';
+
+type Rules<T> = (object: T, errors: FieldErrors) => void;
+
+/**
+ * Refuses the object, in the form in which it would be stored, if the rules find something wrong. What is told then is what they find in the form that the
+ * client sent, `sent`: values that are not stored, since they are empty, stand in upstream's messages.
+ */
+export function refuseIfInvalid<T extends ApiObject>(kind: { group: string; kind: string }, stored: T, sent: T, rules: Rules<T>): void {
+  const found = findings(stored, rules);
+  if (found.length > 0) throw invalid(kind, stored.metadata.name ?? '', worded(found, stored, sent, rules));
+}
+
+function findings<T>(object: T, rules: Rules<T>): FieldError[] {
+  const errors = new FieldErrors();
+  rules(object, errors);
+  return errors.list;
+}
+
+/** The same findings in other words; where the two forms differ by more than words, what is stored counts. */
+function worded<T>(found: FieldError[], stored: T, sent: T, rules: Rules<T>): FieldError[] {
+  const whole = withEmptied(stored, sent);
+  if (whole === undefined) return found;
+  const again = findings(whole, rules);
+  const isSame = again.length === found.length && again.every(({ type, field }, index) => type === found[index]!.type && field === found[index]!.field);
+  return isSame ? again : found;
+}

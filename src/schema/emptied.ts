@@ -1,0 +1,32 @@
+import { isJsonObject, setKey } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+
+/**
+ * Lists and maps that a client sent empty. An empty one is stored as none, so decoding leaves it out; but upstream's messages tell `[]` from `null`. So
+ * the empty fields of a decoded object are remembered beside it, for messages alone.
+ */
+const emptyFields = new WeakMap<object, Record<string, Json>>();
+
+export function noteEmptied(object: JsonObject, fields: Record<string, Json>): void {
+  emptyFields.set(object, fields);
+}
+
+/** A copy of the object as it is stored, with what was empty in the object that it was made from; undefined where nothing was. */
+export function withEmptied<T>(stored: T, sent: T): T | undefined {
+  const restored = { count: 0 };
+  const copy = restore(stored as Json, sent as Json, restored);
+  return restored.count === 0 ? undefined : (copy as T);
+}
+
+function restore(stored: Json, sent: Json | undefined, restored: { count: number }): Json {
+  if (Array.isArray(stored)) return stored.map((item, index) => restore(item, Array.isArray(sent) ? sent[index] : undefined, restored));
+  if (!isJsonObject(stored) || sent === undefined || !isJsonObject(sent)) return stored;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(stored)) setKey(copy, key, restore(stored[key]!, sent[key], restored));
+  for (const [key, value] of Object.entries(emptyFields.get(sent) ?? {})) {
+    if ((copy[key] ?? null) !== null) continue;
+    setKey(copy, key, value);
+    restored.count++;
+  }
+  return copy;
+}

@@ -1,0 +1,48 @@
+import type { Json } from '../../util/json-types.ts';
+import { type Findings, type Old, placeless } from './fault.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { check } from './value-faults.ts';
+
+/** anyOf, oneOf, allOf and not, in that order. Of alternatives that all failed, the faults of the one that passed most checks are told. */
+export function combinationFaults(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
+  const { anyOf, oneOf, allOf, not } = schema;
+  if (!anyOf && !oneOf && !allOf && !not) return;
+  const { faults } = findings;
+  const judge = (alternative: JsonSchema): Findings => {
+    const own: Findings = { faults: [], matches: 0 };
+    check(alternative, value, path, old, own);
+    return own;
+  };
+  if (anyOf && anyOf.length > 0) {
+    const failures = failuresUnlessOne(anyOf, judge);
+    if (failures) faults.push(placeless(`"${path}" must validate at least one schema (anyOf)`), ...best(failures).faults);
+  }
+  if (oneOf && oneOf.length > 0) {
+    const results = oneOf.map(judge);
+    const valid = results.filter(isValid).length;
+    if (valid !== 1) faults.push(placeless(`"${path}" must validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`));
+    if (valid === 0) faults.push(...best(results).faults);
+  }
+  if (allOf && allOf.length > 0) {
+    const results = allOf.map(judge);
+    for (const result of results) faults.push(...result.faults);
+    if (!results.every(isValid)) faults.push(placeless(`"${path}" must validate all the schemas (allOf)${results.some(isValid) ? '' : '. None validated'}`));
+  }
+  if (not && isValid(judge(not))) faults.push(placeless(`"${path}" must not validate the schema (not)`));
+}
+
+const isValid = ({ faults }: Findings): boolean => faults.length === 0;
+
+/** Undefined as soon as one is valid. */
+function failuresUnlessOne(alternatives: readonly JsonSchema[], judge: (alternative: JsonSchema) => Findings): Findings[] | undefined {
+  const failures: Findings[] = [];
+  for (const alternative of alternatives) {
+    const result = judge(alternative);
+    if (isValid(result)) return undefined;
+    failures.push(result);
+  }
+  return failures;
+}
+
+/** The first of those that passed most checks. */
+const best = (results: readonly Findings[]): Findings => results.reduce((most, result) => (result.matches > most.matches ? result : most));

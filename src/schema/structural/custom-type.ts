@@ -1,0 +1,85 @@
+import { isJsonObject } from '../../util/json.ts';
+import type { Json } from '../../util/json-types.ts';
+import type { FieldSchema, ListSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../schema.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { shapeObject } from './shape.ts';
+import type { Structure } from './structure.ts';
+
+export interface CustomTypeOptions {
+  /** OpenAPI's name: `com.example.v1.Widget`. */
+  name: string;
+  group: string;
+  version: string;
+  kind: string;
+  structure: Structure;
+  /** Of ObjectMeta. */
+  metadata: ObjectSchema;
+}
+
+/** The type of a custom resource in one version. Decoding goes by its structure; ownership walks its fields, which are made when they are first asked for. */
+export function customType({ name, group, version, kind, structure, metadata }: CustomTypeOptions): ObjectSchema {
+  let fields: ReadonlyMap<string, FieldSchema> | undefined;
+  return {
+    type: 'object',
+    name,
+    get fields() {
+      return (fields ??= withTypeFields(fieldsOf(structure.schema, false, metadata), metadata));
+    },
+    ...(structure.keepsUnknownFields && { additional: ANY }),
+    kinds: [{ group, version, kind }],
+    custom: { schema: structure.schema, decode: (value, strict) => shapeObject(structure, metadata, value, strict) },
+  };
+}
+
+const ANY: ScalarSchema = { type: 'any' };
+const TEXT: ScalarSchema = { type: 'string' };
+
+const SCALARS: Readonly<Record<string, ScalarSchema>> = { string: TEXT, boolean: { type: 'boolean' }, integer: { type: 'int64' }, number: { type: 'double' } };
+
+/** As ownership sees it (kube-openapi/pkg/schemaconv/openapi.go). `keeps`: an object above lets unknown fields in, and so do all below it. */
+function typeOf(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): TypeSchema {
+  const keepsHere = keeps || schema['x-kubernetes-preserve-unknown-fields'] === true;
+  if (schema['x-kubernetes-int-or-string']) return ANY;
+  if (schema.type === 'array') return listType(schema, keepsHere, metadata);
+  if (schema.type === 'object') return objectType(schema, keepsHere, metadata);
+  return SCALARS[schema.type ?? ''] ?? ANY;
+}
+
+const LIST_TYPES: Readonly<Record<string, ListSchema['listType']>> = { set: 'set', map: 'map', atomic: 'atomic' };
+
+function listType(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): ListSchema {
+  const listType = LIST_TYPES[schema['x-kubernetes-list-type'] ?? ''];
+  const listMapKeys = schema['x-kubernetes-list-map-keys'];
+  const items = isJsonObject(schema.items as Json) ? typeOf(schema.items as JsonSchema, keeps, metadata) : ANY;
+  return { type: 'list', items, ...(listType && { listType }), ...(listMapKeys && { listMapKeys }) };
+}
+
+function objectType(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): TypeSchema {
+  const mapType = schema['x-kubernetes-map-type'] === 'atomic' ? ('atomic' as const) : undefined;
+  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
+  const own = fieldsOf(schema, keeps, metadata);
+  const fields = isEmbedded ? withTypeFields(own, metadata) : own;
+  const additional = additionalType(schema, keeps, metadata);
+  if (fields.size === 0) return { type: 'map', values: additional ?? ANY, ...(mapType && { mapType }) };
+  return { type: 'object', name: '', fields, kinds: [], ...(mapType && { mapType }), ...(additional && { additional }) };
+}
+
+function additionalType({ additionalProperties }: JsonSchema, keeps: boolean, metadata: ObjectSchema): TypeSchema | undefined {
+  if (isJsonObject(additionalProperties as Json)) return typeOf(additionalProperties as JsonSchema, keeps, metadata);
+  return additionalProperties === true || (keeps && additionalProperties === undefined) ? ANY : undefined;
+}
+
+function fieldsOf(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): Map<string, FieldSchema> {
+  const fields = new Map<string, FieldSchema>();
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const required = schema.required?.includes(name) === true;
+    fields.set(name, { ...field(name, typeOf(property, keeps, metadata), required), ...(property.default !== undefined && { default: property.default }) });
+  }
+  return fields;
+}
+
+function withTypeFields(fields: Map<string, FieldSchema>, metadata: ObjectSchema): Map<string, FieldSchema> {
+  return new Map([['kind', field('kind', TEXT)], ['apiVersion', field('apiVersion', TEXT)], ['metadata', field('metadata', metadata)], ...[...fields].filter(([name]) => !['kind', 'apiVersion', 'metadata'].includes(name))]);
+}
+
+const field = (name: string, type: TypeSchema, required = false): FieldSchema => ({ name, type, required, whenEmpty: 'omit', pointer: true });

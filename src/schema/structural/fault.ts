@@ -1,0 +1,21 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import type { Json } from '../../util/json-types.ts';
+
+/** One fault: where below the value (`spec.list[0]`), and how it is told there. Faults without a place are told of `<nil>`, as upstream's are. */
+export interface Fault {
+  path: string | undefined;
+  tell(errors: FieldErrors): void;
+}
+
+/** What a check found, and how many checks passed: of several failed alternatives, the one that came furthest is told. */
+export interface Findings {
+  faults: Fault[];
+  matches: number;
+}
+
+/** What stood at the value's place before; undefined where nothing can be said to have. */
+export type Old = { value: Json } | undefined;
+
+export const invalidFault = (path: string, value: unknown, message: string): Fault => ({ path, tell: (errors) => errors.invalid(value, message) });
+/** Errors that upstream gives no place. */
+export const placeless = (message: string): Fault => ({ path: undefined, tell: (errors) => errors.invalid('', message) });

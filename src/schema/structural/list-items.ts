@@ -1,0 +1,68 @@
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { isJsonObject, ownValue, setKey, stringifyJson } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { Old } from './fault.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { Structure } from './structure.ts';
+
+/** What of an item names it in a list of type map. */
+export function keyOf(keys: readonly string[], item: Json): JsonObject {
+  const key: JsonObject = {};
+  if (isJsonObject(item)) {
+    for (const name of keys) {
+      const value = ownValue(item, name);
+      if (value !== undefined) setKey(key, name, value);
+    }
+  }
+  return key;
+}
+
+/** The item that stood for this one before: only items with keys can be told apart. */
+export function oldItem(schema: JsonSchema, item: Json, old: Old): Old {
+  const keys = schema['x-kubernetes-list-map-keys'];
+  if (old === undefined || schema['x-kubernetes-list-type'] !== 'map' || !keys || !Array.isArray(old.value)) return undefined;
+  const key = keyOf(keys, item);
+  const found = old.value.find((candidate) => equalJson(keyOf(keys, candidate), key));
+  return found === undefined ? undefined : { value: found };
+}
+
+/** That items of sets, and keys of items in maps, stand once (…/schema/listtype). `errors` is of the object. */
+export function validateListTypes(structure: Structure | undefined, value: Json, errors: FieldErrors): void {
+  if (structure === undefined || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    validateList(structure, value, errors);
+    for (let index = 0; index < value.length; index++) if (typeof value[index] === 'object') validateListTypes(structure.items, value[index]!, errors.index(index));
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    const inner = value[key];
+    if (typeof inner !== 'object' || inner === null) continue;
+    const property = structure.property(key);
+    if (property !== undefined) validateListTypes(property, inner, errors.at(key));
+    else if (structure.additional !== undefined) validateListTypes(structure.additional, inner, errors.key(key));
+  }
+}
+
+function validateList({ schema }: Structure, list: readonly Json[], errors: FieldErrors): void {
+  const type = schema['x-kubernetes-list-type'];
+  if (type === 'set') for (const index of repeated(list)) errors.index(index).duplicate(list[index]);
+  if (type !== 'map') return;
+  const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
+  if (wrong >= 0) return errors.index(wrong).invalid(list[wrong], 'must be an object for an array of list-type map');
+  const keys = list.map((item) => keyOf(schema['x-kubernetes-list-map-keys'] ?? [], item));
+  for (const index of repeated(keys)) errors.index(index).duplicate(keys[index]);
+}
+
+/** The indexes of the second ones of each. */
+function repeated(list: readonly Json[]): number[] {
+  const seen = new Map<string, number>();
+  const indexes: number[] = [];
+  for (const [index, item] of list.entries()) {
+    const text = `${typeof item}${stringifyJson(item)}`;
+    const times = (seen.get(text) ?? 0) + 1;
+    seen.set(text, times);
+    if (times === 2) indexes.push(index);
+  }
+  return indexes;
+}

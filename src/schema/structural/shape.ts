@@ -1,0 +1,142 @@
+import { quote } from '../../util/field-errors.ts';
+import { duplicatePaths, isJsonObject, setKey } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+import { DecodeError, type StrictErrors, decode } from '../decode.ts';
+import type { ObjectSchema } from '../schema.ts';
+import type { Structure } from './structure.ts';
+
+const MAX_UNKNOWN_FIELDS = 100;
+const TYPE_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
+
+/** What unknown fields were found where, each kind sorted when all are known. */
+interface Unknown {
+  inMetadata: string[];
+  pruned: string[];
+  inEmbedded: string[];
+}
+
+/**
+ * A custom object as it is stored and sent: keys sorted, unknown fields gone unless its schema keeps them, nulls that may not be gone, metadata and the
+ * metadata of embedded resources as their type has them. Values are otherwise left as clients wrote them; what is wrong with them, validation says.
+ * (…/apiserver/customresource_handler.go unstructuredSchemaCoercer, …/schema/pruning, …/schema/objectmeta). Throws DecodeError.
+ */
+export function shapeObject(structure: Structure, metadataSchema: ObjectSchema, value: Json, strict: StrictErrors | undefined): JsonObject {
+  if (!isJsonObject(value)) return {};
+  const shaper = new Shaper(metadataSchema, strict === undefined ? undefined : { inMetadata: [], pruned: [], inEmbedded: [] });
+  const { kind, apiVersion, metadata, ...rest } = shaper.root(structure, value);
+  if (strict !== undefined) tell(strict, value, shaper.unknown!);
+  const shaped: JsonObject = {};
+  if (kind !== undefined) shaped['kind'] = kind;
+  if (apiVersion !== undefined) shaped['apiVersion'] = apiVersion;
+  if (metadata !== undefined) shaped['metadata'] = metadata;
+  return Object.assign(shaped, rest);
+}
+
+function tell({ errors, duplicates }: StrictErrors, value: JsonObject, { inMetadata, pruned, inEmbedded }: Unknown): void {
+  if (duplicates !== undefined) for (const path of duplicatePaths(value, duplicates)) errors.push(`duplicate field ${quote(path)}`);
+  for (const path of [...inMetadata, ...pruned.toSorted(), ...inEmbedded.toSorted()]) errors.push(`unknown field "${path}"`);
+}
+
+class Shaper {
+  readonly unknown: Unknown | undefined;
+  readonly #metadataSchema: ObjectSchema;
+  readonly #path: (string | number)[] = [];
+
+  constructor(metadataSchema: ObjectSchema, unknown: Unknown | undefined) {
+    this.#metadataSchema = metadataSchema;
+    this.unknown = unknown;
+  }
+
+  root(structure: Structure, raw: JsonObject): JsonObject {
+    const metadata = raw['metadata'];
+    const typed = metadata === undefined ? undefined : this.#metadata(metadata, 'metadata', this.unknown?.inMetadata);
+    const object = this.#object(structure, raw, structure.keepsUnknownFields, true);
+    if (typed !== undefined) object['metadata'] = typed;
+    return object;
+  }
+
+  /** `keeps`: unknown fields stay. */
+  #value(structure: Structure | undefined, raw: Json, keeps: boolean): Json {
+    if (typeof raw !== 'object' || raw === null) return raw;
+    if (Array.isArray(raw)) return this.#list(structure, raw, keeps);
+    return this.#object(structure, raw, keeps, false);
+  }
+
+  #list(structure: Structure | undefined, raw: readonly Json[], keeps: boolean): Json[] {
+    const items = structure?.items;
+    const keepsInItems = keeps || items?.keepsUnknownFields === true;
+    const list: Json[] = [];
+    for (let index = 0; index < raw.length; index++) {
+      this.#path.push(index);
+      list.push(items === undefined && keeps ? sorted(raw[index]!) : this.#value(items, raw[index]!, keepsInItems));
+      this.#path.pop();
+    }
+    return list;
+  }
+
+  #object(structure: Structure | undefined, raw: JsonObject, keeps: boolean, isRoot: boolean): JsonObject {
+    const object: JsonObject = {};
+    for (const key of sortedKeys(raw)) {
+      const value = raw[key];
+      if (value === undefined) continue;
+      if ((isRoot || structure?.isEmbeddedResource) && TYPE_FIELDS.has(key)) setKey(object, key, isRoot ? value : this.#typeField(key, value));
+      else this.#field(object, key, value, structure?.child(key), keeps);
+    }
+    return object;
+  }
+
+  #field(object: JsonObject, key: string, value: Json, structure: Structure | undefined, keeps: boolean): void {
+    if (structure === undefined) {
+      if (keeps) setKey(object, key, sorted(value));
+      else this.#note(this.unknown?.pruned, key);
+      return;
+    }
+    if (value === null && !structure.isNullable && structure.default === undefined) return;
+    this.#path.push(key);
+    setKey(object, key, this.#value(structure, value, structure.keepsUnknownFields));
+    this.#path.pop();
+  }
+
+  /** Of an embedded resource. */
+  #typeField(key: string, value: Json): Json {
+    const path = this.#pathTo(key);
+    if (key === 'metadata') return this.#metadata(value, path, this.unknown?.inEmbedded);
+    if (typeof value !== 'string') throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(value)}: must be a string`);
+    return value;
+  }
+
+  #metadata(value: Json, path: string, unknown: string[] | undefined): JsonObject {
+    const errors: string[] = [];
+    const metadata = decode(this.#metadataSchema, value, unknown && { errors });
+    for (const error of errors) {
+      const field = /^unknown field "(.*)"$/.exec(error)?.[1];
+      if (field !== undefined) unknown!.push(`${path}.${field}`);
+    }
+    return metadata;
+  }
+
+  #note(list: string[] | undefined, key: string): void {
+    if (list !== undefined && list.length < MAX_UNKNOWN_FIELDS) list.push(this.#pathTo(key));
+  }
+
+  #pathTo(key: string): string {
+    let path = '';
+    for (const step of [...this.#path, key]) path += typeof step === 'number' ? `[${step}]` : `${path === '' ? '' : '.'}${step}`;
+    return path;
+  }
+}
+
+function sortedKeys(object: JsonObject): string[] {
+  const keys = Object.keys(object);
+  for (let index = 1; index < keys.length; index++) if (keys[index - 1]! > keys[index]!) return keys.sort();
+  return keys;
+}
+
+/** The value with the keys of all its objects in order. */
+function sorted(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const object: JsonObject = {};
+  for (const key of sortedKeys(value)) if (value[key] !== undefined) setKey(object, key, sorted(value[key]));
+  return object;
+}
