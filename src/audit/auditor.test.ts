@@ -35,7 +35,10 @@ function newServer(handler: RequestHandler, { rules = [{ level: 'Metadata' }], .
   const chain = chainFilters(
     standardFilters({
       authentication: { authenticator: { authenticate: () => ({ user: ALICE }) } },
-      authorizer: { authorize: (): Decision => ({ decision: 'allow', reason: 'why not' }), rulesFor: () => ({ resourceRules: [], nonResourceRules: [], isIncomplete: false }) },
+      authorizer: {
+        authorize: (): Decision => ({ decision: 'allow', reason: 'why not' }),
+        rulesFor: () => ({ resourceRules: [], nonResourceRules: [], isIncomplete: false }),
+      },
       audit: { auditor: createAuditor({ rules, ...policy }, backend, observer), onRejected: () => void rejected++ },
       signals: createLifecycleSignals(),
       requests: new InFlightRequests(),
@@ -71,7 +74,16 @@ describe('a request', () => {
     const { done } = send(`${PODS}/p?x=1`, { headers: { 'audit-id': 'mine', 'user-agent': 'me' } });
     expect(done).toBeUndefined();
     expect(backend.events).toMatchObject([
-      { stage: 'RequestReceived', auditId: 'mine', requestUri: `${PODS}/p?x=1`, verb: 'get', user: ALICE, userAgent: 'me', sourceIps: ['127.0.0.1'], responseStatus: undefined },
+      {
+        stage: 'RequestReceived',
+        auditId: 'mine',
+        requestUri: `${PODS}/p?x=1`,
+        verb: 'get',
+        user: ALICE,
+        userAgent: 'me',
+        sourceIps: ['127.0.0.1'],
+        responseStatus: undefined,
+      },
       {
         stage: 'ResponseComplete',
         objectRef: { resource: 'pods', namespace: 'n', name: 'p', apiVersion: 'v1' },
@@ -91,14 +103,23 @@ describe('a request', () => {
     newServer(() => {
       throw notFound({ group: '', resource: 'pods' }, 'p');
     })(`${PODS}/p`);
-    expect(backend.events[1]!.responseStatus).toEqual({ status: 'Failure', message: 'pods "p" not found', reason: 'NotFound', details: { name: 'p', kind: 'pods' }, code: 404 });
+    expect(backend.events[1]!.responseStatus).toEqual({
+      status: 'Failure',
+      message: 'pods "p" not found',
+      reason: 'NotFound',
+      details: { name: 'p', kind: 'pods' },
+      code: 404,
+    });
   });
   it('is not recorded at level None', () => {
-    newServer((request) => {
-      request.annotateAudit('a', 'b');
-      expect([request.audit, request.isAudited, request.auditAnnotations.size]).toEqual([undefined, false, 0]);
-      answerOk(request);
-    }, { rules: [{ level: 'None' }] })(PODS);
+    newServer(
+      (request) => {
+        request.annotateAudit('a', 'b');
+        expect([request.audit, request.isAudited, request.auditAnnotations.size]).toEqual([undefined, false, 0]);
+        answerOk(request);
+      },
+      { rules: [{ level: 'None' }] },
+    )(PODS);
     expect([stages(), observer.levels, observer.eventCount]).toEqual([[], ['None'], 0]);
   });
   it('keeps what authentication noted', () => {
@@ -178,7 +199,9 @@ describe('a request of nobody', () => {
   it('is recorded when it is refused', () => {
     const { exchange } = newServer(answerOk, {}, failing)(PODS);
     expect(exchange.status).toBe(401);
-    expect(backend.events).toMatchObject([{ stage: 'ResponseStarted', user: undefined, responseStatus: { status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 } }]);
+    expect(backend.events).toMatchObject([
+      { stage: 'ResponseStarted', user: undefined, responseStatus: { status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 } },
+    ]);
   });
   it('is recorded as the policy for nobody says', () => {
     newServer(answerOk, { rules: [{ level: 'Metadata', users: ['alice', ''] }] }, failing)(PODS);

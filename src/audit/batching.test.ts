@@ -14,7 +14,11 @@ const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(res
 function newBatching(options: Partial<BatchOptions> = {}, answer?: () => boolean | Promise<boolean>) {
   const backend = new TestBackend(answer);
   const observer = new TestObserver();
-  const batching = new BatchingBackend(backend, { bufferSize: 100, maxBatchSize: 3, maxWaitMs: 60_000, throttle: undefined, maxInFlight: 10, ...options }, observer);
+  const batching = new BatchingBackend(
+    backend,
+    { bufferSize: 100, maxBatchSize: 3, maxWaitMs: 60_000, throttle: undefined, maxInFlight: 10, ...options },
+    observer,
+  );
   return { backend, observer, batching };
 }
 
@@ -24,7 +28,10 @@ describe('batches', () => {
     for (const one of events(7)) expect(batching.process([one])).toBe(true);
     expect(backend.batches).toEqual([]);
     await turn();
-    expect(idsOf(backend)).toEqual([['0', '1', '2'], ['3', '4', '5']]);
+    expect(idsOf(backend)).toEqual([
+      ['0', '1', '2'],
+      ['3', '4', '5'],
+    ]);
     await batching.close();
     expect(idsOf(backend).at(-1)).toEqual(['6']);
   });
@@ -106,7 +113,16 @@ describe('truncation', () => {
   it('takes the objects off large events', () => {
     const backend = new TestBackend();
     expect(truncating(backend, limits, new TestObserver()).process([large])).toBe(true);
-    expect(backend.events).toMatchObject([{ auditId: 'large', requestObject: undefined, annotations: new Map([['a', 'b'], ['audit.k8s.io/truncated', 'true']]) }]);
+    expect(backend.events).toMatchObject([
+      {
+        auditId: 'large',
+        requestObject: undefined,
+        annotations: new Map([
+          ['a', 'b'],
+          ['audit.k8s.io/truncated', 'true'],
+        ]),
+      },
+    ]);
     expect(large.annotations.size).toBe(1);
   });
   it('drops what is too large without them', () => {

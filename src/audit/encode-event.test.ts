@@ -42,7 +42,18 @@ describe('an event as JSON', () => {
   });
   it('leaves out what is empty', () => {
     const event = testEvent({ user: undefined, sourceIps: [], userAgent: '' });
-    expect(Object.keys(JSON.parse(encodeEvent(event)) as object)).toEqual(['kind', 'apiVersion', 'level', 'auditID', 'stage', 'requestURI', 'verb', 'user', 'requestReceivedTimestamp', 'stageTimestamp']);
+    expect(Object.keys(JSON.parse(encodeEvent(event)) as object)).toEqual([
+      'kind',
+      'apiVersion',
+      'level',
+      'auditID',
+      'stage',
+      'requestURI',
+      'verb',
+      'user',
+      'requestReceivedTimestamp',
+      'stageTimestamp',
+    ]);
   });
   it('is an item of a list without its type', () => {
     const list = JSON.parse(encodeEventList([FULL, testEvent()])) as { kind: string; items: Record<string, unknown>[] };
@@ -97,7 +108,10 @@ test('managed fields are left out of objects, lists and tables', () => {
   expect(withoutManagedFields(object)).toEqual(bare);
   expect(object.metadata.managedFields).toHaveLength(1);
   expect(JSON.parse(withoutManagedFieldsOf(Buffer.from(JSON.stringify({ items: [object, object] }))).toString())).toEqual({ items: [bare, bare] });
-  expect(withoutManagedFields({ kind: 'Table', rows: [{ cells: ['p'], object }, { cells: [] }] })).toEqual({ kind: 'Table', rows: [{ cells: ['p'], object: bare }, { cells: [] }] });
+  expect(withoutManagedFields({ kind: 'Table', rows: [{ cells: ['p'], object }, { cells: [] }] })).toEqual({
+    kind: 'Table',
+    rows: [{ cells: ['p'], object: bare }, { cells: [] }],
+  });
 });
 
 test.each([

@@ -51,7 +51,10 @@ function standardOutput(): LineWriter {
     },
     close: () =>
       new Promise((resolve) => {
-        process.stdout.write('', () => resolve());
+        process.stdout.write('', () => {
+          process.stdout.off('error', onFailure);
+          resolve();
+        });
       }),
   };
 }

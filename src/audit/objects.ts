@@ -13,12 +13,13 @@ export function withoutManagedFields(object: JsonObject): JsonObject {
     copy.metadata = rest;
   }
   if (Array.isArray(items)) copy.items = items.map(eachWithout);
-  if (object.kind === 'Table' && Array.isArray(rows))
-    copy.rows = rows.map((row) => (isJsonObject(row) && row.object !== undefined ? { ...row, object: eachWithout(row.object) } : row));
+  if (object.kind === 'Table' && Array.isArray(rows)) copy.rows = rows.map(rowWithout);
   return copy;
 }
 
 const eachWithout = (item: Json): Json => (isJsonObject(item) ? withoutManagedFields(item) : item);
+
+const rowWithout = (row: Json): Json => (isJsonObject(row) && row.object !== undefined ? { ...row, object: eachWithout(row.object) } : row);
 
 const FIELD = Buffer.from('"managedFields"');
 

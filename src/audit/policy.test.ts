@@ -5,8 +5,7 @@ import { type Policy, type PolicyRule, compilePolicy } from './policy.ts';
 import { parsePolicy } from './policy-file.ts';
 
 const ALICE: User = { name: 'alice', groups: ['devs', 'system:authenticated'] };
-const levelOf = (policy: Policy, method: string, target: string, user = ALICE): string =>
-  compilePolicy(policy)(parseRequestInfo(method, target), user).level;
+const levelOf = (policy: Policy, method: string, target: string, user = ALICE): string => compilePolicy(policy)(parseRequestInfo(method, target), user).level;
 
 const POD = '/api/v1/namespaces/n/pods/p';
 const SCALE = '/apis/apps/v1/namespaces/n/deployments/d/scale';
@@ -32,7 +31,11 @@ const RULES: [rule: Partial<PolicyRule>, matches: string[], others: string[]][] 
   [{ resources: [{ resources: ['pods'], resourceNames: ['p'] }] }, [`GET ${POD}`], ['GET /api/v1/namespaces/n/pods', 'GET /api/v1/namespaces/n/pods/q']],
   [{ nonResourceURLs: ['/healthz*', '/metrics'] }, ['GET /healthz', 'GET /healthz/etcd', 'GET /metrics'], ['GET /metrics/slis', `GET ${POD}`]],
   [{ nonResourceURLs: ['*'] }, ['GET /', 'GET /version'], [`GET ${POD}`]],
-  [{ verbs: ['get'], users: ['alice'], namespaces: ['n'], resources: [{ resources: ['pods'] }] }, [`GET ${POD}`], [`DELETE ${POD}`, 'GET /api/v1/namespaces/m/pods/p']],
+  [
+    { verbs: ['get'], users: ['alice'], namespaces: ['n'], resources: [{ resources: ['pods'] }] },
+    [`GET ${POD}`],
+    [`DELETE ${POD}`, 'GET /api/v1/namespaces/m/pods/p'],
+  ],
 ];
 
 test.each(RULES)('the rule %j', (rule, matches, others) => {
@@ -45,7 +48,11 @@ test.each(RULES)('the rule %j', (rule, matches, others) => {
 describe('a policy', () => {
   it('takes the first rule that matches', () => {
     const policy: Policy = { rules: [{ level: 'None', verbs: ['watch'] }, { level: 'Request', resources: [{}] }, { level: 'Metadata' }] };
-    expect(['GET /api/v1/pods?watch=1', 'GET /api/v1/pods', 'GET /version'].map((request) => levelOf(policy, 'GET', request.slice(4)))).toEqual(['None', 'Request', 'Metadata']);
+    expect(['GET /api/v1/pods?watch=1', 'GET /api/v1/pods', 'GET /version'].map((request) => levelOf(policy, 'GET', request.slice(4)))).toEqual([
+      'None',
+      'Request',
+      'Metadata',
+    ]);
   });
   it('matches nobody by name', () => {
     const rules: PolicyRule[] = [{ level: 'Request', users: ['', 'alice'] }, { level: 'Request', userGroups: ['', 'devs'] }, { level: 'Metadata' }];
@@ -57,7 +64,11 @@ describe('a policy', () => {
       omitManagedFields: true,
       rules: [{ level: 'Request', verbs: ['get'], omitStages: ['ResponseStarted'], omitManagedFields: false }, { level: 'Metadata' }],
     });
-    expect(decide(parseRequestInfo('GET', POD), ALICE)).toEqual({ level: 'Request', omitStages: new Set(['RequestReceived', 'ResponseStarted']), omitManagedFields: false });
+    expect(decide(parseRequestInfo('GET', POD), ALICE)).toEqual({
+      level: 'Request',
+      omitStages: new Set(['RequestReceived', 'ResponseStarted']),
+      omitManagedFields: false,
+    });
     expect(decide(parseRequestInfo('PUT', POD), ALICE)).toEqual({ level: 'Metadata', omitStages: new Set(['RequestReceived']), omitManagedFields: true });
   });
 });
@@ -68,7 +79,9 @@ const parse = (text: string, warnings: string[] = []): Promise<Policy> => parseP
 describe('a policy file', () => {
   it('is YAML or JSON', async () => {
     await expect(parse(`${HEAD}rules: [{level: Metadata, users: []}]`)).resolves.toMatchObject({ rules: [{ level: 'Metadata' }] });
-    await expect(parse('{"kind":"Policy","apiVersion":"audit.k8s.io/v1","metadata":{"name":"x"},"rules":[{"level":"None"}]}')).resolves.toMatchObject({ rules: [{ level: 'None' }] });
+    await expect(parse('{"kind":"Policy","apiVersion":"audit.k8s.io/v1","metadata":{"name":"x"},"rules":[{"level":"None"}]}')).resolves.toMatchObject({
+      rules: [{ level: 'None' }],
+    });
   });
   it('may have fields that nobody knows, with a warning', async () => {
     const warnings: string[] = [];

@@ -19,7 +19,14 @@ const LINE = `${'x'.repeat(9)}\n`;
 /** Ten bytes a line, two lines a file; the clock goes on by a day a call. */
 function open(options: Partial<RotationOptions> = {}, path = join(folder, 'audit.log')): RotatingFile {
   let calls = 0;
-  return new RotatingFile(path, { maxBytes: 20, maxAgeDays: 0, maxBackups: 0, compresses: false, now: () => new Date(START + calls++ * 86_400_000), ...options });
+  return new RotatingFile(path, {
+    maxBytes: 20,
+    maxAgeDays: 0,
+    maxBackups: 0,
+    compresses: false,
+    now: () => new Date(START + calls++ * 86_400_000),
+    ...options,
+  });
 }
 const files = (): string[] => readdirSync(folder).toSorted();
 const content = (name: string): string => readFileSync(join(folder, name), 'utf8');
@@ -77,7 +84,13 @@ describe('a log file', () => {
     const file = open({ maxBackups: 2 });
     write(file, 9);
     await file.close();
-    expect(files()).toEqual(['audit-2026-01-04T03-04-05.678.log', 'audit-2026-01-05T03-04-05.678.log', 'audit-yesterday.log', 'audit.log', 'other-2020-01-02T03-04-05.678.log']);
+    expect(files()).toEqual([
+      'audit-2026-01-04T03-04-05.678.log',
+      'audit-2026-01-05T03-04-05.678.log',
+      'audit-yesterday.log',
+      'audit.log',
+      'other-2020-01-02T03-04-05.678.log',
+    ]);
   });
   it('keeps those put aside for so many days', async () => {
     writeFileSync(join(folder, 'audit-2025-12-24T00-00-00.000.log'), 'old');
@@ -105,8 +118,18 @@ describe('the log backend', () => {
       expect(backend.process([testEvent(), testEvent({ auditId: 'id-2' })])).toBe(true);
       await backend.close();
     }
-    expect(content('json').trimEnd().split('\n').map((line) => (JSON.parse(line) as { auditID: string }).auditID)).toEqual(['id-1', 'id-2']);
-    expect(content('legacy').trimEnd().split('\n').map((line) => / id="([^"]+)"/.exec(line)?.[1])).toEqual(['id-1', 'id-2']);
+    expect(
+      content('json')
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { auditID: string }).auditID),
+    ).toEqual(['id-1', 'id-2']);
+    expect(
+      content('legacy')
+        .trimEnd()
+        .split('\n')
+        .map((line) => / id="([^"]+)"/.exec(line)?.[1]),
+    ).toEqual(['id-1', 'id-2']);
   });
   it('counts what it cannot write, and goes on', async () => {
     const observer = new TestObserver();

@@ -223,11 +223,14 @@ describe(`${rounds} of each`, () => {
       (authority) => decodePem('CERTIFICATE', signCertificate(authority, { commonName: 'c', usages: ['client'] }).certPem)[0]!,
     );
     for (let i = 0; i < rounds; i++) {
-      const der = Buffer.from(certificates[i % 2]!);
+      const original = certificates[i % 2]!;
+      const der = Buffer.from(original);
       const changes = 1 + Math.floor(random() * 3);
       for (let change = 0; change < changes; change++) der[Math.floor(random() * der.length)]! ^= 1 + Math.floor(random() * 255);
       const cut = random() < 0.2 ? der.subarray(0, Math.floor(random() * der.length)) : der;
-      if (await ask({ 'x-remote-user': 'root', 'x-remote-group': 'system:masters' }, [cut])) taken.push(cut.toString('hex'));
+      const found = await ask({ 'x-remote-user': 'root', 'x-remote-group': 'system:masters' }, [cut]);
+      // Two changes may undo each other.
+      if (found && !cut.equals(original)) taken.push(cut.toString('hex'));
     }
     expect({ taken, faults }).toEqual({ taken: [], faults: [] });
   });

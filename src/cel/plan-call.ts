@@ -1,7 +1,7 @@
 import type { FunctionReference } from './checker.ts';
 import type { CallCost } from './cost/size.ts';
 import type { FunctionDeclaration, Overload } from './declarations.ts';
-import { charge, type Evaluator } from './frame.ts';
+import { charge, type Evaluator, type Frame } from './frame.ts';
 import { typeTest } from './runtime-types.ts';
 import { CelError, typeOf, type CelValue } from './values.ts';
 
@@ -55,30 +55,48 @@ export function planStrictCall(dispatch: Dispatch, args: readonly Evaluator[], c
   return second === undefined ? planUnaryCall(dispatch, first, cost) : planBinaryCall(dispatch, first, second, cost);
 }
 
+/** Before the call. */
+function chargeArguments(frame: Frame, cost: CallCost, args: readonly CelValue[]): void {
+  if (typeof cost === 'function') charge(frame, cost(args));
+}
+
+/** After the call. */
+function chargeResult(frame: Frame, cost: CallCost, result: CelValue): void {
+  if (typeof cost === 'object') charge(frame, cost.ofResult(result));
+}
+
 function planUnaryCall(dispatch: Dispatch, arg: Evaluator, cost: CallCost): Evaluator {
   if (typeof cost === 'number') {
     return (frame) => {
       const a = arg(frame);
-      const result = a instanceof CelError ? a : dispatch(a);
       charge(frame, cost);
-      return result;
+      return a instanceof CelError ? a : dispatch(a);
     };
   }
   return (frame) => {
     const a = arg(frame);
+    chargeArguments(frame, cost, [a]);
     const result = a instanceof CelError ? a : dispatch(a);
-    charge(frame, cost([a], result));
+    chargeResult(frame, cost, result);
     return result;
   };
 }
 
 function planBinaryCall(dispatch: Dispatch, first: Evaluator, second: Evaluator, cost: CallCost): Evaluator {
-  const isFixed = typeof cost === 'number';
+  if (typeof cost === 'number') {
+    return (frame) => {
+      const a = first(frame);
+      const b = second(frame);
+      charge(frame, cost);
+      return a instanceof CelError ? a : b instanceof CelError ? b : dispatch(a, b);
+    };
+  }
   return (frame) => {
     const a = first(frame);
     const b = second(frame);
+    chargeArguments(frame, cost, [a, b]);
     const result = a instanceof CelError ? a : b instanceof CelError ? b : dispatch(a, b);
-    charge(frame, isFixed ? cost : cost([a, b], result));
+    chargeResult(frame, cost, result);
     return result;
   };
 }
@@ -91,8 +109,10 @@ function planVariadicCall(dispatch: Dispatch, args: readonly Evaluator[], cost: 
       if (value instanceof CelError) return value;
       values.push(value);
     }
+    if (typeof cost === 'number') charge(frame, cost);
+    chargeArguments(frame, cost, values);
     const result = dispatch(...values);
-    charge(frame, typeof cost === 'number' ? cost : cost(values, result));
+    chargeResult(frame, cost, result);
     return result;
   };
 }

@@ -101,7 +101,7 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
   const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore;
 
   const { report } = bootstrap;
-  const extensions = createExtensions({ environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, client, report, now }, notFoundHandler as Handler);
+  const { server: extensions, synced: customResourcesSynced } = createExtensions({ environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, report, now }, notFoundHandler as Handler);
   const kube = createKube({ environment, stores, client, authorizer, readToken, bootstrap, isServed, componentStatuses }, kubeStores, extensions.handle);
   const localVersions = [...kube.versions, ...extensions.versions];
   const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!, localVersions, client, report, now }, kube.handle);
@@ -116,7 +116,7 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
     stores,
     environment,
     isInstalled: (info) => servers.some((server) => server.hasResource(info)),
-    synced: Promise.all([authorization.synced, allocators.restore()]).then(() => undefined),
+    synced: Promise.all([customResourcesSynced, authorization.synced, allocators.restore()]).then(() => undefined),
   };
 }
 

@@ -60,7 +60,12 @@ export interface Informer<T extends ApiObject = ApiObject> {
   /** Resolves once the view is complete. */
   readonly synced: Promise<void>;
   get(namespace: string, name: string): T | undefined;
-  list(namespace: string, concerns?: Concerns): T[];
+  list(namespace: string): T[];
+  /**
+   * Calls back with every object that `concerns` says yes of, a few at a time, so that nobody else has to wait; resolves at the end, or when the signal
+   * aborts. An object that changes meanwhile is left to those who listen for changes.
+   */
+  scan(visit: (object: T) => void, concerns: Concerns, signal: AbortSignal): Promise<void>;
   /**
    * Called for every change after now, in order; `old` is undefined for a create, `object` for a delete. Returns the way to stop. With `concerns`, only
    * for deletions and where it says yes of the old object or the new one. What listeners throw ends their watch.

@@ -48,7 +48,10 @@ class FakeResource implements ResourceClient {
   readonly informer: Informer = {
     synced: Promise.resolve(),
     get: (namespace, name) => this.#objects.get(`${namespace}/${name}`),
-    list: (namespace, concerns = all) => this.#list(namespace).filter((object) => concerns(jsonOf(object))),
+    list: (namespace) => this.#list(namespace),
+    scan: async (visit, concerns) => {
+      for (const object of this.#list('')) if (concerns(jsonOf(object))) visit(object);
+    },
     onChange: (listener, concerns = all) => {
       const tell: typeof listener = (object, old) => {
         if (!object || concerns(jsonOf(object)) || (old && concerns(jsonOf(old)))) listener(object, old);

@@ -23,10 +23,7 @@ const concernsOwnership: Concerns = (json) => json.includes(OWNED) || json.inclu
  * Deletes what has lost its owners, and sees deletions in the foreground and such that orphan through (pkg/controller/garbagecollector). Where upstream keeps
  * every object in its graph and guesses at owners that it has not yet seen, this keeps dependents alone: an owner can be looked up at any time.
  */
-export const collectGarbage: Controller = async (client, options) => {
-  const collector = new GarbageCollector(client, options);
-  await collector.start();
-};
+export const collectGarbage: Controller = async (client, options) => new GarbageCollector(client, options).start();
 
 class GarbageCollector {
   readonly #client: Client;
@@ -54,15 +51,14 @@ class GarbageCollector {
     this.#queue = new WorkQueue((uid) => this.#process(uid), { ...options, workers: WORKERS });
   }
 
-  /** Resolves when all that is there is known; what is found to do is done afterwards. */
-  async start(): Promise<void> {
+  /** Nobody waits until all that is there is known. */
+  start(): void {
     const stop = this.#client.onResourcesChange(() => this.#followAll());
     this.#options.signal.addEventListener('abort', () => {
       stop();
       for (const end of this.#followed.values()) end();
     });
     this.#followAll();
-    await this.#loaded;
   }
 
   #followAll(): void {
@@ -92,7 +88,7 @@ class GarbageCollector {
       await informer.synced;
       if (!isFollowed) return;
       stop = informer.onChange((object, old) => (object ? this.#seen(resource, object) : this.#gone(old!)), concernsOwnership);
-      for (const object of informer.list('', concernsOwnership)) this.#seen(resource, object);
+      await informer.scan((object) => this.#seen(resource, object), concernsOwnership, this.#options.signal);
     } catch (error) {
       this.#options.report(error as Error);
     }
@@ -143,7 +139,8 @@ class GarbageCollector {
     const awaiting = this.#awaiting.get(uid);
     if (awaiting) return this.#awaitDependents(awaiting);
     const dependent = this.#graph.get(uid);
-    if (dependent && !dependent.isBeingDeleted) await this.#collect(dependent);
+    if (!dependent || dependent.isBeingDeleted || this.#hasItsOwners(dependent)) return;
+    await this.#collect(dependent);
   }
 
   async #orphan(owner: Place): Promise<void> {
@@ -157,6 +154,15 @@ class GarbageCollector {
       .filter(({ owners }) => owners.some(({ uid, blockOwnerDeletion }) => uid === owner.uid && blockOwnerDeletion));
     if (blocking.length === 0) return this.#removeFinalizer(owner, FOREGROUND);
     for (const { uid } of blocking) if (!this.#awaiting.has(uid)) this.#queue.add(uid);
+  }
+
+  /** Whether all owners are there and mean to stay, as far as this process knows: so it is for most, and costs nothing. */
+  #hasItsOwners({ namespace, owners }: Dependent): boolean {
+    return owners.every(({ apiVersion, kind, name, uid }) => {
+      const resource = this.#kinds.get(`${apiVersion} ${kind}`);
+      if (!resource || (resource.namespaced && namespace === '') || this.#awaiting.has(uid)) return false;
+      return this.#client.resource(resource.group, resource.plural).informer.get(resource.namespaced ? namespace : '', name)?.metadata.uid === uid;
+    });
   }
 
   /** Deletes the object if it has lost every owner (attemptToDeleteItem). */

@@ -1,6 +1,6 @@
 import { setPodCondition } from '../apis/core/pod/conditions.ts';
 import type { Node, Pod } from '../apis/facts/types/core-v1.ts';
-import type { Informer, ResourceClient } from '../client/client.ts';
+import type { Concerns, Informer, ResourceClient } from '../client/client.ts';
 import { isApiError } from '../util/errors.ts';
 import { type Controller, type ControllerOptions, FIELD_MANAGER, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -14,6 +14,9 @@ const MAX_ENDED_PODS = 12_500;
 /** How often the rest of them is removed. */
 const ENDED_INTERVAL_MS = 20_000;
 const ENDED_PODS = 'ended';
+const CONCERNING = ['"nodeName":"', '"deletionTimestamp":"', '"phase":"Succeeded"', '"phase":"Failed"'].map((text) => Buffer.from(text));
+/** Pods that wait to be scheduled concern nobody here. */
+const concernsEnd: Concerns = (json) => CONCERNING.some((text) => json.includes(text));
 const WORKERS = 20;
 
 /**
@@ -52,14 +55,15 @@ class PodCollector {
 
   start(): void {
     const { informer } = this.#pods;
-    stopOnAbort(this.#options.signal, [
-      informer.onChange((pod, old) => (pod ? this.#see(pod) : this.#forget(old!))),
+    const { signal, report } = this.#options;
+    stopOnAbort(signal, [
+      informer.onChange((pod, old) => (pod ? this.#see(pod) : this.#forget(old!)), concernsEnd),
       this.#nodes.onChange(
         (node, old) => this.#seeNode((node ?? old)!.metadata.name!),
         (json) => json.includes(OUT_OF_SERVICE_JSON),
       ),
     ]);
-    for (const pod of informer.list('')) this.#see(pod);
+    void informer.scan((pod) => this.#see(pod), concernsEnd, signal).catch((error: unknown) => report(error as Error));
   }
 
   #see(pod: Pod): void {
@@ -127,8 +131,7 @@ class PodCollector {
   async #markFailed({ metadata: { namespace = '', name = '', uid } }: Pod, isOrphan: boolean): Promise<void> {
     const now = this.#options.now();
     const change = (pod: Pod): boolean => {
-      const { phase } = pod.status;
-      if (pod.metadata.uid !== uid || phase === 'Succeeded' || phase === 'Failed') return false;
+      if (pod.metadata.uid !== uid || hasEnded(pod)) return false;
       const observed = pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation };
       Object.assign(pod.status, { phase: 'Failed', ...observed });
       if (isOrphan) setPodCondition(pod, { ...ORPHANED, ...observed }, now);
@@ -142,7 +145,7 @@ const ORPHANED = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionBy
 
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
-const hasEnded = ({ status: { phase = '' } }: Pod): boolean => !['Pending', 'Running', 'Unknown'].includes(phase);
+const hasEnded = ({ status: { phase } }: Pod): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 const isOutOfService = ({ spec, status }: Node): boolean =>
   (spec.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE) &&

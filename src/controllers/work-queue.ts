@@ -92,7 +92,8 @@ export class WorkQueue {
       this.#retry(key, error as Error);
     } finally {
       this.#running.delete(key);
-      this.#begin();
+      // Where work waits for nothing, all of it would be done in one turn, and everybody else would wait.
+      this.#schedule();
     }
   }
 

@@ -21,6 +21,8 @@ export interface CustomParts {
   metadata(): ObjectSchema;
   scale(): ObjectSchema;
   compileRules: CompileRules;
+  /** Whether the definition is being deleted, now. */
+  isTerminating(): boolean;
 }
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
@@ -64,7 +66,7 @@ export function customDefinition(crd: CustomResourceDefinition, parts: CustomPar
       object.metadata.generation = 1;
     },
     beginCreate(object) {
-      if (crd.metadata.deletionTimestamp === undefined) return NOTHING_TO_FINISH;
+      if (!parts.isTerminating()) return NOTHING_TO_FINISH;
       throw forbidden({ group: spec.group, resource: names.plural }, object.metadata.name ?? '', 'create not allowed while custom resource definition is terminating');
     },
     validate: (object, errors, _old, apiVersion) => validateCustom(rulesOf(apiVersion), object, undefined, errors),

@@ -11,7 +11,7 @@ import {
 
 export interface FinalizingOptions extends DefinitionControllerOptions {
   /** Removes all objects of the definition's resource; resolves when none is left. */
-  deleteInstances(definition: CustomResourceDefinition): Promise<void>;
+  deleteInstances(definition: CustomResourceDefinition, signal: AbortSignal): Promise<void>;
 }
 
 /** Other servers on the same store see the mark first, and take in no more objects. */
@@ -49,7 +49,7 @@ export function keepFinalized(definitions: DefinitionClient, options: Finalizing
 const isPending = ({ metadata }: CustomResourceDefinition): boolean =>
   metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(CLEANUP_FINALIZER);
 
-async function finalize(definitions: DefinitionClient, name: string, uid: string, { now, deleteInstances }: FinalizingOptions): Promise<void> {
+async function finalize(definitions: DefinitionClient, name: string, uid: string, { now, signal, deleteInstances }: FinalizingOptions): Promise<void> {
   const isMeant = (definition: CustomResourceDefinition): boolean => definition.metadata.uid === uid && isPending(definition);
   await updateStatus(definitions, name, (definition) => {
     if (!isMeant(definition)) return false;
@@ -59,7 +59,7 @@ async function finalize(definitions: DefinitionClient, name: string, uid: string
   const current = definitions.informer.get('', name);
   if (!current || !isMeant(current)) return;
   const isEstablished = isConditionTrue(current, 'Established');
-  if (isEstablished) await deleteInstances(current);
+  if (isEstablished) await deleteInstances(current, signal);
   await updateStatus(definitions, name, (definition) => {
     if (!isMeant(definition)) return false;
     setCondition(definition, isEstablished ? COMPLETED : NEVER_ESTABLISHED, now());

@@ -69,6 +69,10 @@ function establishedAfter(definition: CustomResourceDefinition, accepted: Outcom
   return old ? { status: old.status as 'False', reason: old.reason ?? '', message: old.message ?? '' } : NOT_ACCEPTED;
 }
 
+/** Whether a definition that nobody has judged yet will get all the names that it asks for. */
+export const areNamesFree = (definition: CustomResourceDefinition, all: readonly CustomResourceDefinition[]): boolean =>
+  decideNames(definition, all).accepted === NO_CONFLICTS;
+
 /** The names that the definition gets of those it asks for, and what became of the rest. The last conflict is the one told. */
 function decideNames({ spec, status }: CustomResourceDefinition, all: readonly CustomResourceDefinition[]): NamingResult {
   const taken = takenNames(spec.group, all);

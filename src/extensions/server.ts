@@ -1,24 +1,71 @@
-import type { Handler } from '../endpoints/request.ts';
+import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
+import { schemaOf, schemaOfKind } from '../apis/facts/schemas.ts';
+import type { Handler, ServerRequest } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
+import type { Stores } from '../server/stores.ts';
+import { genericNotFound, notFound } from '../util/errors.ts';
+import type { CustomParts } from './custom-definition.ts';
+import { CustomResources } from './custom-resources.ts';
 import { definitionControllers } from './definition-controllers.ts';
+import { deleteInstances } from './deleting-instances.ts';
+import { compileRules } from './compiled-rules.ts';
 
 export interface ExtensionsOptions {
   environment: EndpointEnvironment;
   /** The extensions' own group: CustomResourceDefinitions. */
   ownVersion: ApiVersion;
+  stores: Stores;
   client: InProcessClient;
   /** Hears of failures that are tried again. */
   report(error: Error): void;
   now: () => Date;
 }
 
-/** The tail of the chain: CustomResourceDefinitions and what is told of them in their status. (The resources that they define come with their own issue.) */
-export function createExtensions({ environment, ownVersion, client, report, now }: ExtensionsOptions, delegate: Handler): GenericServer {
-  const server = new GenericServer('extensions', environment, delegate);
+export interface Extensions {
+  server: GenericServer;
+  customResources: CustomResources;
+  /** Resolves once every definition that is stored is served. */
+  synced: Promise<void>;
+}
+
+const PARTS: CustomParts = {
+  metadata: () => schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
+  scale: () => schemaOfKind('autoscaling', 'v1', 'Scale'),
+  compileRules,
+  isTerminating: () => false,
+};
+
+/** The tail of the chain: CustomResourceDefinitions, what is told of them in their status, and the resources that they define. */
+export function createExtensions({ environment, ownVersion, stores, client, report, now }: ExtensionsOptions, delegate: Handler): Extensions {
+  const missing: Handler = (request) => serveMissing(server, ownVersion.group, request, delegate);
+  const server: GenericServer = new GenericServer('extensions', environment, delegate, missing);
   server.install(ownVersion);
-  server.postStartHooks.push(definitionControllers(client, { report, now, deleteInstances: async () => {} }));
-  return server;
+  const { informer } = client.resource<CustomResourceDefinition>(ownVersion.group, 'customresourcedefinitions');
+  const customResources = new CustomResources({ server, stores, client, parts: PARTS, definitions: () => informer.list('') });
+  const sync = (name: string, crd: CustomResourceDefinition | undefined): void => {
+    try {
+      customResources.sync(name, crd);
+    } catch (error) {
+      report(error as Error);
+    }
+  };
+  const synced = informer.synced.then(() => {
+    informer.onChange((crd, old) => sync((crd ?? old)!.metadata.name!, crd));
+    for (const crd of informer.list('')) sync(crd.metadata.name!, crd);
+  });
+  server.postStartHooks.push(
+    definitionControllers(client, { report, now, deleteInstances: (crd, signal) => deleteInstances(client, crd, signal) }),
+  );
+  return { server, customResources, synced };
+}
+
+/** A resource that is not there is not this server's, unless only its subresource is missing (…/apiserver/customresource_handler.go). */
+function serveMissing(server: GenericServer, ownGroup: string, request: ServerRequest, delegate: Handler): Promise<void> | void {
+  const { info } = request;
+  if (info.apiGroup === ownGroup) throw genericNotFound();
+  if (info.subresource !== '' && server.hasResource({ ...info, subresource: '' })) throw notFound({ group: info.apiGroup, resource: info.resource }, info.name);
+  return delegate(request);
 }

@@ -63,5 +63,6 @@ export interface QueuingSpec {
 }
 
 export const GROUP = 'flowcontrol.apiserver.k8s.io';
+export const API_VERSION = `${GROUP}/v1`;
 export const EXEMPT = 'exempt';
 export const CATCH_ALL = 'catch-all';

@@ -141,7 +141,10 @@ export class QueueSet {
 
   /** False when nothing waits, there is no room, or the turn is spent. */
   dispatchOne(): boolean {
-    if (this.#waiting === 0 || this.#seatsInUse >= this.#seatLimit) return false;
+    if (this.#waiting === 0 || this.#seatsInUse >= this.#seatLimit) {
+      this.#isHeldByThread = false;
+      return false;
+    }
     const nowMs = this.#clock.nowMs();
     if (this.#turn.isSpent(nowMs)) {
       this.#isHeldByThread = true;
@@ -154,12 +157,12 @@ export class QueueSet {
     const oldest = queue.waiting[0]!;
     if (!this.#hasRoom(oldest.seats)) {
       oldest.flow.stats.unaccommodated++;
+      this.#isHeldByThread = false;
       return false;
     }
     this.#robin = index;
     queue.shift();
     this.#leaveQueue(oldest);
-    this.#isHeldByThread = false;
     this.#start(oldest, nowMs);
     queue.bound();
     // What is answered at once finishes inside, and must not dispatch inside.
@@ -202,6 +205,7 @@ export class QueueSet {
     ticket.state = 'rejected';
     this.rejected++;
     ticket.flow.stats.reject(reason);
+    ticket.flow.level.retryAfter.recordRefusal(Math.floor(this.#clock.nowMs() / 1000));
   }
 
   #start(ticket: Ticket, nowMs: number): void {

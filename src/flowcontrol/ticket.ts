@@ -1,4 +1,5 @@
 import type { RequestInfo } from '../endpoints/request.ts';
+import type { Admission } from '../server/flow-control.ts';
 import type { User } from '../util/user.ts';
 import type { Flow } from './flow.ts';
 import type { Queue } from './queue.ts';
@@ -20,7 +21,7 @@ interface TicketHolder {
  *           ↘ executing            ↗
  *           ↘ rejected   (from waiting too: its time is up, or its client has gone)
  */
-export class Ticket {
+export class Ticket implements Admission {
   readonly flow: Flow;
   readonly work: WorkEstimate;
   readonly holder: TicketHolder;
@@ -35,7 +36,6 @@ export class Ticket {
   /** The virtual time at which it came. */
   arrivalR = 0;
   startMs = 0;
-  /** Told of the decision on a ticket that had to wait. */
   onDecision: ((isExecuting: boolean) => void) | undefined = undefined;
   /** Runs while it waits. */
   timer: { cancel(): void } | undefined = undefined;
@@ -47,5 +47,20 @@ export class Ticket {
     this.arrivalMs = arrivalMs;
     this.seats = Math.max(work.initialSeats, work.finalSeats);
     this.totalWork = work.initialSeats * ASSUMED_SERVICE_MS + work.finalSeats * work.additionalLatencyMs;
+  }
+  get flowSchemaUid(): string {
+    return this.flow.schema.uid;
+  }
+  get priorityLevelUid(): string {
+    return this.flow.level.uid;
+  }
+  get retryAfterSeconds(): number {
+    return this.flow.level.retryAfter.seconds;
+  }
+  cancel(): void {
+    this.flow.level.queues.cancel(this);
+  }
+  finish(): void {
+    this.flow.level.queues.finish(this);
   }
 }

@@ -66,7 +66,7 @@ async function beginCreate<T extends ApiObject>({ definition, now }: StoreParts<
 async function commitNew<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
   const { definition, engine, cache, admission } = parts;
   prepareForCreate(parts, object, context);
-  const stored = validNew(parts, object);
+  const stored = validNew(parts, object, options.apiVersion);
   for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
   const name = stored.metadata.name!;
   const call = { operation: 'CREATE' as const, subresource: '', namespace, name, object: stored, oldObject: undefined, options: options.raw, dryRun: options.dryRun };
@@ -98,18 +98,18 @@ function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, ob
 }
 
 /** In the form in which it is stored. */
-function validNew<T extends ApiObject>(parts: StoreParts<T>, object: T): T {
+function validNew<T extends ApiObject>(parts: StoreParts<T>, object: T, apiVersion: string | undefined): T {
   const stored = canonical(parts, object);
-  validateNew(parts, stored, object);
+  validateNew(parts, stored, object, apiVersion);
   if (!parts.definition.completeNew) return stored;
   parts.definition.completeNew(stored);
   return canonical(parts, stored);
 }
 
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
-function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, stored: T, sent: T): void {
+function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, stored: T, sent: T, apiVersion: string | undefined): void {
   const kind = groupKind(definition);
-  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors));
+  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors, undefined, apiVersion));
   refuseIfInvalid(kind, stored, sent, ({ metadata }, errors) => {
     // The same rules again where the kind has applied them, but for names.
     if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));
@@ -120,9 +120,9 @@ function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, stored:
 const appliesMetadataRules = ({ validatesMetadata = true }: Pick<ResourceDefinition, 'validatesMetadata'>): boolean => validatesMetadata;
 
 /** What the kind demands of an object by itself, whatever it was before. */
-export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors, old?: T): void {
+export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors, old?: T, apiVersion?: string): void {
   if (appliesMetadataRules(definition)) validateMetadata(object.metadata, definition.namespaced, definition.nameErrors ?? subdomainName, errors.at('metadata'));
-  definition.validate?.(object, errors, old);
+  definition.validate?.(object, errors, old, apiVersion);
 }
 
 function existsError({ definition, cache }: StoreParts, object: ApiObject, key: string): ApiError {

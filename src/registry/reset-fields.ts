@@ -61,7 +61,7 @@ export function ownableFields(definition: ResourceDefinition, subresource: strin
 function usualResets(definition: ResourceDefinition, resource: string, subresource: string): readonly string[] {
   if (subresource === '') return definition.hasStatus ? ['status'] : [];
   if (subresource !== 'status') return [];
-  return METADATA_RESET_BY_STATUS.has(resource) ? ['metadata', 'spec'] : ['spec'];
+  return METADATA_RESET_BY_STATUS.has(resource) || definition.schema.custom !== undefined ? ['metadata', 'spec'] : ['spec'];
 }
 
 /** What lies on one of the paths, and all below their ends. */

@@ -152,14 +152,14 @@ export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boo
   return equalJson(left, right);
 }
 
-function validateChange<T extends ApiObject>({ parts: { definition }, rules, old }: Attempt<T>, stored: T, sent: T): void {
+function validateChange<T extends ApiObject>({ parts: { definition }, rules, options, old }: Attempt<T>, stored: T, sent: T): void {
   refuseIfInvalid(groupKind(definition), stored, sent, (object, errors) => {
     const metadata = errors.at('metadata');
     validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
     validateMetadataUpdate(object.metadata, old.metadata, metadata);
     if (rules.validatesWhole === 'before') validateWhole(definition, object, errors, old);
     if (rules.validatesMetadataUpdate ?? rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
-    rules.validateUpdate?.(object, old, errors);
+    rules.validateUpdate?.(object, old, errors, options.apiVersion);
     if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
   });
 }

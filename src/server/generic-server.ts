@@ -23,8 +23,11 @@ export class GenericServer {
   readonly #paths = new Map<string, Handler>();
   #generation = 0;
   readonly #prefixes: { prefix: string; handler: Handler }[] = [];
+  readonly #missing: Handler;
 
-  constructor(name: string, environment: EndpointEnvironment, delegate: Handler) {
+  /** `missing` answers for resources that groups of this server do not have. */
+  constructor(name: string, environment: EndpointEnvironment, delegate: Handler, missing: Handler = refuseMissing) {
+    this.#missing = missing;
     this.name = name;
     this.#environment = environment;
     this.#delegate = delegate;
@@ -35,6 +38,13 @@ export class GenericServer {
     const versions = this.#groups.get(version.group) ?? new Map<string, InstalledVersion>();
     versions.set(version.version, { api: version, targets: new Map([...version.resources].map(([plural, resource]) => [plural, this.#targetsOf(resource)])) });
     this.#groups.set(version.group, versions);
+    this.#generation++;
+  }
+
+  uninstall(group: string, version: string): void {
+    const versions = this.#groups.get(group);
+    if (!versions?.delete(version)) return;
+    if (versions.size === 0) this.#groups.delete(group);
     this.#generation++;
   }
 
@@ -75,7 +85,7 @@ export class GenericServer {
     const { info } = request;
     if (!this.#groups.has(info.apiGroup)) return this.#delegate(request);
     const target = this.#targetOf(info);
-    if (!target || !hasPath(target.store.definition.namespaced, info)) throw genericNotFound();
+    if (!target || !hasPath(target.store.definition.namespaced, info)) return this.#missing(request);
     return serveResource(request, target);
   }
 
@@ -89,6 +99,10 @@ export class GenericServer {
     return { whole, subresources: new Map(Object.entries(subresources).map(([name, subresource]) => [name, { ...whole, subresource }])) };
   }
 }
+
+const refuseMissing: Handler = () => {
+  throw genericNotFound();
+};
 
 interface InstalledVersion {
   api: ApiVersion;

@@ -32,6 +32,12 @@ export class InProcessClient implements Client {
     for (const listener of this.#listeners) listener();
   }
 
+  /** Forgets a resource that is no longer served. */
+  remove(group: string, plural: string): void {
+    this.#clients.delete(`${group}/${plural}`);
+    for (const listener of this.#listeners) listener();
+  }
+
   resource<T extends ApiObject>(group: string, plural: string, fieldManager?: string): ResourceClient<T> {
     const client = this.#clients.get(`${group}/${plural}`)?.as(fieldManager);
     if (!client) throw new Error(`no resource ${plural} of group ${JSON.stringify(group)} is installed`);
@@ -109,6 +115,10 @@ function identityOf<T extends ApiObject>({ definition }: ResourceStore<T>): Reso
   return { group, version, plural, kind, namespaced, verbs, apiVersions: served.map((one) => apiVersionOf(one.group, one.version)) };
 }
 
+/** How long a scan may hold up all others, and how long it then leaves to them. */
+const SCAN_SLICE_MS = 4;
+const SCAN_PAUSE_MS = 4;
+
 /** Reads the store's cache, which is told of a change before the change is acknowledged. */
 class StoreInformer<T extends ApiObject> implements Informer<T> {
   readonly #store: ResourceStore<T>;
@@ -127,9 +137,19 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
       throw error;
     }
   }
-  list(namespace: string, concerns?: Concerns): T[] {
-    const { entries } = this.#atHand(this.#store.list(namespace, EVERYTHING));
-    return (concerns ? entries.filter(({ bytes }) => concerns(bytes)) : entries).map((entry) => entry.object<T>());
+  list(namespace: string): T[] {
+    return this.#atHand(this.#store.list(namespace, EVERYTHING)).entries.map((entry) => entry.object<T>());
+  }
+  async scan(visit: (object: T) => void, concerns: Concerns, signal: AbortSignal): Promise<void> {
+    let sliceEndMs = performance.now() + SCAN_SLICE_MS;
+    for (const entry of this.#atHand(this.#store.list('', EVERYTHING)).entries) {
+      if (performance.now() > sliceEndMs) {
+        await new Promise((resolve) => void setTimeout(resolve, SCAN_PAUSE_MS));
+        sliceEndMs = performance.now() + SCAN_SLICE_MS;
+      }
+      if (signal.aborted) return;
+      if (concerns(entry.bytes) && this.#isCurrent(entry)) visit(entry.object<T>());
+    }
   }
   onChange(listener: (object: T | undefined, old: T | undefined) => void, concerns: Concerns = () => true): () => void {
     const { revision } = this.#atHand(this.#store.list('', EVERYTHING));
@@ -145,6 +165,14 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
     const options = { selection: EVERYTHING.selection, resourceVersion: String(revision), resourceVersionMatch: '' as const, allowBookmarks: false, sendInitialEvents: false };
     const watching = this.#store.watch('', options, sink);
     return () => void watching.then((subscription) => subscription.close());
+  }
+  #isCurrent(entry: CacheEntry): boolean {
+    const [name = '', namespace = ''] = entry.key.split('/').reverse();
+    try {
+      return this.#store.get(this.#store.definition.namespaced ? namespace : '', name, '0') === entry;
+    } catch {
+      return false;
+    }
   }
   /** Version 0 asks for what is at hand, so nothing is ever waited for. */
   #atHand<R extends object>(answer: R | Promise<R>): R {

@@ -4,6 +4,7 @@ import { GenericStore } from '../registry/generic-store.ts';
 import { type Review, ReviewStore } from '../registry/review-store.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectCache } from '../storage/cache/cache.ts';
+import type { StoredCodec } from '../storage/codec.ts';
 import { type CacheFeed } from '../storage/cache/feed.ts';
 import { openCache } from '../storage/cache/object-cache.ts';
 import type { ApiObject } from '../util/api-object.ts';
@@ -24,7 +25,8 @@ export interface StoresOptions {
 export class Stores {
   readonly #options: StoresOptions;
   readonly #caches = new Map<string, ObjectCache>();
-  readonly #counts: { resource: string; count: () => number }[] = [];
+  /** By `deployments.apps`. */
+  readonly #sizes = new Map<string, ResourceSize>();
 
   constructor(options: StoresOptions) {
     this.#options = options;
@@ -39,8 +41,19 @@ export class Stores {
     client.add(store);
     if (known) return store;
     this.#caches.set(keyPrefix, cache);
-    this.#counts.push({ resource: definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`, count: () => cache.count });
+    this.#sizes.set(definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`, new ResourceSize(cache, keyPrefix));
     return store;
+  }
+
+  /** The same for a resource that may go again: its cache is its own until it is closed, which ends its watches, and the client is not told. */
+  openApart(definition: ResourceDefinition, codec?: StoredCodec): { store: ResourceStore; close(): void } {
+    const { feed, admission, collectsGarbage, deleteWorkers, now } = this.#options;
+    const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
+    const cache = openCache(feed, keyPrefix, codec && { codec });
+    return {
+      store: new GenericStore({ definition, engine: feed.engine, cache, keyPrefix, admission, collectsGarbage, deleteWorkers, now }),
+      close: () => cache.close(),
+    };
   }
 
   review<T extends ApiObject>(definition: ResourceDefinition, review: Review<T>): ResourceStore {
@@ -49,6 +62,40 @@ export class Stores {
 
   /** How many objects there are of each resource, for metrics. */
   *counts(): Iterable<readonly [resource: string, objects: number]> {
-    for (const { resource, count } of this.#counts) yield [resource, count()];
+    for (const [resource, { count }] of this.#sizes) yield [resource, count];
+  }
+
+  /** What a list of a resource (`deployments.apps`) would cost; undefined for one that is not stored here. */
+  statsOf(resource: string): { readonly count: number; readonly averageBytes: number } | undefined {
+    return this.#sizes.get(resource);
+  }
+}
+
+const SAMPLE_OBJECTS = 16;
+const SAMPLE_KEPT_MS = 60_000;
+
+/** How many objects there are, and how big they are on average: a guess from the first few, made anew once a minute at most. */
+class ResourceSize {
+  readonly #cache: ObjectCache;
+  readonly #prefix: string;
+  #sampledAtMs = -Infinity;
+  #averageBytes = 0;
+  constructor(cache: ObjectCache, prefix: string) {
+    this.#cache = cache;
+    this.#prefix = prefix;
+  }
+
+  get count(): number {
+    return this.#cache.count;
+  }
+
+  get averageBytes(): number {
+    const nowMs = performance.now();
+    const isKnown = this.#averageBytes > 0 && nowMs - this.#sampledAtMs < SAMPLE_KEPT_MS;
+    if (isKnown || this.#cache.count === 0) return this.#averageBytes;
+    const { entries } = this.#cache.list(this.#prefix, { limit: SAMPLE_OBJECTS });
+    this.#averageBytes = entries.reduce((sum, { bytes }) => sum + bytes.length, 0) / Math.max(1, entries.length);
+    this.#sampledAtMs = nowMs;
+    return this.#averageBytes;
   }
 }

@@ -30,6 +30,15 @@ export function parseGoUrl(text: string): GoUrl | { error: string } {
   return orError(text, () => ({ ...url, fragment: unescape(text.slice(hash + 1)) }));
 }
 
+/** The same for Go's url.ParseRequestURI: the URL must be absolute or a path, and a number sign begins no fragment. */
+export function parseGoRequestUri(text: string): GoUrl | { error: string } {
+  return orError(text, () => {
+    if (text === '') throw new UrlError('empty url');
+    if (!/^[/:]/.test(text) && !SCHEME.test(text)) throw new UrlError('invalid URI for request');
+    return { ...parseBody(text), fragment: '' };
+  });
+}
+
 function orError<R>(shown: string, parse: () => R): R | { error: string } {
   try {
     return parse();

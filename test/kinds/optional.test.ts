@@ -82,7 +82,14 @@ const DEPRECATIONS: Record<string, string> = {
   'coordination.k8s.io/v1beta1/leasecandidates': 'in v1.36+, unavailable in v1.39+',
   'networking.k8s.io/v1beta1/ipaddresses': 'in v1.34+, unavailable in v1.37+',
   'resource.k8s.io/v1alpha3/devicetaintrules': 'in v1.36+, unavailable in v1.39+',
+  'networking.k8s.io/v1beta1/servicecidrs': 'in v1.34+, unavailable in v1.37+',
+  'storage.k8s.io/v1beta1/volumeattributesclasses': 'in v1.34+, unavailable in v1.37+',
 };
+
+for (const plural of ['deviceclasses', 'resourceclaims', 'resourceclaimtemplates', 'resourceslices']) {
+  DEPRECATIONS[`resource.k8s.io/v1beta1/${plural}`] = 'in v1.35+, unavailable in v1.38+';
+  DEPRECATIONS[`resource.k8s.io/v1beta2/${plural}`] = 'in v1.36+, unavailable in v1.39+';
+}
 
 const OPTIONAL = groupVersions
   .filter(({ isOnByDefault }) => !isOnByDefault)

@@ -81,7 +81,7 @@ const BY_FUNCTION: Readonly<Record<string, (overloadId: string) => CallCost>> = 
   'jsonpatch.escapeKey': () => traversal(),
   replace: () => traversal(2),
   split: () => traversal(2),
-  join: () => (_args, result) => Math.ceil(sizeOf(result) * 2 * STRING_TRAVERSAL_FACTOR),
+  join: () => ({ ofResult: (result) => Math.ceil(sizeOf(result) * 2 * STRING_TRAVERSAL_FACTOR) }),
   find: () => pattern,
   findAll: () => pattern,
   cidr: () => traversal(),

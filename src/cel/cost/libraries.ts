@@ -6,7 +6,7 @@ import { sizeOf, type CallCost } from './size.ts';
 const CALL = 1;
 
 const listCall = (factor: number, size: number): number => Math.trunc(size * factor) + CALL + LIST_CREATE_COST;
-const byResult: CallCost = (_args, result) => listCall(1, sizeOf(result));
+const byResult: CallCost = { ofResult: (result) => listCall(1, sizeOf(result)) };
 const byDepth: CallCost = ([list, depth]) => listCall(depth === undefined ? 1 : Number(depth), sizeOf(list));
 
 /** All elements against all others. */
@@ -24,8 +24,8 @@ const sets =
 
 const BY_OVERLOAD: Readonly<Record<string, CallCost>> = {
   list_slice: byResult,
-  lists_range: byResult,
-  list_reverse: byResult,
+  lists_range: ([end]) => listCall(1, Math.max(0, Number(end))),
+  list_reverse: ([list]) => listCall(1, sizeOf(list)),
   list_flatten: byDepth,
   list_flatten_int: byDepth,
   list_distinct: ([list]) => selfCompare(list),

@@ -139,9 +139,9 @@ describe('beside the values', () => {
   });
 
   test('a deprecated flag and one still to come warn, once each', () => {
-    expect(parseFlags(['--admission-control=A', '--audit-policy-file=p', '--audit-policy-file=q', '--watch-cache']).warnings).toEqual([
+    expect(parseFlags(['--admission-control=A', '--tracing-config-file=p', '--tracing-config-file=q', '--watch-cache']).warnings).toEqual([
       'Flag --admission-control has been deprecated, Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.',
-      '--audit-policy-file has no effect yet (still to come: auditing)',
+      '--tracing-config-file has no effect yet (still to come: tracing)',
       '--watch-cache has no effect here: every resource is cached, at the size it needs',
     ]);
   });

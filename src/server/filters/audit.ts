@@ -24,12 +24,14 @@ export function withAudit({ auditor, onRejected }: AuditOptions): Filter {
     request.onFinish(finish);
     return watchForFaults(next, request, audit);
   };
+  const goOnLater = async (next: RequestHandler, request: IncomingRequest, audit: RequestAudit, stored: Promise<boolean>): Promise<void> =>
+    goOn(next, request, audit, await stored);
   return (next) => (request) => {
     const audit = auditor.admitted(request);
     request.isAudited = audit !== undefined;
     if (audit === undefined) return next(request);
     const stored = audit.received();
-    return stored instanceof Promise ? stored.then((isStored) => goOn(next, request, audit, isStored)) : goOn(next, request, audit, stored);
+    return stored instanceof Promise ? goOnLater(next, request, audit, stored) : goOn(next, request, audit, stored);
   };
 }
 
@@ -51,15 +53,12 @@ function follow(request: IncomingRequest, audit: RequestAudit): void {
 }
 
 /** A blocking webhook may hold an answer up, but not for longer than the request may take. */
-function beforeDeadline({ deadlineMs }: IncomingRequest, pending: Promise<void>): Promise<void> {
+async function beforeDeadline({ deadlineMs }: IncomingRequest, pending: Promise<void>): Promise<void> {
   if (deadlineMs === undefined) return pending;
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, deadlineMs - performance.now());
-    void pending.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => void (timer = setTimeout(resolve, deadlineMs - performance.now())));
+  await Promise.race([pending, deadline]);
+  clearTimeout(timer);
 }
 
 function watchForFaults(next: RequestHandler, request: IncomingRequest, audit: RequestAudit): Promise<void> | void {

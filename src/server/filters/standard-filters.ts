@@ -1,4 +1,5 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
+import type { FlowControl } from '../flow-control.ts';
 import type { InFlightRequests, OpenWatches } from '../in-flight.ts';
 import type { LifecycleSignals } from '../lifecycle.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
@@ -18,6 +19,7 @@ import type { IncomingRequest } from '../server-request.ts';
 import type { FilterName } from './order.ts';
 import { type Fault, withPanicGuard } from './panic-guard.ts';
 import { withPathsInstalled } from './paths-installed.ts';
+import { withPriorityAndFairness } from './priority-and-fairness.ts';
 import { withRequestDeadline } from './request-deadline.ts';
 import { withRequestInfo } from './request-info.ts';
 import { withRequestMetrics } from './request-metrics.ts';
@@ -45,6 +47,8 @@ export interface StandardFilterOptions {
   corsAllowedOrigins: readonly string[];
   goawayChance: number;
   requestTimeoutMs: number;
+  /** Takes the place of the two limits. */
+  flowControl?: FlowControl;
   maxRequestsInFlight: number;
   maxMutatingRequestsInFlight: number;
 }
@@ -71,7 +75,9 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
     ...(audit && { audit: withAudit(audit) }),
     impersonation: withImpersonation(options.authorizer),
-    maxInFlight: withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),
+    maxInFlight: options.flowControl
+      ? withPriorityAndFairness({ flowControl: options.flowControl, metrics })
+      : withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),
     authorization: withAuthorization({
       authorizer: options.authorizer,
       metrics,

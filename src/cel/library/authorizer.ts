@@ -1,0 +1,199 @@
+import { SelectorSyntaxError, parseLabelSelector, type LabelSelector } from '../../util/label-selector.ts';
+import { parseFieldSelector, type FieldSelector } from '../../util/field-selector.ts';
+import { labelName, subdomainName } from '../../util/names.ts';
+import { serviceAccountGroups, type User } from '../../util/user.ts';
+import { fn, member, type Library } from '../declarations.ts';
+import { BOOL, STRING, structType, type CelType } from '../types.ts';
+import { CelError, CelObject, noSuchOverload, type CelValue } from '../values.ts';
+
+/** Questions of what a user may do, asked from expressions (apiserver/pkg/cel/library/authz.go). */
+export const AUTHORIZER = structType('kubernetes.authorization.Authorizer');
+const PATH_CHECK = structType('kubernetes.authorization.PathCheck');
+const GROUP_CHECK = structType('kubernetes.authorization.GroupCheck');
+export const RESOURCE_CHECK = structType('kubernetes.authorization.ResourceCheck');
+const DECISION = structType('kubernetes.authorization.Decision');
+
+/** What someone wants to do, as the server's authorizers take it. */
+export interface CheckAttributes {
+  user: User;
+  verb: string;
+  isResourceRequest: boolean;
+  apiGroup: string;
+  apiVersion: string;
+  resource: string;
+  subresource: string;
+  namespace: string;
+  name: string;
+  path: string;
+  fieldSelector?: FieldSelector;
+  labelSelector?: LabelSelector;
+}
+
+export interface CheckDecision {
+  decision: 'allow' | 'deny' | 'noOpinion';
+  reason: string;
+  error?: string;
+}
+
+/** Answers at once: expressions cannot wait. */
+export type Authorize = (attributes: CheckAttributes) => CheckDecision;
+
+/** Values that only functions can look into. They equal nothing else, as upstream has it. */
+abstract class CheckValue extends CelObject {
+  override equals(other: CelValue): boolean | CelError {
+    return this === other || noSuchOverload();
+  }
+
+  toString(): string {
+    return this.type.name;
+  }
+}
+
+/** The variable `authorizer`: a user whose rights are asked for. */
+export class AuthorizerValue extends CheckValue {
+  readonly type = AUTHORIZER;
+  readonly user: User;
+  readonly authorize: Authorize;
+
+  constructor(user: User, authorize: Authorize) {
+    super();
+    this.user = user;
+    this.authorize = authorize;
+  }
+
+  /** The variable `authorizer.requestResource`: a check of what a request is about. */
+  resource(target: Partial<ResourceTarget>): CelValue {
+    return new ResourceCheck(this, { ...NO_TARGET, ...target });
+  }
+}
+
+class PathCheck extends CheckValue {
+  readonly type = PATH_CHECK;
+  readonly authorizer: AuthorizerValue;
+  readonly path: string;
+
+  constructor(authorizer: AuthorizerValue, path: string) {
+    super();
+    this.authorizer = authorizer;
+    this.path = path;
+  }
+}
+
+class GroupCheck extends CheckValue {
+  readonly type = GROUP_CHECK;
+  readonly authorizer: AuthorizerValue;
+  readonly group: string;
+
+  constructor(authorizer: AuthorizerValue, group: string) {
+    super();
+    this.authorizer = authorizer;
+    this.group = group;
+  }
+}
+
+export interface ResourceTarget {
+  apiGroup: string;
+  resource: string;
+  subresource: string;
+  namespace: string;
+  name: string;
+  fieldSelector: string;
+  labelSelector: string;
+}
+
+const NO_TARGET: ResourceTarget = { apiGroup: '', resource: '', subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };
+
+class ResourceCheck extends CheckValue {
+  readonly type = RESOURCE_CHECK;
+  readonly authorizer: AuthorizerValue;
+  readonly target: ResourceTarget;
+
+  constructor(authorizer: AuthorizerValue, target: ResourceTarget) {
+    super();
+    this.authorizer = authorizer;
+    this.target = target;
+  }
+
+  with(change: Partial<ResourceTarget>): ResourceCheck {
+    return new ResourceCheck(this.authorizer, { ...this.target, ...change });
+  }
+}
+
+class Decision extends CheckValue {
+  readonly type = DECISION;
+  readonly decision: CheckDecision;
+
+  constructor(decision: CheckDecision) {
+    super();
+    this.decision = decision;
+  }
+}
+
+const NO_RESOURCE = { isResourceRequest: false, apiGroup: '', apiVersion: '', resource: '', subresource: '', namespace: '', name: '', path: '' };
+
+const checkPath = ({ authorizer, path }: PathCheck, verb: string): Decision =>
+  new Decision(authorizer.authorize({ ...NO_RESOURCE, user: authorizer.user, verb, path }));
+
+function checkResource({ authorizer, target }: ResourceCheck, verb: string): Decision {
+  const { fieldSelector: fieldText, labelSelector: labelText, ...resource } = target;
+  const fieldSelector = parsed(() => parseFieldSelector(fieldText), fieldText);
+  const labelSelector = parsed(() => parseLabelSelector(labelText), labelText);
+  const attributes = { ...NO_RESOURCE, ...resource, user: authorizer.user, verb, isResourceRequest: true, apiVersion: '*' };
+  return new Decision(authorizer.authorize({ ...attributes, ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }));
+}
+
+/** Selectors that do not parse select nothing, so that the question is about everything. */
+function parsed<S>(parse: () => S, text: string): S | undefined {
+  if (text === '') return undefined;
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof SelectorSyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function serviceAccount(authorizer: AuthorizerValue, namespace: string, name: string): CelValue {
+  if (subdomainName(name, false).length > 0) return new CelError('Invalid service account name');
+  if (labelName(namespace, false).length > 0) return new CelError('Invalid service account namespace');
+  return new AuthorizerValue({ name: `system:serviceaccount:${namespace}:${name}`, groups: serviceAccountGroups(namespace) }, authorizer.authorize);
+}
+
+function notBlank(text: string, name: string, make: () => CelValue): CelValue {
+  return text.trim() === '' ? new CelError(`${name} must not be empty`) : make();
+}
+
+const narrowing = (name: string, id: string, key: keyof ResourceTarget): ReturnType<typeof fn> =>
+  fn(name, member(id, [RESOURCE_CHECK, STRING], RESOURCE_CHECK, (check: ResourceCheck, text: string) => check.with({ [key]: text })));
+
+const answer = (name: string, result: CelType, read: (decision: CheckDecision) => CelValue): ReturnType<typeof fn> =>
+  fn(name, member(`decision_${name}`, [DECISION], result, ({ decision }: Decision) => read(decision)));
+
+export const AUTHORIZER_LIBRARY: Library = {
+  functions: [
+    fn(
+      'path',
+      member('authorizer_path', [AUTHORIZER, STRING], PATH_CHECK, (authorizer: AuthorizerValue, path: string) =>
+        notBlank(path, 'path', () => new PathCheck(authorizer, path)),
+      ),
+    ),
+    fn('group', member('authorizer_group', [AUTHORIZER, STRING], GROUP_CHECK, (authorizer: AuthorizerValue, group: string) => new GroupCheck(authorizer, group))),
+    fn('serviceAccount', member('authorizer_serviceaccount', [AUTHORIZER, STRING, STRING], AUTHORIZER, serviceAccount)),
+    fn(
+      'resource',
+      member('groupcheck_resource', [GROUP_CHECK, STRING], RESOURCE_CHECK, ({ authorizer, group }: GroupCheck, resource: string) =>
+        notBlank(resource, 'resource', () => authorizer.resource({ apiGroup: group, resource })),
+      ),
+    ),
+    narrowing('subresource', 'resourcecheck_subresource', 'subresource'),
+    narrowing('namespace', 'resourcecheck_namespace', 'namespace'),
+    narrowing('name', 'resourcecheck_name', 'name'),
+    narrowing('fieldSelector', 'authorizer_fieldselector', 'fieldSelector'),
+    narrowing('labelSelector', 'authorizer_labelselector', 'labelSelector'),
+    fn('check', member('pathcheck_check', [PATH_CHECK, STRING], DECISION, checkPath), member('resourcecheck_check', [RESOURCE_CHECK, STRING], DECISION, checkResource)),
+    answer('errored', BOOL, ({ error }) => error !== undefined),
+    answer('error', STRING, ({ error }) => error ?? ''),
+    answer('allowed', BOOL, ({ decision }) => decision === 'allow'),
+    answer('reason', STRING, ({ reason }) => reason),
+  ],
+};

@@ -1,0 +1,74 @@
+import type { Admission, FlowControl } from '../flow-control.ts';
+import type { ServerMetrics } from '../metrics/server-metrics.ts';
+import type { IncomingRequest } from '../server-request.ts';
+import type { Filter, RequestHandler } from './filter.ts';
+import { writeTextError } from './write-error.ts';
+
+export interface PriorityAndFairnessOptions {
+  flowControl: FlowControl;
+  metrics: ServerMetrics;
+}
+
+const READ_ONLY_VERBS = new Set(['get', 'list', 'watch']);
+
+/**
+ * Lets requests start when flow control says so, and refuses with 429 those that it rejects (apiserver/pkg/server/filters/priority-and-fairness.go).
+ * Long-running requests pass, but for watches, which count until they have begun.
+ */
+export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFairnessOptions): Filter {
+  const executing = { readOnly: 0, mutating: 0 };
+  const begin = ({ info }: IncomingRequest): 'readOnly' | 'mutating' => {
+    const kind = READ_ONLY_VERBS.has(info.verb) ? 'readOnly' : 'mutating';
+    const count = ++executing[kind];
+    if (kind === 'readOnly') metrics.readOnlyInFlight.record(count);
+    else metrics.mutatingInFlight.record(count);
+    return kind;
+  };
+
+  /** What is answered at once has its seat back before this returns. */
+  const execute = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> | void => {
+    const kind = begin(request);
+    if (request.isLongRunning) request.onFinish(flowControl.trackWatch(request));
+    let pending: Promise<void> | void = undefined;
+    const end = (): void => {
+      executing[kind]--;
+      admission.finish();
+    };
+    try {
+      pending = next(request);
+    } finally {
+      if (pending === undefined) end();
+    }
+    if (pending === undefined) return;
+    // A watch's handler returns when it has begun; the request goes on.
+    if (request.isLongRunning) pending.then(end, end);
+    else request.onFinish(end);
+    return pending;
+  };
+  const refuse = (request: IncomingRequest, admission: Admission): void => {
+    metrics.recordDropped(request);
+    metrics.recordTermination(request, 429);
+    request.responseHeaders['retry-after'] = String(admission.retryAfterSeconds);
+    writeTextError(request, 429, 'Too many requests, please try again later.');
+  };
+  const wait = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> =>
+    new Promise((resolve, reject) => {
+      admission.onDecision = (isExecuting) => {
+        try {
+          resolve(isExecuting ? execute(next, request, admission) : refuse(request, admission));
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
+      request.exchange.onClose(() => admission.cancel());
+    });
+
+  return (next) => (request) => {
+    if (request.isLongRunning && request.info.verb !== 'watch') return next(request);
+    const admission = flowControl.arrive(request);
+    request.responseHeaders['x-kubernetes-pf-flowschema-uid'] = admission.flowSchemaUid;
+    request.responseHeaders['x-kubernetes-pf-prioritylevel-uid'] = admission.priorityLevelUid;
+    if (admission.state === 'executing') return execute(next, request, admission);
+    return admission.state === 'waiting' ? wait(next, request, admission) : refuse(request, admission);
+  };
+}
