@@ -7,7 +7,8 @@ import { timeOf } from '../util/time.ts';
 
 /** What tells the aggregator's own APIServices from a user's. `onstart`: made once, at each start; users may change or remove them in between. */
 const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
-const MANAGED_ON_START = 'onstart';
+/** `true`: kept as long as the definition that it stands for. */
+export type Managed = 'onstart' | 'true';
 
 export interface ApiService extends ApiObject {
   spec: { group?: string; version?: string; groupPriorityMinimum: number; versionPriority: number; service?: object };
@@ -28,23 +29,29 @@ interface Condition {
  */
 export async function registerLocalApiServices(apiServices: ResourceClient<ApiService>, versions: readonly ApiVersion[], now: () => Date): Promise<void> {
   await apiServices.informer.synced;
-  await Promise.all(versions.map(async (version) => markAvailable(apiServices, await ensureRegistered(apiServices, version), now)));
+  await Promise.all(versions.map((version) => registerLocal(apiServices, version, 'onstart', now)));
 }
 
-const nameOf = ({ group, version }: ApiVersion): string => `${version}.${group}`;
+export async function registerLocal(apiServices: ResourceClient<ApiService>, version: ApiVersion, managed: Managed, now: () => Date): Promise<void> {
+  await markAvailable(apiServices, await ensureRegistered(apiServices, version, managed), now);
+}
 
-function desired(api: ApiVersion): ApiService {
+export const isManaged = ({ metadata }: ApiService, managed: Managed): boolean => metadata.labels?.[MANAGED_LABEL] === managed;
+
+export const apiServiceName = ({ group, version }: ApiVersion): string => `${version}.${group}`;
+
+function desired(api: ApiVersion, managed: Managed): ApiService {
   const { group, version, groupPriorityMinimum, versionPriority } = api;
   return {
     kind: 'APIService',
     apiVersion: 'apiregistration.k8s.io/v1',
-    metadata: { name: nameOf(api), labels: { [MANAGED_LABEL]: MANAGED_ON_START } },
+    metadata: { name: apiServiceName(api), labels: { [MANAGED_LABEL]: managed } },
     spec: { ...(group !== '' && { group }), version, groupPriorityMinimum, versionPriority },
   };
 }
 
-async function ensureRegistered(apiServices: ResourceClient<ApiService>, version: ApiVersion): Promise<ApiService> {
-  const wanted = desired(version);
+async function ensureRegistered(apiServices: ResourceClient<ApiService>, version: ApiVersion, managed: Managed): Promise<ApiService> {
+  const wanted = desired(version, managed);
   const name = wanted.metadata.name!;
   const found = apiServices.informer.get('', name);
   if (!found) return createOrGet(apiServices, wanted);

@@ -4,6 +4,7 @@ import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import { keepRemoteAvailability } from './remote-availability.ts';
+import { type CustomVersions, keepCustomApiServices } from './custom-api-services.ts';
 import { type ApiService, registerLocalApiServices } from './local-api-services.ts';
 
 export interface AggregatorOptions {
@@ -12,6 +13,8 @@ export interface AggregatorOptions {
   ownVersion: ApiVersion;
   /** What the servers behind it serve, to be registered. */
   localVersions: readonly ApiVersion[];
+  /** What definitions add to that, as they come and go. */
+  customVersions: CustomVersions;
   client: InProcessClient;
   /** Hears of failures that are tried again. */
   report(error: Error): void;
@@ -22,7 +25,7 @@ export interface AggregatorOptions {
  * The head of the chain. It knows which group-version is served where: here so far only by the servers behind it, to which everything else is handed on
  * (servers elsewhere, behind APIServices with a `service`, come with their own issue: a request for theirs is not found until then).
  */
-export function createAggregator({ environment, ownVersion, localVersions, client, report, now }: AggregatorOptions, delegate: Handler): GenericServer {
+export function createAggregator({ environment, ownVersion, localVersions, customVersions, client, report, now }: AggregatorOptions, delegate: Handler): GenericServer {
   const server = new GenericServer('aggregator', environment, delegate);
   server.install(ownVersion);
   let isRegistered = false;
@@ -34,9 +37,11 @@ export function createAggregator({ environment, ownVersion, localVersions, clien
   });
   server.postStartHooks.push({
     name: 'kube-apiserver-autoregistration',
-    async run() {
-      await registerLocalApiServices(client.resource<ApiService>('apiregistration.k8s.io', 'apiservices'), localVersions, now);
+    async run(signal) {
+      const apiServices = client.resource<ApiService>('apiregistration.k8s.io', 'apiservices');
+      await registerLocalApiServices(apiServices, localVersions, now);
       isRegistered = true;
+      await keepCustomApiServices(apiServices, customVersions, { signal, report, now });
     },
   });
   server.postStartHooks.push({

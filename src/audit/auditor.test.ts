@@ -284,5 +284,6 @@ describe('a backend', () => {
     store(true);
     await done;
     expect(handler).not.toHaveBeenCalled();
+    expect(backend.events).toMatchObject([{ stage: 'RequestReceived' }, { stage: 'ResponseComplete', responseStatus: { code: 504 } }]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Json } from '../util/json-types.ts';
 import { BOOL, BYTES, CelType, DOUBLE, DURATION, INT, LIST, MAP, NULL, OPTIONAL, STRING, TIMESTAMP, TYPE, UINT } from './types.ts';
 
 /**
@@ -100,6 +101,9 @@ export abstract class CelList {
 
   /** Undefined for the usual concatenation. */
   concat?(other: CelList): CelList;
+
+  /** What it is a view of, as it is; undefined where it is no view of JSON. */
+  toJson?(): Json;
 }
 
 /** A map from strings, bools, ints or uints, whatever it is a view of. */
@@ -113,6 +117,9 @@ export abstract class CelMap {
 
   /** Undefined for the usual equality, entry by entry. */
   equals?(other: CelValue): boolean | CelError;
+
+  /** What it is a view of, as it is; undefined where it is no view of JSON. */
+  toJson?(): Json;
 }
 
 /** A value of a type with a name: a message with fields, or something only functions can look into. */

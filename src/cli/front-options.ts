@@ -2,6 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import { headerNames } from '../authentication/request-header.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { knownGroupVersions, openApiTypes } from '../apis/openapi-facts.ts';
+import type { FlowController } from '../flowcontrol/controller.ts';
+import { flowControlDumps } from '../flowcontrol/dumps.ts';
 import { PROTOBUF_TYPE } from '../endpoints/negotiation.ts';
 import type { Handler } from '../endpoints/request.ts';
 import { encodeStatus } from '../endpoints/status.ts';
@@ -40,12 +42,13 @@ interface FrontParts {
   verificationKeys: Promise<readonly KeyObject[]>;
   address: ServerAddress;
   auditing: Auditing | undefined;
+  registry: MetricRegistry;
+  flowControl: FlowController | undefined;
 }
 
 /** What the options say about everything in front of the chain. */
 export function frontOptions(options: CompletedOptions, parts: FrontParts): FrontOptions {
-  const { logger, engine, address } = parts;
-  const registry = new MetricRegistry();
+  const { logger, engine, address, registry, flowControl } = parts;
   const indicators = new MetricRegistry();
   const info = buildInfo(options.kubernetesVersion);
   registerProcessMetrics(registry);
@@ -53,7 +56,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
   registerStorageObjects(registry, () => parts.chain.stores.counts());
   const storeCheck = { check: () => engine.checkHealth() };
   return {
-    filters: filterOptions(options, parts, registry),
+    filters: filterOptions(options, parts),
     discovery: { schemaOfKind: knownSchema, serverAddress: () => `${options.externalHostname}:${address.port}` },
     openApi: { types: openApiTypes, knownGroupVersions, release: `${info.major}.${info.minor}` },
     shutdown: {
@@ -78,6 +81,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
       ['/metrics', metricsEndpoint(registry, { canReset: options.profiling })],
       ['/metrics/slis', metricsEndpoint(indicators)],
     ]),
+    unlistedPaths: flowControl ? flowControlDumps(() => flowControl.levels) : new Map(),
     onHealthFailure: (endpoint, failures) => logger.verbose(2, 'A health check failed', { endpoint, failures }),
     onLifecycle: (event) => logger.verbose(1, 'Shutting down', { event }),
     closeBackends: async () => parts.auditing?.close(),
@@ -86,7 +90,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
 
 const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, kind) => (hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined);
 
-function filterOptions(options: CompletedOptions, { logger, chain, authenticator, auditing }: FrontParts, registry: MetricRegistry): StandardFilterOptions {
+function filterOptions(options: CompletedOptions, { logger, chain, authenticator, auditing, registry, flowControl }: FrontParts): StandardFilterOptions {
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
   const auditCounters = registerAuditMetrics(registry);
   return {
@@ -106,6 +110,7 @@ function filterOptions(options: CompletedOptions, { logger, chain, authenticator
     corsAllowedOrigins: options.corsAllowedOrigins,
     goawayChance: options.goawayChance,
     requestTimeoutMs: options.requestTimeoutMs,
+    ...(flowControl && { flowControl }),
     maxRequestsInFlight: options.maxRequestsInflight,
     maxMutatingRequestsInFlight: options.maxMutatingRequestsInflight,
   };

@@ -101,10 +101,10 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
   const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore;
 
   const { report } = bootstrap;
-  const { server: extensions, synced: customResourcesSynced } = createExtensions({ environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, report, now }, notFoundHandler as Handler);
+  const { server: extensions, customResources, synced: customResourcesSynced } = createExtensions({ environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, report, now }, notFoundHandler as Handler);
   const kube = createKube({ environment, stores, client, authorizer, readToken, bootstrap, isServed, componentStatuses }, kubeStores, extensions.handle);
   const localVersions = [...kube.versions, ...extensions.versions];
-  const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!, localVersions, client, report, now }, kube.handle);
+  const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!, localVersions, customVersions: customResources, client, report, now }, kube.handle);
   const servers: GenericServer[] = [aggregator, kube, extensions];
   return {
     extensions,

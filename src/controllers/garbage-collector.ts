@@ -3,7 +3,7 @@ import type { ApiObject, OwnerReference } from '../util/api-object.ts';
 import { isApiError } from '../util/errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { type Controller, type ControllerOptions, FIELD_MANAGER } from './controller.ts';
-import { invalidNamespaceEvent } from './owner-events.ts';
+import { ReportBudget, invalidNamespaceEvent } from './owner-events.ts';
 import { type Dependent, OwnershipGraph, type Place } from './ownership-graph.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -38,6 +38,7 @@ class GarbageCollector {
   readonly #unverified = new Set<string>();
   /** Whose owner is of a kind that is not served: they are looked at again when a kind comes. */
   readonly #puzzling = new Set<string>();
+  readonly #reports = new ReportBudget();
   /** By `apiVersion kind`. */
   #kinds = new Map<string, ResourceIdentity>();
   /** Ends the following of a resource. */
@@ -139,8 +140,9 @@ class GarbageCollector {
     const awaiting = this.#awaiting.get(uid);
     if (awaiting) return this.#awaitDependents(awaiting);
     const dependent = this.#graph.get(uid);
+    const isNew = this.#unverified.delete(uid);
     if (!dependent || dependent.isBeingDeleted || this.#hasItsOwners(dependent)) return;
-    await this.#collect(dependent);
+    await this.#collect(dependent, isNew);
   }
 
   async #orphan(owner: Place): Promise<void> {
@@ -166,8 +168,7 @@ class GarbageCollector {
   }
 
   /** Deletes the object if it has lost every owner (attemptToDeleteItem). */
-  async #collect(dependent: Dependent): Promise<void> {
-    const isNew = this.#unverified.delete(dependent.uid);
+  async #collect(dependent: Dependent, isNew: boolean): Promise<void> {
     const latest = await this.#clientOf(dependent).get(dependent.namespace, dependent.name);
     const references = latest?.metadata.uid === dependent.uid ? (latest.metadata.ownerReferences ?? []) : [];
     if (!latest || references.length === 0) return;
@@ -207,7 +208,7 @@ class GarbageCollector {
     const namespaces = this.#client.resource('', 'namespaces').informer;
     for (const reference of dangling) {
       const kind = this.#kinds.get(`${reference.apiVersion} ${reference.kind}`)!;
-      if (!kind.namespaced) continue;
+      if (!kind.namespaced || !this.#reports.take(this.#options.now())) continue;
       const { informer } = this.#client.resource(kind.group, kind.plural);
       const isElsewhere = namespaces.list('').some(({ metadata }) => informer.get(metadata.name!, reference.name)?.metadata.uid === reference.uid);
       if (!isElsewhere) continue;

@@ -27,3 +27,19 @@ export function invalidNamespaceEvent({ resource, namespace, name, uid }: Place,
     reportingInstance: '',
   };
 }
+
+const MAX_REPORTS = 25;
+
+/** A report costs a look into every namespace, and many objects may have lost their owner at once: so many at a time, and one more a second. */
+export class ReportBudget {
+  #left = MAX_REPORTS;
+  #filledMs = 0;
+
+  take(now: Date): boolean {
+    this.#left = Math.min(MAX_REPORTS, this.#left + Math.max(0, now.getTime() - this.#filledMs) / 1000);
+    this.#filledMs = now.getTime();
+    if (this.#left < 1) return false;
+    this.#left--;
+    return true;
+  }
+}

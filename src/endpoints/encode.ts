@@ -63,7 +63,7 @@ export function encodeList(view: View, form: OutputForm, list: ListResult, query
   if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
   const metadata = JSON.stringify(listMeta(list));
   if (transform === undefined)
-    return new JsonListBody(listHead(`${view.kind.kind}List`, view.apiVersion, metadata), objectItems(view, list.entries), LIST_TAIL);
+    return new JsonListBody(listHead(`${view.kind.kind}List`, view.apiVersion, view.isCustom ? customListMeta(list) : metadata), objectItems(view, list.entries), LIST_TAIL);
   if (transform.kind === 'PartialObjectMetadataList') {
     return new JsonListBody(
       listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata),
@@ -89,6 +89,9 @@ const listMeta = (list: ListResult): JsonObject => ({
   ...(list.continue !== '' && { continue: list.continue }),
   ...(list.remainingItemCount !== undefined && { remainingItemCount: list.remainingItemCount }),
 });
+
+/** Upstream's lists of custom objects have no type that would leave this out. */
+const customListMeta = (list: ListResult): string => JSON.stringify({ continue: '', ...listMeta(list) });
 
 function protobufList(view: View, list: ListResult): Buffer {
   const items = list.entries.map((entry) => protobufOf(view, entry));

@@ -9,6 +9,7 @@ import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { forbidden } from '../util/errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { compareVersionNames } from '../util/version-names.ts';
 import { columnsOf } from './columns.ts';
 import { type VersionRules, finalizerWarnings, validateCustom, validateCustomStatus } from './custom-validation.ts';
 import { compileJsonPath, printFound } from './json-path.ts';
@@ -167,10 +168,17 @@ function customVersion({ spec, status }: CustomResourceDefinition, source: Custo
     },
     default: (object) => fillDefaults(structure(), object as unknown as Json),
     ...(source !== stored && { toStored: (object) => as(object, storedVersion), fromStored: (object) => as(object, apiVersionOf(group, source.name)) }),
-    ...(source.deprecated && { deprecation: source.deprecationWarning ?? `${apiVersionOf(group, source.name)} ${kind} is deprecated` }),
+    ...(source.deprecated && { deprecation: source.deprecationWarning ?? deprecationOf(spec, source) }),
     selectable: selectableOf(source),
     columns: columnsOf(source.additionalPrinterColumns),
   };
+}
+
+/** Where the definition has no words of its own; a newer version is told where there is one. */
+function deprecationOf({ group, names, versions }: CustomResourceDefinition['spec'], { name }: CustomResourceDefinitionVersion): string {
+  const newer = (versions ?? []).filter((other) => other.served && !other.deprecated && compareVersionNames(name, other.name) < 0).map((other) => other.name);
+  const [newest] = newer.sort((a, b) => compareVersionNames(b, a));
+  return `${group}/${name} ${names.kind} is deprecated${newest === undefined ? '' : `; use ${group}/${newest} ${names.kind}`}`;
 }
 
 const KEEPS_ALL: JsonSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

@@ -39,6 +39,8 @@ export interface FrontOptions {
   readinessChecks: readonly HealthCheck[];
   observeHealth: HealthObserver;
   paths: ReadonlyMap<string, Handler>;
+  /** Served, but not named by `/`. */
+  unlistedPaths: ReadonlyMap<string, Handler>;
   onHealthFailure?: (endpoint: string, failures: readonly string[]) => void;
   onLifecycle?: (event: string) => void;
   closeBackends(): Promise<void>;
@@ -83,6 +85,7 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
   health.addReadyzChecks(...options.readinessChecks, shutdownCheck(signals.shutdownInitiated));
 
   for (const [path, handler] of [...options.paths, ...health.handlers()]) head.route(path, handler);
+  for (const [path, handler] of options.unlistedPaths) head.route(path, handler, { isListed: false });
   head.route('/', indexHandler(servers));
   const installed = installedVersions(servers);
   const documented = withOpenApi({ ...options.openApi, installed, descriptions: builtDescriptions() }, withDiscovery({ ...options.discovery, installed }, head.handle));

@@ -21,6 +21,7 @@ export class GenericServer {
   /** Group, then version, then plural and subresource: three lookups a request, and no string is built for them. */
   readonly #groups = new Map<string, Map<string, InstalledVersion>>();
   readonly #paths = new Map<string, Handler>();
+  readonly #unlistedPaths = new Set<string>();
   #generation = 0;
   readonly #prefixes: { prefix: string; handler: Handler }[] = [];
   readonly #missing: Handler;
@@ -62,15 +63,17 @@ export class GenericServer {
   }
 
   /** Serves a path that is no resource. */
-  route(path: string, handler: Handler): void {
+  route(path: string, handler: Handler, { isListed = true } = {}): void {
     this.#paths.set(path, handler);
+    if (!isListed) this.#unlistedPaths.add(path);
   }
   /** Serves every path below a prefix, which ends in a slash. */
   routePrefix(prefix: string, handler: Handler): void {
     this.#prefixes.push({ prefix, handler });
   }
+  /** Those that are listed. */
   get paths(): string[] {
-    return [...this.#paths.keys(), ...this.#prefixes.map(({ prefix }) => prefix)];
+    return [...[...this.#paths.keys()].filter((path) => !this.#unlistedPaths.has(path)), ...this.#prefixes.map(({ prefix }) => prefix)];
   }
 
   readonly handle: Handler = (request) => (request.info.isResourceRequest ? this.#serveResource(request) : this.#servePath(request));

@@ -6,7 +6,6 @@ export const features = flagSet('features', {
   'debug-socket-path': flag(string, 'Unix socket on which to serve profiles without authentication.', { later: 'profiling over HTTP' }),
   'enable-priority-and-fairness': flag(bool, 'Queue requests by priority and share them fairly, in place of the plain limits on requests in flight.', {
     default: true,
-    later: 'priority and fairness',
   }),
   profiling: flag(bool, 'Serve profiles at /debug/pprof/.', { default: true, later: 'profiling over HTTP' }),
 });

@@ -1,6 +1,7 @@
 import type { Subresource } from '../../registry/definition.ts';
 import { apiVersionOf } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
+import { compareVersionNames } from '../../util/version-names.ts';
 import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 
 /** Groups in order of preference, each with its versions in order of preference. The core group is not among them. */
@@ -14,7 +15,7 @@ export function groupVersionsByPriority(versions: readonly ApiVersion[]): Map<st
 const comparePriority = (a: ApiVersion, b: ApiVersion): number => {
   if (a.groupPriorityMinimum !== b.groupPriorityMinimum) return b.groupPriorityMinimum - a.groupPriorityMinimum;
   if (a.group !== b.group) return a.group < b.group ? -1 : 1;
-  return b.versionPriority - a.versionPriority;
+  return b.versionPriority - a.versionPriority || compareVersionNames(b.version, a.version);
 };
 
 /** `/apis` */
@@ -41,10 +42,15 @@ export const apiVersions = (versions: readonly ApiVersion[], serverAddress: stri
 
 /** `/api/v1`, `/apis/<group>/<version>` */
 export function apiResourceList({ group, version, resources }: ApiVersion): JsonObject {
-  const listed = [...resources.values()].flatMap((resource) => [wholeResource(resource), ...subresources(resource)]);
-  listed.sort((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1));
+  const custom = [...resources.values()].filter(({ isCustom }) => isCustom).sort((a, b) => (a.definition.plural < b.definition.plural ? -1 : 1));
+  const builtIn = [...resources.values()].filter(({ isCustom }) => !isCustom).flatMap(listings);
+  builtIn.sort((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1));
+  // Upstream's two servers have each their own order.
+  const listed = [...builtIn, ...custom.flatMap(listings)];
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersionOf(group, version), resources: listed };
 }
+
+const listings = (resource: InstalledResource): JsonObject[] => [wholeResource(resource), ...subresources(resource)];
 
 function wholeResource({ definition, served, storageVersionHash }: InstalledResource): JsonObject {
   const { plural, singular, namespaced, verbs, shortNames, categories } = definition;

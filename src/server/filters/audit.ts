@@ -15,7 +15,7 @@ export interface AuditOptions {
 export function withAudit({ auditor, onRejected }: AuditOptions): Filter {
   const goOn = (next: RequestHandler, request: IncomingRequest, audit: RequestAudit, isStored: boolean): Promise<void> | void => {
     // Its deadline has passed while the event was on its way.
-    if (request.exchange.isAnswered) return;
+    if (request.exchange.isAnswered) return void audit.answering(request.exchange.status, true);
     if (!isStored) {
       onRejected();
       return writeTextError(request, 500, sanitize(`Internal Server Error: ${quote(request.exchange.target)}: failed to store audit event`));

@@ -24,7 +24,7 @@ export const FILTER_ORDER = [
   'tracing', // later: behind authentication, since only known clients may ask to be sampled
   'audit', // --audit-policy-file; sees who asks before impersonation changes it
   'impersonation', // is authorized itself, then replaces the user for all that follows
-  'maxInFlight', // or priority and fairness
+  'maxInFlight', // or priority and fairness in its place
   'authorization',
   'requestMetrics', // innermost: upstream counts in the handlers
 ] as const;

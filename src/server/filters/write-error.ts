@@ -41,6 +41,7 @@ function setRetryAfter(request: ServerRequest, { status }: ApiError): void {
 /** For the few errors that upstream writes as JSON whatever the client accepts. */
 export function writeJsonError(request: ServerRequest, error: ApiError): void {
   setRetryAfter(request, error);
+  request.audit?.responseStatus(error.status);
   request.exchange.respond(error.code, { 'content-type': JSON_TYPE, 'x-content-type-options': 'nosniff' }, `${JSON.stringify(error.status)}\n`);
 }
 

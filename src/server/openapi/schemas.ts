@@ -2,6 +2,7 @@ import type { FieldSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../../
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
+import { customSchema } from './custom-schema.ts';
 import { compareText } from './parameters.ts';
 
 /** What OpenAPI v2 and v3 write differently. */
@@ -37,6 +38,8 @@ const NAMED_SCALARS: Partial<Record<TypeSchema['type'], { v2: JsonObject; v3: Js
 };
 /** Of the named types that are left as they are, those that need not be objects: apiextensions' JSON, JSONSchemaPropsOrBool, … */
 const ANY_VALUE = /\.JSON(SchemaPropsOr\w+)?$/;
+
+const PARTIAL_METADATA = 'io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata';
 
 /** Collects the definitions that a document refers to, each with all that it refers to in turn. */
 export class SchemaCollection {
@@ -110,7 +113,7 @@ export class SchemaCollection {
     if (!this.#definitions.has(name)) {
       // Claimed before it is made: types may hold themselves.
       this.#definitions.set(name, {});
-      this.#definitions.set(name, type.type === 'object' ? this.#object(type) : this.#namedScalar(type));
+      this.#definitions.set(name, type.type === 'object' ? this.#named(type) : this.#namedScalar(type));
     }
     return { $ref: this.#options.dialect.referencePrefix + name };
   }
@@ -120,6 +123,12 @@ export class SchemaCollection {
     const forms = NAMED_SCALARS[type];
     const form = forms ? (this.#options.dialect.isV3 ? forms.v3 : forms.v2) : ANY_VALUE.test(name) ? {} : { type: 'object' };
     return { ...(description !== '' && { description }), ...form };
+  }
+
+  #named(type: ObjectSchema): JsonObject {
+    if (type.custom === undefined) return this.#object(type);
+    const metadata = type.fields.get('metadata')!;
+    return customSchema(type, { isV3: this.#options.dialect.isV3, metadata: this.#field(metadata, this.#options.descriptions.ofField(PARTIAL_METADATA, 'metadata')), describe: (field) => this.#options.descriptions.ofField(PARTIAL_METADATA, field) });
   }
 
   #object(schema: ObjectSchema): JsonObject {
