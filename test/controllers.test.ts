@@ -247,6 +247,28 @@ describe('owners', () => {
   });
 });
 
+test('custom resources own, are owned, and go with their namespace', async () => {
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
+  const spec = { group: 'example.com', scope: 'Namespaced', names: { kind: 'Ship', plural: 'ships' }, versions };
+  await api.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { metadata: { name: 'ships.example.com' }, spec });
+  await admin.kubectl('wait --for=condition=Established crd/ships.example.com --timeout=20s');
+  const namespace = await newNamespace();
+  const ships = `/apis/example.com/v1/namespaces/${namespace}/ships`;
+  const ship = (name: string, metadata: object = {}): Promise<TestObject> =>
+    api.create(ships, { apiVersion: 'example.com/v1', kind: 'Ship', metadata: { name, ...metadata } });
+  const first = await ship('first');
+  const crew = await configMap(namespace, 'crew', {
+    ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Ship', name: 'first', uid: first.metadata.uid }],
+  });
+  await ship('second', { ownerReferences: [reference(crew)] });
+  await ship('third');
+  await admin.kubectl(`delete ship first -n ${namespace}`);
+  await gone(namespace, 'cm/crew', 'ship/second');
+  expect((await api.get<TestList>(ships)).items.map(({ metadata }) => metadata.name)).toEqual(['third']);
+  await admin.kubectl(`delete namespace ${namespace} --timeout=20s`);
+  expect((await api.get<TestList>(ships)).items).toEqual([]);
+});
+
 test('aggregated roles have the rules of their parts', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
   expect(await admin.kubectl('get clusterrole view -o jsonpath={.rules[*].resources}')).toContain('"pods"');

@@ -44,8 +44,9 @@ interface Rule {
   holds: CompiledExpression;
 }
 
+/** Every field is there, empty or not. */
 function checkUser({ name, uid, groups, extra }: User, rules: readonly Rule[]): void {
-  const value: JsonObject = { username: name, ...(uid !== undefined && { uid }), groups, ...(extra && { extra }) };
+  const value: JsonObject = { username: name, uid: uid ?? '', groups, extra: extra ?? {} };
   for (const rule of rules) checkRule('oidc: error evaluating user info validation rule', rule, value);
 }
 
@@ -59,7 +60,7 @@ function checkRule(failure: string, { text, message, holds }: Rule, value: JsonO
 
 function evaluate(failure: string, expression: CompiledExpression, value: JsonObject): Json {
   try {
-    return expression(value);
+    return expression.evaluate(value);
   } catch (error) {
     throw new Error(`${failure}: ${(error as Error).message}`, { cause: error });
   }
@@ -74,7 +75,7 @@ function checkRequired(claims: JsonObject, { claim, requiredValue }: { claim: st
 
 function usernameMapping({ username = {} }: ClaimMappings, compile: ExpressionCompiler): (claims: JsonObject) => string {
   const { claim = '', prefix = '', expression } = username;
-  if (expression) return usernameExpression(compile(expression, 'claims', 'string'));
+  if (expression) return usernameExpression(compile(expression, 'claims', 'any'));
   return (claims) => {
     const name = neededText(claims, claim, `oidc: parse username claims "${claim}"`);
     if (claim === 'email') checkEmail(claims);
@@ -131,7 +132,7 @@ function uidMapping({ uid = {} }: ClaimMappings, compile: ExpressionCompiler): (
   const { claim, expression } = uid;
   if (claim) return (claims) => neededText(claims, claim, `oidc: parse uid claim "${claim}"`);
   if (!expression) return () => '';
-  const compiled = compile(expression, 'claims', 'string');
+  const compiled = compile(expression, 'claims', 'any');
   const failure = 'oidc: error evaluating uid claim expression';
   return (claims) => {
     const value = evaluate(failure, compiled, claims);

@@ -1,15 +1,20 @@
 import type { Json, JsonObject } from '../util/json-types.ts';
 
-/** What an expression may answer with. */
-export type ExpressionResult = 'string' | 'bool' | 'any';
+/** What an expression may answer with: true or false, or what the one who asks makes of it. */
+export type ExpressionResult = 'bool' | 'any';
 
-/** An expression over one variable, ready to be used. Throws where it cannot be evaluated. */
-export type CompiledExpression = (value: JsonObject) => Json;
+/** An expression over one variable, ready to be used. */
+export interface CompiledExpression {
+  /** Throws where the expression has no value for these data. */
+  evaluate(value: JsonObject): Json;
+  /** Whether it looks at that field of the variable. */
+  selects(field: string): boolean;
+}
 
 /** Turns text into expressions over `claims` or `user`. Throws an Error that says what is wrong with the text. */
 export type ExpressionCompiler = (text: string, variable: 'claims' | 'user', result: ExpressionResult) => CompiledExpression;
 
-/** For a server without the expression language: every expression is refused, so that no rule is ever silently left out. */
+/** For configurations that are made of flags, which have no expressions: the language is not loaded for them. */
 export const noExpressions: ExpressionCompiler = () => {
-  throw new Error('expressions are not supported yet (still to come: the expression language)');
+  throw new Error('flags have no expressions');
 };

@@ -50,6 +50,7 @@ function validateJwt(
   validateIssuer(issuer, errors.at('issuer'), options);
   validateClaimRules(claimValidationRules, errors.at('claimValidationRules'), options);
   validateMappings(claimMappings, errors.at('claimMappings'), options);
+  validateEmail({ claimMappings, claimValidationRules }, errors.at('claimMappings', 'username', 'expression'), options);
   const seen = new Set<string>();
   for (const [index, { expression = '' }] of userValidationRules.entries()) {
     const at = errors.at('userValidationRules').index(index).at('expression');
@@ -136,11 +137,11 @@ function validateClaimRules(rules: readonly ClaimValidationRule[], errors: Field
 }
 
 function validateMappings({ username = {}, groups = {}, uid = {}, extra = [] }: ClaimMappings, errors: FieldErrors, options: ValidationOptions): void {
-  validatePrefixed(username, 'string', errors.at('username'), options);
+  validatePrefixed(username, errors.at('username'), options);
   if (!username.claim && !username.expression) errors.at('username').required('claim or expression is required');
-  validatePrefixed(groups, 'any', errors.at('groups'), options);
+  validatePrefixed(groups, errors.at('groups'), options);
   if (uid.claim && uid.expression) errors.at('uid').invalid('', "claim and expression can't both be set");
-  else if (uid.expression) tryExpression(uid.expression, 'claims', 'string', errors.at('uid', 'expression'), options);
+  else if (uid.expression) tryExpression(uid.expression, 'claims', 'any', errors.at('uid', 'expression'), options);
   const keys = new Set<string>();
   for (const [index, { key = '', valueExpression = '' }] of extra.entries()) {
     const at = errors.at('extra').index(index);
@@ -152,16 +153,11 @@ function validateMappings({ username = {}, groups = {}, uid = {}, extra = [] }: 
   }
 }
 
-function validatePrefixed(
-  { claim = '', prefix, expression = '' }: PrefixedClaim,
-  result: ExpressionResult,
-  errors: FieldErrors,
-  options: ValidationOptions,
-): void {
+function validatePrefixed({ claim = '', prefix, expression = '' }: PrefixedClaim, errors: FieldErrors, options: ValidationOptions): void {
   if (claim !== '' && expression !== '') errors.invalid('', "claim and expression can't both be set");
   else if (expression !== '') {
     if (prefix !== undefined) errors.at('prefix').invalid(prefix, 'may not be specified when expression is set');
-    tryExpression(expression, 'claims', result, errors.at('expression'), options);
+    tryExpression(expression, 'claims', 'any', errors.at('expression'), options);
   } else if (claim !== '' && prefix === undefined)
     errors.at('prefix').required('prefix is required when claim is set. It can be set to an empty string to disable prefixing');
 }
@@ -177,6 +173,28 @@ function validateExtraKey(key: string, errors: FieldErrors): void {
   else for (const problem of subdomainName(domain.toLowerCase(), false)) errors.invalid(domain, problem);
   if (key !== key.toLowerCase()) errors.invalid(key, 'must be lowercase');
   if (RESERVED_DOMAIN.test(domain)) errors.invalid(key, 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use');
+}
+
+const UNVERIFIED_EMAIL =
+  'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression';
+
+/** An address that its issuer could not verify says nothing of who it is. */
+function validateEmail({ claimMappings = {}, claimValidationRules = [] }: JwtConfiguration, errors: FieldErrors, { compile }: ValidationOptions): void {
+  const doesSelect = (text: string | undefined, field: string): boolean => {
+    try {
+      return text !== undefined && text !== '' && compile(text, 'claims', 'any').selects(field);
+    } catch {
+      return false;
+    }
+  };
+  const username = claimMappings.username?.expression;
+  if (!doesSelect(username, 'email')) return;
+  const places = [
+    username,
+    ...(claimMappings.extra ?? []).map(({ valueExpression }) => valueExpression),
+    ...claimValidationRules.map(({ expression }) => expression),
+  ];
+  if (!places.some((text) => doesSelect(text, 'email_verified'))) errors.invalid(username, UNVERIFIED_EMAIL);
 }
 
 function tryExpression(text: string, variable: 'claims' | 'user', result: ExpressionResult, errors: FieldErrors, { compile }: ValidationOptions): void {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../util/json-types.ts';
 
-/** An expression over `request`, the spec of a SubjectAccessReview. `holds` throws where it cannot be evaluated, or is neither true nor false. */
+/** An expression over `request`, the spec of a SubjectAccessReview. `holds` throws where it has no value for this request. */
 export interface MatchCondition {
   text: string;
   holds(request: JsonObject): boolean;
@@ -9,7 +9,7 @@ export interface MatchCondition {
 /** Throws an Error that says what is wrong with the text. */
 export type ConditionCompiler = (text: string) => MatchCondition;
 
-/** For a server without the expression language: every condition is refused, so that none is ever silently left out. */
+/** For chains that are made of flags, which have no conditions: the language is not loaded for them. */
 export const noConditions: ConditionCompiler = () => {
-  throw new Error('expressions are not supported yet (still to come: the expression language)');
+  throw new Error('flags have no conditions');
 };

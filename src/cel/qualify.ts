@@ -47,5 +47,5 @@ export function isPresent(object: CelValue, field: string): boolean | CelError {
   if (inner === undefined) return false;
   if (inner instanceof CelObject) return inner.isSet(field);
   const found = find(inner, field);
-  return found instanceof CelError && !(inner instanceof CelMap) ? found : found !== undefined;
+  return found instanceof CelError ? found : found !== undefined;
 }

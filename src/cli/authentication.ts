@@ -6,7 +6,7 @@ import { type AuthenticationFile, openAuthenticationFile } from '../authenticati
 import { loadBasicAuthFile } from '../authentication/basic-auth.ts';
 import { bootstrapTokens } from '../authentication/bootstrap-token.ts';
 import { createAuthenticator } from '../authentication/chain.ts';
-import { noExpressions } from '../authentication/expressions.ts';
+import { type ExpressionCompiler, noExpressions } from '../authentication/expressions.ts';
 import { withImplicitAudiences } from '../authentication/implicit-audiences.ts';
 import { SIGNING_ALGORITHMS } from '../authentication/jwt.ts';
 import { JwtAuthenticators } from '../authentication/jwt-authenticators.ts';
@@ -50,9 +50,11 @@ interface AuthenticationParts {
 export async function openAuthentication(options: CompletedOptions, parts: AuthenticationParts): Promise<OpenAuthentication> {
   const closers: (() => void)[] = [];
   try {
-    const file = options.authenticationConfig === '' ? undefined : await openConfigurationFile(options, parts.logger);
+    // Only a file can have expressions; the language is loaded for it alone.
+    const compile = options.authenticationConfig === '' ? noExpressions : (await import('../authentication/claim-expressions.ts')).compileClaimExpression;
+    const file = options.authenticationConfig === '' ? undefined : await openConfigurationFile(options, compile, parts.logger);
     if (file) closers.push(() => file.close());
-    const jwt = jwtAuthenticators(options, file, parts.logger);
+    const jwt = jwtAuthenticators(options, file, compile, parts.logger);
     if (jwt) closers.push(() => jwt.close());
     const webhook = await webhookTokens(options);
     if (webhook) closers.push(() => webhook.close());
@@ -85,22 +87,27 @@ function localTokens(options: CompletedOptions, { logger, client, verificationKe
   ];
 }
 
-function openConfigurationFile(options: CompletedOptions, logger: Logger): Promise<AuthenticationFile> {
+function openConfigurationFile(options: CompletedOptions, compile: ExpressionCompiler, logger: Logger): Promise<AuthenticationFile> {
   return openAuthenticationFile(options.authenticationConfig, {
     disallowedIssuers: options.serviceAccountIssuer,
-    compile: noExpressions,
+    compile,
     report: (error) => logger.error('The authentication configuration that changed cannot be used; the old one stays', { error }),
     onReloaded: () => logger.info('Reloaded the authentication configuration'),
   });
 }
 
 /** From the file, or from --oidc-*; undefined where there is neither. */
-function jwtAuthenticators(options: CompletedOptions, file: AuthenticationFile | undefined, logger: Logger): JwtAuthenticators | undefined {
+function jwtAuthenticators(
+  options: CompletedOptions,
+  file: AuthenticationFile | undefined,
+  compile: ExpressionCompiler,
+  logger: Logger,
+): JwtAuthenticators | undefined {
   const configuration = file?.configuration ?? oidcConfiguration(options);
   if (!configuration) return undefined;
   const jwt = new JwtAuthenticators(configuration.jwt ?? [], {
     algorithms: file ? SIGNING_ALGORITHMS : options.oidcSigningAlgs,
-    compile: noExpressions,
+    compile,
     report: (error) => logger.error('An OpenID issuer cannot be reached and will be tried again', { error }),
   });
   file?.onChange((next) => jwt.replace(next));

@@ -1,6 +1,6 @@
 import type { AuthorizationMode, AuthorizerConfiguration } from '../authorization/authorization-configuration.ts';
 import { type AuthorizationFile, openAuthorizationFile } from '../authorization/authorization-file.ts';
-import { noConditions } from '../authorization/match-conditions.ts';
+import { type ConditionCompiler, noConditions } from '../authorization/match-conditions.ts';
 import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorizers, prepareAuthorizers } from '../authorization/modes.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
@@ -18,11 +18,13 @@ export interface OpenAuthorizers {
 export async function openAuthorizers(options: CompletedOptions, logger: Logger): Promise<OpenAuthorizers> {
   let file: AuthorizationFile | undefined;
   try {
-    file = options.authorizationConfig === '' ? undefined : await openFile(options.authorizationConfig, logger);
+    // Only a file can have conditions; the expression language is loaded for it alone.
+    const compile = options.authorizationConfig === '' ? noConditions : (await import('../authorization/request-expressions.ts')).compileCondition;
+    file = options.authorizationConfig === '' ? undefined : await openFile(options.authorizationConfig, compile, logger);
     const authorizers = file?.authorizers ?? options.authorizationMode.map((mode) => fromFlags(mode as AuthorizationMode, options));
     const filesOptions: AuthorizerFilesOptions = {
       policyFile: options.authorizationPolicyFile,
-      compile: noConditions,
+      compile,
       warn: (message) => logger.warn(message),
     };
     const prepared = await prepareAuthorizers(authorizers, filesOptions);
@@ -37,9 +39,9 @@ export async function openAuthorizers(options: CompletedOptions, logger: Logger)
   }
 }
 
-const openFile = (path: string, logger: Logger): Promise<AuthorizationFile> =>
+const openFile = (path: string, compile: ConditionCompiler, logger: Logger): Promise<AuthorizationFile> =>
   openAuthorizationFile(path, {
-    compile: noConditions,
+    compile,
     report: (error) => logger.error('The authorization configuration that changed cannot be used; the old one stays', { error }),
     onReloaded: () => logger.info('Reloaded the authorization configuration'),
   });

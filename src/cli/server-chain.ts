@@ -3,10 +3,10 @@ import type { PluginOptions } from '../admission/plugin.ts';
 import { createPlugins } from '../admission/plugins.ts';
 import { createAggregator } from '../aggregator/server.ts';
 import { type IsServed, builtInApiVersions } from '../apis/api-versions.ts';
-import { customResourceDefinitions } from '../apis/apiextensions/custom-resource-definition.ts';
 import { apiServices } from '../apis/apiregistration/api-service.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { type Authorization, type PreparedAuthorizers, createAuthorization } from '../authorization/modes.ts';
+import { definitionsWithRules } from '../extensions/rules/definition-rules.ts';
 import { createExtensions } from '../extensions/server.ts';
 import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
@@ -70,7 +70,7 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
   };
   const isServed = servedVersions(options.runtimeConfig);
 
-  const definitionStore = stores.open(customResourceDefinitions);
+  const definitionStore = stores.open(definitionsWithRules());
   const apiServiceStore = stores.open(apiServices);
   const ranges = options.serviceClusterIpRanges.filter((range) => range !== undefined);
   const allocators = createServiceAllocators({ client, ranges, ports: options.serviceNodePortRange });

@@ -14,7 +14,7 @@ import { columnsOf } from './columns.ts';
 import { type VersionRules, finalizerWarnings, validateCustom, validateCustomStatus } from './custom-validation.ts';
 import { compileJsonPath, printFound } from './json-path.ts';
 import { scaleSubresource } from './scale.ts';
-import { type CompileRules, type ValidationRules, hasRules } from './validation-rules.ts';
+import { type CompileRules, type ValidationRules, hasRules } from './rules/validation-rules.ts';
 
 /** Types and languages that definitions are built on. */
 export interface CustomParts {

@@ -9,7 +9,7 @@ import { FieldErrors, type FieldErrorType, quote } from '../util/field-errors.ts
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { pathSegmentName, qualifiedNameErrors } from '../util/names.ts';
 import { validateScale } from './scale.ts';
-import type { ValidationRules } from './validation-rules.ts';
+import type { ValidationRules } from './rules/validation-rules.ts';
 
 /** What objects of one version are judged by. */
 export interface VersionRules {

@@ -11,7 +11,7 @@ import type { CustomParts } from './custom-definition.ts';
 import { CustomResources } from './custom-resources.ts';
 import { definitionControllers } from './definition-controllers.ts';
 import { deleteInstances } from './deleting-instances.ts';
-import { compileRules } from './compiled-rules.ts';
+import { compileRuleTree } from './rules/rule-tree.ts';
 
 export interface ExtensionsOptions {
   environment: EndpointEnvironment;
@@ -34,7 +34,7 @@ export interface Extensions {
 const PARTS: CustomParts = {
   metadata: () => schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
   scale: () => schemaOfKind('autoscaling', 'v1', 'Scale'),
-  compileRules,
+  compileRules: compileRuleTree,
   isTerminating: () => false,
 };
 

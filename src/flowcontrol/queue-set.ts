@@ -112,13 +112,13 @@ export class QueueSet {
   }
 
   /** The request was served; its seats are free now or, where it has an aftermath, in a while. */
-  finish(ticket: Ticket): void {
+  finish(ticket: Ticket, isAtOnce: boolean): void {
     if (ticket.state !== 'executing') return;
     const nowMs = this.#clock.nowMs();
     const { queue, work, flow } = ticket;
     const serviceMs = nowMs - ticket.startMs;
     this.#syncTime(nowMs);
-    this.#turn.note(nowMs);
+    if (isAtOnce) this.#turn.note(nowMs);
     ticket.state = 'over';
     this.executing.delete(ticket);
     flow.stats.executing--;

@@ -60,7 +60,7 @@ export class Ticket implements Admission {
   cancel(): void {
     this.flow.level.queues.cancel(this);
   }
-  finish(): void {
-    this.flow.level.queues.finish(this);
+  finish(isAtOnce: boolean): void {
+    this.flow.level.queues.finish(this, isAtOnce);
   }
 }

@@ -20,6 +20,6 @@ export interface Admission {
   onDecision: ((isExecuting: boolean) => void) | undefined;
   /** The client has gone. */
   cancel(): void;
-  /** The request was served; of a watch: has begun. Later calls do nothing. */
-  finish(): void;
+  /** The request was served; of a watch: has begun. Later calls do nothing. `isAtOnce`: it kept the thread from its start until now. */
+  finish(isAtOnce: boolean): void;
 }

@@ -167,7 +167,7 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
     return () => void watching.then((subscription) => subscription.close());
   }
   #isCurrent(entry: CacheEntry): boolean {
-    const [name = '', namespace = ''] = entry.key.split('/').reverse();
+    const [name = '', namespace = ''] = entry.key.split('/').toReversed();
     try {
       return this.#store.get(this.#store.definition.namespaced ? namespace : '', name, '0') === entry;
     } catch {

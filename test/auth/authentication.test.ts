@@ -53,7 +53,11 @@ beforeAll(async () => {
   const jwt = (url: string, more: object): object => ({
     issuer: { url, certificateAuthority: authority.certPem, audiences: ['binnacle', 'other'], audienceMatchPolicy: 'MatchAny', ...more },
     claimMappings: { username: { claim: 'sub', prefix: 'oidc:' }, groups: { claim: 'groups', prefix: 'oidc-' }, uid: { claim: 'uid' } },
-    claimValidationRules: [{ claim: 'tenant', requiredValue: 'ours' }],
+    claimValidationRules: [
+      { claim: 'tenant', requiredValue: 'ours' },
+      { expression: 'claims.?banned.orValue(false) != true', message: 'banned' },
+    ],
+    userValidationRules: [{ expression: "user.username != 'oidc:nobody'", message: 'nobody' }],
   });
   const configuration = {
     apiVersion: 'apiserver.config.k8s.io/v1',
@@ -153,6 +157,8 @@ describe('OpenID tokens', () => {
     ['something that must be understood', () => signToken(ecKey, good(), { crit: ['b64'], b64: false })],
     ['a required claim that differs', () => signToken(ecKey, good({ tenant: 'theirs' }))],
     ['a required claim that is missing', () => signToken(ecKey, good({ tenant: undefined }))],
+    ['a rule over its claims', () => signToken(ecKey, good({ banned: true }))],
+    ['a rule over its user', () => signToken(ecKey, good({ sub: 'nobody' }))],
     ['no user name', () => signToken(ecKey, good({ sub: undefined }))],
     ['a user name that is no text', () => signToken(ecKey, good({ sub: 7 }))],
     ['groups that are no texts', () => signToken(ecKey, good({ groups: [1] }))],

@@ -74,6 +74,10 @@ describe.each(['Deny', 'NoOpinion'])('webhooks of a configuration file that fail
       timeout: '5s',
       subjectAccessReviewVersion: 'v1',
       matchConditionSubjectAccessReviewVersion: 'v1',
+      matchConditions: [
+        { expression: "request.user != 'bob'" },
+        { expression: "has(request.resourceAttributes) || request.nonResourceAttributes.verb == 'get'" },
+      ],
       failurePolicy,
       connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: webhookKubeconfig() },
     },
@@ -135,6 +139,11 @@ describe.each(['Deny', 'NoOpinion'])('webhooks of a configuration file that fail
     ['redirected', 'the server answered 307, a redirect to "https://127.0.0.1/": redirects are not followed'],
   ])('an answer that is none: %s', async (namespace, error) => {
     expect(await outcome(asker(), configMaps(namespace))).toBe(failed(namespace, error));
+  });
+
+  test('is not asked where a condition does not hold', async () => {
+    expect(await outcome(server.client('bob'), configMaps('allowed'))).toMatch(/^403/);
+    expect(webhook.requests.filter(({ body }) => body.includes('"bob"'))).toEqual([]);
   });
 
   test('is told all that is asked for', async () => {

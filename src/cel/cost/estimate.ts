@@ -44,12 +44,11 @@ class Estimation {
 
   cost(expr: Expr): CostEstimate {
     const reference = this.#checked.references.get(expr);
-    if (reference?.kind === 'variable') return this.#ident(expr, reference.name);
+    if (reference?.kind === 'variable') return this.#name(expr, reference.name);
+    if (reference?.kind === 'type' && expr.kind !== 'struct') return this.#name(expr, reference.type.name);
     switch (expr.kind) {
-      case 'ident':
-        return ONE;
       case 'select':
-        return reference === undefined ? this.#select(expr) : ONE;
+        return this.#select(expr);
       case 'call':
         return this.#call(expr);
       case 'list':
@@ -82,7 +81,7 @@ class Estimation {
     return result;
   }
 
-  #ident(expr: Expr, name: string): CostEstimate {
+  #name(expr: Expr, name: string): CostEstimate {
     const local = this.#local(name);
     this.#paths.set(expr, local === undefined ? [name] : local.path);
     return ONE;

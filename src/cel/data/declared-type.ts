@@ -2,7 +2,7 @@ import type { TypeProvider } from '../declarations.ts';
 import type { CostNode, SizeEstimator } from '../cost/node.ts';
 import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, listType, mapType, structType, type CelType } from '../types.ts';
 import { withObjectMeta, type DataSchema } from './data-schema.ts';
-import { escapeIdentifier } from './identifiers.ts';
+import { escapeIdentifier, isReserved } from './identifiers.ts';
 
 /** Rules of sizes are those of apiserver/pkg/cel/common/schemas.go; all follow from how much fits a request. */
 const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
@@ -107,7 +107,7 @@ const textLimit = (maxLength: number): number => Math.max(0, maxLength) * 4;
 const longestOf = (enumValues: readonly unknown[]): number =>
   enumValues.length === 0 ? MAX_TEXT : Math.max(0, ...enumValues.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0)));
 
-/** The objects inside declared types, by name. */
+/** The objects inside declared types, by name. Fields that are called as a keyword are found by that too. */
 export function declaredTypes(...roots: DeclaredType[]): TypeProvider {
   const objects = new Map<string, DeclaredType>();
   const gather = (declared: DeclaredType): void => {
@@ -118,7 +118,10 @@ export function declaredTypes(...roots: DeclaredType[]): TypeProvider {
   roots.forEach(gather);
   return {
     findType: (name) => objects.get(name)?.type,
-    findField: (typeName, field) => objects.get(typeName)?.fields?.get(field)?.type,
+    findField(typeName, field) {
+      const fields = objects.get(typeName)?.fields;
+      return (fields?.get(field) ?? (isReserved(field) ? fields?.get(`__${field}__`) : undefined))?.type;
+    },
   };
 }
 

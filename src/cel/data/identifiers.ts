@@ -3,6 +3,8 @@ const RESERVED = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 );
 
+export const isReserved = (name: string): boolean => RESERVED.has(name);
+
 const ESCAPES: Readonly<Record<string, string>> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' };
 const UNESCAPES: Readonly<Record<string, string>> = { underscores: '__', dot: '.', dash: '-', slash: '/' };
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -161,12 +161,12 @@ function localFixed(value: number, precision: number): string {
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const SCIENTIFIC_PRECISION = 6;
 
-/** `2.718280 × 10⁰⁰`, with narrow blanks; the precision that is asked for is taken for a width, and so has no effect. */
+/** `2.718280×10⁰⁰`; the precision that is asked for is taken for a width, and so has no effect. */
 function localScientific(value: number): string {
   if (!Number.isFinite(value)) return localFixed(value, 0);
   const [mantissa, exponent] = value.toExponential(SCIENTIFIC_PRECISION).split('e');
   const digits = String(Math.abs(Number(exponent))).padStart(2, '0');
-  return `${mantissa}\u202f×\u202f10${Number(exponent) < 0 ? '⁻' : ''}${Array.from(digits, (digit) => SUPERSCRIPTS[Number(digit)]).join('')}`;
+  return `${mantissa}×10${Number(exponent) < 0 ? '⁻' : ''}${Array.from(digits, (digit) => SUPERSCRIPTS[Number(digit)]).join('')}`;
 }
 
 function floatClause(complaint: string, write: (value: number, precision: number) => string): Clause {

@@ -2,6 +2,7 @@ import { compare, equal, isComparable } from '../compare.ts';
 import { listItems } from '../convert.ts';
 import { fn, member, overload, type FunctionDeclaration, type Library } from '../declarations.ts';
 import { MacroError, type Macro } from '../macro.ts';
+import { isInt } from '../numbers.ts';
 import { mapOver } from '../standard-macros.ts';
 import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, listType, paramType, type CelType } from '../types.ts';
 import { ArrayList, CelDouble, CelDuration, CelError, CelList, CelUint, noSuchOverload, typeOf, type CelInt, type CelValue } from '../values.ts';
@@ -131,6 +132,16 @@ function distinct(list: CelList): CelValue {
   return list.size === 0 ? list : new ArrayList(kept);
 }
 
+/** Takes lists that are flat already, whatever the types say. */
+const flattenFunction: FunctionDeclaration = {
+  name: 'flatten',
+  overloads: [member('list_flatten', [listType(LIST)], LIST), member('list_flatten_int', [listType(DYN), INT], listType(DYN))],
+  call(list, depth) {
+    if (list instanceof CelList && (depth === undefined || isInt(depth))) return flatten(list, depth);
+    return new CelError(`no such overload: ${typeOf(list).name}.flatten(${depth === undefined ? '' : typeOf(depth).name})`);
+  },
+};
+
 const SORT_KEYS = '@sortByAssociatedKeys';
 const SORT_INPUT = '@__sortBy_input__';
 
@@ -165,7 +176,7 @@ export const LISTS_LIBRARY: Library = {
   macros: [sortByMacro],
   functions: [
     fn('slice', member('list_slice', [LIST, INT, INT], LIST, slice)),
-    fn('flatten', member('list_flatten', [listType(LIST)], LIST, flatten), member('list_flatten_int', [listType(DYN), INT], listType(DYN), flatten)),
+    flattenFunction,
     sort,
     sortByKeys,
     fn('lists.range', overload('lists_range', [INT], listType(INT), range)),

@@ -30,19 +30,20 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
     const kind = begin(request);
     if (request.isLongRunning) request.onFinish(flowControl.trackWatch(request));
     let pending: Promise<void> | void = undefined;
-    const end = (): void => {
+    const end = (isAtOnce: boolean): void => {
       executing[kind]--;
-      admission.finish();
+      admission.finish(isAtOnce);
     };
     try {
       pending = next(request);
     } finally {
-      if (pending === undefined) end();
+      if (pending === undefined) end(true);
     }
     if (pending === undefined) return;
     // A watch's handler returns when it has begun; the request goes on.
-    if (request.isLongRunning) pending.then(end, end);
-    else request.onFinish(end);
+    const endLater = (): void => end(false);
+    if (request.isLongRunning) pending.then(endLater, endLater);
+    else request.onFinish(endLater);
     return pending;
   };
   const refuse = (request: IncomingRequest, admission: Admission): void => {

@@ -1,0 +1,137 @@
+import { customResourceDefinitions } from '../../apis/apiextensions/custom-resource-definition.ts';
+import { internalSpec } from '../../apis/apiextensions/internal-spec.ts';
+import { isStructural } from '../../apis/apiextensions/structural.ts';
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../../apis/facts/types/apiextensions-v1.ts';
+import { declareType } from '../../cel/data/declared-type.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
+import { Structure } from '../../schema/structural/structure.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { type CompiledRule, compileRules } from './compile-rule.ts';
+import { dataSchemaOf } from './data-schema-of.ts';
+import { hasRules } from './validation-rules.ts';
+
+/** Estimates beyond these are refused (…/apis/apiextensions/validation): of one rule, and of all of a schema. */
+const RULE_COST_LIMIT = 10_000_000;
+const SCHEMA_COST_LIMIT = 100_000_000;
+/** Rules that are told as having contributed: those that take more than a hundredth, and of them the most expensive. */
+const MAX_CONTRIBUTORS = 4;
+
+/** Definitions, whose rules are compiled and priced before they are let in. */
+export function definitionsWithRules(): ResourceDefinition {
+  const { validate, validateUpdate } = customResourceDefinitions;
+  const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate'> = {
+    validate(definition, errors, old) {
+      validate!(definition, errors, old);
+      if (errors.isEmpty) validateRules(definition.spec, errors.at('spec'));
+    },
+    validateUpdate(definition, old, errors) {
+      validateUpdate!(definition, old, errors);
+      if (errors.isEmpty && !equalJson(definition.spec.versions, old.spec.versions)) validateRules(definition.spec, errors.at('spec'));
+    },
+  };
+  // The schema is still looked up when it is first asked for.
+  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(customResourceDefinitions), ...Object.getOwnPropertyDescriptors(own) }) as ResourceDefinition;
+}
+
+function validateRules(spec: CustomResourceDefinitionSpec, errors: FieldErrors): void {
+  const { validation, versions } = internalSpec(spec);
+  const check = (schema: JsonSchema | undefined, at: FieldErrors): void => {
+    if (schema !== undefined && isStructural(schema as Parameters<typeof isStructural>[0])) new RuleCheck(at).check(schema);
+  };
+  check(validation?.openAPIV3Schema as JsonSchema | undefined, errors.at('validation', 'openAPIV3Schema'));
+  for (const [index, { schema }] of versions.entries()) check(schema?.openAPIV3Schema as JsonSchema | undefined, errors.at('versions').index(index).at('schema', 'openAPIV3Schema'));
+}
+
+/** What holds on the way down to a schema. */
+interface Place {
+  isRoot: boolean;
+  /** How often values of the schema can occur; undefined for no bound. */
+  cardinality: number | undefined;
+  /** The list or map above whose old values cannot be told apart. */
+  uncorrelatable: string | undefined;
+}
+
+class RuleCheck {
+  readonly #errors: FieldErrors;
+  #totalCost = 0;
+  readonly #expensive: { at: FieldErrors; cost: number }[] = [];
+
+  constructor(errors: FieldErrors) {
+    this.#errors = errors;
+  }
+
+  check(schema: JsonSchema): void {
+    this.#walk(new Structure(schema), { isRoot: true, cardinality: 1, uncorrelatable: undefined }, this.#errors);
+    if (this.#totalCost <= SCHEMA_COST_LIMIT) return;
+    const most = this.#expensive.toSorted((a, b) => b.cost - a.cost).slice(0, MAX_CONTRIBUTORS);
+    for (const { at } of most) at.forbidden('contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema');
+    this.#errors.forbidden(costMessage('x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema', this.#totalCost, SCHEMA_COST_LIMIT));
+  }
+
+  /** Inner schemas first. */
+  #walk(structure: Structure, place: Place, errors: FieldErrors): void {
+    if (!hasRules(structure)) return;
+    const { schema } = structure;
+    const below = { isRoot: false, cardinality: product(place.cardinality, mostChildren(schema)), uncorrelatable: place.uncorrelatable };
+    if (structure.additional) this.#walk(structure.additional, { ...below, isRoot: structure.additional.isEmbeddedResource }, errors.at('additionalProperties'));
+    for (const name of structure.propertyNames) {
+      const property = structure.property(name)!;
+      this.#walk(property, { ...below, isRoot: property.isEmbeddedResource }, errors.at('properties').key(name));
+    }
+    if (structure.items) {
+      const isTold = schema['x-kubernetes-list-type'] === 'map';
+      this.#walk(structure.items, { ...below, isRoot: structure.items.isEmbeddedResource, uncorrelatable: below.uncorrelatable ?? (isTold ? undefined : errors.path) }, errors.at('items'));
+    }
+    if ((schema['x-kubernetes-validations'] ?? []).length > 0) this.#rules(schema, place, errors.at('x-kubernetes-validations'));
+  }
+
+  #rules(schema: JsonSchema, place: Place, errors: FieldErrors): void {
+    const declared = declareType(dataSchemaOf(schema), 'selfType', place.isRoot);
+    if (declared === undefined)
+      return errors.internal('internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations');
+    for (const [index, compiled] of compileRules({ ...schema, allOf: [] }, declared).entries()) this.#rule(compiled, place, errors.index(index));
+  }
+
+  #rule(compiled: CompiledRule, { cardinality, uncorrelatable }: Place, errors: FieldErrors): void {
+    const { rule, error, usesOldSelf, maxCost, message, messageError, messageMaxCost } = compiled;
+    const at = errors.at('rule');
+    this.#price(maxCost * (cardinality ?? compiled.maxCardinality), 'estimated rule cost', at);
+    if (error !== undefined) at.invalid(printedRule(rule), error);
+    if (messageError !== undefined) errors.at('messageExpression').invalid(printedRule(rule), messageError);
+    else if (message !== undefined) this.#price(messageMaxCost, 'estimated messageExpression cost', errors.at('messageExpression'));
+    if (usesOldSelf && uncorrelatable !== undefined) at.invalid(rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`);
+    else if (!usesOldSelf && rule.optionalOldSelf !== undefined) errors.at('optionalOldSelf').invalid(rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule');
+  }
+
+  #price(cost: number, what: string, errors: FieldErrors): void {
+    if (cost > RULE_COST_LIMIT) errors.forbidden(costMessage(what, cost, RULE_COST_LIMIT));
+    this.#totalCost += cost;
+    if (cost >= SCHEMA_COST_LIMIT / 100) this.#expensive.push({ at: errors, cost });
+  }
+}
+
+const product = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined || b === undefined ? undefined : a * b);
+
+function mostChildren({ type, maxItems, maxProperties, additionalProperties }: JsonSchema): number | undefined {
+  if (type === 'array') return maxItems === undefined ? undefined : Math.max(0, maxItems);
+  if (type === 'object' && additionalProperties !== undefined) return maxProperties === undefined ? undefined : Math.max(0, maxProperties);
+  return 1;
+}
+
+function costMessage(what: string, cost: number, limit: number): string {
+  const factor = cost / limit;
+  const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
+  return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+}
+
+/** As upstream's internal type is printed. */
+const printedRule = ({ rule, message = '', messageExpression = '', reason, fieldPath = '', optionalOldSelf }: ValidationRule): object => ({
+  Rule: rule,
+  Message: message,
+  MessageExpression: messageExpression,
+  Reason: reason ?? null,
+  FieldPath: fieldPath,
+  OptionalOldSelf: optionalOldSelf ?? null,
+});

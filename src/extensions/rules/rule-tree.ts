@@ -1,0 +1,174 @@
+import { DEFAULT_COST_LIMIT, type Evaluation } from '../../cel/cel.ts';
+import type { DataSchema } from '../../cel/data/data-schema.ts';
+import { withObjectMeta } from '../../cel/data/data-schema.ts';
+import { dataValue } from '../../cel/data/data-value.ts';
+import { declareType } from '../../cel/data/declared-type.ts';
+import { CelError, CelOptional, type CelValue, NONE } from '../../cel/values.ts';
+import { oldItem } from '../../schema/structural/list-items.ts';
+import type { ValidationRule } from '../../schema/structural/json-schema.ts';
+import type { Structure } from '../../schema/structural/structure.ts';
+import { FieldErrors, quote } from '../../util/field-errors.ts';
+import { equalJson } from '../../util/json-equal.ts';
+import { isJsonObject, ownValue } from '../../util/json.ts';
+import type { Json } from '../../util/json-types.ts';
+import { type CompiledRule, compileRules, rulesOf } from './compile-rule.ts';
+import { dataSchemaOf } from './data-schema-of.ts';
+import { type CompileRules, type ValidationRules, hasRules } from './validation-rules.ts';
+
+/** For all rules of one object (apiserver/pkg/apis/cel RuntimeCELCostBudget). */
+const OBJECT_COST_LIMIT = 10_000_000;
+const MAX_MESSAGE_BYTES = 5 * 1024;
+
+/** Ends the validation: nothing more can be paid for. */
+class BudgetSpent extends Error {}
+
+/** What stood here before, as far as that is known, and what stood above: unchanged values may break rules that do not look back. */
+interface Before {
+  value: Json | undefined;
+  isUnchanged: boolean;
+}
+
+interface Run {
+  budget: number;
+}
+
+/** Rules as they are compiled when the first object is judged. */
+export const compileRuleTree: CompileRules = (structure) => {
+  const root = new RuleNode(structure, true);
+  return {
+    validate(object, old, errors) {
+      const before = old && { value: old, isUnchanged: equalJson(object, old) };
+      try {
+        root.validate(object, before, { budget: OBJECT_COST_LIMIT }, errors);
+      } catch (error) {
+        if (!(error instanceof BudgetSpent)) throw error;
+      }
+    },
+  } satisfies ValidationRules;
+};
+
+class RuleNode {
+  readonly #structure: Structure;
+  readonly #isRoot: boolean;
+  readonly #children = new Map<Structure, RuleNode | undefined>();
+  #compiled: { rules: readonly CompiledRule[]; schema: DataSchema } | { problem: string } | undefined;
+
+  constructor(structure: Structure, isRoot: boolean) {
+    this.#structure = structure;
+    this.#isRoot = isRoot;
+  }
+
+  validate(value: Json, before: Before | undefined, run: Run, errors: FieldErrors): void {
+    if (value === null) return;
+    if (rulesOf(this.#structure.schema).length > 0) this.#apply(value, before, run, errors);
+    if (Array.isArray(value)) return this.#validateItems(value, before, run, errors);
+    if (!isJsonObject(value)) return;
+    for (const key of Object.keys(value)) {
+      const property = this.#structure.property(key);
+      const node = this.#child(property ?? this.#structure.additional);
+      if (node === undefined) continue;
+      const former = before !== undefined && isJsonObject(before.value) ? ownValue(before.value, key) : undefined;
+      node.validate(value[key]!, childOf(before, value[key]!, former), run, property ? errors.at(key) : errors.key(key));
+    }
+  }
+
+  #validateItems(list: readonly Json[], before: Before | undefined, run: Run, errors: FieldErrors): void {
+    const node = this.#child(this.#structure.items);
+    if (node === undefined) return;
+    for (const [index, item] of list.entries()) {
+      const former = before?.value === undefined ? undefined : oldItem(this.#structure.schema, item, { value: before.value })?.value;
+      node.validate(item, childOf(before, item, former), run, errors.index(index));
+    }
+  }
+
+  #child(structure: Structure | undefined): RuleNode | undefined {
+    if (structure === undefined) return undefined;
+    if (!this.#children.has(structure)) this.#children.set(structure, hasRules(structure) ? new RuleNode(structure, structure.isEmbeddedResource) : undefined);
+    return this.#children.get(structure);
+  }
+
+  #compile(): { rules: readonly CompiledRule[]; schema: DataSchema } | { problem: string } {
+    const schema = dataSchemaOf(this.#structure.schema);
+    const declared = declareType(schema, 'selfType', this.#isRoot);
+    if (declared === undefined) return { problem: 'failed to convert to declType for CEL validation rules' };
+    return { rules: compileRules(this.#structure.schema, declared), schema: this.#isRoot ? withObjectMeta(schema) : schema };
+  }
+
+  #apply(value: Json, before: Before | undefined, run: Run, errors: FieldErrors): void {
+    this.#compiled ??= this.#compile();
+    const type = this.#structure.schema.type ?? '';
+    const compiled = this.#compiled;
+    if ('problem' in compiled) return at(errors).invalid(type, `rule compiler initialization error: ${compiled.problem}`);
+    if (run.budget <= 0) spend(errors, type);
+    const self = dataValue(value, compiled.schema);
+    const oldSelf = before?.value === undefined || before.value === null ? undefined : dataValue(before.value, compiled.schema);
+    for (const rule of compiled.rules) this.#applyOne(rule, { self, oldSelf }, value, before?.isUnchanged === true, run, errors);
+  }
+
+  #applyOne(compiled: CompiledRule, data: { self: CelValue; oldSelf: CelValue | undefined }, value: Json, isUnchanged: boolean, run: Run, errors: FieldErrors): void {
+    const { rule, program, error, usesOldSelf } = compiled;
+    const type = this.#structure.schema.type ?? '';
+    if (error !== undefined) return at(errors).invalid(type, `rule compile error: ${error}`);
+    if (program === undefined || (usesOldSelf && data.oldSelf === undefined && !rule.optionalOldSelf)) return;
+    const { self, oldSelf } = data;
+    const variables: Record<string, CelValue> = { self };
+    if (rule.optionalOldSelf) variables['oldSelf'] = oldSelf === undefined ? NONE : new CelOptional(oldSelf);
+    else if (oldSelf !== undefined) variables['oldSelf'] = oldSelf;
+    const result = program.evaluate(variables, { costLimit: DEFAULT_COST_LIMIT });
+    if (result.cost > run.budget) spend(errors, type);
+    run.budget -= result.cost;
+    if (result.value === true) return;
+    if (result.value instanceof CelError) return evaluationError(result, rule, type, errors);
+    // What is unchanged is let be, unless the rule is about the change.
+    if (!usesOldSelf && isUnchanged) return;
+    const place = compiled.fieldPath === '' ? at(errors) : errors.at(compiled.fieldPath);
+    tell(rule, messageOf(compiled, variables, run, place, type), value, type, place);
+  }
+}
+
+const childOf = (before: Before | undefined, value: Json, former: Json | undefined): Before | undefined =>
+  before && { value: former, isUnchanged: former === undefined ? before.isUnchanged : equalJson(value, former) };
+
+/** The whole object has no path. */
+const at = (errors: FieldErrors): FieldErrors => (errors.path === '' ? new FieldErrors('<nil>', errors.list) : errors);
+
+function spend(errors: FieldErrors, type: string): never {
+  at(errors).invalid(type, 'validation failed due to running out of cost budget, no further validation rules will be run');
+  throw new BudgetSpent();
+}
+
+const shown = ({ rule, message = '' }: ValidationRule): string => (message === '' ? rule : message).trim();
+
+function evaluationError({ value, cancelled }: Evaluation, rule: ValidationRule, type: string, errors: FieldErrors): void {
+  const { message } = value as CelError;
+  if (message.startsWith('no such overload'))
+    at(errors).invalid(type, `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${shown(rule)}`);
+  else if (cancelled === 'costLimitExceeded') {
+    at(errors).invalid(type, `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shown(rule)}`);
+    throw new BudgetSpent();
+  } else at(errors).invalid(type, `${message} evaluating rule: ${shown(rule)}`);
+}
+
+function tell({ reason }: ValidationRule, detail: string, value: Json, type: string, errors: FieldErrors): void {
+  if (reason === 'FieldValueForbidden') errors.forbidden(detail);
+  else if (reason === 'FieldValueRequired') errors.required(detail);
+  else if (reason === 'FieldValueDuplicate') errors.duplicate(value);
+  else if (type === 'object' || type === 'array') errors.invalidUnshown(detail);
+  else errors.invalid(value, detail);
+}
+
+/** What messageExpression says, where it says something fit to be shown; else the rule's message. */
+function messageOf({ rule, message }: CompiledRule, variables: Record<string, CelValue>, run: Run, errors: FieldErrors, type: string): string {
+  const fallback = rule.message ? rule.message.trim() : `failed rule: ${shown(rule)}`;
+  if (message === undefined) return fallback;
+  const { value, cost, cancelled } = message.evaluate(variables, { costLimit: DEFAULT_COST_LIMIT });
+  const stop = (why: string): never => {
+    errors.invalid(type, why);
+    throw new BudgetSpent();
+  };
+  if (cost > run.budget) stop('messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run');
+  run.budget -= cost;
+  if (cancelled === 'costLimitExceeded') stop(`no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(rule.messageExpression ?? '')}`);
+  const text = typeof value === 'string' ? value.trim() : '';
+  return text === '' || text.includes('\n') || Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? fallback : text;
+}

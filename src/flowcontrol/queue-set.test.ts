@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { MetricRegistry } from '../server/metrics/registry.ts';
+import { parseRequestInfo } from '../server/request-info.ts';
+import { dealHand, hashFlow } from './dealer.ts';
+import { FakeClock } from './fake-clock.ts';
+import type { Flow } from './flow.ts';
+import { FlowMetrics } from './metrics.ts';
+import { PriorityLevel } from './priority-level.ts';
+import { Ticket } from './ticket.ts';
+import { Turn } from './turn.ts';
+import { ONE_SEAT } from './work-estimate.ts';
+
+const INFO = parseRequestInfo('GET', '/api/v1/namespaces/a/pods/b');
+
+function newLevel({ seats = 4, queues = 16, handSize = 4, queueLengthLimit = 10 } = {}) {
+  const clock = new FakeClock();
+  const turn = new Turn(clock, () => level.queues.dispatch());
+  const metrics = new FlowMetrics(new MetricRegistry(), () => []);
+  const level: PriorityLevel = new PriorityLevel(
+    {
+      kind: '',
+      apiVersion: '',
+      metadata: { name: 'l' },
+      spec: { type: 'Limited', limited: { nominalConcurrencyShares: 1, limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit } } } },
+    },
+    { clock, turn },
+  );
+  level.setSeats(seats);
+  const flowOf = (name: string): Flow => ({ schema: { name: 's', uid: '' }, level, distinguisher: name, hand: dealHand(hashFlow('s', name), queues, handSize), stats: metrics.statsOf('l', 's') });
+  const flows = new Map<string, Flow>();
+  const arrive = (name: string, work = ONE_SEAT): Ticket => {
+    if (!flows.has(name)) flows.set(name, flowOf(name));
+    const ticket = new Ticket(flows.get(name)!, work, { user: { name, groups: [] }, info: INFO }, clock.nowMs());
+    level.queues.arrive(ticket);
+    return ticket;
+  };
+  return { clock, level, arrive };
+}
+
+describe('seats', () => {
+  test('are given until there are none; then requests wait, and start in order', () => {
+    const { clock, arrive } = newLevel({ seats: 2, queues: 1, handSize: 1 });
+    const tickets = ['a', 'a', 'a', 'a'].map((name) => arrive(name));
+    expect(tickets.map(({ state }) => state)).toEqual(['executing', 'executing', 'waiting', 'waiting']);
+    clock.pass(10);
+    tickets[0]!.finish(false);
+    expect(tickets.map(({ state }) => state)).toEqual(['over', 'executing', 'executing', 'waiting']);
+    tickets[0]!.finish(false);
+    expect(tickets[3]!.state).toBe('waiting');
+  });
+
+  test('a wide request waits for room, and one that is wider than all goes alone', () => {
+    const { clock, arrive } = newLevel({ seats: 4 });
+    const narrow = arrive('a');
+    const wide = arrive('b', { ...ONE_SEAT, initialSeats: 9 });
+    const late = arrive('c');
+    expect([narrow.state, wide.state, late.state]).toEqual(['executing', 'waiting', 'executing']);
+    clock.pass(10);
+    narrow.finish(false);
+    late.finish(false);
+    expect(wide.state).toBe('executing');
+  });
+
+  test('a full queue rejects', () => {
+    const { arrive } = newLevel({ seats: 1, queues: 16, handSize: 2, queueLengthLimit: 3 });
+    const states = Array.from({ length: 9 }, () => arrive('a').state);
+    expect(states).toEqual(['executing', ...Array.from({ length: 6 }, () => 'waiting'), 'rejected', 'rejected']);
+  });
+
+  test('who gives up leaves the queue', () => {
+    const { arrive, level } = newLevel({ seats: 1 });
+    arrive('a');
+    const waiting = arrive('a');
+    const decisions: boolean[] = [];
+    waiting.onDecision = (isExecuting) => decisions.push(isExecuting);
+    waiting.cancel();
+    waiting.cancel();
+    expect(decisions).toEqual([false]);
+    expect(level.queues).toMatchObject({ waiting: 0, cancelled: 1, rejected: 1 });
+  });
+});
+
+describe('fairness', () => {
+  /** Serves for a while with requests of 10 ms each; who gets how many? */
+  function serve(level: PriorityLevel, clock: FakeClock, durationMs: number, served: Map<string, number>): void {
+    for (let elapsedMs = 0; elapsedMs < durationMs; elapsedMs += 10) {
+      clock.pass(10);
+      for (const ticket of [...level.queues.executing]) {
+        served.set(ticket.flow.distinguisher, (served.get(ticket.flow.distinguisher) ?? 0) + 1);
+        ticket.finish(false);
+      }
+    }
+  }
+
+  test('one flow with many requests leaves another its half', () => {
+    const { clock, level, arrive } = newLevel({ seats: 1, queues: 128, handSize: 1, queueLengthLimit: 200 });
+    for (let i = 0; i < 100; i++) arrive('greedy');
+    const served = new Map<string, number>();
+    serve(level, clock, 100, served);
+    served.clear();
+    for (let i = 0; i < 20; i++) arrive('modest');
+    serve(level, clock, 200, served);
+    expect(Math.abs(served.get('greedy')! - served.get('modest')!)).toBeLessThanOrEqual(2);
+  });
+
+  test('width counts: who takes twice the seats starts half as often', () => {
+    const { clock, level, arrive } = newLevel({ seats: 2, queues: 128, handSize: 1, queueLengthLimit: 200 });
+    for (let i = 0; i < 60; i++) {
+      arrive('narrow');
+      arrive('wide', { ...ONE_SEAT, initialSeats: 2 });
+    }
+    const served = new Map<string, number>();
+    serve(level, clock, 300, served);
+    const ratio = served.get('narrow')! / served.get('wide')!;
+    expect(ratio).toBeGreaterThan(1.6);
+    expect(ratio).toBeLessThan(2.4);
+  });
+
+  test('one who comes after long silence has saved nothing up', () => {
+    const { clock, level, arrive } = newLevel({ seats: 1, queues: 128, handSize: 1, queueLengthLimit: 200 });
+    for (let i = 0; i < 100; i++) arrive('busy');
+    serve(level, clock, 500, new Map());
+    for (let i = 0; i < 40; i++) arrive('late');
+    const served = new Map<string, number>();
+    serve(level, clock, 200, served);
+    expect(served.get('busy')!).toBeGreaterThanOrEqual(8);
+  });
+});
+
+describe('the thread', () => {
+  /** A request that is answered at once, after `workMs` of work. */
+  function answerAtOnce(ticket: Ticket, clock: FakeClock, workMs: number, order: string[]): void {
+    const answer = (): void => {
+      clock.work(workMs);
+      order.push(ticket.flow.distinguisher);
+      ticket.finish(true);
+    };
+    if (ticket.state === 'executing') answer();
+    else ticket.onDecision = answer;
+  }
+
+  test('requests beyond the turn’s part wait for the next one, where another flow goes before the rest of them', () => {
+    const { clock, arrive } = newLevel({ seats: 50, queues: 128, handSize: 6, queueLengthLimit: 50 });
+    const order: string[] = [];
+    for (let i = 0; i < 200; i++) answerAtOnce(arrive('greedy'), clock, 0.1, order);
+    expect(order.length).toBeLessThan(10);
+    clock.turn();
+    order.length = 0;
+    answerAtOnce(arrive('modest'), clock, 0.1, order);
+    for (let i = 0; i < 3; i++) clock.turn();
+    // The six queues of the other flow have one turn each, at most.
+    expect(order.indexOf('modest')).toBeLessThanOrEqual(6);
+    expect(order.indexOf('modest')).toBeGreaterThanOrEqual(0);
+  });
+
+  test('all are served in the end, and none is rejected that finds its queue with room', () => {
+    const { clock, level, arrive } = newLevel({ seats: 50, queues: 128, handSize: 6, queueLengthLimit: 50 });
+    const order: string[] = [];
+    for (let i = 0; i < 300; i++) answerAtOnce(arrive('greedy'), clock, 0.1, order);
+    for (let i = 0; i < 100; i++) clock.turn();
+    expect(order).toHaveLength(300);
+    expect(level.queues).toMatchObject({ rejected: 0, waiting: 0, seatsInUse: 0, isIdle: true });
+  });
+
+  test('an idle server makes nobody wait', () => {
+    const { clock, arrive } = newLevel();
+    for (let i = 0; i < 20; i++) {
+      clock.pass(1);
+      const ticket = arrive('a');
+      expect(ticket.state).toBe('executing');
+      clock.work(0.1);
+      ticket.finish(true);
+    }
+  });
+});
