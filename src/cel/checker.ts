@@ -4,7 +4,26 @@ import type { Environment } from './environment.ts';
 import { Substitutions, mostGeneral } from './inference.ts';
 import * as operators from './operators.ts';
 import type { CelIssue } from './source.ts';
-import { BOOL, CelType, DYN, ERROR, INT, declaredName, formatSignature, formatType, isDyn, isDynOrError, isOptional, isSameType, listType, mapType, optionalType, paramType, typeType, unwrapOptional } from './types.ts';
+import {
+  BOOL,
+  CelType,
+  DYN,
+  ERROR,
+  INT,
+  declaredName,
+  formatSignature,
+  formatType,
+  isDyn,
+  isDynOrError,
+  isOptional,
+  isSameType,
+  listType,
+  mapType,
+  optionalType,
+  paramType,
+  typeType,
+  unwrapOptional,
+} from './types.ts';
 import { typeOf } from './values.ts';
 
 /** What a name or a call turned out to mean. */
@@ -219,7 +238,10 @@ class Checker {
       result = result === undefined || isDyn(result) || isSameType(type, result) ? (result ?? type) : DYN;
     }
     if (result === undefined) {
-      const signature = formatSignature(args.map((arg) => this.#substitutions.apply(arg, true)), isMember);
+      const signature = formatSignature(
+        args.map((arg) => this.#substitutions.apply(arg, true)),
+        isMember,
+      );
       return this.#report(expr.offset, `found no matching overload for '${declaration.name}' applied to '${signature}'`);
     }
     this.#references.set(expr, { kind: 'function', declaration, overloads: fitting, isNamespaced });
@@ -243,7 +265,12 @@ class Checker {
       return renewed;
     }
     if (type.parameters.length === 0) return type;
-    return new CelType(type.kind, type.name, type.parameters.map((parameter) => this.#renew(parameter, fresh)), type.isNullable);
+    return new CelType(
+      type.kind,
+      type.name,
+      type.parameters.map((parameter) => this.#renew(parameter, fresh)),
+      type.isNullable,
+    );
   }
 
   #freeParameter(): CelType {

@@ -56,17 +56,17 @@ interface Declaration {
   function?: { overloads: { overloadId: string; params?: SpecType[]; resultType: SpecType; isInstanceFunction?: boolean }[] };
 }
 
-const base = process.env['CEL_SPEC'] ?? '@bufbuild/cel-spec';
+const PACKAGE = '@bufbuild/cel-spec';
 
 async function load(name: string): Promise<Suite | undefined> {
   try {
-    return ((await import(/* @vite-ignore */ `${base}/testdata/${name}.js`)) as { tests: Suite }).tests;
+    return ((await import(/* @vite-ignore */ `${PACKAGE}/testdata/${name}.js`)) as { tests: Suite }).tests;
   } catch {
     return undefined;
   }
 }
 
-const [conformance, parsing, checking, comprehensions] = await Promise.all(['conformance', 'parsing', 'checking', 'comprehension'].map(load));
+const [conformance, parsing, checking] = await Promise.all(['conformance', 'parsing', 'checking'].map(load));
 
 /** Cases about protobuf's messages and enums, which Kubernetes' environments do not have. */
 const NEEDS_MESSAGES =
@@ -181,14 +181,12 @@ const blockMacros: readonly Macro[] = [
       return slots!.elements.reduceRight((inner, slot, index) => make.bind(`@index${index}`, slot, inner), result!);
     },
   },
-  ...['index', 'iterVar', 'accuVar'].map(
-    (name): Macro => ({
-      name,
-      argumentCount: undefined,
-      isReceiver: true,
-      expand: ({ make, args }) => make.ident(`@${name}${args.map((arg) => (arg.kind === 'literal' ? String(arg.value) : '')).join(':')}`),
-    }),
-  ),
+  ...['index', 'iterVar', 'accuVar'].map((name): Macro => ({
+    name,
+    argumentCount: undefined,
+    isReceiver: true,
+    expand: ({ make, args }) => make.ident(`@${name}${args.map((arg) => (arg.kind === 'literal' ? String(arg.value) : '')).join(':')}`),
+  })),
 ];
 
 const LIBRARIES: readonly Library[] = [
@@ -205,7 +203,7 @@ const LIBRARIES: readonly Library[] = [
 
 const environment = new Environment({ libraries: LIBRARIES, hasEscapedNames: true, isStrict: false });
 
-function environmentOf({ container = '', typeEnv = [] }: Case['original']): Environment {
+function environmentOf({ container = '', typeEnv = [] }: Case['original'], base = environment): Environment {
   const variables = Object.fromEntries(typeEnv.flatMap(({ name, ident }) => (ident ? [[name, typeOf(ident.type)]] : [])));
   const functions = typeEnv.flatMap((declaration): FunctionDeclaration[] => {
     const overloads = declaration.function?.overloads.map(({ overloadId, params = [], resultType, isInstanceFunction }) =>
@@ -213,17 +211,17 @@ function environmentOf({ container = '', typeEnv = [] }: Case['original']): Envi
     );
     return overloads ? [fn(declaration.name, ...overloads)] : [];
   });
-  return environment.extend({ container, variables, libraries: functions.length > 0 ? [{ functions }] : [] });
+  return base.extend({ container, variables, libraries: functions.length > 0 ? [{ functions }] : [] });
 }
 
 /** Names that nobody declared, in expressions that are not to be checked, mean anything and have no value. */
-function declaring(environment: Environment, error: unknown): Environment {
+function declaring(base: Environment, error: unknown): Environment {
   if (!(error instanceof CelErrors)) throw error;
   const names = error.issues.map(({ message }) => /^undeclared reference to '(\w+)'/.exec(message)?.[1]);
   if (names.includes(undefined)) throw error;
   const variables = Object.fromEntries(names.map((name) => [name!, types.DYN]));
   const anything = (name: string): FunctionDeclaration => fn(name, overload(name, [types.DYN], types.DYN), member(`${name}_`, [types.DYN], types.DYN));
-  return environment.extend({ variables, libraries: [{ functions: names.map((name) => anything(name!)) }] });
+  return base.extend({ variables, libraries: [{ functions: names.map((name) => anything(name!)) }] });
 }
 
 function compileCase(original: Case['original']): Program {
@@ -242,7 +240,8 @@ function run({ original }: Case): string | undefined {
   try {
     const program = compileCase(original);
     const deduced = original.typedResult?.deducedType;
-    if (deduced !== undefined && types.formatType(program.resultType) !== types.formatType(typeOf(deduced))) return `type ${types.formatType(program.resultType)}`;
+    if (deduced !== undefined && types.formatType(program.resultType) !== types.formatType(typeOf(deduced)))
+      return `type ${types.formatType(program.resultType)}`;
     if (original.checkOnly) return undefined;
     const activation = Object.fromEntries(Object.entries(original.bindings ?? {}).map(([name, { value }]) => [name, valueOf(value)]));
     const { value } = program.evaluate(activation, { costLimit: Infinity });
@@ -262,7 +261,15 @@ const isSame = (a: CelValue, b: CelValue): boolean =>
 /** As cel-go's debug strings: every node with its kind, or with its type and what it refers to. */
 type Adorn = (node: Expr | 'entry') => string;
 
-const KINDS: Record<string, string> = { ident: 'IdentExpr', select: 'SelectExpr', call: 'CallExpr', list: 'ListExpr', map: 'StructExpr', struct: 'StructExpr', comprehension: 'ComprehensionExpr' };
+const KINDS: Record<string, string> = {
+  ident: 'IdentExpr',
+  select: 'SelectExpr',
+  call: 'CallExpr',
+  list: 'ListExpr',
+  map: 'StructExpr',
+  struct: 'StructExpr',
+  comprehension: 'ComprehensionExpr',
+};
 const CONSTANTS: Record<string, string> = { int: 'Int64', uint: 'Uint64', double: 'Double', string: 'String', bytes: 'Bytes', bool: 'Bool', null: 'Null' };
 
 const byKind: Adorn = (node) => {
@@ -283,7 +290,10 @@ const byType =
           ? `^${reference.name}`
           : reference.kind === 'type'
             ? `^${reference.type.name}`
-            : `^${reference.overloads.map(({ id }) => id).join('|')}`;
+            : `^${reference.overloads
+                .map(({ id }) => id)
+                .toSorted()
+                .join('|')}`;
     return `~${types.formatType(known.get(node)!)}${name}`;
   };
 
@@ -298,7 +308,8 @@ function debug(expr: Expr, adorn: Adorn, checked?: CheckedExpr): string {
     case 'ident':
       return (reference?.kind === 'variable' ? reference.name : reference?.kind === 'type' ? reference.type.name : expr.name) + adorn(expr);
     case 'select':
-      if (reference?.kind === 'variable' || reference?.kind === 'type') return (reference.kind === 'variable' ? reference.name : reference.type.name) + adorn(expr);
+      if (reference?.kind === 'variable' || reference?.kind === 'type')
+        return (reference.kind === 'variable' ? reference.name : reference.type.name) + adorn(expr);
       return `${show(expr.operand)}.${expr.field}${expr.isTest ? '~test-only~' : ''}${adorn(expr)}`;
     case 'call': {
       const isNamespaced = reference?.kind === 'function' && reference.isNamespaced;
@@ -314,7 +325,18 @@ function debug(expr: Expr, adorn: Adorn, checked?: CheckedExpr): string {
       return `${expr.typeName}{${sequence(expr.fields.map(({ name, value, isOptional }) => `${isOptional ? '?' : ''}${name}:${show(value)}${adorn('entry')}`))}}${adorn(expr)}`;
     case 'comprehension': {
       const parts = ['// Variable', expr.variable, ...(expr.variable2 === undefined ? [] : ['// Variable', expr.variable2]), '// Target', show(expr.range)];
-      parts.push('// Accumulator', expr.accumulator, '// Init', show(expr.init), '// LoopCondition', show(expr.condition), '// LoopStep', show(expr.step), '// Result', show(expr.result));
+      parts.push(
+        '// Accumulator',
+        expr.accumulator,
+        '// Init',
+        show(expr.init),
+        '// LoopCondition',
+        show(expr.condition),
+        '// LoopStep',
+        show(expr.step),
+        '// Result',
+        show(expr.result),
+      );
       const lines = Array.from({ length: parts.length / 2 }, (_, index) => `${parts[2 * index]} ${parts[2 * index + 1]}`);
       return `__comprehension__(${sequence(lines)})${adorn(expr)}`;
     }
@@ -331,19 +353,26 @@ function debugLiteral(value: CelValue): string {
 const withoutBlanks = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/([([{]) | (?=[)\]}])/g, '$1');
 
 const plain = new Environment({
-  libraries: [STANDARD_LIBRARY, { functions: [fn('fg_s', overload('fg_s_0', [], types.STRING)), fn('fi_s_s', member('fi_s_s_0', [types.STRING], types.STRING))] }],
+  libraries: [
+    STANDARD_LIBRARY,
+    { functions: [fn('fg_s', overload('fg_s_0', [], types.STRING)), fn('fi_s_s', member('fi_s_s_0', [types.STRING], types.STRING))] },
+  ],
   variables: { is: types.STRING, ii: types.INT, iu: types.UINT, iz: types.BOOL, ib: types.BYTES, id: types.DOUBLE, ix: types.NULL },
   hasMixedComparisons: false,
   isStrict: false,
 });
+/** What cases that are to check were recorded with; those that are to be refused had less. */
+const full = plain.extend({ libraries: [OPTIONAL_LIBRARY], hasMixedComparisons: true });
+
+/** Recorded with limits lower than those of Kubernetes, or with optionals turned off, which they never are here. */
+const OTHER_PARSER = /limit exceeded|recursion depth|unsupported syntax/;
 
 /** Undefined where the text parses to the wanted tree, and checks to the wanted types or is refused in the wanted words. */
-function runStatic({ original, ast, checkedAst, type, error }: Case, base: Environment): string | undefined {
-  const { container = '', typeEnv = [] } = original;
-  const variables = Object.fromEntries(typeEnv.flatMap(({ name, ident }) => (ident ? [[name, typeOf(ident.type)]] : [])));
-  const own = base.extend({ container, variables });
+function runStatic({ original, ast, checkedAst, type, error }: Case): string | undefined {
+  const own = environmentOf(original, error === undefined ? full : plain);
   const parsed = parse(new Source(original.expr), own);
-  if (ast !== undefined && parsed.issues.length === 0 && withoutBlanks(debug(parsed.expr, byKind)) !== withoutBlanks(ast)) return withoutBlanks(debug(parsed.expr, byKind));
+  if (ast !== undefined && parsed.issues.length === 0 && withoutBlanks(debug(parsed.expr, byKind)) !== withoutBlanks(ast))
+    return withoutBlanks(debug(parsed.expr, byKind));
   try {
     const { checked, resultType } = compile(original.expr, own);
     if (error !== undefined) return `no error`;
@@ -356,12 +385,11 @@ function runStatic({ original, ast, checkedAst, type, error }: Case, base: Envir
   }
 }
 
-function expectStatic(suite: Suite | undefined, exceptions: Readonly<Record<string, string>>, base = plain): void {
-  const cases = casesOf(suite!).filter(([, test]) => !NEEDS_MESSAGES.test(JSON.stringify(test.original)));
-  const failed = cases.flatMap(([, test]) => (runStatic(test, base) === undefined ? [] : [test.original.expr]));
-  if (process.env['CEL_DEBUG']) for (const [, test] of cases) { const got = runStatic(test, base); if (got !== undefined) console.log(JSON.stringify(test.original.expr).slice(0, 300), '\nGOT', got.slice(0,1500), '\nWANT', test.error, withoutBlanks(test.checkedAst ?? test.ast ?? '').slice(0, 1500)); }
-  expect(new Set(failed)).toEqual(new Set(Object.keys(exceptions)));
-  expect(failed.length / cases.length).toBeLessThan(0.01);
+/** Expressions that do not parse or check as recorded. */
+function failuresOf(suite: Suite | undefined): string[] {
+  const cases = casesOf(suite!).filter(([, test]) => !NEEDS_MESSAGES.test(JSON.stringify(test.original)) && !OTHER_PARSER.test(test.error ?? ''));
+  const failed = cases.flatMap(([, test]) => (runStatic(test) === undefined ? [] : [test.original.expr]));
+  return Array.from(new Set(failed));
 }
 
 describe.skipIf(conformance === undefined)('the cases of the CEL specification', () => {
@@ -372,8 +400,12 @@ describe.skipIf(conformance === undefined)('the cases of the CEL specification',
     expect(failed.length / cases.length).toBeLessThan(0.01);
   });
 
-  it('parse as cel-go parses them', () => expectStatic(parsing, {}));
+  it('parse as cel-go parses them', () => {
+    // Recorded without the macro, which Kubernetes has.
+    expect(failuresOf(parsing)).toEqual(['m.existsOne(v, f)']);
+  });
 
-  it('check as cel-go checks them', () => expectStatic(checking, {}));
-  it('compr', () => expectStatic(comprehensions, {}));
+  it('check as cel-go checks them', () => {
+    expect(failuresOf(checking)).toEqual([]);
+  });
 });

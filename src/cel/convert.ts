@@ -1,8 +1,21 @@
 import { quote } from '../util/field-errors.ts';
-import { checkedInt, checkedUint, formatDouble, intOfDouble, isInt, isNumber, plainDecimal, uintOfDouble } from './numbers.ts';
+import { checkedInt, checkedUint, formatDouble, intOfDouble, isInt, plainDecimal, uintOfDouble } from './numbers.ts';
 import { formatDurationSeconds, formatTimestamp, parseDurationText, parseTimestamp, timestampOf } from './time.ts';
 import { BOOL, BYTES, CelType, DOUBLE, DURATION, INT, STRING, TIMESTAMP, TYPE, UINT, formatType } from './types.ts';
-import { CelDouble, CelDuration, CelError, CelList, CelMap, CelObject, CelOptional, CelTimestamp, CelUint, canonicalInt, typeOf, type CelInt, type CelValue } from './values.ts';
+import {
+  CelDouble,
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelObject,
+  CelOptional,
+  CelTimestamp,
+  CelUint,
+  canonicalInt,
+  typeOf,
+  type CelValue,
+} from './values.ts';
 
 /** `int(x)`, `string(x)` and the like, as cel-go's ConvertToType. */
 export function convert(value: CelValue, to: CelType): CelValue {
@@ -109,7 +122,7 @@ function toText(value: CelValue): CelValue | undefined {
 }
 
 /** Undefined where the bytes are no UTF-8. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
+function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
   } catch {
@@ -122,7 +135,11 @@ export function show(value: CelValue): string {
   if (typeof value === 'string') return value;
   if (value instanceof CelError) return value.message;
   if (value instanceof CelList) return `[${listItems(value).map(show).join(', ')}]`;
-  if (value instanceof CelMap) return `{${value.keys().map((key) => `${show(key)}: ${show(value.find(key)!)}`).join(', ')}}`;
+  if (value instanceof CelMap)
+    return `{${value
+      .keys()
+      .map((key) => `${show(key)}: ${show(value.find(key)!)}`)
+      .join(', ')}}`;
   if (value instanceof CelObject) return value.toString();
   if (value instanceof CelOptional) return value.value === undefined ? 'optional.none()' : `optional(${show(value.value)})`;
   const text = toText(value);
@@ -154,8 +171,3 @@ function doubleLiteral(value: number): string {
   const text = plainDecimal(value);
   return text.includes('.') ? text : `${text}.0`;
 }
-
-/** An index as a number that can be compared with a size; what is beyond any size stays beyond it. */
-export const indexOf = (value: CelInt): number => Number(value);
-
-export const isIntegral = (value: CelValue): value is CelInt | CelUint => isInt(value) || (isNumber(value) && value instanceof CelUint);

@@ -84,7 +84,8 @@ class Lexer {
     const start = this.#position;
     const char = this.#chars[start];
     if (char === undefined) return { type: '<EOF>', text: '<EOF>', offset: start, end: start };
-    return this.#identifierOrPrefixed(start, char) ?? this.#number(start, char) ?? this.#string(start, char, issues) ?? this.#symbol(start, char, issues);
+    if (char === '"' || char === "'" || char === '`') return this.#quoted(start, char, issues);
+    return this.#identifierOrPrefixed(start, char) ?? this.#number(start, char) ?? this.#symbol(start, char, issues);
   }
 
   #skipBlanks(): void {
@@ -159,9 +160,8 @@ class Lexer {
     return isDigit(this.#chars[digits]) ? this.#run(digits, isDigit) : start;
   }
 
-  #string(start: number, char: string, issues: CelIssue[]): Token | undefined {
-    const scan = char === '`' ? this.#scanEscapedIdentifier(start) : this.#scanString(start, false);
-    if (scan === undefined) return undefined;
+  #quoted(start: number, char: string, issues: CelIssue[]): Token | undefined {
+    const scan = char === '`' ? this.#scanEscapedIdentifier(start) : this.#scanString(start, false)!;
     if ('end' in scan) return this.#take(char === '`' ? 'ESC_IDENTIFIER' : 'STRING', start, scan.end);
     return this.#fail(start, scan.failedAt, issues);
   }
@@ -177,7 +177,7 @@ class Lexer {
   }
 
   #scanQuoted(start: number, quote: string, quoteCount: number, isRaw: boolean): Scan {
-    for (let index = start; ; ) {
+    for (let index = start; ;) {
       const char = this.#chars[index];
       if (char === undefined) return { failedAt: index };
       if (this.#isClosing(index, quote, quoteCount)) return { end: index + quoteCount };

@@ -80,7 +80,18 @@ export class ExprBuilder {
     const range = this.list();
     const condition = this.literal(false);
     const step = this.ident(name);
-    return { kind: 'comprehension', offset: this.offset, range, variable: UNUSED_VARIABLE, variable2: undefined, accumulator: name, init, condition, step, result };
+    return {
+      kind: 'comprehension',
+      offset: this.offset,
+      range,
+      variable: UNUSED_VARIABLE,
+      variable2: undefined,
+      accumulator: name,
+      init,
+      condition,
+      step,
+      result,
+    };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Evaluator } from './frame.ts';
 import { isNumber } from './numbers.ts';
-import { CelDouble, CelError, CelList, CelUint, canonicalInt, type CelValue } from './values.ts';
+import type { CelList } from './values.ts';
+import { CelDouble, CelError, CelUint, canonicalInt, type CelValue } from './values.ts';
 
 type Member = string | boolean | number | bigint;
 

@@ -4,8 +4,9 @@ import { tokenize, type Token, type TokenType } from './lexer.ts';
 import { ExprBuilder, MacroError, type Macro } from './macro.ts';
 import { checkedInt, checkedUint } from './numbers.ts';
 import * as operators from './operators.ts';
-import { NOWHERE, Source, type CelIssue } from './source.ts';
-import { EXPRESSION_START, SyntaxAbort, TokenStream } from './token-stream.ts';
+import type { Source } from './source.ts';
+import { NOWHERE, type CelIssue } from './source.ts';
+import { EXPRESSION_START, TokenStream } from './token-stream.ts';
 import { UnescapeError, unescapeBytes, unescapeString } from './unescape.ts';
 import { CelDouble, CelError, type CelValue } from './values.ts';
 
@@ -22,9 +23,7 @@ export interface ParseOptions {
 const MAX_CODE_POINTS = 100_000;
 const MAX_DEPTH = 250;
 
-const RESERVED = new Set(
-  'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(' '),
-);
+const RESERVED = new Set('as break const continue else false for function if import in let loop package namespace null return true var void while'.split(' '));
 
 /** The expression, and what is wrong with the text; with issues the expression is of no use. */
 export function parse(source: Source, options: ParseOptions): { expr: Expr; issues: CelIssue[] } {
@@ -60,13 +59,18 @@ class Parser {
   parse(): Expr {
     try {
       const expr = this.#expr();
-      this.#tokens.expect('<EOF>');
+      this.#tokens.recovering([], () => this.#tokens.expect('<EOF>'));
       return expr;
     } catch (error) {
-      if (error instanceof TooDeep) this.#issues.push({ offset: NOWHERE, message: error.message });
-      else if (!(error instanceof SyntaxAbort)) throw error;
-      return { kind: 'unspecified', offset: 0 };
+      if (!(error instanceof TooDeep)) throw error;
+      return this.#report(NOWHERE, error.message);
     }
+  }
+
+  /** What a rule reads, or a gap where the text is wrong. */
+  #recovering(followers: readonly TokenType[], read: () => Expr): Expr {
+    const { offset } = this.#tokens.current;
+    return this.#tokens.recovering(followers, read) ?? { kind: 'unspecified', offset };
   }
 
   #report(offset: number, message: string): Unspecified {
@@ -76,9 +80,11 @@ class Parser {
 
   #nested<R>(rule: Rule, read: () => R): R {
     if (++this.#depths[rule] > MAX_DEPTH) throw new TooDeep(`expression recursion limit exceeded: ${MAX_DEPTH}`);
-    const result = read();
-    this.#depths[rule]--;
-    return result;
+    try {
+      return read();
+    } finally {
+      this.#depths[rule]--;
+    }
   }
 
   #raise(...heights: number[]): void {
@@ -87,18 +93,20 @@ class Parser {
   }
 
   #expr(): Expr {
-    return this.#nested('expr', () => {
-      const condition = this.#disjunction();
-      const mark = this.#tokens.takeIf("'?'");
-      if (mark === undefined) return condition;
-      const conditionHeight = this.#height;
-      const whenTrue = this.#tokens.within(["':'"], () => this.#disjunction());
-      const trueHeight = this.#height;
-      this.#tokens.expect("':'");
-      const whenFalse = this.#expr();
-      this.#raise(conditionHeight, trueHeight, this.#height);
-      return this.#call(mark.offset, operators.CONDITIONAL, undefined, [condition, whenTrue, whenFalse]);
-    });
+    return this.#recovering([], () => this.#nested('expr', () => this.#conditional()));
+  }
+
+  #conditional(): Expr {
+    const condition = this.#disjunction();
+    const mark = this.#tokens.takeIf("'?'");
+    if (mark === undefined) return condition;
+    const conditionHeight = this.#height;
+    const whenTrue = this.#tokens.within(["':'"], () => this.#disjunction());
+    const trueHeight = this.#height;
+    this.#tokens.expect("':'");
+    const whenFalse = this.#expr();
+    this.#raise(conditionHeight, trueHeight, this.#height);
+    return this.#call(mark.offset, operators.CONDITIONAL, undefined, [condition, whenTrue, whenFalse]);
   }
 
   #disjunction(): Expr {
@@ -144,40 +152,46 @@ class Parser {
   }
 
   #unary(): Expr {
-    this.#tokens.sync(EXPRESSION_START);
-    if (this.#tokens.is("'!'")) return this.#repeated("'!'", operators.LOGICAL_NOT);
-    if (this.#tokens.is("'-'") && !isSignedNumber(this.#tokens.peek(1))) return this.#repeated("'-'", operators.NEGATE);
-    return this.#member();
+    return this.#recovering([], () => {
+      this.#tokens.sync(EXPRESSION_START);
+      if (this.#tokens.is("'!'")) return this.#repeated("'!'", operators.LOGICAL_NOT);
+      if (this.#tokens.is("'-'") && !isSignedNumber(this.#tokens.peek(1))) return this.#repeated("'-'", operators.NEGATE);
+      return this.#member();
+    });
   }
 
   /** Pairs of the operator cancel out. */
   #repeated(type: "'!'" | "'-'", name: string): Expr {
-    const first = this.#tokens.take();
-    let count = 1;
-    while (this.#tokens.takeIf(type) !== undefined) count++;
-    if (!EXPRESSION_START.includes(this.#tokens.current.type)) {
-      if (type === "'!'") this.#tokens.failExtraneous(EXPRESSION_START);
-      this.#tokens.failFrom(first);
+    const first = this.#tokens.current;
+    let count = 0;
+    for (; this.#tokens.is(type); count++) {
+      const next = this.#tokens.peek(1);
+      if (type === "'-'" && !OPERAND_START.includes(next.type)) this.#tokens.failBetween(this.#tokens.current, next);
+      this.#tokens.take();
     }
+    if (!EXPRESSION_START.includes(this.#tokens.current.type)) this.#tokens.failExtraneous(EXPRESSION_START);
     const operand = this.#member();
     return count % 2 === 0 ? operand : this.#call(first.offset, name, undefined, [operand]);
   }
 
   #member(): Expr {
-    let expr = this.#primary();
-    for (;;) {
-      if (this.#tokens.is("'.'")) expr = this.#selection(expr);
-      else if (this.#tokens.is("'['")) expr = this.#index(expr);
-      else return expr;
-    }
+    return this.#recovering([], () => {
+      let expr = this.#recovering(["'.'", "'['"], () => this.#primary());
+      for (;;) {
+        if (this.#tokens.is("'.'")) expr = this.#selection(expr);
+        else if (this.#tokens.is("'['")) expr = this.#index(expr);
+        else return expr;
+      }
+    });
   }
 
   #selection(operand: Expr): Expr {
+    const next = this.#tokens.peek(1);
+    if (next.type !== "'?'" && !FIELD_NAME.includes(next.type)) this.#tokens.failBetween(this.#tokens.current, next);
     const dot = this.#tokens.take();
     const mark = this.#tokens.takeIf("'?'");
-    if (mark !== undefined) this.#tokens.sync(['IDENTIFIER', 'ESC_IDENTIFIER']);
-    const name = this.#tokens.takeIf('IDENTIFIER') ?? this.#tokens.takeIf('ESC_IDENTIFIER');
-    if (name === undefined) this.#tokens.failFrom(dot);
+    this.#tokens.sync(FIELD_NAME);
+    const name = this.#tokens.take();
     if (mark === undefined && name.type === 'IDENTIFIER' && this.#tokens.is("'('")) return this.#memberCall(operand, name);
     this.#raise(this.#height);
     const field = this.#fieldName(name);
@@ -276,7 +290,7 @@ class Parser {
     let height = 0;
     if (!this.#tokens.is(close) && !this.#tokens.is("','")) {
       do {
-        this.#tokens.within(["','", close], readItem);
+        this.#tokens.within(["','", close], () => this.#tokens.recovering([], readItem));
         height = Math.max(height, this.#height);
       } while (this.#tokens.is("','") && this.#tokens.peek(1).type !== close && this.#tokens.take());
     }
@@ -312,9 +326,9 @@ class Parser {
     const message = this.#messageName();
     if (message !== undefined) return this.#message(message);
     const start = this.#tokens.current;
+    if (start.type === "'.'" && this.#tokens.peek(1).type !== 'IDENTIFIER') this.#tokens.failBetween(start, this.#tokens.peek(1));
     const dot = this.#tokens.takeIf("'.'");
-    const name = this.#tokens.takeIf('IDENTIFIER');
-    if (name === undefined) this.#tokens.failFrom(start);
+    const name = this.#tokens.take();
     const open = this.#tokens.takeIf("'('");
     const args = open === undefined ? [] : this.#arguments();
     if (RESERVED.has(name.text)) return this.#report(start.offset, `reserved identifier: ${name.text}`);
@@ -338,11 +352,11 @@ class Parser {
   #message(nameLength: number): Expr {
     const typeName = Array.from({ length: nameLength }, () => this.#tokens.take().text).join('');
     const open = this.#tokens.take();
-    this.#tokens.sync(["'}'", "','", "'?'", 'IDENTIFIER', 'ESC_IDENTIFIER']);
+    this.#tokens.sync(["'}'", "','", "'?'", ...FIELD_NAME]);
     const fields: StructField[] = [];
     this.#sequence("'}'", () => {
       const isOptional = this.#optionalMark();
-      this.#tokens.sync(isOptional ? ['IDENTIFIER', 'ESC_IDENTIFIER'] : ["'?'", 'IDENTIFIER', 'ESC_IDENTIFIER']);
+      this.#tokens.sync(isOptional ? FIELD_NAME : ["'?'", ...FIELD_NAME]);
       const name = this.#fieldName(this.#tokens.take()) ?? '';
       const colon = this.#tokens.expect("':'");
       fields.push({ offset: colon.offset, name, value: this.#expr(), isOptional });
@@ -353,12 +367,14 @@ class Parser {
   #literal(): Expr {
     const start = this.#tokens.current;
     const isNegative = this.#tokens.takeIf("'-'") !== undefined;
-    if (isNegative && !isSignedNumber(this.#tokens.current)) this.#tokens.failFrom(start);
+    if (isNegative && !isSignedNumber(this.#tokens.current)) this.#tokens.failBetween(start, this.#tokens.current);
     this.#tokens.sync(OPERAND_START);
     const token = this.#tokens.take();
     try {
       const value = literalValue(token, isNegative);
-      return typeof value === 'object' && value instanceof CelError ? this.#report(start.offset, value.message) : { kind: 'literal', offset: start.offset, value };
+      return typeof value === 'object' && value instanceof CelError
+        ? this.#report(start.offset, value.message)
+        : { kind: 'literal', offset: start.offset, value };
     } catch (error) {
       if (!(error instanceof UnescapeError)) throw error;
       return this.#report(start.offset, error.message);
@@ -378,7 +394,8 @@ class Parser {
   }
 }
 
-const OPERAND_START = EXPRESSION_START.filter((type) => type !== "'!'");
+const FIELD_NAME: readonly TokenType[] = ['IDENTIFIER', 'ESC_IDENTIFIER'];
+const OPERAND_START: readonly TokenType[] = EXPRESSION_START.filter((type) => type !== "'!'");
 
 const isSignedNumber = (token: Token): boolean => token.type === 'NUM_INT' || token.type === 'NUM_FLOAT';
 

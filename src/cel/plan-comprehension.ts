@@ -72,7 +72,10 @@ function planFold(planner: Planner, expr: Comprehension, range: Plan): Evaluator
   const accumulator = slots.allocate();
   const variable = slots.allocate();
   const variable2 = expr.variable2 === undefined ? undefined : slots.allocate();
-  const variables = new Map([[expr.accumulator, readSlot(accumulator)], [expr.variable, readSlot(variable)]]);
+  const variables = new Map([
+    [expr.accumulator, readSlot(accumulator)],
+    [expr.variable, readSlot(variable)],
+  ]);
   if (variable2 !== undefined) variables.set(expr.variable2!, readSlot(variable2));
   const [condition, step] = slots.within(variables, () => [planner.plan(expr.condition).evaluate, planner.plan(expr.step).evaluate]);
   const result = slots.within(new Map([[expr.accumulator, readSlot(accumulator)]]), () => planner.plan(expr.result).evaluate);

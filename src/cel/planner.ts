@@ -173,7 +173,14 @@ export class Planner {
     const folded = this.#environment.isOptimized ? this.#fold(declaration.name, overloadId, dispatch, args) : undefined;
     if (folded !== undefined) return folded;
     const isVariadic = special !== undefined || (overloadId === '' && declaration.call === undefined);
-    return { evaluate: planStrictCall(dispatch, args.map((arg) => arg.evaluate), callCost(declaration.name, overloadId), isVariadic) };
+    return {
+      evaluate: planStrictCall(
+        dispatch,
+        args.map((arg) => arg.evaluate),
+        callCost(declaration.name, overloadId),
+        isVariadic,
+      ),
+    };
   }
 
   /** Calls that cost nothing since they are done ahead (cel-go interpreter/decorators.go decOptimize). */
@@ -192,14 +199,21 @@ export class Planner {
 
   #list(expr: ListExpr): Plan {
     const elements = expr.elements.map((element) => this.plan(element));
-    const evaluate = planList(elements.map((element) => element.evaluate), expr.optionalIndexes);
+    const evaluate = planList(
+      elements.map((element) => element.evaluate),
+      expr.optionalIndexes,
+    );
     return this.#construction(elements, evaluate, LIST_CREATE_COST);
   }
 
   #map(expr: MapExpr): Plan {
     const entries = expr.entries.map(({ key, value, isOptional }) => ({ key: this.plan(key), value: this.plan(value), isOptional }));
     const parts = entries.map(({ key, value, isOptional }) => ({ key: key.evaluate, value: value.evaluate, isOptional }));
-    return this.#construction(entries.flatMap(({ key, value }) => [key, value]), planMap(parts), MAP_CREATE_COST);
+    return this.#construction(
+      entries.flatMap(({ key, value }) => [key, value]),
+      planMap(parts),
+      MAP_CREATE_COST,
+    );
   }
 
   /** Of constants a constant, which costs nothing. */
@@ -341,7 +355,9 @@ function optionalEntry(key: CelValue, value: CelValue, isOptional: boolean): Cel
   return value instanceof CelOptional ? value.value : new CelError(`cannot initialize optional entry '${show(key)}' from non-optional value ${show(value)}`);
 }
 
-function planFields(fields: readonly { name: string; value: Evaluator; isOptional: boolean }[]): (frame: Parameters<Evaluator>[0]) => ReadonlyMap<string, CelValue> | CelError {
+function planFields(
+  fields: readonly { name: string; value: Evaluator; isOptional: boolean }[],
+): (frame: Parameters<Evaluator>[0]) => ReadonlyMap<string, CelValue> | CelError {
   return (frame) => {
     const values = new Map<string, CelValue>();
     for (const field of fields) {

@@ -54,9 +54,12 @@ export class CelErrors extends Error {
 }
 
 function display(source: Source, issues: readonly CelIssue[]): string {
-  const shown = issues.slice(0, MAX_ISSUES).map((issue) => ({ message: issue.message, ...source.locate(issue.offset) }));
-  const sorted = shown.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  const lines = sorted.map(({ message, line, column }) => `ERROR: ${source.name}:${line}:${column + 1}: ${message}${snippet(source.line(line), column)}`);
+  // Places nowhere come first, and equal places keep their order.
+  const sorted = issues.slice(0, MAX_ISSUES).toSorted((a, b) => a.offset - b.offset);
+  const lines = sorted.map(({ message, offset }) => {
+    const { line, column } = source.locate(offset);
+    return `ERROR: ${source.name}:${line}:${column + 1}: ${message}${snippet(source.line(line), column)}`;
+  });
   if (issues.length > MAX_ISSUES) lines.push(`${issues.length - MAX_ISSUES} more errors were truncated`);
   return lines.join('\n');
 }

@@ -1,36 +1,20 @@
 import { TOKEN_TYPES, type Token, type TokenType } from './lexer.ts';
 import type { CelIssue, Source } from './source.ts';
 
-/** The text is so wrong that parsing stops; what is wrong was reported. */
+/** A rule of the grammar cannot go on; what is wrong was reported. */
 export class SyntaxAbort extends Error {}
 
 const LITERALS: readonly TokenType[] = ["'true'", "'false'", "'null'", 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES'];
 /** What an expression can begin with. */
 export const EXPRESSION_START: readonly TokenType[] = ["'['", "'{'", "'('", "'.'", "'-'", "'!'", ...LITERALS, 'IDENTIFIER'];
+const BINARY_OPERATORS = new Set<TokenType>(["'=='", "'!='", "'in'", "'<'", "'<='", "'>='", "'>'", "'&&'", "'||'", "'-'", "'?'", "'+'", "'*'", "'/'", "'%'"]);
 /** What can stand behind an operand whatever is around it. */
-const OPERATORS = new Set<TokenType>([
-  "'=='",
-  "'!='",
-  "'in'",
-  "'<'",
-  "'<='",
-  "'>='",
-  "'>'",
-  "'&&'",
-  "'||'",
-  "'['",
-  "'.'",
-  "'-'",
-  "'?'",
-  "'+'",
-  "'*'",
-  "'/'",
-  "'%'",
-]);
+const OPERATORS = new Set<TokenType>([...BINARY_OPERATORS, "'['", "'.'"]);
 
 /**
- * The tokens of an expression, with the errors of ANTLR's default strategy: a token too many is skipped where the next one fits, a closing
- * bracket too few is taken for granted where the text can go on, and anything else ends the parse.
+ * The tokens of an expression, with the errors and the recovery of ANTLR's default strategy: a token too many is skipped where the next one fits, a
+ * closing bracket too few is taken for granted where the text can go on. Anything else ends the rule that is being read; tokens are skipped up
+ * to one that may follow it, and nothing more is reported until a token fits again.
  */
 export class TokenStream {
   readonly #tokens: readonly Token[];
@@ -39,6 +23,7 @@ export class TokenStream {
   /** What may end the expression that is being read, innermost last. */
   readonly #closers: (readonly TokenType[])[] = [['<EOF>']];
   #position = 0;
+  #isRecovering = false;
 
   constructor(tokens: readonly Token[], source: Source, issues: CelIssue[]) {
     this.#tokens = tokens;
@@ -60,6 +45,7 @@ export class TokenStream {
 
   take(): Token {
     const token = this.current;
+    this.#isRecovering = false;
     this.#position++;
     return token;
   }
@@ -72,55 +58,88 @@ export class TokenStream {
   /** Reads something that one of the `closers` ends. */
   within<R>(closers: readonly TokenType[], read: () => R): R {
     this.#closers.push(closers);
-    const result = read();
-    this.#closers.pop();
-    return result;
+    try {
+      return read();
+    } finally {
+      this.#closers.pop();
+    }
+  }
+
+  /** What a rule reads, or undefined after an error in it. `followers` may come next, beside operators and what closes what is around. */
+  recovering<R>(followers: readonly TokenType[], read: () => R): R | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof SyntaxAbort)) throw error;
+      while (!this.#canFollow(followers)) this.#position++;
+      return undefined;
+    }
+  }
+
+  #canFollow(followers: readonly TokenType[]): boolean {
+    const { type } = this.current;
+    return type === '<EOF>' || BINARY_OPERATORS.has(type) || followers.includes(type) || this.#closers.some((closers) => closers.includes(type));
   }
 
   /** Before a choice: the next token must begin one of the alternatives. */
   sync(expected: readonly TokenType[]): void {
     if (expected.includes(this.current.type)) return;
+    if (this.#isRecovering) throw new SyntaxAbort();
     if (expected.includes(this.peek(1).type)) return this.#skipExtraneous(expected);
-    this.report(this.current, `mismatched input ${display(this.current)} expecting ${displayTypes(expected)}`);
-    throw new SyntaxAbort();
+    this.#fail(this.current, `mismatched input ${display(this.current)} expecting ${displayTypes(expected)}`);
   }
 
   /** The next token must be this one. */
   expect(type: TokenType): Token {
     if (this.is(type)) return this.take();
-    if (this.peek(1).type === type) {
+    if (this.peek(1).type === type && this.current.type !== '<EOF>') {
       this.#skipExtraneous([type]);
       return this.take();
     }
     const isOperandEnd = type === "')'" || type === "']'" || type === "'}'";
     const canGoOn = isOperandEnd && (OPERATORS.has(this.current.type) || this.#closers.at(-1)!.includes(this.current.type));
-    this.report(this.current, canGoOn ? `missing ${type} at ${display(this.current)}` : `mismatched input ${display(this.current)} expecting ${type}`);
-    if (!canGoOn) throw new SyntaxAbort();
+    if (!canGoOn) this.#fail(this.current, `mismatched input ${display(this.current)} expecting ${type}`);
+    this.#report(this.current, `missing ${type} at ${display(this.current)}`);
     return { ...this.current, type };
   }
 
-  /** No alternative fits what stands from `start` to the next token. */
-  failFrom(start: Token): never {
-    const offending = this.current;
-    const text = this.#source.codePoints.slice(start.offset, offending.end).join('');
+  /** No alternative fits what stands from `start` to `offending`. */
+  failBetween(start: Token, offending: Token): never {
+    const text = this.#textBetween(start, offending);
     // Reserved words keep the wording that cel-go has always had for them.
     const reserved = /^.(true|false|null)$/.exec(text);
-    this.report(offending, reserved ? `mismatched input '${reserved[1]}' expecting IDENTIFIER` : `no viable alternative at input '${escapeBlanks(text)}'`);
-    throw new SyntaxAbort();
+    this.#fail(offending, reserved ? `mismatched input '${reserved[1]}' expecting IDENTIFIER` : `no viable alternative at input '${escapeBlanks(text)}'`);
   }
 
   failExtraneous(expected: readonly TokenType[]): never {
-    this.report(this.current, `extraneous input ${display(this.current)} expecting ${displayTypes(expected)}`);
+    this.#fail(this.current, `extraneous input ${display(this.current)} expecting ${displayTypes(expected)}`);
+  }
+
+  /** Tokens with the blanks between them; characters that are no token are not there. */
+  #textBetween(start: Token, offending: Token): string {
+    const tokens = this.#tokens.slice(this.#tokens.indexOf(start), this.#tokens.indexOf(offending) + 1);
+    return tokens
+      .map((token, index) => {
+        const gap = index === 0 ? '' : this.#source.codePoints.slice(tokens[index - 1]!.end, token.offset).join('');
+        return (gap.trim() === '' ? gap : '') + (token.type === '<EOF>' ? '' : token.text);
+      })
+      .join('');
+  }
+
+  #fail(token: Token, message: string): never {
+    this.#report(token, message);
     throw new SyntaxAbort();
   }
 
-  report(token: Token, message: string): void {
-    this.#issues.push({ offset: token.offset, message: `Syntax error: ${message}` });
+  #report(token: Token, message: string): void {
+    if (!this.#isRecovering) this.#issues.push({ offset: token.offset, message: `Syntax error: ${message}` });
+    this.#isRecovering = true;
   }
 
   #skipExtraneous(expected: readonly TokenType[]): void {
-    this.report(this.current, `extraneous input ${display(this.current)} expecting ${displayTypes(expected)}`);
-    this.take();
+    this.#report(this.current, `extraneous input ${display(this.current)} expecting ${displayTypes(expected)}`);
+    this.#position++;
+    this.#isRecovering = false;
   }
 }
 

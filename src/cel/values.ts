@@ -164,8 +164,6 @@ export class ArrayList extends CelList {
   }
 }
 
-export const EMPTY_LIST = new ArrayList([]);
-
 /** Grown in place by a comprehension that nobody else sees, so that a `map` over n elements takes n steps. */
 export class GrowingList extends CelList {
   readonly items: CelValue[] = [];
@@ -198,17 +196,8 @@ export class JoinedList extends CelList {
   }
 
   get(index: number): CelValue {
-    let list: CelList = this;
-    let place = index;
-    while (list instanceof JoinedList) {
-      const headSize: number = list.#head.size;
-      if (place < headSize) list = list.#head;
-      else {
-        place -= headSize;
-        list = list.#tail;
-      }
-    }
-    return list.get(place);
+    const headSize = this.#head.size;
+    return index < headSize ? this.#head.get(index) : this.#tail.get(index - headSize);
   }
 }
 
@@ -256,8 +245,7 @@ function mapKey(key: CelValue): MapKey | undefined {
 }
 
 /** The one form that an int of this amount has. */
-export const canonicalInt = (amount: bigint): CelInt =>
-  amount >= -9_007_199_254_740_991n && amount <= 9_007_199_254_740_991n ? Number(amount) : amount;
+export const canonicalInt = (amount: bigint): CelInt => (amount >= -9_007_199_254_740_991n && amount <= 9_007_199_254_740_991n ? Number(amount) : amount);
 
 /** The type that a value has at run time, without parameters. */
 export function typeOf(value: CelValue): CelType {

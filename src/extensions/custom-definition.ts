@@ -22,6 +22,8 @@ export interface CustomParts {
   metadata(): ObjectSchema;
   scale(): ObjectSchema;
   compileRules: CompileRules;
+  /** The definition itself, as long as it is served: its schemas are not kept until they are used. */
+  read(): CustomResourceDefinition | undefined;
   /** Whether the definition is being deleted, now. */
   isTerminating(): boolean;
 }
@@ -30,17 +32,46 @@ const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', '
 
 /** A version of a definition, ready to be served. What costs time is made when it is first asked for. */
 interface CustomVersion extends ServedVersion {
-  readonly source: CustomResourceDefinitionVersion;
+  readonly source: VersionOutline;
   readonly rules: VersionRules;
 }
 
 /** The resource that a CustomResourceDefinition defines; its versions that are served, after the one that is stored. */
-export function customDefinition(crd: CustomResourceDefinition, parts: CustomParts): ResourceDefinition {
-  const { spec, status } = crd;
+export const customDefinition = (crd: CustomResourceDefinition, parts: CustomParts): ResourceDefinition => define(withoutSchemas(crd), parts);
+
+/** The resource as if one version were the one that is stored, and the only one: for versions that only a webhook can convert. */
+export function versionDefinition(crd: CustomResourceDefinition, version: string, parts: CustomParts): ResourceDefinition {
+  const outline = withoutSchemas(crd);
+  const versions = outline.spec.versions.filter(({ name }) => name === version).map((only) => ({ ...only, storage: true }));
+  return define({ ...outline, spec: { ...outline.spec, versions } }, parts);
+}
+
+export const isConvertedByWebhook = ({ spec }: CustomResourceDefinition): boolean => spec.conversion?.strategy === 'Webhook';
+
+
+/** What of a definition is kept as long as it is served: schemas are most of it, and most are never used. */
+interface Outline {
+  spec: Omit<CustomResourceDefinition['spec'], 'versions'> & { versions: VersionOutline[] };
+  status: Pick<CustomResourceDefinition['status'], 'acceptedNames'>;
+}
+
+type VersionOutline = Omit<CustomResourceDefinitionVersion, 'schema'>;
+
+const withoutSchemas = ({ spec, status }: CustomResourceDefinition): Outline => ({
+  spec: { ...spec, versions: (spec.versions ?? []).map(({ schema: _schema, ...version }) => version) },
+  status: { acceptedNames: status.acceptedNames },
+});
+
+function schemaOf(crd: CustomResourceDefinition | undefined, version: string): JsonSchema {
+  return (crd?.spec.versions?.find(({ name }) => name === version)?.schema?.openAPIV3Schema ?? KEEPS_ALL) as JsonSchema;
+}
+
+function define(outline: Outline, parts: CustomParts): ResourceDefinition {
+  const { spec, status } = outline;
   const names = status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
-  const stored = spec.versions!.find(({ storage }) => storage)!;
-  const others = spec.versions!.filter((version) => version !== stored && version.served);
-  const versions = [stored, ...others].map((version) => customVersion(crd, version, stored, parts));
+  const stored = spec.versions.find(({ storage }) => storage)!;
+  const others = spec.versions.filter((version) => version !== stored && version.served);
+  const versions = [stored, ...others].map((version) => customVersion(outline, version, stored, parts));
   const [storedVersion] = versions;
   const hasStatus = stored.subresources?.status !== undefined;
   const byApiVersion = new Map(versions.map((version) => [apiVersionOf(version.group, version.version), version.rules]));
@@ -73,7 +104,7 @@ export function customDefinition(crd: CustomResourceDefinition, parts: CustomPar
     validate: (object, errors, _old, apiVersion) => validateCustom(rulesOf(apiVersion), object, undefined, errors),
     ...update,
     columns: columnsOf(stored.additionalPrinterColumns),
-    subresources: subresourcesOf(spec.versions ?? [], storedVersion!, parts, update, rulesOf),
+    subresources: subresourcesOf(spec.versions, storedVersion!, parts, update, rulesOf),
   };
 }
 
@@ -98,7 +129,7 @@ const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
 /** Those of all versions; which of them a version has, `subresourcesIn` tells. */
 function subresourcesOf(
-  versions: readonly CustomResourceDefinitionVersion[],
+  versions: readonly VersionOutline[],
   stored: CustomVersion,
   parts: CustomParts,
   update: UpdateRules,
@@ -142,10 +173,10 @@ export function subresourcesIn(definition: ResourceDefinition, served: ServedVer
 
 export const isServed = (served: ServedVersion): boolean => (served as CustomVersion).source.served;
 
-function customVersion({ spec, status }: CustomResourceDefinition, source: CustomResourceDefinitionVersion, stored: CustomResourceDefinitionVersion, parts: CustomParts): CustomVersion {
+function customVersion({ spec, status }: Outline, source: VersionOutline, stored: VersionOutline, parts: CustomParts): CustomVersion {
   const { group } = spec;
   const kind = status.acceptedNames.kind || spec.names.kind;
-  const structure = once(() => new Structure((source.schema?.openAPIV3Schema ?? KEEPS_ALL) as JsonSchema));
+  const structure = once(() => new Structure(schemaOf(parts.read(), source.name)));
   const type = once(() =>
     customType({ name: openApiName(group, source.name, kind), group, version: source.name, kind, structure: structure(), metadata: parts.metadata() }),
   );
@@ -175,8 +206,8 @@ function customVersion({ spec, status }: CustomResourceDefinition, source: Custo
 }
 
 /** Where the definition has no words of its own; a newer version is told where there is one. */
-function deprecationOf({ group, names, versions }: CustomResourceDefinition['spec'], { name }: CustomResourceDefinitionVersion): string {
-  const newer = (versions ?? []).filter((other) => other.served && !other.deprecated && compareVersionNames(name, other.name) < 0).map((other) => other.name);
+function deprecationOf({ group, names, versions }: Outline['spec'], { name }: VersionOutline): string {
+  const newer = versions.filter((other) => other.served && !other.deprecated && compareVersionNames(name, other.name) < 0).map((other) => other.name);
   const [newest] = newer.sort((a, b) => compareVersionNames(b, a));
   return `${group}/${name} ${names.kind} is deprecated${newest === undefined ? '' : `; use ${group}/${newest} ${names.kind}`}`;
 }
@@ -192,7 +223,7 @@ function as(object: ApiObject, apiVersion: string): ApiObject {
 /** `com.example.v1.Widget` */
 const openApiName = (group: string, version: string, kind: string): string => [...group.split('.').reverse(), version, kind].join('.');
 
-function selectableOf({ selectableFields = [] }: CustomResourceDefinitionVersion): Selectable {
+function selectableOf({ selectableFields = [] }: VersionOutline): Selectable {
   return Object.fromEntries(
     selectableFields.map(({ jsonPath }) => {
       const path = once(() => compileJsonPath(jsonPath) ?? (() => []));

@@ -6,10 +6,12 @@ import type { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import type { Stores } from '../server/stores.ts';
 import { equalJson } from '../util/json-equal.ts';
-import { type CustomParts, customDefinition, isServed, subresourcesIn } from './custom-definition.ts';
+import { ConvertingStore } from './conversion/converting-store.ts';
+import { type Converter, WebhookConverter } from './conversion/webhook-converter.ts';
+import { type CustomParts, customDefinition, isConvertedByWebhook, isServed, subresourcesIn, versionDefinition } from './custom-definition.ts';
 import { isConditionTrue } from './definition-conditions.ts';
 import { LazyStore } from './lazy-store.ts';
-import { areNamesFree } from './naming.ts';
+import { AcceptedNames, areNamesFree } from './naming.ts';
 import { storedForm } from './stored-form.ts';
 
 /** Of all groups of definitions among groups, and of their versions (kube-aggregator's autoregister for CRDs). */
@@ -20,16 +22,20 @@ interface Installed {
   generation: number;
   names: CustomResourceDefinitionNames;
   definition: ResourceDefinition;
+  served: readonly ServedVersion[];
   store: LazyStore;
+  converter: Converter | undefined;
 }
+
+type VersionView = Pick<InstalledResource, 'definition' | 'served' | 'store'>;
 
 export interface CustomResourcesOptions {
   server: GenericServer;
   stores: Stores;
   client: InProcessClient;
-  parts: CustomParts;
-  /** All definitions that there are now. */
-  definitions(): readonly CustomResourceDefinition[];
+  parts: Omit<CustomParts, 'read' | 'isTerminating'>;
+  /** A definition that is there now. */
+  read(name: string): CustomResourceDefinition | undefined;
 }
 
 /**
@@ -40,6 +46,7 @@ export class CustomResources {
   readonly #options: CustomResourcesOptions;
   readonly #installed = new Map<string, Installed>();
   readonly #terminating = new Set<string>();
+  readonly #names = new AcceptedNames();
   /** By group, then version. */
   readonly #groups = new Map<string, Map<string, Map<string, InstalledResource>>>();
   readonly #listeners = new Set<() => void>();
@@ -60,9 +67,11 @@ export class CustomResources {
   /** Takes in one definition as it is now; undefined once it is gone. */
   sync(name: string, crd: CustomResourceDefinition | undefined): void {
     const known = this.#installed.get(name);
+    const isServable = crd !== undefined && this.#isServable(crd);
+    this.#names.set(name, crd, crd && namesOf(crd));
     if (crd?.metadata.deletionTimestamp === undefined) this.#terminating.delete(name);
     else this.#terminating.add(name);
-    if (crd === undefined || !this.#isServable(crd)) {
+    if (crd === undefined || !isServable) {
       if (known !== undefined) this.#remove(name, known);
       return;
     }
@@ -75,30 +84,36 @@ export class CustomResources {
 
   #isServable(crd: CustomResourceDefinition): boolean {
     if (isConditionTrue(crd, 'Established') || isConditionTrue(crd, 'NamesAccepted')) return true;
-    return (crd.status.conditions ?? []).length === 0 && areNamesFree(crd, this.#options.definitions());
+    return (crd.status.conditions ?? []).length === 0 && areNamesFree(crd, this.#names);
   }
 
   #install(name: string, crd: CustomResourceDefinition): void {
     const { stores, client, parts } = this.#options;
-    const definition = customDefinition(crd, { ...parts, isTerminating: () => this.#terminating.has(name) });
+    const ownParts: CustomParts = { ...parts, read: () => this.#options.read(name), isTerminating: () => this.#terminating.has(name) };
+    const definition = isConvertedByWebhook(crd) ? versionDefinition(crd, storedVersionOf(crd), ownParts) : customDefinition(crd, ownParts);
     const isUnchanged = (crd.metadata.generation ?? 1) === 1 && (crd.status.storedVersions ?? []).length <= 1;
-    const store = new LazyStore(definition, () => stores.openApart(definition, storedForm(definition, isUnchanged)));
-    this.#installed.set(name, { uid: crd.metadata.uid!, generation: crd.metadata.generation ?? 0, names: namesOf(crd), definition, store });
-    for (const served of definition.served.filter(isServed)) {
-      const resource = { definition, served, store, subresources: subresourcesIn(definition, served), storageVersionHash: hashOf(definition), isCustom: true };
-      this.#resourcesIn(served).set(definition.plural, resource);
-      this.#publish(served);
+    // What stays is told apart here, so that the definition itself, which is large, does not.
+    const form = { isUnchanged, renames: !isConvertedByWebhook(crd) };
+    const store = new LazyStore(definition, () => stores.openApart(definition, storedForm(definition, form)));
+    const converter = isConvertedByWebhook(crd) ? new WebhookConverter(crd.spec.conversion!, client) : undefined;
+    const views = converter === undefined ? definition.served.map((served) => ({ definition, served, store })) : convertedViews(crd, definition, ownParts, store, converter);
+    this.#installed.set(name, { uid: crd.metadata.uid!, generation: crd.metadata.generation ?? 0, names: namesOf(crd), definition, served: views.map(({ served }) => served), store, converter });
+    const storageVersionHash = hashOf(definition);
+    for (const view of views.filter(({ served }) => isServed(served))) {
+      this.#resourcesIn(view.served).set(definition.plural, { ...view, subresources: subresourcesIn(view.definition, view.served), storageVersionHash, isCustom: true });
+      this.#publish(view.served);
     }
     client.add(store);
   }
 
-  #remove(name: string, { definition, store }: Installed): void {
+  #remove(name: string, { definition, served: all, store, converter }: Installed): void {
     this.#installed.delete(name);
     this.#options.client.remove(definition.group, definition.plural);
-    for (const served of definition.served) {
+    for (const served of all) {
       if (this.#groups.get(served.group)?.get(served.version)?.delete(definition.plural)) this.#publish(served);
     }
     store.close();
+    converter?.close();
   }
 
   #resourcesIn({ group, version }: ServedVersion): Map<string, InstalledResource> {
@@ -122,6 +137,18 @@ export class CustomResources {
     }
     for (const listener of this.#listeners) listener();
   }
+}
+
+const storedVersionOf = ({ spec }: CustomResourceDefinition): string => spec.versions!.find(({ storage }) => storage)!.name;
+
+/** Each version over the one that is stored; that one as it is, unless objects of other versions may still be in the store. */
+function convertedViews(crd: CustomResourceDefinition, stored: ResourceDefinition, parts: CustomParts, store: LazyStore, converter: Converter): VersionView[] {
+  const isUniform = (crd.status.storedVersions ?? []).length <= 1;
+  return crd.spec.versions!.map(({ name }) => {
+    if (name === stored.version && isUniform) return { definition: stored, served: stored.served[0]!, store };
+    const definition = versionDefinition(crd, name, parts);
+    return { definition, served: definition.served[0]!, store: new ConvertingStore(definition, store, converter) };
+  });
 }
 
 /** Those that were accepted; of a definition that nobody has judged yet, those that it asks for. */

@@ -11,8 +11,14 @@ import {
   updateStatus,
 } from './definition-conditions.ts';
 
-const ESTABLISHED = { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
-const INVALID_CA_BUNDLE = { type: 'Established', status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' };
+export interface Outcome {
+  status: 'True' | 'False';
+  reason: string;
+  message: string;
+}
+
+const ESTABLISHED: Outcome = { status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
+const INVALID_CA_BUNDLE: Outcome = { status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' };
 
 /** Calls a definition established once its names are accepted: from then on its resource is served (apiextensions-apiserver/pkg/controller/establish). */
 export function keepEstablished(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
@@ -34,7 +40,9 @@ export function keepEstablished(definitions: DefinitionClient, options: Definiti
 
 const isDue = (definition: CustomResourceDefinition): boolean => isConditionTrue(definition, 'NamesAccepted') && !isConditionTrue(definition, 'Established');
 
-function conditionFor({ spec }: CustomResourceDefinition): typeof ESTABLISHED {
+const conditionFor = (definition: CustomResourceDefinition): { type: string } & Outcome => ({ type: 'Established', ...establishedOutcome(definition) });
+
+export function establishedOutcome({ spec }: CustomResourceDefinition): Outcome {
   const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? '';
   return caBundleProblem(bundle) === undefined ? ESTABLISHED : INVALID_CA_BUNDLE;
 }

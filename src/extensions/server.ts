@@ -7,8 +7,7 @@ import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import type { Stores } from '../server/stores.ts';
 import { genericNotFound, notFound } from '../util/errors.ts';
-import type { CustomParts } from './custom-definition.ts';
-import { CustomResources } from './custom-resources.ts';
+import { CustomResources, type CustomResourcesOptions } from './custom-resources.ts';
 import { definitionControllers } from './definition-controllers.ts';
 import { deleteInstances } from './deleting-instances.ts';
 import { compileRuleTree } from './rules/rule-tree.ts';
@@ -31,11 +30,10 @@ export interface Extensions {
   synced: Promise<void>;
 }
 
-const PARTS: CustomParts = {
+const PARTS: CustomResourcesOptions['parts'] = {
   metadata: () => schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
   scale: () => schemaOfKind('autoscaling', 'v1', 'Scale'),
   compileRules: compileRuleTree,
-  isTerminating: () => false,
 };
 
 /** The tail of the chain: CustomResourceDefinitions, what is told of them in their status, and the resources that they define. */
@@ -44,7 +42,7 @@ export function createExtensions({ environment, ownVersion, stores, client, repo
   const server: GenericServer = new GenericServer('extensions', environment, delegate, missing);
   server.install(ownVersion);
   const { informer } = client.resource<CustomResourceDefinition>(ownVersion.group, 'customresourcedefinitions');
-  const customResources = new CustomResources({ server, stores, client, parts: PARTS, definitions: () => informer.list('') });
+  const customResources = new CustomResources({ server, stores, client, parts: PARTS, read: (name) => informer.get('', name) });
   const sync = (name: string, crd: CustomResourceDefinition | undefined): void => {
     try {
       customResources.sync(name, crd);

@@ -9,19 +9,23 @@ const OWN_BEGINNING = Buffer.from('{"kind":');
 
 /**
  * Stored custom objects as the definition has them today: what was stored by an older schema, or as another version, is pruned, defaulted and renamed as
- * it is read. `isUnchanged`: all was stored by this very definition, and is sent as it is unless another server wrote it.
+ * it is read. `isUnchanged`: all was stored by this very definition, and is sent as it is unless another server wrote it. Without `renames`, what was
+ * stored as another version stays of it: a webhook has to convert it.
  */
-export function storedForm(definition: ResourceDefinition, isUnchanged: boolean): StoredCodec {
+export function storedForm(definition: ResourceDefinition, { isUnchanged, renames }: { isUnchanged: boolean; renames: boolean }): StoredCodec {
   const [stored] = definition.served;
   const apiVersion = apiVersionOf(definition.group, definition.version);
   return {
     toClientBytes(value, revision) {
       if (isUnchanged && value.subarray(0, OWN_BEGINNING.length).equals(OWN_BEGINNING)) return withResourceVersion(value, revision);
-      const object = definition.schema.custom!.decode(parseOwnJson(value), undefined) as unknown as ApiObject;
+      const parsed = parseOwnJson(value);
+      if (!renames && (parsed as JsonObject)['apiVersion'] !== apiVersion) return withResourceVersion(typeFirst(parsed as JsonObject), revision);
+      const object = definition.schema.custom!.decode(parsed, undefined) as unknown as ApiObject;
       object.apiVersion = apiVersion;
       stored!.default?.(object);
-      const { kind, apiVersion: version, ...rest } = definition.schema.custom!.decode(object as unknown as JsonObject, undefined);
-      return withResourceVersion(Buffer.from(stringifyJson({ kind, apiVersion: version, ...rest })), revision);
+      return withResourceVersion(typeFirst(definition.schema.custom!.decode(object as unknown as JsonObject, undefined)), revision);
     },
   };
 }
+
+const typeFirst = ({ kind, apiVersion, ...rest }: JsonObject): Buffer => Buffer.from(stringifyJson({ kind, apiVersion, ...rest }));

@@ -49,7 +49,12 @@ export class FlowClassifier {
 
   /** The fallback comes last, without rules. */
   #candidatesOf(user: User): Candidate[] {
-    const candidates = this.#schemas.map((schema) => candidateOf(schema, (schema.object.spec.rules ?? []).filter(({ subjects }) => subjects?.some((subject) => includes(subject, user)))));
+    const candidates = this.#schemas.map((schema) =>
+      candidateOf(
+        schema,
+        (schema.object.spec.rules ?? []).filter(({ subjects }) => subjects?.some((subject) => includes(subject, user))),
+      ),
+    );
     return [...candidates.filter(({ rules }) => rules.length > 0), candidateOf(this.#fallback, [])];
   }
 }

@@ -31,9 +31,12 @@ async function newController({ serverSeats = 600, hasDefaults = true } = {}) {
     registry,
     clock,
   });
-  const create = (plural: string, kind: string, object: object): Promise<ApiObject> => client.resource(GROUP, plural).create('', { kind, apiVersion: API_VERSION, ...object } as ApiObject);
-  const addLevel = (name: string, spec: object): Promise<ApiObject> => create('prioritylevelconfigurations', 'PriorityLevelConfiguration', { metadata: { name, uid: `level-${name}` }, spec });
-  const addSchema = (name: string, spec: object): Promise<ApiObject> => create('flowschemas', 'FlowSchema', { metadata: { name, uid: `schema-${name}` }, spec });
+  const create = (plural: string, kind: string, object: object): Promise<ApiObject> =>
+    client.resource(GROUP, plural).create('', { kind, apiVersion: API_VERSION, ...object } as ApiObject);
+  const addLevel = (name: string, spec: object): Promise<ApiObject> =>
+    create('prioritylevelconfigurations', 'PriorityLevelConfiguration', { metadata: { name, uid: `level-${name}` }, spec });
+  const addSchema = (name: string, spec: object): Promise<ApiObject> =>
+    create('flowschemas', 'FlowSchema', { metadata: { name, uid: `schema-${name}` }, spec });
   if (hasDefaults) {
     for (const { metadata, spec } of priorityLevels) await addLevel(metadata.name, spec);
     for (const { metadata, spec } of flowSchemas) await addSchema(metadata.name, spec);
@@ -124,7 +127,9 @@ describe('with the default objects', () => {
     const text = registry.print();
     expect(text).toContain('apiserver_flowcontrol_dispatched_requests_total{flow_schema="global-default",priority_level="global-default"} 1\n');
     expect(text).toContain('apiserver_flowcontrol_nominal_limit_seats{priority_level="workload-low"} 245\n');
-    expect(text).toContain('apiserver_flowcontrol_request_wait_duration_seconds_count{execute="true",flow_schema="global-default",priority_level="global-default"} 1\n');
+    expect(text).toContain(
+      'apiserver_flowcontrol_request_wait_duration_seconds_count{execute="true",flow_schema="global-default",priority_level="global-default"} 1\n',
+    );
   });
 });
 
@@ -152,7 +157,14 @@ describe('without objects', () => {
 });
 
 describe('a change of objects', () => {
-  const QUEUED = { type: 'Limited', limited: { nominalConcurrencyShares: 10, limitResponse: { type: 'Queue', queuing: { queues: 4, handSize: 2, queueLengthLimit: 5 } }, borrowingLimitPercent: 0 } };
+  const QUEUED = {
+    type: 'Limited',
+    limited: {
+      nominalConcurrencyShares: 10,
+      limitResponse: { type: 'Queue', queuing: { queues: 4, handSize: 2, queueLengthLimit: 5 } },
+      borrowingLimitPercent: 0,
+    },
+  };
 
   test('counts from the next request on; a level that is gone serves what it took in', async () => {
     const { client, clock, controller, send, addLevel, addSchema } = await newController();
@@ -176,7 +188,8 @@ describe('a change of objects', () => {
 
   test('of two with the same precedence, the name decides', async () => {
     const { send, addSchema } = await newController();
-    for (const name of ['zz', 'aa']) await addSchema(name, { priorityLevelConfiguration: { name: 'system' }, matchingPrecedence: 50, rules: [ofUser('alice')] });
+    for (const name of ['zz', 'aa'])
+      await addSchema(name, { priorityLevelConfiguration: { name: 'system' }, matchingPrecedence: 50, rules: [ofUser('alice')] });
     expect(send(ALICE, '/api/v1/pods').flow.schema.name).toBe('aa');
   });
 });
@@ -197,7 +210,13 @@ describe('width', () => {
 
   test('of a write grows with those who watch, and lingers', async () => {
     const { clock, send, controller, level } = await newController();
-    const watch = { user: ALICE, info: parseRequestInfo('GET', '/api/v1/namespaces/a/configmaps?watch=true'), receivedAtMs: 0, deadlineMs: undefined, queryValue: () => undefined };
+    const watch = {
+      user: ALICE,
+      info: parseRequestInfo('GET', '/api/v1/namespaces/a/configmaps?watch=true'),
+      receivedAtMs: 0,
+      deadlineMs: undefined,
+      queryValue: () => undefined,
+    };
     const forgets = Array.from({ length: 45 }, () => controller.trackWatch(watch));
     const write = send(ALICE, '/api/v1/namespaces/a/configmaps/x', 'PUT');
     expect(write.work).toEqual({ initialSeats: 1, finalSeats: 5, additionalLatencyMs: 5 });

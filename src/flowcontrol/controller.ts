@@ -108,7 +108,7 @@ export class FlowController implements FlowControl {
   /** One request of each level in turn, while the turn lasts: no level waits for all of another's. */
   #dispatchAll(): void {
     const busy = [...this.#levels.values()].filter(({ queues }) => queues.waiting > 0);
-    for (let failures = 0; failures < busy.length; ) {
+    for (let failures = 0; failures < busy.length;) {
       const level = busy[this.#rotation++ % busy.length]!;
       failures = level.queues.dispatchOne() ? 0 : failures + 1;
     }
@@ -131,9 +131,14 @@ export class FlowController implements FlowControl {
 
   #configure(): void {
     this.#isStale = false;
-    const wanted = new Map(this.#readLevels().filter(isSound).map((object) => [object.metadata.name!, object]));
+    const wanted = new Map(
+      this.#readLevels()
+        .filter(isSound)
+        .map((object) => [object.metadata.name!, object]),
+    );
     const referable = new Set(wanted.keys());
-    for (const [name, spec] of this.#options.mandatoryLevels) if (!wanted.has(name)) wanted.set(name, { kind: 'PriorityLevelConfiguration', apiVersion: API_VERSION, metadata: { name }, spec });
+    for (const [name, spec] of this.#options.mandatoryLevels)
+      if (!wanted.has(name)) wanted.set(name, { kind: 'PriorityLevelConfiguration', apiVersion: API_VERSION, metadata: { name }, spec });
     this.#levels = this.#replaceLevels(wanted);
     this.#classifier = this.#createClassifier(this.#readSchemas().filter(({ spec }) => referable.has(spec.priorityLevelConfiguration.name)));
     const shareSum = [...this.#levels.values()].reduce((sum, { shares }) => sum + shares, 0);
@@ -159,12 +164,17 @@ export class FlowController implements FlowControl {
 
   #createClassifier(objects: readonly FlowSchema[]): FlowClassifier {
     const names = new Set(objects.map(({ metadata }) => metadata.name));
-    const imagined = [...this.#options.mandatorySchemas].filter(([name]) => !names.has(name)).map(([name, spec]): FlowSchema => ({ kind: 'FlowSchema', apiVersion: API_VERSION, metadata: { name }, spec }));
+    const imagined = [...this.#options.mandatorySchemas]
+      .filter(([name]) => !names.has(name))
+      .map(([name, spec]): FlowSchema => ({ kind: 'FlowSchema', apiVersion: API_VERSION, metadata: { name }, spec }));
     const schemas = [...objects, ...imagined].map((object): ActiveSchema => {
       const level = this.#levels.get(object.spec.priorityLevelConfiguration.name)!;
       return { object, level, stats: this.#metrics.statsOf(level.name, object.metadata.name!) };
     });
-    return new FlowClassifier(schemas, schemas.find(({ object }) => object.metadata.name === CATCH_ALL)!);
+    return new FlowClassifier(
+      schemas,
+      schemas.find(({ object }) => object.metadata.name === CATCH_ALL)!,
+    );
   }
 }
 

@@ -7,8 +7,10 @@ type Row = readonly string[];
 
 /** The tables under /debug/api_priority_and_fairness/, for people who wonder who waits for whom (apf_controller_debug.go). */
 export function flowControlDumps(levels: () => readonly PriorityLevel[]): Map<string, Handler> {
-  const table = (rowsOf: (request: ServerRequest) => Row[]): Handler => (request) =>
-    request.exchange.respond(200, { 'content-type': 'text/plain; charset=utf-8' }, formatTable(rowsOf(request)));
+  const table =
+    (rowsOf: (request: ServerRequest) => Row[]): Handler =>
+    (request) =>
+      request.exchange.respond(200, { 'content-type': 'text/plain; charset=utf-8' }, formatTable(rowsOf(request)));
   return new Map([
     ['/debug/api_priority_and_fairness/dump_priority_levels', table(() => priorityLevels(levels()))],
     ['/debug/api_priority_and_fairness/dump_queues', table(() => queues(levels()))],
@@ -38,7 +40,17 @@ function priorityLevels(levels: readonly PriorityLevel[]): Row[] {
   return [LEVEL_COLUMNS, ...rows];
 }
 
-const QUEUE_COLUMNS: Row = ['PriorityLevelName', 'Index', 'PendingRequests', 'ExecutingRequests', 'SeatsInUse', 'NextDispatchR', 'InitialSeatsSum', 'MaxSeatsSum', 'TotalWorkSum'];
+const QUEUE_COLUMNS: Row = [
+  'PriorityLevelName',
+  'Index',
+  'PendingRequests',
+  'ExecutingRequests',
+  'SeatsInUse',
+  'NextDispatchR',
+  'InitialSeatsSum',
+  'MaxSeatsSum',
+  'TotalWorkSum',
+];
 
 function queues(levels: readonly PriorityLevel[]): Row[] {
   const rows = levels.flatMap(({ name, queues: set }) =>

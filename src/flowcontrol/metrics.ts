@@ -66,7 +66,10 @@ export class FlowStats {
 
 type FlowSeries = ReturnType<typeof seriesOf>;
 
-function seriesOf({ queueLength, wait, execution, seats }: Families, labels: readonly [string, string]): Record<'queueLength' | 'waitExecuted' | 'waitRejected' | 'execution' | 'watch' | 'seats', HistogramSeries> {
+function seriesOf(
+  { queueLength, wait, execution, seats }: Families,
+  labels: readonly [string, string],
+): Record<'queueLength' | 'waitExecuted' | 'waitRejected' | 'execution' | 'watch' | 'seats', HistogramSeries> {
   return {
     queueLength: queueLength.with(...labels),
     waitExecuted: wait.with(...labels, 'true'),

@@ -26,7 +26,13 @@ function newLevel({ seats = 4, queues = 16, handSize = 4, queueLengthLimit = 10 
     { clock, turn },
   );
   level.setSeats(seats);
-  const flowOf = (name: string): Flow => ({ schema: { name: 's', uid: '' }, level, distinguisher: name, hand: dealHand(hashFlow('s', name), queues, handSize), stats: metrics.statsOf('l', 's') });
+  const flowOf = (name: string): Flow => ({
+    schema: { name: 's', uid: '' },
+    level,
+    distinguisher: name,
+    hand: dealHand(hashFlow('s', name), queues, handSize),
+    stats: metrics.statsOf('l', 's'),
+  });
   const flows = new Map<string, Flow>();
   const arrive = (name: string, work = ONE_SEAT): Ticket => {
     if (!flows.has(name)) flows.set(name, flowOf(name));
@@ -85,7 +91,8 @@ describe('fairness', () => {
   function serve(level: PriorityLevel, clock: FakeClock, durationMs: number, served: Map<string, number>): void {
     for (let elapsedMs = 0; elapsedMs < durationMs; elapsedMs += 10) {
       clock.pass(10);
-      for (const ticket of [...level.queues.executing]) {
+      const executing = Array.from(level.queues.executing);
+      for (const ticket of executing) {
         served.set(ticket.flow.distinguisher, (served.get(ticket.flow.distinguisher) ?? 0) + 1);
         ticket.finish(false);
       }

@@ -21,7 +21,7 @@ describe('a hand', () => {
   });
 
   test('of every card, each comes about as often', () => {
-    const counts = new Array<number>(16).fill(0);
+    const counts = Array.from({ length: 16 }, () => 0);
     for (let i = 0; i < 4000; i++) for (const card of dealHand(hashFlow('s', String(i)), 16, 4)) counts[card]!++;
     for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(150);
   });

@@ -1,7 +1,7 @@
 import type { FlowClock } from './clock.ts';
 
 /** What requests may take of one turn of the event loop. Others wait at least as long, and as long again for the network. */
-const TURN_MS = 0.5;
+const TURN_MS = 0.25;
 /** So long without a request, and the turn is another. */
 const IDLE_MS = 0.2;
 

@@ -37,7 +37,14 @@ export class GenericServer {
   /** Serves a group-version, in place of what stood there. */
   install(version: ApiVersion): void {
     const versions = this.#groups.get(version.group) ?? new Map<string, InstalledVersion>();
-    versions.set(version.version, { api: version, targets: new Map([...version.resources].map(([plural, resource]) => [plural, this.#targetsOf(resource)])) });
+    const former = versions.get(version.version);
+    const targets = new Map<string, Targets>();
+    for (const [plural, resource] of version.resources) {
+      // What has not changed keeps what was made for it.
+      const isSame = former?.api.resources.get(plural) === resource;
+      targets.set(plural, isSame ? former!.targets.get(plural)! : this.#targetsOf(resource));
+    }
+    versions.set(version.version, { api: version, targets });
     this.#groups.set(version.group, versions);
     this.#generation++;
   }

@@ -1,16 +1,23 @@
+import { PlanError, compile, type Program } from '../../cel/cel.ts';
+import type { Environment } from '../../cel/environment.ts';
+import { CelErrors } from '../../cel/source.ts';
+import { ANY, BOOL, NULL, STRING, declaredName, isSameType, listType, structType, type CelType } from '../../cel/types.ts';
+import { declaredEnvironment, variableType, withVariables, type Declarations } from './expression-environment.ts';
+
+export type ExpressionResult = 'bool' | 'string' | 'stringOrNull' | 'any' | 'object' | 'jsonPatch';
+
 /** What an expression of admission control is compiled against (apiserver/pkg/admission/plugin/cel). */
-export interface ExpressionScope {
-  /** Whether `params` is declared. */
-  hasParams: boolean;
-  /** Whether `authorizer` is declared. */
-  hasAuthorizer: boolean;
-  /** Whether the types that mutations are made of (`Object`, `JSONPatch`) are declared. */
-  hasPatchTypes?: boolean;
+export interface ExpressionScope extends Declarations {
   /** Variables of the policy that stand before this expression, by name. */
-  variables?: readonly { name: string; expression: string }[];
+  variables?: readonly NamedExpression[];
   /** The object had this expression before: it is judged with all that any release knew, not only with what this one offers to new ones. */
   isStored: boolean;
-  result: 'bool' | 'string' | 'stringOrNull' | 'any' | 'object' | 'jsonPatch';
+  result: ExpressionResult;
+}
+
+export interface NamedExpression {
+  name: string;
+  expression: string;
 }
 
 export interface ExpressionProblem {
@@ -18,8 +25,74 @@ export interface ExpressionProblem {
   detail: string;
 }
 
-/** Answers with what is wrong, or nothing. */
-export type CompileExpression = (expression: string, scope: ExpressionScope) => ExpressionProblem | undefined;
+/** What a text came to: one of the two. */
+export interface CompiledExpression {
+  readonly text: string;
+  readonly program: Program | undefined;
+  readonly problem: ExpressionProblem | undefined;
+}
 
-/** The seam for the expression language: every expression of this group passes here. Without an engine, all compile. */
-export const compileExpression: CompileExpression = () => undefined;
+const RESULTS: Record<ExpressionResult, readonly CelType[]> = {
+  bool: [BOOL],
+  string: [STRING],
+  stringOrNull: [STRING, NULL],
+  any: [ANY],
+  object: [structType('Object')],
+  jsonPatch: [listType(structType('JSONPatch'))],
+};
+
+/** Answers with what is wrong, or nothing. */
+export function compileExpression(expression: string, scope: ExpressionScope): ExpressionProblem | undefined {
+  return compileIn(environmentOf(scope), expression, scope.result).problem;
+}
+
+/** As upstream's CompileCELExpression words it. */
+export function compileIn(environment: Environment, text: string, result: ExpressionResult): CompiledExpression {
+  const failed = (type: ExpressionProblem['type'], detail: string): CompiledExpression => ({ text, program: undefined, problem: { type, detail } });
+  try {
+    const program = compile(text, environment);
+    const wanted = RESULTS[result];
+    const got = program.resultType;
+    if (wanted.includes(ANY) || wanted.some((type) => isSameType(type, got))) return { text, program, problem: undefined };
+    const expected = wanted.length === 1 ? printed(wanted[0]!) : `one of [${wanted.map(printed).join(' ')}]`;
+    return failed('invalid', `must evaluate to ${expected} but got ${printed(got)}`);
+  } catch (error) {
+    if (error instanceof CelErrors) return failed('invalid', `compilation failed: ${error.message}`);
+    if (error instanceof PlanError) return failed('internal', `program instantiation failed: ${error.message}`);
+    throw error;
+  }
+}
+
+/** As Go prints a type of cel-go, which is not how its checker does. */
+const printed = (type: CelType): string => (type.parameters.length === 0 ? declaredName(type) : `${type.name}(${type.parameters.map(printed).join(', ')})`);
+
+/** The types of a policy's variables with their places, as far as they were compiled. */
+interface VariableTypes {
+  count: number;
+  byName: Map<string, { index: number; type: CelType }>;
+}
+
+/** By the first variable. The same ones are given with every expression that follows them: each is compiled once. */
+const typesOfPolicies = new WeakMap<NamedExpression, VariableTypes>();
+
+function environmentOf(scope: ExpressionScope): Environment {
+  const environment = declaredEnvironment(scope);
+  const { variables } = scope;
+  if (!variables) return environment;
+  const types = variables.length === 0 ? undefined : typesOf(variables, scope.hasParams);
+  return withVariables(environment, (name) => {
+    const known = types?.get(name);
+    return known && known.index < variables.length ? known.type : undefined;
+  });
+}
+
+function typesOf(variables: readonly NamedExpression[], hasParams: boolean): VariableTypes['byName'] {
+  const types = typesOfPolicies.get(variables[0]!) ?? { count: 0, byName: new Map() };
+  typesOfPolicies.set(variables[0]!, types);
+  const environment = withVariables(declaredEnvironment({ hasParams, hasAuthorizer: true }), (name) => types.byName.get(name)?.type);
+  for (; types.count < variables.length; types.count++) {
+    const { name, expression } = variables[types.count]!;
+    types.byName.set(name, { index: types.count, type: variableType(compileIn(environment, expression, 'any').program?.resultType) });
+  }
+  return types.byName;
+}

@@ -1,37 +1,26 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import type { DeviceSelector } from '../facts/types/resource-v1.ts';
+import { compileDeviceExpression, type DeviceExpressionProblem } from './device-expressions.ts';
 import { validateList } from './lists.ts';
 
 const MAX_SELECTORS = 32;
 const EXPRESSION_MAX_BYTES = 10 * 1024;
 
-interface DeviceExpressionProblem {
-  type: 'required' | 'invalid' | 'internal' | 'tooCostly';
-  detail: string;
-}
-
-/** Answers with what is wrong, or nothing. `isStored`: the object had the expression before. */
-type CompileDeviceExpression = (expression: string, isStored: boolean) => DeviceExpressionProblem | undefined;
-
-/** The seam for the expression language, in the scope of `device` (dynamic-resource-allocation/cel). Without an engine, all compile. */
-const compileDeviceExpression: CompileDeviceExpression = () => undefined;
-
-export function validateSelectors(selectors: readonly DeviceSelector[] | undefined, isStored: boolean, errors: FieldErrors): void {
+export function validateSelectors(selectors: readonly DeviceSelector[] | undefined, errors: FieldErrors): void {
   validateList(
     selectors,
     MAX_SELECTORS,
     ({ cel }, at) => {
       if (!cel) at.at('cel').required();
       else if (Buffer.byteLength(cel.expression) > EXPRESSION_MAX_BYTES) at.at('cel', 'expression').tooLong(EXPRESSION_MAX_BYTES);
-      else tell(cel.expression, compileDeviceExpression(cel.expression, isStored), at.at('cel', 'expression'));
+      else tell(cel.expression, compileDeviceExpression(cel.expression), at.at('cel', 'expression'));
     },
     errors,
   );
 }
 
 function tell(expression: string, problem: DeviceExpressionProblem | undefined, errors: FieldErrors): void {
-  if (problem?.type === 'required') errors.required(problem.detail);
-  else if (problem?.type === 'invalid') errors.invalid(expression, problem.detail);
+  if (problem?.type === 'invalid') errors.invalid(expression, problem.detail);
   else if (problem?.type === 'internal') errors.internal(problem.detail);
   else if (problem) errors.forbidden(problem.detail);
 }

@@ -126,7 +126,14 @@ class Estimation {
     return plus(ONE, cost);
   }
 
-  #overload(expr: Call, name: string, overloadId: string, target: CostNode | undefined, args: readonly CostNode[], argCosts: readonly CostEstimate[]): CallEstimate {
+  #overload(
+    expr: Call,
+    name: string,
+    overloadId: string,
+    target: CostNode | undefined,
+    args: readonly CostNode[],
+    argCosts: readonly CostEstimate[],
+  ): CallEstimate {
     const library = estimateLibraryCall({ name, overloadId, target, args, sizeOf: sizeWith(this.#sizes) });
     if (library !== undefined) return { ...library, cost: plus(library.cost, sum(argCosts)) };
     if (overloadId === 'conditional') this.#joinEntries(expr, expr.args[1]!, expr.args[2]!);

@@ -42,7 +42,10 @@ function estimateExtension(call: EstimatedCall): CallEstimate | undefined {
   }
 }
 
-const allocating = (factor: number, size: SizeEstimate): CallEstimate => ({ cost: plus(scaled(size, factor), exactly(1 + LIST_CREATE_COST)), resultSize: size });
+const allocating = (factor: number, size: SizeEstimate): CallEstimate => ({
+  cost: plus(scaled(size, factor), exactly(1 + LIST_CREATE_COST)),
+  resultSize: size,
+});
 
 function literalOr({ expr }: CostNode, otherwise: number): number {
   if (expr?.kind !== 'literal' || (typeof expr.value !== 'number' && typeof expr.value !== 'bigint')) return otherwise;
@@ -118,10 +121,8 @@ const ofReplace: Estimate = ({ target, args, sizeOf }) => {
 
 /** As short and as long as the result can get: few long parts replaced by short ones, or many short parts by long ones. */
 function replacedSize(size: SizeEstimate, old: SizeEstimate, replacement: SizeEstimate): SizeEstimate {
-  const [maxCount, maxKept] =
-    old.min === 0 ? [size.max + 1, size.max] : replacement.max <= old.min ? [0, size.max] : [Math.ceil(size.max / old.min), 0];
-  const [minCount, minKept] =
-    old.max === 0 ? [size.min + 1, size.min] : old.max <= replacement.min ? [0, size.min] : [Math.ceil(size.min / old.max), 0];
+  const [maxCount, maxKept] = old.min === 0 ? [size.max + 1, size.max] : replacement.max <= old.min ? [0, size.max] : [Math.ceil(size.max / old.min), 0];
+  const [minCount, minKept] = old.max === 0 ? [size.min + 1, size.min] : old.max <= replacement.min ? [0, size.min] : [Math.ceil(size.min / old.max), 0];
   return plus(times({ min: minCount, max: maxCount }, replacement), { min: minKept, max: maxKept });
 }
 

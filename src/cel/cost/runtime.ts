@@ -4,7 +4,6 @@ import { kubernetesCallCost } from './kubernetes.ts';
 import { libraryCallCost } from './libraries.ts';
 import { REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR } from './factors.ts';
 
-
 const perCharacter = (value: CelValue | undefined, factor = STRING_TRAVERSAL_FACTOR): number => Math.ceil(sizeOf(value) * factor);
 
 const smallerSide: CallCost = ([a, b]) => Math.ceil(Math.min(sizeOf(a), sizeOf(b)) * STRING_TRAVERSAL_FACTOR);

@@ -10,7 +10,10 @@ const BY_OVERLOAD: Readonly<Record<string, (target: CostNode | undefined, args: 
   string_format: (target) => target && { cost: traversal(sizeOf(target)) },
   // A character has up to four bytes.
   string_to_bytes: (_target, [text]) => ({ cost: traversal(sizeOf(text!)), resultSize: { min: sizeOf(text!).min, max: unlimitedTimes(sizeOf(text!).max, 4) } }),
-  bytes_to_string: (_target, [bytes]) => ({ cost: traversal(sizeOf(bytes!)), resultSize: { min: Math.trunc(sizeOf(bytes!).min / 4), max: sizeOf(bytes!).max } }),
+  bytes_to_string: (_target, [bytes]) => ({
+    cost: traversal(sizeOf(bytes!)),
+    resultSize: { min: Math.trunc(sizeOf(bytes!).min / 4), max: sizeOf(bytes!).max },
+  }),
   strings_quote: (_target, [text]) => ({ cost: traversal(sizeOf(text!)), resultSize: quotedSize(sizeOf(text!)) }),
   starts_with_string: (_target, [part]) => ({ cost: traversal(sizeOf(part!)) }),
   ends_with_string: (_target, [part]) => ({ cost: traversal(sizeOf(part!)) }),

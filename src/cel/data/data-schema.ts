@@ -27,7 +27,13 @@ const TEXT: DataSchema = { type: 'string' };
 /** The schema with `apiVersion`, `kind`, `metadata.name` and `metadata.generateName`, which rules at the root of a resource can always see. */
 export function withObjectMeta(schema: DataSchema): DataSchema {
   if (declaresObjectMeta(schema)) return schema;
-  const metadata: DataSchema = { type: 'object', properties: new Map([['name', TEXT], ['generateName', TEXT]]) };
+  const metadata: DataSchema = {
+    type: 'object',
+    properties: new Map([
+      ['name', TEXT],
+      ['generateName', TEXT],
+    ]),
+  };
   return { ...schema, properties: new Map([...(schema.properties ?? []), ['kind', TEXT], ['apiVersion', TEXT], ['metadata', metadata]]) };
 }
 

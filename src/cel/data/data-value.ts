@@ -58,7 +58,9 @@ function textValue(text: string, format: string | undefined): CelValue {
     case 'date':
       return parseTimestamp(`${text}T00:00:00Z`) ?? new CelError(`Invalid date formatted string ${text}: parsing time`);
     case 'date-time':
-      return text === '' ? new CelTimestamp(0, 0) : (parseTimestamp(text.toUpperCase()) ?? new CelError(`Invalid date-time formatted string ${text}: parsing time`));
+      return text === ''
+        ? new CelTimestamp(0, 0)
+        : (parseTimestamp(text.toUpperCase()) ?? new CelError(`Invalid date-time formatted string ${text}: parsing time`));
     case 'byte':
       return bytesValue(text);
     default:
@@ -68,7 +70,9 @@ function textValue(text: string, format: string | undefined): CelValue {
 
 function bytesValue(text: string): CelValue {
   const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '') ? bytes : new CelError(`Invalid byte formatted string ${text}: illegal base64 data`);
+  return bytes.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '')
+    ? bytes
+    : new CelError(`Invalid byte formatted string ${text}: illegal base64 data`);
 }
 
 function listValue(json: Json, schema: DataSchema): CelValue {

@@ -1,7 +1,5 @@
 /** Names of properties as names in expressions (apiserver/pkg/cel/escaping.go). */
-const RESERVED = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
-);
+const RESERVED = new Set('true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '));
 
 export const isReserved = (name: string): boolean => RESERVED.has(name);
 

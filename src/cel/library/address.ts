@@ -11,7 +11,8 @@ export class AddressError extends Error {}
 
 export const bitsOf = (family: 4 | 6): number => (family === 4 ? 32 : 128);
 
-const problem = (text: string, message: string, at = ''): AddressError => new AddressError(`ParseAddr(${quote(text)}): ${message}${at === '' ? '' : ` (at ${quote(at)})`}`);
+const problem = (text: string, message: string, at = ''): AddressError =>
+  new AddressError(`ParseAddr(${quote(text)}): ${message}${at === '' ? '' : ` (at ${quote(at)})`}`);
 
 /** Zones are told apart from addresses, since nobody here takes them. Throws AddressError. */
 export function parseAddress(text: string): Address & { zone: string } {

@@ -1,10 +1,24 @@
 import { compare, isComparable } from '../compare.ts';
 import type { FunctionDeclaration } from '../declarations.ts';
 import { overload } from '../declarations.ts';
-import { addInts, addUints, divideInts, divideUints, isInt, moduloInts, moduloUints, multiplyInts, multiplyUints, negateInt, subtractInts, subtractUints } from '../numbers.ts';
+import {
+  addInts,
+  addUints,
+  divideInts,
+  divideUints,
+  isInt,
+  moduloInts,
+  moduloUints,
+  multiplyInts,
+  multiplyUints,
+  negateInt,
+  subtractInts,
+  subtractUints,
+} from '../numbers.ts';
 import { ADD, NEGATE } from '../operators.ts';
 import { addDurations, addToTimestamp, negateDuration, subtractDurations, timestampDifference } from '../time.ts';
-import { BOOL, BYTES, CelType, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, listType, paramType } from '../types.ts';
+import type { CelType } from '../types.ts';
+import { BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, listType, paramType } from '../types.ts';
 import { CelDouble, CelDuration, CelError, CelList, CelTimestamp, CelUint, JoinedList, noSuchOverload, type CelInt, type CelValue } from '../values.ts';
 
 /** Operators on numbers, times, texts and lists, with their overload ids and errors (cel-go common/stdlib, common/types). */

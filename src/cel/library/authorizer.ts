@@ -164,10 +164,16 @@ function notBlank(text: string, name: string, make: () => CelValue): CelValue {
 }
 
 const narrowing = (name: string, id: string, key: keyof ResourceTarget): ReturnType<typeof fn> =>
-  fn(name, member(id, [RESOURCE_CHECK, STRING], RESOURCE_CHECK, (check: ResourceCheck, text: string) => check.with({ [key]: text })));
+  fn(
+    name,
+    member(id, [RESOURCE_CHECK, STRING], RESOURCE_CHECK, (check: ResourceCheck, text: string) => check.with({ [key]: text })),
+  );
 
 const answer = (name: string, result: CelType, read: (decision: CheckDecision) => CelValue): ReturnType<typeof fn> =>
-  fn(name, member(`decision_${name}`, [DECISION], result, ({ decision }: Decision) => read(decision)));
+  fn(
+    name,
+    member(`decision_${name}`, [DECISION], result, ({ decision }: Decision) => read(decision)),
+  );
 
 export const AUTHORIZER_LIBRARY: Library = {
   functions: [
@@ -177,7 +183,10 @@ export const AUTHORIZER_LIBRARY: Library = {
         notBlank(path, 'path', () => new PathCheck(authorizer, path)),
       ),
     ),
-    fn('group', member('authorizer_group', [AUTHORIZER, STRING], GROUP_CHECK, (authorizer: AuthorizerValue, group: string) => new GroupCheck(authorizer, group))),
+    fn(
+      'group',
+      member('authorizer_group', [AUTHORIZER, STRING], GROUP_CHECK, (authorizer: AuthorizerValue, group: string) => new GroupCheck(authorizer, group)),
+    ),
     fn('serviceAccount', member('authorizer_serviceaccount', [AUTHORIZER, STRING, STRING], AUTHORIZER, serviceAccount)),
     fn(
       'resource',
@@ -190,7 +199,11 @@ export const AUTHORIZER_LIBRARY: Library = {
     narrowing('name', 'resourcecheck_name', 'name'),
     narrowing('fieldSelector', 'authorizer_fieldselector', 'fieldSelector'),
     narrowing('labelSelector', 'authorizer_labelselector', 'labelSelector'),
-    fn('check', member('pathcheck_check', [PATH_CHECK, STRING], DECISION, checkPath), member('resourcecheck_check', [RESOURCE_CHECK, STRING], DECISION, checkResource)),
+    fn(
+      'check',
+      member('pathcheck_check', [PATH_CHECK, STRING], DECISION, checkPath),
+      member('resourcecheck_check', [RESOURCE_CHECK, STRING], DECISION, checkResource),
+    ),
     answer('errored', BOOL, ({ error }) => error !== undefined),
     answer('error', STRING, ({ error }) => error ?? ''),
     answer('allowed', BOOL, ({ decision }) => decision === 'allow'),

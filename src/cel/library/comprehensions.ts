@@ -3,7 +3,8 @@ import { fn, overload, type Library } from '../declarations.ts';
 import { MacroError, type Macro } from '../macro.ts';
 import { MAP_INSERT, TWO_VARIABLE_MACROS } from '../standard-macros.ts';
 import { mapType, paramType } from '../types.ts';
-import { CelError, CelMap, EntryMap, GrowingMap, type CelValue } from '../values.ts';
+import type { CelMap } from '../values.ts';
+import { CelError, EntryMap, GrowingMap, type CelValue } from '../values.ts';
 
 const K = paramType('K');
 const V = paramType('V');

@@ -16,6 +16,9 @@ function decode(text: string): CelValue {
 export const ENCODERS_LIBRARY: Library = {
   functions: [
     fn('base64.decode', overload('base64_decode_string', [STRING], BYTES, decode)),
-    fn('base64.encode', overload('base64_encode_bytes', [BYTES], STRING, (bytes: Uint8Array) => Buffer.from(bytes).toString('base64'))),
+    fn(
+      'base64.encode',
+      overload('base64_encode_bytes', [BYTES], STRING, (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')),
+    ),
   ],
 };

@@ -29,7 +29,8 @@ const hexClauses = (complaint: string): { x: Clause; X: Clause } => {
   return { x: { accepts, complaint, write: hexadecimal }, X: { accepts, complaint, write: (value) => hexadecimal(value).toUpperCase() } };
 };
 
-const special = (value: number): string | undefined => (Number.isNaN(value) ? 'NaN' : Number.isFinite(value) ? undefined : value < 0 ? '-Infinity' : 'Infinity');
+const special = (value: number): string | undefined =>
+  Number.isNaN(value) ? 'NaN' : Number.isFinite(value) ? undefined : value < 0 ? '-Infinity' : 'Infinity';
 
 /** The exact value, rounded half to even. */
 function fixed(value: number, precision: number): string {
@@ -88,7 +89,14 @@ function gather(parts: readonly (string | CelError)[], join: (parts: readonly st
 
 function writeMap(map: CelMap, write: (value: CelValue) => string | CelError, separator: string): string | CelError {
   const entries = map.keys().map((key): [string | CelError, string | CelError] => [write(key), write(map.find(key)!)]);
-  return gather(entries.flat(), () => `{${entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => `${key as string}${separator}${value as string}`).join(', ')}}`);
+  return gather(
+    entries.flat(),
+    () =>
+      `{${entries
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, value]) => `${key as string}${separator}${value as string}`)
+        .join(', ')}}`,
+  );
 }
 
 export const SPECIFIED_STYLE: FormatStyle = {

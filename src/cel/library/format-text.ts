@@ -25,7 +25,7 @@ export function parseTemplate(template: string, argumentCount: number, style: Fo
   const parts: TemplatePart[] = [];
   let used = 0;
   const fail = (message: string): { parts: TemplatePart[]; error: CelError } => ({ parts, error: new CelError(message) });
-  for (let index = 0; index < template.length; ) {
+  for (let index = 0; index < template.length;) {
     const percent = template.indexOf('%', index);
     parts.push(template.slice(index, percent === -1 ? undefined : percent));
     if (percent === -1) break;

@@ -95,7 +95,8 @@ const masked = ({ prefix: { address, bits } }: CidrValue): CidrValue => {
   return new CidrValue({ address: { family: address.family, value: (address.value >> rest) << rest }, bits });
 };
 
-const containsIp = ({ prefix }: CidrValue, ip: IpValue | CelError): CelValue => (ip instanceof CelError ? ip : sharePrefix(prefix.address, ip.address, prefix.bits));
+const containsIp = ({ prefix }: CidrValue, ip: IpValue | CelError): CelValue =>
+  ip instanceof CelError ? ip : sharePrefix(prefix.address, ip.address, prefix.bits);
 
 const containsCidr = ({ prefix }: CidrValue, other: CidrValue | CelError): CelValue =>
   other instanceof CelError ? other : prefix.bits <= other.prefix.bits && sharePrefix(prefix.address, other.prefix.address, prefix.bits);
@@ -124,10 +125,19 @@ export const IP_LIBRARY: Library = {
   types: [IP],
   functions: [
     fn('ip', overload('string_to_ip', [STRING], IP, parseIp)),
-    fn('family', member('ip_family', [IP], INT, ({ address }: IpValue) => address.family)),
+    fn(
+      'family',
+      member('ip_family', [IP], INT, ({ address }: IpValue) => address.family),
+    ),
     fn('ip.isCanonical', overload('ip_is_canonical', [STRING], BOOL, isCanonical)),
-    fn('isIP', overload('is_ip', [STRING], BOOL, (text: string) => !(parseIp(text) instanceof CelError))),
-    fn('string', overload('ip_to_string', [IP], STRING, (value: IpValue) => value.toString())),
+    fn(
+      'isIP',
+      overload('is_ip', [STRING], BOOL, (text: string) => !(parseIp(text) instanceof CelError)),
+    ),
+    fn(
+      'string',
+      overload('ip_to_string', [IP], STRING, (value: IpValue) => value.toString()),
+    ),
     question('isUnspecified', 'ip_is_unspecified', isUnspecified),
     question('isLoopback', 'ip_is_loopback', isLoopback),
     question('isLinkLocalMulticast', 'ip_is_link_local_multicast', isLinkLocalMulticast),
@@ -150,10 +160,22 @@ export const CIDR_LIBRARY: Library = {
       member('cidr_contains_cidr_string', [CIDR, STRING], BOOL, (range: CidrValue, text: string) => containsCidr(range, parseCidr(text))),
       member('cidr_contains_cidr', [CIDR, CIDR], BOOL, containsCidr),
     ),
-    fn('ip', member('cidr_ip', [CIDR], IP, ({ prefix }: CidrValue) => new IpValue({ family: prefix.address.family, value: prefix.address.value }))),
-    fn('prefixLength', member('cidr_prefix_length', [CIDR], INT, ({ prefix }: CidrValue) => prefix.bits)),
+    fn(
+      'ip',
+      member('cidr_ip', [CIDR], IP, ({ prefix }: CidrValue) => new IpValue({ family: prefix.address.family, value: prefix.address.value })),
+    ),
+    fn(
+      'prefixLength',
+      member('cidr_prefix_length', [CIDR], INT, ({ prefix }: CidrValue) => prefix.bits),
+    ),
     fn('masked', member('cidr_masked', [CIDR], CIDR, masked)),
-    fn('isCIDR', overload('is_cidr', [STRING], BOOL, (text: string) => !(parseCidr(text) instanceof CelError))),
-    fn('string', overload('cidr_to_string', [CIDR], STRING, (value: CidrValue) => value.toString())),
+    fn(
+      'isCIDR',
+      overload('is_cidr', [STRING], BOOL, (text: string) => !(parseCidr(text) instanceof CelError)),
+    ),
+    fn(
+      'string',
+      overload('cidr_to_string', [CIDR], STRING, (value: CidrValue) => value.toString()),
+    ),
   ],
 };

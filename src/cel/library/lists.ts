@@ -180,7 +180,10 @@ export const LISTS_LIBRARY: Library = {
     sort,
     sortByKeys,
     fn('lists.range', overload('lists_range', [INT], listType(INT), range)),
-    fn('reverse', member('list_reverse', [LIST], LIST, (list: CelList) => new ArrayList(listItems(list).toReversed()))),
+    fn(
+      'reverse',
+      member('list_reverse', [LIST], LIST, (list: CelList) => new ArrayList(listItems(list).toReversed())),
+    ),
     fn('distinct', member('list_distinct', [LIST], LIST, distinct)),
   ],
 };

@@ -5,7 +5,8 @@ import type { Expr } from '../ast.ts';
 import { MacroError, type Macro } from '../macro.ts';
 import { INT_OVERFLOW, isInt, isNumber, negateInt } from '../numbers.ts';
 import { BOOL, DOUBLE, DYN, INT, UINT, listType, type CelType } from '../types.ts';
-import { CelDouble, CelError, CelList, CelUint, canonicalInt, type CelInt, type CelValue } from '../values.ts';
+import type { CelList } from '../values.ts';
+import { CelDouble, CelError, CelUint, canonicalInt, type CelInt, type CelValue } from '../values.ts';
 
 /** Numbers (cel-go ext/math.go). Not a part of Kubernetes' environments. */
 const NUMBERS: readonly [word: string, type: CelType][] = [
@@ -14,7 +15,8 @@ const NUMBERS: readonly [word: string, type: CelType][] = [
   ['uint', UINT],
 ];
 
-const isNumericArgument = (arg: Expr): boolean => (arg.kind === 'literal' ? isNumber(arg.value) : arg.kind !== 'list' && arg.kind !== 'map' && arg.kind !== 'struct');
+const isNumericArgument = (arg: Expr): boolean =>
+  arg.kind === 'literal' ? isNumber(arg.value) : arg.kind !== 'list' && arg.kind !== 'map' && arg.kind !== 'struct';
 
 /** `math.least(…)`, `math.greatest(…)`: of one, of two, or of a list. */
 const extreme = (name: string, functionName: string): Macro => ({
@@ -63,10 +65,16 @@ function extremes(functionName: string, word: string, direction: 1 | -1): Functi
 }
 
 const onDouble = (name: string, call: (value: number) => number): FunctionDeclaration =>
-  fn(`math.${name}`, overload(`math_${name}_double`, [DOUBLE], DOUBLE, ({ value }: CelDouble) => new CelDouble(call(value))));
+  fn(
+    `math.${name}`,
+    overload(`math_${name}_double`, [DOUBLE], DOUBLE, ({ value }: CelDouble) => new CelDouble(call(value))),
+  );
 
 const doubleTest = (name: string, call: (value: number) => boolean): FunctionDeclaration =>
-  fn(`math.${name}`, overload(`math_${name}_double`, [DOUBLE], BOOL, ({ value }: CelDouble) => call(value)));
+  fn(
+    `math.${name}`,
+    overload(`math_${name}_double`, [DOUBLE], BOOL, ({ value }: CelDouble) => call(value)),
+  );
 
 /** Half away from zero. */
 const round = (value: number): number => (Number.isFinite(value) ? Math.sign(value) * Math.round(Math.abs(value)) : value);

@@ -70,7 +70,8 @@ const isObjectType = (name: string): boolean => name === OBJECT_NAME || name.sta
 /** The types `JSONPatch`, `Object` and `Object.<field>…`. */
 export const MUTATION_TYPES: TypeProvider = {
   findType: (name) => (name === JSON_PATCH_NAME ? JSON_PATCH : isObjectType(name) ? structType(name) : undefined),
-  findField: (typeName, field) => (isObjectType(typeName) ? DYN : typeName === JSON_PATCH_NAME && Object.hasOwn(PATCH_FIELDS, field) ? PATCH_FIELDS[field] : undefined),
+  findField: (typeName, field) =>
+    isObjectType(typeName) ? DYN : typeName === JSON_PATCH_NAME && Object.hasOwn(PATCH_FIELDS, field) ? PATCH_FIELDS[field] : undefined,
   construct(typeName, fields) {
     if (typeName === JSON_PATCH_NAME) return constructPatch(fields);
     return isObjectType(typeName) ? new AppliedObjectValue(structType(typeName), fields) : undefined;

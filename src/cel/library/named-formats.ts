@@ -2,7 +2,8 @@ import { parseGoRequestUri } from '../../util/go-url.ts';
 import { label1035Name, labelName, labelValueErrors, qualifiedNameErrors, subdomainName } from '../../util/names.ts';
 import { fn, member, overload, type Library } from '../declarations.ts';
 import { STRING, listType, optionalType, structType } from '../types.ts';
-import { ArrayList, CelError, CelObject, CelOptional, NONE, noSuchOverload, type CelValue } from '../values.ts';
+import type { CelError } from '../values.ts';
+import { ArrayList, CelObject, CelOptional, NONE, noSuchOverload, type CelValue } from '../values.ts';
 
 /** Grammars that have names (apiserver/pkg/cel/library/format.go). */
 const FORMAT = structType('kubernetes.NamedFormat');
@@ -70,8 +71,16 @@ const FORMATS: Readonly<Record<string, FormatValue>> = {
   dns1035LabelPrefix: new FormatValue('DNS1035LabelPrefix', 30, (text) => label1035Name(text, true)),
   labelValue: new FormatValue('LabelValue', 40, labelValueErrors),
   uri: new FormatValue('URI', 1103, uriErrors),
-  uuid: new FormatValue('uuid', 70, checked((text) => UUID.test(text), 'does not match the UUID format')),
-  byte: new FormatValue('byte', 84, checked((text) => BASE64.test(text), 'invalid base64')),
+  uuid: new FormatValue(
+    'uuid',
+    70,
+    checked((text) => UUID.test(text), 'does not match the UUID format'),
+  ),
+  byte: new FormatValue(
+    'byte',
+    84,
+    checked((text) => BASE64.test(text), 'invalid base64'),
+  ),
   date: new FormatValue('date', 71, checked(isDate, 'invalid date')),
   datetime: new FormatValue('datetime', 71, checked(isDateTime, 'invalid datetime')),
 };
@@ -88,6 +97,11 @@ export const FORMAT_LIBRARY: Library = {
       'format.named',
       overload('format-named', [STRING], optionalType(FORMAT), (name: string) => (Object.hasOwn(FORMATS, name) ? new CelOptional(FORMATS[name]!) : NONE)),
     ),
-    ...Object.entries(FORMATS).map(([name, format]) => fn(`format.${name}`, overload(`format.${name}`, [], FORMAT, () => format))),
+    ...Object.entries(FORMATS).map(([name, format]) =>
+      fn(
+        `format.${name}`,
+        overload(`format.${name}`, [], FORMAT, () => format),
+      ),
+    ),
   ],
 };

@@ -58,11 +58,26 @@ export const OPTIONAL_LIBRARY: Library = {
   types: [OPTIONAL],
   macros: [transforming('optMap', true), transforming('optFlatMap', false)],
   functions: [
-    fn('optional.of', overload('optional_of', [V], OPTIONAL_V, (value: CelValue) => new CelOptional(value))),
-    fn('optional.ofNonZeroValue', overload('optional_ofNonZeroValue', [V], OPTIONAL_V, (value: CelValue) => (isZero(value) ? NONE : new CelOptional(value)))),
-    fn('optional.none', overload('optional_none', [], OPTIONAL_V, () => NONE)),
-    fn('value', member('optional_value', [OPTIONAL_V], V, ({ value }: CelOptional) => (value === undefined ? new CelError('optional.none() dereference') : value))),
-    fn('hasValue', member('optional_hasValue', [OPTIONAL_V], BOOL, ({ value }: CelOptional) => value !== undefined)),
+    fn(
+      'optional.of',
+      overload('optional_of', [V], OPTIONAL_V, (value: CelValue) => new CelOptional(value)),
+    ),
+    fn(
+      'optional.ofNonZeroValue',
+      overload('optional_ofNonZeroValue', [V], OPTIONAL_V, (value: CelValue) => (isZero(value) ? NONE : new CelOptional(value))),
+    ),
+    fn(
+      'optional.none',
+      overload('optional_none', [], OPTIONAL_V, () => NONE),
+    ),
+    fn(
+      'value',
+      member('optional_value', [OPTIONAL_V], V, ({ value }: CelOptional) => (value === undefined ? new CelError('optional.none() dereference') : value)),
+    ),
+    fn(
+      'hasValue',
+      member('optional_hasValue', [OPTIONAL_V], BOOL, ({ value }: CelOptional) => value !== undefined),
+    ),
     fn('or', member('optional_or_optional', [OPTIONAL_V, OPTIONAL_V], OPTIONAL_V)),
     fn('orValue', member('optional_orValue_value', [OPTIONAL_V, V], V)),
     fn(operators.OPTIONAL_SELECT, overload('select_optional_field', [DYN, STRING], OPTIONAL_V)),
@@ -78,8 +93,14 @@ export const OPTIONAL_LIBRARY: Library = {
       overload('optional_list_index_int', [optionalType(LIST_V), INT], OPTIONAL_V),
       overload('optional_map_index_value', [optionalType(MAP_KV), K], OPTIONAL_V),
     ),
-    fn('last', member('list_last', [LIST_V], OPTIONAL_V, (list: CelList) => elementAt(list, list.size - 1))),
-    fn('first', member('list_first', [LIST_V], OPTIONAL_V, (list: CelList) => elementAt(list, 0))),
+    fn(
+      'last',
+      member('list_last', [LIST_V], OPTIONAL_V, (list: CelList) => elementAt(list, list.size - 1)),
+    ),
+    fn(
+      'first',
+      member('list_first', [LIST_V], OPTIONAL_V, (list: CelList) => elementAt(list, 0)),
+    ),
     fn('optional.unwrap', overload('optional_unwrap', [OPTIONALS], LIST_V, unwrapAll)),
     fn('unwrapOpt', member('optional_unwrapOpt', [OPTIONALS], LIST_V, unwrapAll)),
   ],

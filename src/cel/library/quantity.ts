@@ -1,4 +1,13 @@
-import { QuantityError, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantitySign, subtractQuantities, type Quantity } from '../../util/quantity.ts';
+import {
+  QuantityError,
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantitySign,
+  subtractQuantities,
+  type Quantity,
+} from '../../util/quantity.ts';
 import { fn, member, overload, type Library } from '../declarations.ts';
 import { BOOL, DOUBLE, INT, STRING, structType } from '../types.ts';
 import { CelDouble, CelError, CelObject, canonicalInt, noSuchOverload, type CelInt, type CelValue } from '../values.ts';
@@ -67,15 +76,38 @@ const subtracting = combining(subtractQuantities);
 export const QUANTITY_LIBRARY: Library = {
   functions: [
     fn('quantity', overload('string_to_quantity', [STRING], QUANTITY, parse)),
-    fn('isQuantity', overload('is_quantity_string', [STRING], BOOL, (text: string) => !(parse(text) instanceof CelError))),
-    fn('sign', overload('quantity_sign', [QUANTITY], INT, ({ quantity }: QuantityValue) => quantitySign(quantity))),
-    fn('isGreaterThan', member('quantity_is_greater_than', [QUANTITY, QUANTITY], BOOL, (a: QuantityValue, b: QuantityValue) => order(a, b) > 0)),
-    fn('isLessThan', member('quantity_is_less_than', [QUANTITY, QUANTITY], BOOL, (a: QuantityValue, b: QuantityValue) => order(a, b) < 0)),
+    fn(
+      'isQuantity',
+      overload('is_quantity_string', [STRING], BOOL, (text: string) => !(parse(text) instanceof CelError)),
+    ),
+    fn(
+      'sign',
+      overload('quantity_sign', [QUANTITY], INT, ({ quantity }: QuantityValue) => quantitySign(quantity)),
+    ),
+    fn(
+      'isGreaterThan',
+      member('quantity_is_greater_than', [QUANTITY, QUANTITY], BOOL, (a: QuantityValue, b: QuantityValue) => order(a, b) > 0),
+    ),
+    fn(
+      'isLessThan',
+      member('quantity_is_less_than', [QUANTITY, QUANTITY], BOOL, (a: QuantityValue, b: QuantityValue) => order(a, b) < 0),
+    ),
     fn('compareTo', member('quantity_compare_to', [QUANTITY, QUANTITY], INT, order)),
     fn('asApproximateFloat', member('quantity_get_float', [QUANTITY], DOUBLE, asFloat)),
     fn('asInteger', member('quantity_get_int', [QUANTITY], INT, asInteger)),
-    fn('isInteger', member('quantity_is_integer', [QUANTITY], BOOL, (value: QuantityValue) => wholeAmount(value) !== undefined)),
-    fn('add', member('quantity_add', [QUANTITY, QUANTITY], QUANTITY, adding.withQuantity), member('quantity_add_int', [QUANTITY, INT], QUANTITY, adding.withInt)),
-    fn('sub', member('quantity_sub', [QUANTITY, QUANTITY], QUANTITY, subtracting.withQuantity), member('quantity_sub_int', [QUANTITY, INT], QUANTITY, subtracting.withInt)),
+    fn(
+      'isInteger',
+      member('quantity_is_integer', [QUANTITY], BOOL, (value: QuantityValue) => wholeAmount(value) !== undefined),
+    ),
+    fn(
+      'add',
+      member('quantity_add', [QUANTITY, QUANTITY], QUANTITY, adding.withQuantity),
+      member('quantity_add_int', [QUANTITY, INT], QUANTITY, adding.withInt),
+    ),
+    fn(
+      'sub',
+      member('quantity_sub', [QUANTITY, QUANTITY], QUANTITY, subtracting.withQuantity),
+      member('quantity_sub_int', [QUANTITY, INT], QUANTITY, subtracting.withInt),
+    ),
   ],
 };

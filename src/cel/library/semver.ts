@@ -91,7 +91,14 @@ function parseVersion(text: string): Version {
 
 /** Without a leading `v` and leading zeros, and with zeros for numbers that are left out. */
 function normalize(text: string): string {
-  const parts = splitParts(text.replace(/^v/, '')).map((part) => (part.length > 1 ? part.replace(/^0+(?=\d)/, '').replace(/^0+(?=\D|$)/, '0').replace(/^(?=\D)/, '0') : part));
+  const parts = splitParts(text.replace(/^v/, '')).map((part) =>
+    part.length > 1
+      ? part
+          .replace(/^0+(?=\d)/, '')
+          .replace(/^0+(?=\D|$)/, '0')
+          .replace(/^(?=\D)/, '0')
+      : part,
+  );
   if (parts.length < 3 && /[+-]/.test(parts.at(-1)!)) throw new VersionError('short version cannot contain PreRelease/Build meta data');
   while (parts.length < 3) parts.push('0');
   return parts.join('.');
@@ -126,14 +133,31 @@ function comparePreReleases(a: bigint | string, b: bigint | string): number {
 }
 
 const part = (name: string, index: 0 | 1 | 2): ReturnType<typeof fn> =>
-  fn(name, member(`semver_${name}`, [SEMVER], INT, ({ version }: SemverValue) => canonicalInt(BigInt.asIntN(64, version.numbers[index]))));
+  fn(
+    name,
+    member(`semver_${name}`, [SEMVER], INT, ({ version }: SemverValue) => canonicalInt(BigInt.asIntN(64, version.numbers[index]))),
+  );
 
 export const SEMVER_LIBRARY: Library = {
   functions: [
-    fn('semver', overload('string_to_semver', [STRING], SEMVER, (text: string) => parse(text)), overload('string_bool_to_semver', [STRING, BOOL], SEMVER, parse)),
-    fn('isSemver', overload('is_semver_string', [STRING], BOOL, (text: string) => isVersion(text)), overload('is_semver_string_bool', [STRING, BOOL], BOOL, isVersion)),
-    fn('isGreaterThan', member('semver_is_greater_than', [SEMVER, SEMVER], BOOL, (a: SemverValue, b: SemverValue) => compareVersions(a, b) > 0)),
-    fn('isLessThan', member('semver_is_less_than', [SEMVER, SEMVER], BOOL, (a: SemverValue, b: SemverValue) => compareVersions(a, b) < 0)),
+    fn(
+      'semver',
+      overload('string_to_semver', [STRING], SEMVER, (text: string) => parse(text)),
+      overload('string_bool_to_semver', [STRING, BOOL], SEMVER, parse),
+    ),
+    fn(
+      'isSemver',
+      overload('is_semver_string', [STRING], BOOL, (text: string) => isVersion(text)),
+      overload('is_semver_string_bool', [STRING, BOOL], BOOL, isVersion),
+    ),
+    fn(
+      'isGreaterThan',
+      member('semver_is_greater_than', [SEMVER, SEMVER], BOOL, (a: SemverValue, b: SemverValue) => compareVersions(a, b) > 0),
+    ),
+    fn(
+      'isLessThan',
+      member('semver_is_less_than', [SEMVER, SEMVER], BOOL, (a: SemverValue, b: SemverValue) => compareVersions(a, b) < 0),
+    ),
     fn('compareTo', member('semver_compare_to', [SEMVER, SEMVER], INT, compareVersions)),
     part('major', 0),
     part('minor', 1),

@@ -19,7 +19,10 @@ function intersects(a: CelList, b: CelList): boolean {
 export const SETS_LIBRARY: Library = {
   functions: [
     fn('sets.contains', overload('list_sets_contains_list', [LIST, LIST], BOOL, containsAll)),
-    fn('sets.equivalent', overload('list_sets_equivalent_list', [LIST, LIST], BOOL, (a: CelList, b: CelList) => containsAll(a, b) && containsAll(b, a))),
+    fn(
+      'sets.equivalent',
+      overload('list_sets_equivalent_list', [LIST, LIST], BOOL, (a: CelList, b: CelList) => containsAll(a, b) && containsAll(b, a)),
+    ),
     fn('sets.intersects', overload('list_sets_intersects_list', [LIST, LIST], BOOL, intersects)),
   ],
 };

@@ -4,8 +4,10 @@ import { convert } from '../convert.ts';
 import { fn, member, overload, type FunctionDeclaration, type Library, type Overload } from '../declarations.ts';
 import * as operators from '../operators.ts';
 import { wallClock, type WallClock } from '../time.ts';
-import { BOOL, BYTES, CelType, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, TYPE, UINT, listType, mapType, paramType, typeType } from '../types.ts';
-import { CelDuration, CelError, CelList, CelMap, CelTimestamp, canonicalInt, codePointCount, noSuchOverload, type CelValue } from '../values.ts';
+import type { CelType } from '../types.ts';
+import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, TYPE, UINT, listType, mapType, paramType, typeType } from '../types.ts';
+import type { CelDuration, CelTimestamp } from '../values.ts';
+import { CelError, CelList, CelMap, canonicalInt, codePointCount, noSuchOverload, type CelValue } from '../values.ts';
 import { ARITHMETIC } from './arithmetic.ts';
 
 /** The functions that every environment has (cel-go common/stdlib/standard.go). */
@@ -78,11 +80,33 @@ const WORDS = new Map<CelType, string>([
 const CONVERSIONS: readonly FunctionDeclaration[] = [
   { name: 'type', overloads: [overload('type', [A], typeType(A))], call: (value) => convert(value, TYPE) },
   { name: 'dyn', overloads: [overload('to_dyn', [A], DYN)], call: (value) => value },
-  conversion(BOOL, 'bool', [['bool', BOOL], ['string', STRING]]),
-  conversion(BYTES, 'bytes', [['bytes', BYTES], ['string', STRING]]),
-  conversion(DOUBLE, 'double', [['double', DOUBLE], ['int64', INT], ['string', STRING], ['uint64', UINT]]),
-  conversion(DURATION, 'duration', [['duration', DURATION], ['int64', INT], ['string', STRING]]),
-  conversion(INT, 'int', [['int64', INT], ['double', DOUBLE], ['duration', DURATION], ['string', STRING], ['timestamp', TIMESTAMP], ['uint64', UINT]]),
+  conversion(BOOL, 'bool', [
+    ['bool', BOOL],
+    ['string', STRING],
+  ]),
+  conversion(BYTES, 'bytes', [
+    ['bytes', BYTES],
+    ['string', STRING],
+  ]),
+  conversion(DOUBLE, 'double', [
+    ['double', DOUBLE],
+    ['int64', INT],
+    ['string', STRING],
+    ['uint64', UINT],
+  ]),
+  conversion(DURATION, 'duration', [
+    ['duration', DURATION],
+    ['int64', INT],
+    ['string', STRING],
+  ]),
+  conversion(INT, 'int', [
+    ['int64', INT],
+    ['double', DOUBLE],
+    ['duration', DURATION],
+    ['string', STRING],
+    ['timestamp', TIMESTAMP],
+    ['uint64', UINT],
+  ]),
   conversion(STRING, 'string', [
     ['string', STRING],
     ['bool', BOOL],
@@ -93,8 +117,17 @@ const CONVERSIONS: readonly FunctionDeclaration[] = [
     ['timestamp', TIMESTAMP],
     ['uint64', UINT],
   ]),
-  conversion(TIMESTAMP, 'timestamp', [['timestamp', TIMESTAMP], ['int64', INT], ['string', STRING]]),
-  conversion(UINT, 'uint', [['uint64', UINT], ['double', DOUBLE], ['int64', INT], ['string', STRING]]),
+  conversion(TIMESTAMP, 'timestamp', [
+    ['timestamp', TIMESTAMP],
+    ['int64', INT],
+    ['string', STRING],
+  ]),
+  conversion(UINT, 'uint', [
+    ['uint64', UINT],
+    ['double', DOUBLE],
+    ['int64', INT],
+    ['string', STRING],
+  ]),
 ];
 
 function matches(text: CelValue, pattern: CelValue): CelValue {
@@ -113,9 +146,18 @@ export function constantPattern(constants: readonly (CelValue | undefined)[], pl
 }
 
 const TEXTS: readonly FunctionDeclaration[] = [
-  fn('contains', member('contains_string', [STRING, STRING], BOOL, (text: string, part: string) => text.includes(part))),
-  fn('endsWith', member('ends_with_string', [STRING, STRING], BOOL, (text: string, end: string) => text.endsWith(end))),
-  fn('startsWith', member('starts_with_string', [STRING, STRING], BOOL, (text: string, start: string) => text.startsWith(start))),
+  fn(
+    'contains',
+    member('contains_string', [STRING, STRING], BOOL, (text: string, part: string) => text.includes(part)),
+  ),
+  fn(
+    'endsWith',
+    member('ends_with_string', [STRING, STRING], BOOL, (text: string, end: string) => text.endsWith(end)),
+  ),
+  fn(
+    'startsWith',
+    member('starts_with_string', [STRING, STRING], BOOL, (text: string, start: string) => text.startsWith(start)),
+  ),
   {
     name: 'matches',
     overloads: [overload('matches', [STRING, STRING], BOOL), member('matches_string', [STRING, STRING], BOOL)],

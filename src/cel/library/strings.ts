@@ -1,7 +1,8 @@
 import { show } from '../convert.ts';
 import { fn, member, overload, type FunctionDeclaration, type Library } from '../declarations.ts';
 import { DYN, INT, STRING, listType } from '../types.ts';
-import { ArrayList, CelError, CelList, codePointCount, type CelInt, type CelValue } from '../values.ts';
+import type { CelList } from '../values.ts';
+import { ArrayList, CelError, codePointCount, type CelInt, type CelValue } from '../values.ts';
 import { checkFormatCall } from './format-check.ts';
 import { formatText, type FormatStyle } from './format-text.ts';
 
@@ -118,7 +119,10 @@ const quote = (text: string): string => `"${text.replaceAll(/[\u0007-\r\\"]/g, (
 /** The versions of the library differ in how `format` writes numbers and what is inside of lists and maps. */
 export function stringsLibrary(style: FormatStyle): Library {
   const format: FunctionDeclaration = {
-    ...fn('format', member('string_format', [STRING, listType(DYN)], STRING, (template: string, args: CelList) => formatText(template, args, style))),
+    ...fn(
+      'format',
+      member('string_format', [STRING, listType(DYN)], STRING, (template: string, args: CelList) => formatText(template, args, style)),
+    ),
     validate: (call, checked) => checkFormatCall(call, checked, style),
   };
   return { functions: [...FUNCTIONS, format] };
@@ -126,11 +130,7 @@ export function stringsLibrary(style: FormatStyle): Library {
 
 const FUNCTIONS: readonly FunctionDeclaration[] = [
   fn('charAt', member('string_char_at_int', [STRING, INT], STRING, charAt)),
-  fn(
-    'indexOf',
-    member('string_index_of_string', [STRING, STRING], INT, indexOf),
-    member('string_index_of_string_int', [STRING, STRING, INT], INT, indexOf),
-  ),
+  fn('indexOf', member('string_index_of_string', [STRING, STRING], INT, indexOf), member('string_index_of_string_int', [STRING, STRING, INT], INT, indexOf)),
   fn(
     'lastIndexOf',
     member('string_last_index_of_string', [STRING, STRING], INT, lastIndexOf),
@@ -152,5 +152,10 @@ const FUNCTIONS: readonly FunctionDeclaration[] = [
 
 /** Later than what Kubernetes has. */
 export const REVERSE_LIBRARY: Library = {
-  functions: [fn('reverse', member('string_reverse', [STRING], STRING, (text: string) => Array.from(text).toReversed().join('')))],
+  functions: [
+    fn(
+      'reverse',
+      member('string_reverse', [STRING], STRING, (text: string) => Array.from(text).toReversed().join('')),
+    ),
+  ],
 };

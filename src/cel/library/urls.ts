@@ -39,7 +39,10 @@ class UrlValue extends CelObject {
   }
 
   #rawPath(): string {
-    const body = this.#text.replace(/#.*$/s, '').replace(/\?.*$/s, '').replace(/^[a-zA-Z][a-zA-Z0-9+.-]*:/, '');
+    const body = this.#text
+      .replace(/#.*$/s, '')
+      .replace(/\?.*$/s, '')
+      .replace(/^[a-zA-Z][a-zA-Z0-9+.-]*:/, '');
     if (!body.startsWith('/')) return '';
     return body.startsWith('//') ? body.replace(/^\/\/[^/]*/, '') : body;
   }
@@ -86,12 +89,18 @@ const accessor = (name: string, id: string, read: (value: UrlValue) => string): 
 export const URLS_LIBRARY: Library = {
   functions: [
     fn('url', overload('string_to_url', [STRING], URL_TYPE, parse)),
-    fn('isURL', overload('is_url_string', [STRING], BOOL, (text: string) => !('error' in parseGoRequestUri(text)))),
+    fn(
+      'isURL',
+      overload('is_url_string', [STRING], BOOL, (text: string) => !('error' in parseGoRequestUri(text))),
+    ),
     accessor('getScheme', 'url_get_scheme', ({ url }) => url.scheme),
     accessor('getHost', 'url_get_host', ({ url }) => url.host),
     accessor('getHostname', 'url_get_hostname', ({ url }) => hostname(url.host)),
     accessor('getPort', 'url_get_port', ({ url }) => port(url.host)),
     accessor('getEscapedPath', 'url_get_escaped_path', (value) => value.escapedPath()),
-    fn('getQuery', member('url_get_query', [URL_TYPE], mapType(STRING, listType(STRING)), ({ url }: UrlValue) => parseQuery(url.query))),
+    fn(
+      'getQuery',
+      member('url_get_query', [URL_TYPE], mapType(STRING, listType(STRING)), ({ url }: UrlValue) => parseQuery(url.query)),
+    ),
   ],
 };

@@ -46,6 +46,8 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
     else request.onFinish(endLater);
     return pending;
   };
+  /** What is thrown is its promise's. */
+  const executeLater = async (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> => execute(next, request, admission);
   const refuse = (request: IncomingRequest, admission: Admission): void => {
     metrics.recordDropped(request);
     metrics.recordTermination(request, 429);
@@ -53,14 +55,8 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
     writeTextError(request, 429, 'Too many requests, please try again later.');
   };
   const wait = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> =>
-    new Promise((resolve, reject) => {
-      admission.onDecision = (isExecuting) => {
-        try {
-          resolve(isExecuting ? execute(next, request, admission) : refuse(request, admission));
-        } catch (error) {
-          reject(error as Error);
-        }
-      };
+    new Promise((resolve) => {
+      admission.onDecision = (isExecuting) => resolve(isExecuting ? executeLater(next, request, admission) : refuse(request, admission));
       request.exchange.onClose(() => admission.cancel());
     });
 

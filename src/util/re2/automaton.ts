@@ -90,7 +90,14 @@ export class Automaton {
     if (!this.#program.isAnchored) next.add(this.#program.start);
     // Only assertions ask what was read before; without them states differ by their steps alone.
     const previous = this.#program.hasAssertions && code !== undefined ? this.#boundaries[charClass]! : this.#program.hasAssertions ? undefined : -1;
-    const target = isMatched ? MATCHED : next.size === 0 || code === undefined ? FAILED : this.#stateOf(Array.from(next).toSorted((a, b) => a - b), previous);
+    const target = isMatched
+      ? MATCHED
+      : next.size === 0 || code === undefined
+        ? FAILED
+        : this.#stateOf(
+            Array.from(next).toSorted((a, b) => a - b),
+            previous,
+          );
     state.transitions[charClass] = target;
     return target;
   }

@@ -15,7 +15,8 @@ export function charSet(ranges: readonly (readonly [low: number, high: number])[
   return merged;
 }
 
-export const rangesOf = (set: CharSet): [low: number, high: number][] => Array.from({ length: set.length / 2 }, (_, index) => [set[2 * index]!, set[2 * index + 1]!]);
+export const rangesOf = (set: CharSet): [low: number, high: number][] =>
+  Array.from({ length: set.length / 2 }, (_, index) => [set[2 * index]!, set[2 * index + 1]!]);
 
 export function negate(set: CharSet): CharSet {
   const gaps: number[] = [];
@@ -89,7 +90,13 @@ const CHUNK = 0x1_0000;
 /** Runs of code points that match, found in texts of all code points there are but surrogates, which stand for themselves only in pairs. */
 function* runsOf(expression: RegExp): Generator<[number, number]> {
   for (let start = 0; start <= MAX_CODE_POINT; start += CHUNK) {
-    const parts = start === 0 ? [[0, 0xd7ff], [0xe000, 0xffff]] : [[start, start + CHUNK - 1]];
+    const parts =
+      start === 0
+        ? [
+            [0, 0xd7ff],
+            [0xe000, 0xffff],
+          ]
+        : [[start, start + CHUNK - 1]];
     for (const [low, high] of parts) {
       const text = chunksOf(low!, high!).join('');
       const unitsEach = low! > 0xffff ? 2 : 1;
@@ -137,7 +144,8 @@ function foldKey(char: string): string {
 /** The set with all other cases of its characters. */
 export function foldCase(set: CharSet): CharSet {
   const added: [number, number][] = [];
-  for (const [low, high] of rangesOf(set)) for (let code = low; code <= Math.min(high, LAST_CASED); code++) for (const other of casesOf(code)) added.push([other, other]);
+  for (const [low, high] of rangesOf(set))
+    for (let code = low; code <= Math.min(high, LAST_CASED); code++) for (const other of casesOf(code)) added.push([other, other]);
   return charSet([...rangesOf(set), ...added]);
 }
 

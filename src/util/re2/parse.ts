@@ -1,4 +1,17 @@
-import { ANY, ANY_BUT_NEWLINE, BLANKS, DIGITS, POSIX_CLASSES, WORD_CHARS, charSet, foldCase, negate, rangesOf, unicodeClass, type CharSet } from './char-set.ts';
+import {
+  ANY,
+  ANY_BUT_NEWLINE,
+  BLANKS,
+  DIGITS,
+  POSIX_CLASSES,
+  WORD_CHARS,
+  charSet,
+  foldCase,
+  negate,
+  rangesOf,
+  unicodeClass,
+  type CharSet,
+} from './char-set.ts';
 
 /** What must hold between two characters. */
 export type Assertion = 'beginText' | 'endText' | 'beginLine' | 'endLine' | 'wordBoundary' | 'noWordBoundary';

@@ -54,9 +54,7 @@ class Compiler {
       case 'concat':
         return node.nodes.reduceRight((after, part) => this.compile(part, after), next);
       case 'alternate':
-        return node.nodes
-          .map((alternative) => this.compile(alternative, next))
-          .reduceRight((other, start) => this.add({ op: 'split', next: start, other }));
+        return node.nodes.map((alternative) => this.compile(alternative, next)).reduceRight((other, start) => this.add({ op: 'split', next: start, other }));
       case 'repeat':
         return this.#repeat(node, next);
     }

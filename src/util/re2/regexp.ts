@@ -34,8 +34,9 @@ export class Regexp {
   findAll(text: string, limit: number): string[] {
     const found: string[] = [];
     const budget: StepBudget = { left: MAX_SEARCH_STEPS };
+    const mostMatches = limit < 0 ? Infinity : limit;
     let previousEnd = -1;
-    for (let position = 0; position <= text.length && (limit < 0 || found.length < limit); ) {
+    for (let position = 0; position <= text.length && found.length < mostMatches;) {
       const match = search(this.#program, text, position, budget);
       if (match === undefined) return found;
       // An empty match right behind another one does not count.

@@ -47,7 +47,7 @@ export function search(program: Program, text: string, from: number, budget: Ste
   let next = new Threads(steps.length);
   let match: Match | undefined;
   let previous = from === 0 ? undefined : codePointBefore(text, from);
-  for (let index = from; ; ) {
+  for (let index = from; ;) {
     const code = index < text.length ? text.codePointAt(index)! : undefined;
     const surroundings = { previous, next: code };
     if (match === undefined && (!program.isAnchored || index === 0)) enter(program, current, program.start, index, surroundings);
