@@ -10,7 +10,7 @@ import { type ServerProcess, startServer } from './support/server.ts';
 const SEATS_FLAGS = ['--max-requests-inflight=40', '--max-mutating-requests-inflight=20'];
 const GET = '/api/v1/namespaces/default';
 const GETS = 300;
-const ROUNDS = 6;
+const ROUNDS = 4;
 
 const floods = new Set<ChildProcess>();
 afterAll(() => {
@@ -41,17 +41,18 @@ async function flood(server: ServerProcess, user: string, path: string, connecti
   };
 }
 
-/** One get after the other, and how long they took. */
-async function measureGets(client: ApiClient): Promise<{ medianMs: number; p99Ms: number }> {
+/** One get after the other, and how long each took. */
+async function measureGets(client: ApiClient): Promise<number[]> {
   const durationsMs: number[] = [];
   for (let i = 0; i < GETS; i++) {
     const startMs = performance.now();
     await client.expect(200, { path: GET });
     durationsMs.push(performance.now() - startMs);
   }
-  const sorted = durationsMs.toSorted((a, b) => a - b);
-  return { medianMs: sorted[GETS / 2]!, p99Ms: sorted[Math.ceil(GETS * 0.99) - 1]! };
+  return durationsMs;
 }
+
+const median = (numbers: readonly number[]): number => numbers.toSorted((x, y) => x - y)[numbers.length >> 1]!;
 
 const grantAll = (admin: ApiClient): Promise<unknown> =>
   admin.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
@@ -62,26 +63,31 @@ const grantAll = (admin: ApiClient): Promise<unknown> =>
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'devs' }],
   });
 
-test('while one user asks for ten times what there is, another’s gets stay within three times of their idle p99', async () => {
+/*
+ * The median is held to, not p99: with the flood, the server and whoever else on a few processors, the slowest of a hundred tells how long the server
+ * waited for a processor, and differs more from run to run than with and without fairness.
+ */
+test('while one user asks for ten times what there is, the median of another’s gets stays within three times of its idle one', async () => {
   const server = await startServer({ flags: SEATS_FLAGS });
   const admin = server.client('admin');
   const bob = server.client('bob');
   await grantAll(admin);
   await measureGets(bob);
-  const ratios: number[] = [];
-  // The machine has other work: a round that it spoils is measured again, at most a few times.
-  while (ratios.length < ROUNDS && !ratios.some((ratio) => ratio <= 3)) {
-    const idle = await measureGets(bob);
+  const idleMs: number[] = [];
+  const busyMs: number[] = [];
+  const floodedMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    idleMs.push(...(await measureGets(bob)));
     const stop = await flood(server, 'alice', GET, 60);
-    const busy = await measureGets(bob);
-    ratios.push(busy.p99Ms / idle.p99Ms);
+    busyMs.push(...(await measureGets(bob)));
     const { answers, unanswered, medianMs } = await stop();
-    // Whoever has sixty under way waits for them; whoever has one does not.
-    expect(busy.medianMs).toBeLessThan(medianMs / 2);
+    floodedMs.push(medianMs);
     expect(unanswered).toBe(0);
     expect(Object.keys(answers).filter((status) => status !== '200' && status !== '429')).toEqual([]);
   }
-  expect(Math.min(...ratios)).toBeLessThanOrEqual(3);
+  expect(median(busyMs) / median(idleMs)).toBeLessThanOrEqual(3);
+  // Whoever has sixty under way waits for them; whoever has one does not.
+  expect(median(busyMs)).toBeLessThan(median(floodedMs) / 2);
   admin.close();
   bob.close();
   await server.stop();

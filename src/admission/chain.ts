@@ -25,7 +25,9 @@ export class AdmissionChain implements Admission {
   }
 
   mutate(attributes: AdmissionAttributes): Promise<void> | void {
-    return run(this.#pluginsFor('mutate', attributes), 'mutate', attributes, 0);
+    const plugins = this.#pluginsFor('mutate', attributes);
+    const waiting = run(plugins, 'mutate', attributes, 0);
+    return waiting ? waiting.then(() => runAgain(plugins, attributes)) : runAgain(plugins, attributes);
   }
   validate(attributes: AdmissionAttributes): Promise<void> | void {
     return run(this.#pluginsFor('validate', attributes), 'validate', attributes, 0);
@@ -50,6 +52,13 @@ function routeOf(plugins: readonly AdmissionPlugin[]): Route {
   const targets = new Set(plugins.flatMap((plugin) => plugin.targets ?? []));
   const lookingAt = (target: string): AdmissionPlugin[] => plugins.filter((plugin) => plugin.targets?.includes(target) ?? true);
   return { byTarget: new Map([...targets].map((target) => [target, lookingAt(target)])), others: plugins.filter((plugin) => !plugin.targets) };
+}
+
+/** A second round of mutations, where one of them has asked for it (apiserver/pkg/admission/reinvocation.go). */
+function runAgain(plugins: readonly AdmissionPlugin[], attributes: AdmissionAttributes): Promise<void> | void {
+  if (attributes.reinvocation !== 'requested') return;
+  attributes.reinvocation = 'running';
+  return run(plugins, 'mutate', attributes, 0);
 }
 
 /** Synchronous for as long as the plug-ins are: most writes meet none that waits. */

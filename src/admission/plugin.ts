@@ -27,8 +27,12 @@ export interface PluginOptions {
   notReadyTolerationSeconds: number;
   /** --default-unreachable-toleration-seconds */
   unreachableTolerationSeconds: number;
+  /** --enable-aggregator-routing: services are called at their endpoints; at their cluster IPs otherwise. */
+  routesToEndpoints: boolean;
 }
 
 export const CREATE: ReadonlySet<AdmissionOperation> = new Set(['CREATE'] as const);
 export const UPDATE: ReadonlySet<AdmissionOperation> = new Set(['UPDATE'] as const);
 export const CREATE_OR_UPDATE: ReadonlySet<AdmissionOperation> = new Set(['CREATE', 'UPDATE'] as const);
+export const CREATE_UPDATE_OR_DELETE: ReadonlySet<AdmissionOperation> = new Set(['CREATE', 'UPDATE', 'DELETE'] as const);
+export const EVERY_OPERATION: ReadonlySet<AdmissionOperation> = new Set(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const);

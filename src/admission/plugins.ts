@@ -1,22 +1,36 @@
+import { alwaysAdmit } from './always-admit.ts';
+import { alwaysDeny } from './always-deny.ts';
+import { alwaysPullImages } from './always-pull-images.ts';
 import { certificateApproval } from './certificate-approval.ts';
 import { certificateSigning } from './certificate-signing.ts';
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts';
+import { clusterTrustBundleAttest } from './cluster-trust-bundle-attest.ts';
 import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { denyServiceExternalIps } from './deny-service-external-ips.ts';
+import { extendedResourceToleration } from './extended-resource-toleration.ts';
+import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts';
 import { limitRanger } from './limit-ranger/limit-ranger.ts';
+import { namespaceAutoProvision } from './namespace-auto-provision.ts';
+import { namespaceExists } from './namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeDeclaredFeatureValidator } from './node-declared-feature-validator.ts';
+import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
 import type { AdmissionPlugin, PluginEnvironment } from './plugin.ts';
-import { podSecurity } from './pod-security/pod-security.ts';
 import { podResizeValidator } from './pod-resize-validator.ts';
+import { podSecurity } from './pod-security/pod-security.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
+import { validatingAdmissionPolicy } from './policies/validating-admission-policy.ts';
 import { priority } from './priority.ts';
+import { resourceQuota } from './resource-quota/resource-quota.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { serviceAccount } from './service-account/service-account.ts';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts';
+import { mutatingAdmissionWebhook } from './webhooks/mutating.ts';
+import { validatingAdmissionWebhook } from './webhooks/validating.ts';
 
 type PluginFactory = (environment: PluginEnvironment) => AdmissionPlugin;
 
@@ -40,6 +54,20 @@ const factories: ReadonlyMap<string, PluginFactory> = new Map<string, PluginFact
   ['PodTopologyLabels', podTopologyLabels],
   ['NodeDeclaredFeatureValidator', nodeDeclaredFeatureValidator],
   ['PodResizeValidator', podResizeValidator],
+  ['MutatingAdmissionWebhook', mutatingAdmissionWebhook],
+  ['ValidatingAdmissionWebhook', validatingAdmissionWebhook],
+  ['AlwaysAdmit', () => alwaysAdmit],
+  ['NamespaceAutoProvision', namespaceAutoProvision],
+  ['NamespaceExists', namespaceExists],
+  ['LimitPodHardAntiAffinityTopology', () => limitPodHardAntiAffinityTopology],
+  ['AlwaysPullImages', () => alwaysPullImages],
+  ['ExtendedResourceToleration', () => extendedResourceToleration],
+  ['OwnerReferencesPermissionEnforcement', ownerReferencesPermissionEnforcement],
+  ['ClusterTrustBundleAttest', clusterTrustBundleAttest],
+  ['DenyServiceExternalIPs', () => denyServiceExternalIps],
+  ['AlwaysDeny', () => alwaysDeny],
+  ['ResourceQuota', (environment) => resourceQuota(environment)],
+  ['ValidatingAdmissionPolicy', validatingAdmissionPolicy],
 ]);
 
 export const existingPlugins: readonly string[] = [...factories.keys()];

@@ -14,7 +14,7 @@ export function mergeTolerations(first: readonly Toleration[], second: readonly 
 }
 
 /** Whether `wide` tolerates all that `narrow` does. */
-function covers(wide: Toleration, narrow: Toleration): boolean {
+export function covers(wide: Toleration, narrow: Toleration): boolean {
   if (equalJson(wide, narrow)) return true;
   const hasAnyKey = !wide.key && wide.operator === 'Exists';
   if ((wide.key ?? '') !== (narrow.key ?? '') && !hasAnyKey) return false;

@@ -17,7 +17,11 @@ export interface CustomApiServicesOptions {
 }
 
 /** Keeps one APIService for each group-version of custom resources, and none for those that are gone (kube-apiserver's crdregistration controller). */
-export async function keepCustomApiServices(apiServices: ResourceClient<ApiService>, custom: CustomVersions, { signal, report, now }: CustomApiServicesOptions): Promise<void> {
+export async function keepCustomApiServices(
+  apiServices: ResourceClient<ApiService>,
+  custom: CustomVersions,
+  { signal, report, now }: CustomApiServicesOptions,
+): Promise<void> {
   await apiServices.informer.synced;
   let isDue = false;
   let running: Promise<void> | undefined;

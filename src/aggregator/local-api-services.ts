@@ -74,6 +74,12 @@ async function createOrGet(apiServices: ResourceClient<ApiService>, wanted: ApiS
 async function markAvailable(apiServices: ResourceClient<ApiService>, { metadata, spec, status }: ApiService, now: () => Date): Promise<void> {
   const current = status?.conditions?.find(({ type }) => type === 'Available');
   if (spec.service || (current?.status === 'True' && current.reason === 'Local')) return;
-  const condition = { type: 'Available', status: 'True', lastTransitionTime: timeOf(now()), reason: 'Local', message: 'Local APIServices are always available' };
+  const condition = {
+    type: 'Available',
+    status: 'True',
+    lastTransitionTime: timeOf(now()),
+    reason: 'Local',
+    message: 'Local APIServices are always available',
+  };
   await apiServices.update('', metadata.name!, (service) => void (service.status = { conditions: [condition] }), 'status');
 }

@@ -25,7 +25,10 @@ export interface AggregatorOptions {
  * The head of the chain. It knows which group-version is served where: here so far only by the servers behind it, to which everything else is handed on
  * (servers elsewhere, behind APIServices with a `service`, come with their own issue: a request for theirs is not found until then).
  */
-export function createAggregator({ environment, ownVersion, localVersions, customVersions, client, report, now }: AggregatorOptions, delegate: Handler): GenericServer {
+export function createAggregator(
+  { environment, ownVersion, localVersions, customVersions, client, report, now }: AggregatorOptions,
+  delegate: Handler,
+): GenericServer {
   const server = new GenericServer('aggregator', environment, delegate);
   server.install(ownVersion);
   let isRegistered = false;

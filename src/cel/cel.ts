@@ -36,6 +36,8 @@ export interface Program {
   readonly text: string;
   /** What it evaluates to, as far as that is known. */
   readonly resultType: CelType;
+  /** The declared variables that it names. */
+  readonly variables: ReadonlySet<string>;
   /** The checked expression, for those who look into it. */
   readonly checked: CheckedExpr;
   /** Never throws for what an expression or its data can do. */
@@ -57,6 +59,7 @@ export function compile(text: string, environment: Environment): Program {
   return {
     text,
     checked,
+    variables: new Set(Array.from(checked.references.values()).flatMap((reference) => (reference.kind === 'variable' ? [reference.name] : []))),
     resultType: checked.types.get(checked.expr)!,
     evaluate: (activation, options) => run(evaluate, localCount, activation, options),
     estimateCost: (sizes) => estimateCost(checked, sizes),

@@ -14,15 +14,24 @@ export const OPTIONAL_SELECT = '_?._';
 /** True for everything but false: how `all` and `exists` go on over errors. */
 export const NOT_STRICTLY_FALSE = '@not_strictly_false';
 
-/** Binary operators by how they are written. */
-export const RELATIONS: Readonly<Record<string, string>> = {
-  "'<'": '_<_',
-  "'<='": '_<=_',
-  "'>='": '_>=_',
-  "'>'": '_>_',
-  "'=='": EQUALS,
-  "'!='": NOT_EQUALS,
-  "'in'": IN,
-};
-export const SUMS: Readonly<Record<string, string>> = { "'+'": ADD, "'-'": '_-_' };
-export const PRODUCTS: Readonly<Record<string, string>> = { "'*'": '_*_', "'/'": '_/_', "'%'": '_%_' };
+/** A binary operator that is neither `&&` nor `||`; those that bind closer have higher levels. */
+export interface BinaryOperator {
+  readonly name: string;
+  readonly level: 1 | 2 | 3;
+}
+
+/** By how they are written. */
+export const BINARY: ReadonlyMap<string, BinaryOperator> = new Map([
+  ["'<'", { name: '_<_', level: 1 }],
+  ["'<='", { name: '_<=_', level: 1 }],
+  ["'>='", { name: '_>=_', level: 1 }],
+  ["'>'", { name: '_>_', level: 1 }],
+  ["'=='", { name: EQUALS, level: 1 }],
+  ["'!='", { name: NOT_EQUALS, level: 1 }],
+  ["'in'", { name: IN, level: 1 }],
+  ["'+'", { name: ADD, level: 2 }],
+  ["'-'", { name: '_-_', level: 2 }],
+  ["'*'", { name: '_*_', level: 3 }],
+  ["'/'", { name: '_/_', level: 3 }],
+  ["'%'", { name: '_%_', level: 3 }],
+]);

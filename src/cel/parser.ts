@@ -42,6 +42,10 @@ class TooDeep extends Error {}
 /** Rules of the grammar whose nesting is limited. */
 type Rule = 'expr' | 'relation' | 'calc';
 
+/**
+ * A parser by recursive descent. Few functions call each other for each level of nesting, since the text may nest as deep as MAX_DEPTH and the
+ * stack is not the parser's alone.
+ */
 class Parser {
   readonly #tokens: TokenStream;
   readonly #options: ParseOptions;
@@ -57,20 +61,15 @@ class Parser {
   }
 
   parse(): Expr {
+    const { depth } = this.#tokens;
     try {
       const expr = this.#expr();
-      this.#tokens.recovering([], () => this.#tokens.expect('<EOF>'));
+      this.#tokens.expect('<EOF>');
       return expr;
     } catch (error) {
-      if (!(error instanceof TooDeep)) throw error;
-      return this.#report(NOWHERE, error.message);
+      if (error instanceof TooDeep) return this.#report(NOWHERE, error.message);
+      return this.#gap(error, depth);
     }
-  }
-
-  /** What a rule reads, or a gap where the text is wrong. */
-  #recovering(followers: readonly TokenType[], read: () => Expr): Expr {
-    const { offset } = this.#tokens.current;
-    return this.#tokens.recovering(followers, read) ?? { kind: 'unspecified', offset };
   }
 
   #report(offset: number, message: string): Unspecified {
@@ -78,13 +77,14 @@ class Parser {
     return { kind: 'unspecified', offset };
   }
 
-  #nested<R>(rule: Rule, read: () => R): R {
+  /** Stands for what could not be read; the parse goes on behind it. */
+  #gap(error: unknown, depth: number, ...followers: TokenType[]): Unspecified {
+    this.#tokens.recover(error, depth, ...followers);
+    return { kind: 'unspecified', offset: this.#tokens.current.offset };
+  }
+
+  #enter(rule: Rule): void {
     if (++this.#depths[rule] > MAX_DEPTH) throw new TooDeep(`expression recursion limit exceeded: ${MAX_DEPTH}`);
-    try {
-      return read();
-    } finally {
-      this.#depths[rule]--;
-    }
   }
 
   #raise(...heights: number[]): void {
@@ -93,15 +93,27 @@ class Parser {
   }
 
   #expr(): Expr {
-    return this.#recovering([], () => this.#nested('expr', () => this.#conditional()));
+    const { depth } = this.#tokens;
+    const { expr, relation, calc } = this.#depths;
+    this.#enter('expr');
+    this.#enter('relation');
+    this.#enter('calc');
+    try {
+      const condition = this.#disjunction();
+      return this.#tokens.is("'?'") ? this.#conditional(condition) : condition;
+    } catch (error) {
+      return this.#gap(error, depth);
+    } finally {
+      Object.assign(this.#depths, { expr, relation, calc });
+    }
   }
 
-  #conditional(): Expr {
-    const condition = this.#disjunction();
-    const mark = this.#tokens.takeIf("'?'");
-    if (mark === undefined) return condition;
+  #conditional(condition: Expr): Expr {
     const conditionHeight = this.#height;
-    const whenTrue = this.#tokens.within(["':'"], () => this.#disjunction());
+    const mark = this.#tokens.take();
+    this.#tokens.open("':'");
+    const whenTrue = this.#disjunction();
+    this.#tokens.close();
     const trueHeight = this.#height;
     this.#tokens.expect("':'");
     const whenFalse = this.#expr();
@@ -110,54 +122,59 @@ class Parser {
   }
 
   #disjunction(): Expr {
-    return this.#logical("'||'", operators.LOGICAL_OR, () => this.#logical("'&&'", operators.LOGICAL_AND, () => this.#relation()));
-  }
-
-  #logical(type: TokenType, name: string, readTerm: () => Expr): Expr {
-    const terms = [readTerm()];
+    const terms = [this.#conjunction()];
     const offsets: number[] = [];
     let height = this.#height;
-    for (let operator = this.#tokens.takeIf(type); operator !== undefined; operator = this.#tokens.takeIf(type)) {
-      offsets.push(operator.offset);
-      terms.push(readTerm());
+    while (this.#tokens.is("'||'")) {
+      offsets.push(this.#tokens.take().offset);
+      terms.push(this.#conjunction());
       height = Math.max(height, this.#height);
     }
     this.#height = height;
-    return terms.length === 1 ? terms[0]! : balanced(name, terms, offsets, 0, offsets.length - 1);
+    return balanced(operators.LOGICAL_OR, terms, offsets);
   }
 
-  #relation(): Expr {
-    return this.#nested('relation', () => this.#leftAssociative(operators.RELATIONS, () => this.#sum(), 'relation'));
-  }
-
-  #sum(): Expr {
-    return this.#nested('calc', () => this.#leftAssociative(operators.SUMS, () => this.#product(), 'calc'));
-  }
-
-  #product(): Expr {
-    return this.#leftAssociative(operators.PRODUCTS, () => this.#unary(), 'calc');
-  }
-
-  #leftAssociative(names: Readonly<Record<string, string>>, readOperand: () => Expr, rule: Rule): Expr {
-    let left = readOperand();
+  #conjunction(): Expr {
+    const terms = [this.#binary(1)];
+    const offsets: number[] = [];
     let height = this.#height;
-    while (Object.hasOwn(names, this.#tokens.current.type)) {
-      const operator = this.#tokens.take();
-      const right = this.#nested(rule, readOperand);
+    while (this.#tokens.is("'&&'")) {
+      offsets.push(this.#tokens.take().offset);
+      terms.push(this.#binary(1));
+      height = Math.max(height, this.#height);
+    }
+    this.#height = height;
+    return balanced(operators.LOGICAL_AND, terms, offsets);
+  }
+
+  /** Operators of this level and of those that bind closer, all from left to right. */
+  #binary(level: number): Expr {
+    let left = this.#unary();
+    let height = this.#height;
+    for (;;) {
+      const operator = operators.BINARY.get(this.#tokens.current.type);
+      if (operator === undefined || operator.level < level) return left;
+      const { offset } = this.#tokens.take();
+      const rule = operator.level === 1 ? 'relation' : 'calc';
+      this.#enter(rule);
+      const right = this.#binary(operator.level + 1);
+      this.#depths[rule]--;
       this.#raise(height, this.#height);
       height = this.#height;
-      left = this.#call(operator.offset, names[operator.type]!, undefined, [left, right]);
+      left = this.#call(offset, operator.name, undefined, [left, right]);
     }
-    return left;
   }
 
   #unary(): Expr {
-    return this.#recovering([], () => {
+    const { depth } = this.#tokens;
+    try {
       this.#tokens.sync(EXPRESSION_START);
       if (this.#tokens.is("'!'")) return this.#repeated("'!'", operators.LOGICAL_NOT);
       if (this.#tokens.is("'-'") && !isSignedNumber(this.#tokens.peek(1))) return this.#repeated("'-'", operators.NEGATE);
       return this.#member();
-    });
+    } catch (error) {
+      return this.#gap(error, depth);
+    }
   }
 
   /** Pairs of the operator cancel out. */
@@ -175,14 +192,17 @@ class Parser {
   }
 
   #member(): Expr {
-    return this.#recovering([], () => {
-      let expr = this.#recovering(["'.'", "'['"], () => this.#primary());
+    const { depth } = this.#tokens;
+    try {
+      let expr = this.#primary();
       for (;;) {
         if (this.#tokens.is("'.'")) expr = this.#selection(expr);
         else if (this.#tokens.is("'['")) expr = this.#index(expr);
         else return expr;
       }
-    });
+    } catch (error) {
+      return this.#gap(error, depth);
+    }
   }
 
   #selection(operand: Expr): Expr {
@@ -223,12 +243,12 @@ class Parser {
     const args: Expr[] = [];
     let height = 0;
     if (!this.#tokens.is("')'")) {
-      this.#tokens.within(["','", "')'"], () => {
-        do {
-          args.push(this.#expr());
-          height = Math.max(height, this.#height);
-        } while (this.#tokens.takeIf("','") !== undefined);
-      });
+      this.#tokens.open("','", "')'");
+      do {
+        args.push(this.#expr());
+        height = Math.max(height, this.#height);
+      } while (this.#tokens.takeIf("','") !== undefined);
+      this.#tokens.close();
     }
     this.#tokens.expect("')'");
     this.#height = height;
@@ -240,7 +260,9 @@ class Parser {
     const open = this.#tokens.take();
     this.#tokens.sync([...EXPRESSION_START, "'?'"]);
     const mark = this.#tokens.takeIf("'?'");
-    const index = this.#tokens.within(["']'"], () => this.#expr());
+    this.#tokens.open("']'");
+    const index = this.#expr();
+    this.#tokens.close();
     this.#tokens.expect("']'");
     this.#raise(operandHeight, this.#height);
     if (mark === undefined) return this.#call(open.offset, operators.INDEX, undefined, [operand, index]);
@@ -249,25 +271,32 @@ class Parser {
   }
 
   #primary(): Expr {
+    const { depth } = this.#tokens;
     this.#height = 0;
-    switch (this.#tokens.current.type) {
-      case "'('":
-        return this.#parenthesized();
-      case "'['":
-        return this.#list();
-      case "'{'":
-        return this.#map();
-      case "'.'":
-      case 'IDENTIFIER':
-        return this.#name();
-      default:
-        return this.#literal();
+    try {
+      switch (this.#tokens.current.type) {
+        case "'('":
+          return this.#parenthesized();
+        case "'['":
+          return this.#list();
+        case "'{'":
+          return this.#map();
+        case "'.'":
+        case 'IDENTIFIER':
+          return this.#name();
+        default:
+          return this.#literal();
+      }
+    } catch (error) {
+      return this.#gap(error, depth, "'.'", "'['");
     }
   }
 
   #parenthesized(): Expr {
     this.#tokens.take();
-    const expr = this.#tokens.within(["')'"], () => this.#expr());
+    this.#tokens.open("')'");
+    const expr = this.#expr();
+    this.#tokens.close();
     this.#tokens.expect("')'");
     return expr;
   }
@@ -290,7 +319,7 @@ class Parser {
     let height = 0;
     if (!this.#tokens.is(close) && !this.#tokens.is("','")) {
       do {
-        this.#tokens.within(["','", close], () => this.#tokens.recovering([], readItem));
+        this.#item(close, readItem);
         height = Math.max(height, this.#height);
       } while (this.#tokens.is("','") && this.#tokens.peek(1).type !== close && this.#tokens.take());
     }
@@ -298,6 +327,17 @@ class Parser {
     this.#tokens.takeIf("','");
     this.#tokens.expect(close);
     this.#height = height;
+  }
+
+  #item(close: "']'" | "'}'", readItem: () => void): void {
+    const { depth } = this.#tokens;
+    this.#tokens.open("','", close);
+    try {
+      readItem();
+      this.#tokens.close();
+    } catch (error) {
+      this.#tokens.recover(error, depth, "','", close);
+    }
   }
 
   #optionalMark(): boolean {
@@ -312,7 +352,9 @@ class Parser {
     const entries: MapEntry[] = [];
     this.#sequence("'}'", () => {
       const isOptional = this.#optionalMark();
-      const key = this.#tokens.within(["':'"], () => this.#expr());
+      this.#tokens.open("':'");
+      const key = this.#expr();
+      this.#tokens.close();
       const keyHeight = this.#height;
       const colon = this.#tokens.expect("':'");
       entries.push({ offset: colon.offset, key, value: this.#expr(), isOptional });
@@ -400,7 +442,8 @@ const OPERAND_START: readonly TokenType[] = EXPRESSION_START.filter((type) => ty
 const isSignedNumber = (token: Token): boolean => token.type === 'NUM_INT' || token.type === 'NUM_FLOAT';
 
 /** A tree as flat as it gets, so that long chains do not nest deeply. */
-function balanced(name: string, terms: readonly Expr[], offsets: readonly number[], low: number, high: number): Expr {
+function balanced(name: string, terms: readonly Expr[], offsets: readonly number[], low = 0, high = offsets.length - 1): Expr {
+  if (offsets.length === 0) return terms[0]!;
   const middle = Math.trunc((low + high + 1) / 2);
   const left = middle === low ? terms[middle]! : balanced(name, terms, offsets, low, middle - 1);
   const right = middle === high ? terms[middle + 1]! : balanced(name, terms, offsets, middle + 1, high);

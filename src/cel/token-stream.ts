@@ -55,25 +55,29 @@ export class TokenStream {
     return this.is(type) ? this.take() : undefined;
   }
 
-  /** Reads something that one of the `closers` ends. */
-  within<R>(closers: readonly TokenType[], read: () => R): R {
+  /** Something begins that one of the `closers` ends. */
+  open(...closers: TokenType[]): void {
     this.#closers.push(closers);
-    try {
-      return read();
-    } finally {
-      this.#closers.pop();
-    }
   }
 
-  /** What a rule reads, or undefined after an error in it. `followers` may come next, beside operators and what closes what is around. */
-  recovering<R>(followers: readonly TokenType[], read: () => R): R | undefined {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof SyntaxAbort)) throw error;
-      while (!this.#canFollow(followers)) this.#position++;
-      return undefined;
-    }
+  /** It has ended. */
+  close(): void {
+    this.#closers.pop();
+  }
+
+  /** How many things are open, for `recover`. */
+  get depth(): number {
+    return this.#closers.length;
+  }
+
+  /**
+   * After an error in a rule that began at a depth: goes on where the rule could have ended. `followers` may come next, beside operators and what
+   * closes what is around. Rethrows what is no error of syntax.
+   */
+  recover(error: unknown, depth: number, ...followers: TokenType[]): void {
+    if (!(error instanceof SyntaxAbort)) throw error;
+    this.#closers.length = depth;
+    while (!this.#canFollow(followers)) this.#position++;
   }
 
   #canFollow(followers: readonly TokenType[]): boolean {

@@ -53,29 +53,15 @@ export const admissionPlugins: readonly AdmissionPluginFact[] = [
 
 /** Upstream has them; here they may be enabled, and do nothing. `src/admission/plugins.ts` has the others. */
 export const pluginsToCome: ReadonlySet<string> = new Set([
-  'AlwaysAdmit',
-  'NamespaceAutoProvision',
-  'NamespaceExists',
-  'LimitPodHardAntiAffinityTopology',
   'NodeRestriction',
-  'AlwaysPullImages',
   'ImagePolicyWebhook',
   'PodNodeSelector',
   'PodTolerationRestriction',
   'EventRateLimit',
-  'ExtendedResourceToleration',
   'PodGroupProtection',
-  'OwnerReferencesPermissionEnforcement',
-  'ClusterTrustBundleAttest',
-  'DenyServiceExternalIPs',
   'PodGroupWorkloadExists',
   'JobValidation',
   'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-  'ResourceQuota',
-  'AlwaysDeny',
 ]);
 
 /** The plug-ins that run, in order: those on by default and those enabled, without those disabled. */

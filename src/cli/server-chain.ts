@@ -139,6 +139,7 @@ function servedResource(servers: readonly GenericServer[], group: string, versio
 const pluginOptions = (options: CompletedOptions): PluginOptions => ({
   notReadyTolerationSeconds: options.defaultNotReadyTolerationSeconds,
   unreachableTolerationSeconds: options.defaultUnreachableTolerationSeconds,
+  routesToEndpoints: options.enableAggregatorRouting,
 });
 
 const knownSchema: EndpointEnvironment['schemaOfKind'] = (group, version, kind) =>

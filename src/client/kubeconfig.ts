@@ -11,6 +11,8 @@ export interface RemoteEndpoint {
   /** The name that the server's certificate must have, where it is not the URL's. */
   serverName?: string;
   isTlsUnverified?: boolean;
+  /** Where to connect to, where it is not what the URL names; asked for every new connection. Throws where nobody knows. */
+  address?: () => { host: string; port: number };
   clientCertificate?: { certPem: string; keyPem: string };
   authorization?: () => Promise<string>;
 }

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { formatDuration } from '../util/duration.ts';
 import { quote } from '../util/field-errors.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
@@ -93,17 +94,41 @@ export class WebhookClient {
   }
 }
 
-function agentFor({ url, caPem, serverName, isTlsUnverified = false, clientCertificate }: RemoteEndpoint): HttpAgent | HttpsAgent {
+function agentFor({ url, caPem, serverName, isTlsUnverified = false, address, clientCertificate }: RemoteEndpoint): HttpAgent | HttpsAgent {
   const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
   if (url.protocol === 'http:') return new HttpAgent(pool);
-  return new HttpsAgent({
+  const options: AgentOptions = {
     ...pool,
     minVersion: 'TLSv1.2',
     rejectUnauthorized: !isTlsUnverified,
     ...(caPem !== undefined && { ca: caPem }),
     ...(serverName !== undefined && { servername: serverName }),
     ...(clientCertificate && { cert: clientCertificate.certPem, key: clientCertificate.keyPem }),
-  });
+  };
+  return address ? new RedirectedAgent(options, address) : new HttpsAgent(options);
+}
+
+type CreateConnection = (options: object, done: (error: Error | null, socket?: Duplex) => void) => Duplex | undefined;
+
+/** Connects to another place than the one that URLs name. */
+class RedirectedAgent extends HttpsAgent {
+  readonly #address: () => { host: string; port: number };
+
+  constructor(options: AgentOptions, address: () => { host: string; port: number }) {
+    super(options);
+    this.#address = address;
+  }
+
+  /** Part of Node's documented interface of agents, but not of its types' one for HTTPS. */
+  override createConnection(options: object, done: Parameters<CreateConnection>[1]): Duplex | undefined {
+    try {
+      const connect = (HttpsAgent.prototype as unknown as { createConnection: CreateConnection }).createConnection;
+      return connect.call(this, { ...options, ...this.#address() }, done);
+    } catch (error) {
+      done(error as Error);
+      return undefined;
+    }
+  }
 }
 
 function exchange(url: URL, options: RequestOptions, body: string | Buffer | undefined, maxAnswerBytes: number): Promise<RemoteAnswer> {

@@ -5,6 +5,7 @@ import { collectGarbage } from './garbage-collector.ts';
 import type { ControllerName } from './names.ts';
 import { keepNamespacesFinalized } from './namespaces.ts';
 import { collectPods } from './pod-termination.ts';
+import { keepQuotas } from './resource-quotas.ts';
 import { type RootCaOptions, keepRootCa } from './root-ca.ts';
 import { keepServiceAccounts } from './service-accounts.ts';
 
@@ -18,6 +19,7 @@ const CONTROLLERS: Record<ControllerName, Controller<RootCaOptions>> = {
   'namespace-controller': keepNamespacesFinalized,
   'garbage-collector-controller': collectGarbage,
   'pod-garbage-collector-controller': collectPods,
+  'resourcequota-controller': keepQuotas,
 };
 
 /** What a cluster without a controller manager needs in order to be of use, as work for a server to begin once it listens. */

@@ -6,6 +6,7 @@ export const CONTROLLER_NAMES = [
   'namespace-controller',
   'garbage-collector-controller',
   'pod-garbage-collector-controller',
+  'resourcequota-controller',
 ] as const;
 
 export type ControllerName = (typeof CONTROLLER_NAMES)[number];

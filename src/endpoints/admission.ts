@@ -1,5 +1,5 @@
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
@@ -29,5 +29,7 @@ export function admissionOf(
     dryRun,
     user: request.user,
     context: request,
+    definition: target.store.definition,
+    apiVersion: apiVersionOf(info.apiGroup, info.apiVersion),
   };
 }

@@ -1,4 +1,5 @@
 import type { DeleteOptions } from '../registry/store.ts';
+import { apiVersionOf } from '../util/api-object.ts';
 import { recordDeleteOptions } from './audit.ts';
 import { answerEntry, outputForm } from './answer.ts';
 import { decodeDeleteOptions } from './decode-body.ts';
@@ -26,6 +27,11 @@ export async function deleteObject(request: ServerRequest, target: ResourceTarge
 
 /** From the body where there is one, else from the query. */
 export async function readDeleteOptions(request: ServerRequest, target: ResourceTarget): Promise<DeleteOptions> {
+  const options = await readOptions(request, target);
+  return { ...options, apiVersion: apiVersionOf(target.served.group, target.served.version) };
+}
+
+async function readOptions(request: ServerRequest, target: ResourceTarget): Promise<DeleteOptions> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return checkDeleteOptions(deleteOptionsFromQuery(request.query));
   const mediaType = negotiateInput(request.exchange.headers['content-type'], false);

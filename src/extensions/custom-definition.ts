@@ -48,7 +48,6 @@ export function versionDefinition(crd: CustomResourceDefinition, version: string
 
 export const isConvertedByWebhook = ({ spec }: CustomResourceDefinition): boolean => spec.conversion?.strategy === 'Webhook';
 
-
 /** What of a definition is kept as long as it is served: schemas are most of it, and most are never used. */
 interface Outline {
   spec: Omit<CustomResourceDefinition['spec'], 'versions'> & { versions: VersionOutline[] };
@@ -99,7 +98,11 @@ function define(outline: Outline, parts: CustomParts): ResourceDefinition {
     },
     beginCreate(object) {
       if (!parts.isTerminating()) return NOTHING_TO_FINISH;
-      throw forbidden({ group: spec.group, resource: names.plural }, object.metadata.name ?? '', 'create not allowed while custom resource definition is terminating');
+      throw forbidden(
+        { group: spec.group, resource: names.plural },
+        object.metadata.name ?? '',
+        'create not allowed while custom resource definition is terminating',
+      );
     },
     validate: (object, errors, _old, apiVersion) => validateCustom(rulesOf(apiVersion), object, undefined, errors),
     ...update,
@@ -167,7 +170,14 @@ export function subresourcesIn(definition: ResourceDefinition, served: ServedVer
   const { subresources } = (served as CustomVersion).source;
   const all = definition.subresources ?? {};
   const { group, version, kind } = served;
-  const status = subresources?.status && (Object.create(all['status']!, { group: { value: group }, version: { value: version }, kind: { value: kind }, schema: { get: () => served.schema } }) as Subresource);
+  const status =
+    subresources?.status &&
+    (Object.create(all['status']!, {
+      group: { value: group },
+      version: { value: version },
+      kind: { value: kind },
+      schema: { get: () => served.schema },
+    }) as Subresource);
   return { ...(status && { status }), ...(subresources?.scale && { scale: all['scale']! }) };
 }
 
@@ -221,7 +231,7 @@ function as(object: ApiObject, apiVersion: string): ApiObject {
 }
 
 /** `com.example.v1.Widget` */
-const openApiName = (group: string, version: string, kind: string): string => [...group.split('.').reverse(), version, kind].join('.');
+const openApiName = (group: string, version: string, kind: string): string => [...group.split('.').toReversed(), version, kind].join('.');
 
 function selectableOf({ selectableFields = [] }: VersionOutline): Selectable {
   return Object.fromEntries(

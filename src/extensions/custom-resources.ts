@@ -96,11 +96,27 @@ export class CustomResources {
     const form = { isUnchanged, renames: !isConvertedByWebhook(crd) };
     const store = new LazyStore(definition, () => stores.openApart(definition, storedForm(definition, form)));
     const converter = isConvertedByWebhook(crd) ? new WebhookConverter(crd.spec.conversion!, client) : undefined;
-    const views = converter === undefined ? definition.served.map((served) => ({ definition, served, store })) : convertedViews(crd, definition, ownParts, store, converter);
-    this.#installed.set(name, { uid: crd.metadata.uid!, generation: crd.metadata.generation ?? 0, names: namesOf(crd), definition, served: views.map(({ served }) => served), store, converter });
+    const views =
+      converter === undefined
+        ? definition.served.map((served) => ({ definition, served, store }))
+        : convertedViews(crd, definition, ownParts, store, converter);
+    this.#installed.set(name, {
+      uid: crd.metadata.uid!,
+      generation: crd.metadata.generation ?? 0,
+      names: namesOf(crd),
+      definition,
+      served: views.map(({ served }) => served),
+      store,
+      converter,
+    });
     const storageVersionHash = hashOf(definition);
     for (const view of views.filter(({ served }) => isServed(served))) {
-      this.#resourcesIn(view.served).set(definition.plural, { ...view, subresources: subresourcesIn(view.definition, view.served), storageVersionHash, isCustom: true });
+      this.#resourcesIn(view.served).set(definition.plural, {
+        ...view,
+        subresources: subresourcesIn(view.definition, view.served),
+        storageVersionHash,
+        isCustom: true,
+      });
       this.#publish(view.served);
     }
     client.add(store);
@@ -152,7 +168,8 @@ function convertedViews(crd: CustomResourceDefinition, stored: ResourceDefinitio
 }
 
 /** Those that were accepted; of a definition that nobody has judged yet, those that it asks for. */
-const namesOf = ({ spec, status }: CustomResourceDefinition): CustomResourceDefinitionNames => (status.acceptedNames.plural === '' ? spec.names : status.acceptedNames);
+const namesOf = ({ spec, status }: CustomResourceDefinition): CustomResourceDefinitionNames =>
+  status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
 
 /** apiserver/pkg/endpoints/discovery StorageVersionHash */
 const hashOf = ({ group, version, kind }: ResourceDefinition): string =>

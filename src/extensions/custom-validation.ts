@@ -19,7 +19,8 @@ export interface VersionRules {
   validations(): ValidationRules | undefined;
 }
 
-const embeddedMetadata: MetadataRule = (metadata, errors) => validateMetadata(metadata as unknown as ObjectMeta, Boolean(metadata['namespace']), pathSegmentName, errors);
+const embeddedMetadata: MetadataRule = (metadata, errors) =>
+  validateMetadata(metadata as unknown as ObjectMeta, Boolean(metadata['namespace']), pathSegmentName, errors);
 
 /** The whole object, in the order of …/registry/customresource/strategy.go. `old` where it is changed: what is unchanged may be wrong. */
 export function validateCustom(rules: VersionRules, object: ApiObject, old: ApiObject | undefined, errors: FieldErrors): void {

@@ -24,13 +24,22 @@ export function printFound(found: readonly Json[]): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'object' ? stringifyJson(value) : String(value);
 }
 
-const values = (value: Json): Json[] => (Array.isArray(value) ? value : isJsonObject(value) ? Object.keys(value).toSorted().map((key) => value[key]!) : []);
+const values = (value: Json): Json[] =>
+  Array.isArray(value)
+    ? value
+    : isJsonObject(value)
+      ? Object.keys(value)
+          .toSorted()
+          .map((key) => value[key]!)
+      : [];
 
-const field = (name: string): Step => (found) =>
-  found.flatMap((value) => {
-    const inner = isJsonObject(value) ? ownValue(value, name) : undefined;
-    return inner === undefined ? [] : [inner];
-  });
+const field =
+  (name: string): Step =>
+  (found) =>
+    found.flatMap((value) => {
+      const inner = isJsonObject(value) ? ownValue(value, name) : undefined;
+      return inner === undefined ? [] : [inner];
+    });
 
 const everything: Step = (found) => found.flatMap(values);
 
@@ -70,7 +79,8 @@ const COMPARISONS: Readonly<Record<string, (left: Json, right: Json) => boolean>
 };
 
 /** NaN, of which every comparison is false, for what cannot be compared. */
-const compare = (left: Json, right: Json): number => (typeof left === typeof right && left !== null && typeof left !== 'object' && right !== null ? (left < right ? -1 : left > right ? 1 : 0) : Number.NaN);
+const compare = (left: Json, right: Json): number =>
+  typeof left === typeof right && left !== null && typeof left !== 'object' && right !== null ? (left < right ? -1 : left > right ? 1 : 0) : Number.NaN;
 
 /** `?(@.type=="Ready")`, `?(@.ready)`. */
 function filter(text: string): Step | undefined {

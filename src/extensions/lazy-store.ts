@@ -1,7 +1,19 @@
 import type { Admission } from '../registry/admission.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { RequestContext } from '../registry/request-context.ts';
-import type { AmendOptions, DeleteOptions, DeleteResult, ListOptions, ListResult, ResourceStore, UpdateOptions, WatchOptions, WatchSink, WriteOptions, WriteResult } from '../registry/store.ts';
+import type {
+  AmendOptions,
+  DeleteOptions,
+  DeleteResult,
+  ListOptions,
+  ListResult,
+  ResourceStore,
+  UpdateOptions,
+  WatchOptions,
+  WatchSink,
+  WriteOptions,
+  WriteResult,
+} from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';

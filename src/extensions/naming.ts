@@ -91,8 +91,7 @@ function establishedAfter(definition: CustomResourceDefinition, accepted: Outcom
 }
 
 /** Whether a definition that nobody has judged yet will get all the names that it asks for. */
-export const areNamesFree = (definition: CustomResourceDefinition, all: AcceptedNames): boolean =>
-  decideNames(definition, all).accepted === NO_CONFLICTS;
+export const areNamesFree = (definition: CustomResourceDefinition, all: AcceptedNames): boolean => decideNames(definition, all).accepted === NO_CONFLICTS;
 
 /** The names that the definition gets of those it asks for, and what became of the rest. The last conflict is the one told. */
 function decideNames({ spec, status }: CustomResourceDefinition, all: AcceptedNames): NamingResult {

@@ -43,15 +43,29 @@ function readScale(object: ApiObject, { specReplicasPath, statusReplicasPath, la
   try {
     const replicas = nestedInteger(fields, specReplicasPath);
     if (replicas === undefined) throw internalError(`the spec replicas field "${specReplicasPath}" does not exist`);
-    const status = { replicas: nestedInteger(fields, statusReplicasPath) ?? 0, ...(labelSelectorPath && { selector: nestedText(fields, labelSelectorPath) ?? '' }) };
-    return { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name, namespace, uid, resourceVersion, creationTimestamp }, spec: { replicas }, status } as unknown as ApiObject;
+    const status = {
+      replicas: nestedInteger(fields, statusReplicasPath) ?? 0,
+      ...(labelSelectorPath && { selector: nestedText(fields, labelSelectorPath) ?? '' }),
+    };
+    return {
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+      spec: { replicas },
+      status,
+    } as unknown as ApiObject;
   } catch (error) {
     throw error instanceof AccessError ? badRequest(error.message) : error;
   }
 }
 
 /** What stands at the paths of a scale must be such that a scale can be made of it. */
-export function validateScale({ specReplicasPath, statusReplicasPath, labelSelectorPath }: Paths, object: JsonObject, parts: { spec: boolean }, errors: FieldErrors): void {
+export function validateScale(
+  { specReplicasPath, statusReplicasPath, labelSelectorPath }: Paths,
+  object: JsonObject,
+  parts: { spec: boolean },
+  errors: FieldErrors,
+): void {
   if (parts.spec) validateReplicas(object, specReplicasPath, errors);
   validateReplicas(object, statusReplicasPath, errors);
   if (labelSelectorPath) judged(errors.at(labelSelectorPath), '', () => nestedText(object, labelSelectorPath));

@@ -50,14 +50,13 @@ export function createExtensions({ environment, ownVersion, stores, client, repo
       report(error as Error);
     }
   };
-  const synced = informer.synced.then(() => {
+  const follow = async (): Promise<void> => {
+    await informer.synced;
     informer.onChange((crd, old) => sync((crd ?? old)!.metadata.name!, crd));
     for (const crd of informer.list('')) sync(crd.metadata.name!, crd);
-  });
-  server.postStartHooks.push(
-    definitionControllers(client, { report, now, deleteInstances: (crd, signal) => deleteInstances(client, crd, signal) }),
-  );
-  return { server, customResources, synced };
+  };
+  server.postStartHooks.push(definitionControllers(client, { report, now, deleteInstances: (crd, signal) => deleteInstances(client, crd, signal) }));
+  return { server, customResources, synced: follow() };
 }
 
 /** A resource that is not there is not this server's, unless only its subresource is missing (…/apiserver/customresource_handler.go). */

@@ -39,9 +39,6 @@ export class FlowStats {
   estimated(seats: number): void {
     this.#own.seats.observe(seats);
   }
-  watchersCounted(watchers: number): void {
-    this.#families.watchers.with(...this.#labels).observe(watchers);
-  }
 
   /** All counts begin anew; what is under way stays. */
   reset(): void {
@@ -49,7 +46,9 @@ export class FlowStats {
     this.dispatched = this.unaccommodated = 0;
   }
 
+  /** Nothing, until there was a request. */
   print(): void {
+    if (this.#series === undefined) return;
     const { dispatched, unaccommodated, executing, seatsInUse, waiting, seatsWaiting } = this.#families;
     dispatched.with(...this.#labels).set(this.dispatched);
     executing.with(...this.#labels).set(this.executing);
@@ -138,7 +137,6 @@ function registerFamilies(registry: MetricRegistry) {
     wait: histogram('request_wait_duration_seconds', 'Seconds that requests waited in queues.', [...FLOW, 'execute'], DURATION_BUCKETS, 'BETA'),
     execution: histogram('request_execution_seconds', 'Seconds that serving took; of watches, beginning them.', [...FLOW, 'type'], DURATION_BUCKETS),
     seats: histogram('work_estimated_seats', 'Seats that requests were estimated to need.', FLOW, [1, 2, 4, 8, 16, 32, 64, 100]),
-    watchers: histogram('watch_count_samples', 'Watchers that a write would wake.', FLOW, [0, 1, 10, 100, 1000, 10_000]),
     nominal: gauge('nominal_limit_seats', 'Seats that a level has by its shares.', LEVEL, 'BETA'),
     lower: gauge('lower_limit_seats', 'Seats that a level keeps whatever others borrow.', LEVEL),
     upper: gauge('upper_limit_seats', 'Seats that a level may have by borrowing.', LEVEL),

@@ -70,9 +70,11 @@ function estimateList(request: EstimatedRequest, maxSeats: number, { statsOf }: 
 
 function sendsInitialState(request: EstimatedRequest): boolean {
   const version = request.queryValue('resourceVersion') ?? '';
-  const wanted = request.queryValue('sendInitialEvents') ?? '';
-  return version === '' || version === '0' || wanted === 'true' || wanted === '1';
+  return version === '' || version === '0' || isTrue(request.queryValue('sendInitialEvents'));
 }
+
+/** A parameter that is there is true, unless it says that it is not (apimachinery/pkg/runtime/converter.go). */
+const isTrue = (value: string | undefined): boolean => value !== undefined && value !== '0' && value.toLowerCase() !== 'false';
 
 /** Whether upstream would have to ask the store: an exact version, or the rest of a list that was begun. */
 function needsStorage(request: EstimatedRequest): boolean {

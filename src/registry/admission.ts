@@ -1,5 +1,6 @@
 import type { ApiObject, GroupVersionKind } from '../util/api-object.ts';
 import type { User } from '../util/user.ts';
+import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -23,6 +24,12 @@ export interface AdmissionAttributes {
   dryRun: boolean;
   user: User;
   context: RequestContext;
+  /** What the resource is, for those who show objects to others in a version of their choice. Absent: nothing is known but the names above. */
+  definition?: ResourceDefinition;
+  /** The group-version that the client speaks; that of storage where absent. */
+  apiVersion?: string;
+  /** Set to `requested` by a mutating plug-in that changed what others have seen: all of them are asked once more, and find `running` here. */
+  reinvocation?: 'requested' | 'running';
 }
 
 /** The port through which a write passes admission; `src/admission/` implements it. Throws ApiError to refuse. */

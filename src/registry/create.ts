@@ -27,7 +27,7 @@ export async function create<T extends ApiObject>(parts: StoreParts<T>, context:
 export async function createOwned<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
   placeInNamespace(parts.definition, object, namespace);
   const { managedFields } = object.metadata;
-  const call = { operation: 'CREATE' as const, subresource: '', namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: options.raw, dryRun: options.dryRun };
+  const call = { operation: 'CREATE' as const, subresource: '', namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: options.raw, dryRun: options.dryRun, apiVersion: options.apiVersion };
   const mutated = parts.admission.mutate(admissionAttributes(parts, context, call));
   if (mutated) await mutated;
   guardOwnership(object, managedFields, context);
@@ -69,7 +69,7 @@ async function commitNew<T extends ApiObject>(parts: StoreParts<T>, context: Req
   const stored = validNew(parts, object, options.apiVersion);
   for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
   const name = stored.metadata.name!;
-  const call = { operation: 'CREATE' as const, subresource: '', namespace, name, object: stored, oldObject: undefined, options: options.raw, dryRun: options.dryRun };
+  const call = { operation: 'CREATE' as const, subresource: '', namespace, name, object: stored, oldObject: undefined, options: options.raw, dryRun: options.dryRun, apiVersion: options.apiVersion };
   const validated = admission.validate(admissionAttributes(parts, context, call));
   if (validated) await validated;
 

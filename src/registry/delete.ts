@@ -138,7 +138,7 @@ function markAsDeleting<T extends ApiObject>({ parts, object: { metadata } }: De
 }
 
 async function admitDelete<T extends ApiObject>({ parts, context, namespace, name, options, entry }: Deletion<T>): Promise<void> {
-  const call = { operation: 'DELETE' as const, subresource: '', namespace, name, object: undefined, oldObject: entry.object(), options: options.raw, dryRun: options.dryRun };
+  const call = { operation: 'DELETE' as const, subresource: '', namespace, name, object: undefined, oldObject: entry.object(), options: options.raw, dryRun: options.dryRun, apiVersion: options.apiVersion };
   const attributes = admissionAttributes(parts, context, call);
   const mutated = parts.admission.mutate(attributes);
   if (mutated) await mutated;

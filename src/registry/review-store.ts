@@ -43,6 +43,8 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
       dryRun,
       user: context.user,
       context,
+      definition: this.definition as unknown as ResourceDefinition,
+      apiVersion: options.apiVersion,
     };
     recordOwnership({ definition: this.definition, context, options, now: new Date() }, object, undefined);
     await this.admission.mutate(attributes);

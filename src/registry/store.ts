@@ -113,6 +113,8 @@ export interface DeleteOptions {
   preconditions: { uid?: string; resourceVersion?: string } | undefined;
   orphanDependents: boolean | undefined;
   propagationPolicy: 'Orphan' | 'Background' | 'Foreground' | undefined;
+  /** The group-version that the client speaks; that of storage where absent. */
+  apiVersion?: string;
   raw: object;
 }
 

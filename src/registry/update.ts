@@ -92,7 +92,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
 }
 
 function admit<T extends ApiObject>({ parts, context, namespace, name, options, old }: Attempt<T>, object: T, step: 'mutate' | 'validate'): Promise<void> | void {
-  const call = { operation: 'UPDATE' as const, subresource: options.subresource, namespace, name, object, oldObject: old, options: options.raw, dryRun: options.dryRun };
+  const call = { operation: 'UPDATE' as const, subresource: options.subresource, namespace, name, object, oldObject: old, options: options.raw, dryRun: options.dryRun, apiVersion: options.apiVersion };
   return parts.admission[step](admissionAttributes(parts, context, call));
 }
 

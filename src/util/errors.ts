@@ -75,6 +75,29 @@ export const generateNameConflict = (resource: GroupResource, name: string): Api
   new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`, named(resource, name, { retryAfterSeconds: 1 }));
 export const conflict = (resource: GroupResource, name: string, why: string): ApiError =>
   new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`, named(resource, name));
+/**
+ * A webhook's no, with the Status that came with it, if any (apiserver/pkg/admission/plugin/webhook/errors ToStatusErr). Of what was sent, only what a Status
+ * has is taken.
+ */
+export function webhookDenied(webhookName: string, sent: Readonly<Record<string, unknown>> = {}): ApiError {
+  const { code, reason, message, details } = sent;
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  const why = text(message) || text(reason);
+  const denied = `admission webhook ${JSON.stringify(webhookName)} denied the request`;
+  const isRefusal = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
+  const given = typeof details === 'object' && details !== null ? (details as StatusDetails) : undefined;
+  return new ApiError(isRefusal ? code : 400, text(reason) || undefined, why === '' ? `${denied} without explanation` : `${denied}: ${why}`, given && knownDetails(given));
+}
+
+const knownDetails = ({ name, group, kind, uid, causes, retryAfterSeconds }: StatusDetails): StatusDetails => ({
+  ...(typeof name === 'string' && { name }),
+  ...(typeof group === 'string' && { group }),
+  ...(typeof kind === 'string' && { kind }),
+  ...(typeof uid === 'string' && { uid }),
+  ...(Array.isArray(causes) && { causes }),
+  ...(Number.isInteger(retryAfterSeconds) && { retryAfterSeconds }),
+});
+
 /** Fields that others own, one cause each (errors.NewApplyConflict). */
 export const applyConflict = (causes: StatusCause[], message: string): ApiError => new ApiError(409, 'Conflict', message, { causes });
 /** `continueToken`: what to go on with, where the client may; it travels in the Status' metadata. */

@@ -90,3 +90,9 @@ describe('arithmetic', () => {
     expect(quantityAt(of('1e30'), 0)).toBe(9223372036854775807n);
   });
 });
+
+test.each(['0'.repeat(1_000_000), '1'.repeat(1_000_000), `0.${'0'.repeat(1_000_000)}`, 'e'.repeat(1_000_000), `1e${'0'.repeat(1_000_000)}`])('reads no text for long', (text) => {
+  const startMs = performance.now();
+  expect(() => parseQuantity(`${text}!`)).toThrow(/quantities must match/);
+  expect(performance.now() - startMs).toBeLessThan(1000);
+});

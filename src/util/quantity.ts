@@ -16,7 +16,8 @@ export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 /** Text that is no quantity; the message is upstream's. */
 export class QuantityError extends Error {}
 
-const FORM = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+/** Each part begins with what the one before it cannot hold: parts that could share digits would be tried in all ways, which takes for ever. */
+const FORM = /^([+-]?)0*((?:[1-9][0-9]*)?)(?:\.([0-9]*))?((?:[eEinumkKMGTP]+[-+]?|[-+])[0-9]*|)$/;
 const FORMAT_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const NUMBER_WRONG = 'unable to parse numeric part of quantity';
 const SUFFIX_WRONG = "unable to parse quantity's suffix";

@@ -12,7 +12,7 @@ export function checkMirrorPod(attributes: AdmissionAttributes, { spec }: Pod): 
 }
 
 /** pkg/api/pod VisitPodSecretNames. */
-function usesSecrets(spec: Pod['spec']): boolean {
+export function usesSecrets(spec: Pod['spec']): boolean {
   if (spec.imagePullSecrets?.some(({ name }) => name)) return true;
   for (const { env, envFrom } of containersOf(spec)) {
     if (envFrom?.some(({ secretRef }) => secretRef?.name) || env?.some(({ valueFrom }) => valueFrom?.secretKeyRef?.name)) return true;

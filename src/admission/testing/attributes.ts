@@ -62,7 +62,7 @@ export function testEnvironment(isAllowed: Parameters<typeof authorizerOf>[0] = 
     client: new FakeClient(),
     authorizer: authorizerOf(isAllowed),
     isEnabled: () => true,
-    options: { notReadyTolerationSeconds: 300, unreachableTolerationSeconds: 301 },
+    options: { notReadyTolerationSeconds: 300, unreachableTolerationSeconds: 301, routesToEndpoints: true },
   };
 }
 

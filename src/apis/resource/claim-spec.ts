@@ -150,7 +150,7 @@ function validateAlternative(request: DeviceSubRequest, errors: FieldErrors): vo
 function validateExact({ deviceClassName, selectors, allocationMode = '', count = 0, tolerations }: ExactDeviceRequest, errors: FieldErrors): void {
   if (deviceClassName === '') errors.at('deviceClassName').required();
   else validateSubdomainLikeName(deviceClassName, errors.at('deviceClassName'));
-  validateSelectors(selectors, false, errors.at('selectors'));
+  validateSelectors(selectors, errors.at('selectors'));
   if (allocationMode === ALL) {
     if (count !== 0) errors.at('count').invalid(count, `must not be specified when allocationMode is '${ALL}'`);
   } else if (allocationMode === EXACT_COUNT) {

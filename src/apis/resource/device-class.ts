@@ -30,7 +30,7 @@ export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/dev
 });
 
 function validateSpec({ selectors, config, extendedResourceName }: DeviceClass['spec'], errors: FieldErrors, old?: DeviceClass['spec']): void {
-  validateSelectors(selectors, old !== undefined && equalJson(selectors, old.selectors), errors.at('selectors'));
+  validateSelectors(selectors, errors.at('selectors'));
   const isConfigStored = old !== undefined && equalJson(config, old.config);
   validateList(config, MAX_CONFIGS, (item, at) => validateConfiguration(item, isConfigStored, at), errors.at('config'));
   if (extendedResourceName !== undefined && !isExtendedResource(extendedResourceName))

@@ -19,8 +19,16 @@ export const generic = flagSet('generic', {
   'feature-gates': flag(colonSeparatedMultimap, `Features to turn on or off, as key=true|false pairs, comma separated. Known ones are:\n${gateHelp()}`),
   'goaway-chance': flag(float, 'Share of HTTP/2 requests, 0 to 0.02, whose connection is asked to be opened anew, so that load spreads over several servers.'),
   'livez-grace-period': flag(duration, 'How long /livez may take to see start-up complete before it fails.'),
-  'max-mutating-requests-inflight': flag(int, 'Mutating requests served at the same time; more are answered 429. 0: no limit.', { default: 200 }),
-  'max-requests-inflight': flag(int, 'Reading requests served at the same time; more are answered 429. 0: no limit.', { default: 400 }),
+  'max-mutating-requests-inflight': flag(
+    int,
+    'Mutating requests served at the same time; more are answered 429. 0: no limit. With --enable-priority-and-fairness, both limits together are the seats that are shared out, and must not be 0.',
+    { default: 200 },
+  ),
+  'max-requests-inflight': flag(
+    int,
+    'Reading requests served at the same time; more are answered 429. 0: no limit. With --enable-priority-and-fairness, both limits together are the seats that are shared out, and must not be 0.',
+    { default: 400 },
+  ),
   'min-compatibility-version': flag(strings, 'Oldest version of the control plane to stay compatible with, as major.minor.', { later: EMULATION }),
   'min-request-timeout': flag(
     seconds,

@@ -1,7 +1,19 @@
 import type { Admission } from '../../registry/admission.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { RequestContext } from '../../registry/request-context.ts';
-import type { AmendOptions, DeleteOptions, DeleteResult, ListOptions, ListResult, ResourceStore, UpdateOptions, WatchOptions, WatchSink, WriteOptions, WriteResult } from '../../registry/store.ts';
+import type {
+  AmendOptions,
+  DeleteOptions,
+  DeleteResult,
+  ListOptions,
+  ListResult,
+  ResourceStore,
+  UpdateOptions,
+  WatchOptions,
+  WatchSink,
+  WriteOptions,
+  WriteResult,
+} from '../../registry/store.ts';
 import { clone } from '../../schema/clone.ts';
 import { normalize } from '../../schema/normalize.ts';
 import type { CacheEntry, CacheEvent } from '../../storage/cache/cache.ts';
@@ -88,7 +100,9 @@ export class ConvertingStore implements ResourceStore {
     const convertedNext = async (current: ApiObject | undefined): Promise<ApiObject> => {
       const [before] = current === undefined ? [] : await this.#fromStored([current]);
       const object = await next(before && clone(before));
-      this.#judge(object, (shaped, errors) => (before ? rules?.validateUpdate?.(shaped, before, errors, this.#apiVersion) : this.definition.validate?.(shaped, errors)));
+      this.#judge(object, (shaped, errors) =>
+        before ? rules?.validateUpdate?.(shaped, before, errors, this.#apiVersion) : this.definition.validate?.(shaped, errors),
+      );
       return (await this.#toStored([object]))[0]!;
     };
     return this.#result(await this.#stored.update(context, namespace, name, convertedNext, { ...options, apiVersion: this.#storedVersion }));
@@ -168,7 +182,10 @@ export class ConvertingStore implements ResourceStore {
 function withOwnersIn(object: ApiObject, from: string, to: string): ApiObject {
   const { managedFields } = object.metadata;
   if (managedFields === undefined) return object;
-  return { ...object, metadata: { ...object.metadata, managedFields: managedFields.map((entry) => (entry['apiVersion'] === from ? { ...entry, apiVersion: to } : entry)) } };
+  return {
+    ...object,
+    metadata: { ...object.metadata, managedFields: managedFields.map((entry) => (entry['apiVersion'] === from ? { ...entry, apiVersion: to } : entry)) },
+  };
 }
 
 class ConvertedEntry implements CacheEntry {

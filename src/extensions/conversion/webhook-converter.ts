@@ -24,7 +24,7 @@ const TIMEOUT_MS = 30_000;
 /** A list's worth of objects comes back in one answer. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const REVIEW_GROUP = 'apiextensions.k8s.io';
-const KNOWN_REVIEWS = ['v1', 'v1beta1'];
+const KNOWN_REVIEWS = new Set(['v1', 'v1beta1']);
 
 /** Asks a definition's webhook, many objects at a time (…/apiserver/conversion/webhook_converter.go). */
 export class WebhookConverter implements Converter {
@@ -35,7 +35,7 @@ export class WebhookConverter implements Converter {
 
   constructor({ webhook }: CustomResourceConversion, client: Client) {
     this.#config = webhook?.clientConfig ?? {};
-    this.#reviewVersion = (webhook?.conversionReviewVersions ?? []).find((version) => KNOWN_REVIEWS.includes(version)) ?? 'v1';
+    this.#reviewVersion = (webhook?.conversionReviewVersions ?? []).find((version) => KNOWN_REVIEWS.has(version)) ?? 'v1';
     this.#client = client;
   }
 
@@ -94,11 +94,15 @@ function convertedObjects(answer: Json, uid: string, version: string): Json[] {
   const review = isJsonObject(answer) ? answer : {};
   const { apiVersion = '', kind = '', response } = review;
   if (apiVersion !== `${REVIEW_GROUP}/${version}` || kind !== 'ConversionReview')
-    throw new MalformedReview(`expected webhook response of ${REVIEW_GROUP}/${version}, Kind=ConversionReview, got ${showType(String(apiVersion), String(kind))}`);
+    throw new MalformedReview(
+      `expected webhook response of ${REVIEW_GROUP}/${version}, Kind=ConversionReview, got ${showType(String(apiVersion), String(kind))}`,
+    );
   if (!isJsonObject(response)) throw new MalformedReview('no response provided');
-  if (version === 'v1' && response['uid'] !== uid) throw new MalformedReview(`expected response.uid=${quote(uid)}, got ${quote(String(response['uid'] ?? ''))}`);
+  if (version === 'v1' && response['uid'] !== uid)
+    throw new MalformedReview(`expected response.uid=${quote(uid)}, got ${quote(String(response['uid'] ?? ''))}`);
   const result = isJsonObject(response['result']) ? response['result'] : {};
-  if (result['status'] !== 'Success') throw new MalformedReview(String(result['message'] || `response.result.status was '${String(result['status'] ?? '')}', not 'Success'`));
+  if (result['status'] !== 'Success')
+    throw new MalformedReview(String(result['message'] || `response.result.status was '${String(result['status'] ?? '')}', not 'Success'`));
   return Array.isArray(response['convertedObjects']) ? response['convertedObjects'] : [];
 }
 
@@ -114,7 +118,11 @@ function settled(original: ApiObject, answer: Json, apiVersion: string, subject:
   if (converted['apiVersion'] !== apiVersion) refuse(`invalid groupVersion (expected ${apiVersion}, received ${String(converted['apiVersion'] ?? '')})`);
   if (converted['kind'] !== original.kind) refuse(`invalid kind (expected ${original.kind}, received ${String(converted['kind'] ?? '')})`);
   const metadata = isJsonObject(converted['metadata']) ? converted['metadata'] : refuse('missing metadata in converted object');
-  for (const [field, shown] of [['name', 'name'], ['namespace', 'namespace'], ['uid', 'UID']] as const) {
+  for (const [field, shown] of [
+    ['name', 'name'],
+    ['namespace', 'namespace'],
+    ['uid', 'UID'],
+  ] as const) {
     const [expected, got] = [original.metadata[field] ?? '', metadata[field] ?? ''];
     if (expected !== got) refuse(`must have the same ${shown}: ${expected} != ${formatGo(got)}`);
   }
@@ -130,7 +138,8 @@ function restoredMetadata(original: ApiObject, answered: JsonObject, refuse: (wh
       continue;
     }
     if (!isJsonObject(value)) return refuse(`invalid metadata.${field} of type ${goTypeOfValue(value)} in converted object`);
-    for (const [key, text] of Object.entries(value)) if (typeof text !== 'string') refuse(`metadata.${field}[${key}] must be a string, but is ${goTypeOfValue(text)} in converted object`);
+    for (const [key, text] of Object.entries(value))
+      if (typeof text !== 'string') refuse(`metadata.${field}[${key}] must be a string, but is ${goTypeOfValue(text)} in converted object`);
     const errors = new FieldErrors('metadata');
     if (field === 'labels') validateLabels(value as Record<string, string>, errors.at('labels'));
     else validateAnnotations(value as Record<string, string>, errors.at('annotation'));

@@ -44,7 +44,8 @@ function compileRule(rule: ValidationRule, schema: JsonSchema, declared: Declare
   if (rule.rule.trim() === '') return compiled;
   const sizes = declaredSizes(declared);
   const attempt = compiledText(rule.rule, environment);
-  if ('error' in attempt) return { ...compiled, error: attempt.isPlan ? `program instantiation failed: ${attempt.error}` : `compilation failed: ${attempt.error}` };
+  if ('error' in attempt)
+    return { ...compiled, error: attempt.isPlan ? `program instantiation failed: ${attempt.error}` : `compilation failed: ${attempt.error}` };
   const { program } = attempt;
   if (!isSameType(program.resultType, BOOL)) return { ...compiled, error: 'cel expression must evaluate to a bool' };
   const found = rule.fieldPath ? findField(rule.fieldPath, schema as JSONSchemaProps, true) : undefined;
@@ -60,7 +61,8 @@ function compileRule(rule: ValidationRule, schema: JsonSchema, declared: Declare
 
 function compiledMessage(text: string, environment: Environment, declared: DeclaredType): Pick<CompiledRule, 'message' | 'messageError' | 'messageMaxCost'> {
   const attempt = compiledText(text, environment);
-  if ('error' in attempt) return { messageMaxCost: 0, messageError: `messageExpression ${attempt.isPlan ? 'instantiation' : 'compilation'} failed: ${attempt.error}` };
+  if ('error' in attempt)
+    return { messageMaxCost: 0, messageError: `messageExpression ${attempt.isPlan ? 'instantiation' : 'compilation'} failed: ${attempt.error}` };
   if (!isSameType(attempt.program.resultType, STRING)) return { messageMaxCost: 0, messageError: 'messageExpression must evaluate to a string' };
   return { message: attempt.program, messageMaxCost: attempt.program.estimateCost(declaredSizes(declared)).max };
 }

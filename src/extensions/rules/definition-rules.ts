@@ -32,7 +32,10 @@ export function definitionsWithRules(): ResourceDefinition {
     },
   };
   // The schema is still looked up when it is first asked for.
-  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(customResourceDefinitions), ...Object.getOwnPropertyDescriptors(own) }) as ResourceDefinition;
+  return Object.defineProperties(
+    {},
+    { ...Object.getOwnPropertyDescriptors(customResourceDefinitions), ...Object.getOwnPropertyDescriptors(own) },
+  ) as ResourceDefinition;
 }
 
 function validateRules(spec: CustomResourceDefinitionSpec, errors: FieldErrors): void {
@@ -41,7 +44,8 @@ function validateRules(spec: CustomResourceDefinitionSpec, errors: FieldErrors):
     if (schema !== undefined && isStructural(schema as Parameters<typeof isStructural>[0])) new RuleCheck(at).check(schema);
   };
   check(validation?.openAPIV3Schema as JsonSchema | undefined, errors.at('validation', 'openAPIV3Schema'));
-  for (const [index, { schema }] of versions.entries()) check(schema?.openAPIV3Schema as JsonSchema | undefined, errors.at('versions').index(index).at('schema', 'openAPIV3Schema'));
+  for (const [index, { schema }] of versions.entries())
+    check(schema?.openAPIV3Schema as JsonSchema | undefined, errors.at('versions').index(index).at('schema', 'openAPIV3Schema'));
 }
 
 /** What holds on the way down to a schema. */
@@ -75,14 +79,19 @@ class RuleCheck {
     if (!hasRules(structure)) return;
     const { schema } = structure;
     const below = { isRoot: false, cardinality: product(place.cardinality, mostChildren(schema)), uncorrelatable: place.uncorrelatable };
-    if (structure.additional) this.#walk(structure.additional, { ...below, isRoot: structure.additional.isEmbeddedResource }, errors.at('additionalProperties'));
+    if (structure.additional)
+      this.#walk(structure.additional, { ...below, isRoot: structure.additional.isEmbeddedResource }, errors.at('additionalProperties'));
     for (const name of structure.propertyNames) {
       const property = structure.property(name)!;
       this.#walk(property, { ...below, isRoot: property.isEmbeddedResource }, errors.at('properties').key(name));
     }
     if (structure.items) {
       const isTold = schema['x-kubernetes-list-type'] === 'map';
-      this.#walk(structure.items, { ...below, isRoot: structure.items.isEmbeddedResource, uncorrelatable: below.uncorrelatable ?? (isTold ? undefined : errors.path) }, errors.at('items'));
+      this.#walk(
+        structure.items,
+        { ...below, isRoot: structure.items.isEmbeddedResource, uncorrelatable: below.uncorrelatable ?? (isTold ? undefined : errors.path) },
+        errors.at('items'),
+      );
     }
     if ((schema['x-kubernetes-validations'] ?? []).length > 0) this.#rules(schema, place, errors.at('x-kubernetes-validations'));
   }
@@ -90,7 +99,9 @@ class RuleCheck {
   #rules(schema: JsonSchema, place: Place, errors: FieldErrors): void {
     const declared = declareType(dataSchemaOf(schema), 'selfType', place.isRoot);
     if (declared === undefined)
-      return errors.internal('internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations');
+      return errors.internal(
+        'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
+      );
     for (const [index, compiled] of compileRules({ ...schema, allOf: [] }, declared).entries()) this.#rule(compiled, place, errors.index(index));
   }
 
@@ -101,8 +112,10 @@ class RuleCheck {
     if (error !== undefined) at.invalid(printedRule(rule), error);
     if (messageError !== undefined) errors.at('messageExpression').invalid(printedRule(rule), messageError);
     else if (message !== undefined) this.#price(messageMaxCost, 'estimated messageExpression cost', errors.at('messageExpression'));
-    if (usesOldSelf && uncorrelatable !== undefined) at.invalid(rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`);
-    else if (!usesOldSelf && rule.optionalOldSelf !== undefined) errors.at('optionalOldSelf').invalid(rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule');
+    if (usesOldSelf && uncorrelatable !== undefined)
+      at.invalid(rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`);
+    else if (!usesOldSelf && rule.optionalOldSelf !== undefined)
+      errors.at('optionalOldSelf').invalid(rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule');
   }
 
   #price(cost: number, what: string, errors: FieldErrors): void {

@@ -105,7 +105,14 @@ class RuleNode {
     for (const rule of compiled.rules) this.#applyOne(rule, { self, oldSelf }, value, before?.isUnchanged === true, run, errors);
   }
 
-  #applyOne(compiled: CompiledRule, data: { self: CelValue; oldSelf: CelValue | undefined }, value: Json, isUnchanged: boolean, run: Run, errors: FieldErrors): void {
+  #applyOne(
+    compiled: CompiledRule,
+    data: { self: CelValue; oldSelf: CelValue | undefined },
+    value: Json,
+    isUnchanged: boolean,
+    run: Run,
+    errors: FieldErrors,
+  ): void {
     const { rule, program, error, usesOldSelf } = compiled;
     const type = this.#structure.schema.type ?? '';
     if (error !== undefined) return at(errors).invalid(type, `rule compile error: ${error}`);
@@ -168,7 +175,8 @@ function messageOf({ rule, message }: CompiledRule, variables: Record<string, Ce
   };
   if (cost > run.budget) stop('messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run');
   run.budget -= cost;
-  if (cancelled === 'costLimitExceeded') stop(`no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(rule.messageExpression ?? '')}`);
+  if (cancelled === 'costLimitExceeded')
+    stop(`no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(rule.messageExpression ?? '')}`);
   const text = typeof value === 'string' ? value.trim() : '';
   return text === '' || text.includes('\n') || Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? fallback : text;
 }

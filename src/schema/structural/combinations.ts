@@ -1,18 +1,11 @@
-import type { Json } from '../../util/json-types.ts';
-import { type Findings, type Old, placeless } from './fault.ts';
+import { type Findings, placeless } from './fault.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { check } from './value-faults.ts';
+
+/** Judges the value at hand by another schema. */
+export type Judge = (schema: JsonSchema) => Findings;
 
 /** anyOf, oneOf, allOf and not, in that order. Of alternatives that all failed, the faults of the one that passed most checks are told. */
-export function combinationFaults(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
-  const { anyOf, oneOf, allOf, not } = schema;
-  if (!anyOf && !oneOf && !allOf && !not) return;
-  const { faults } = findings;
-  const judge = (alternative: JsonSchema): Findings => {
-    const own: Findings = { faults: [], matches: 0 };
-    check(alternative, value, path, old, own);
-    return own;
-  };
+export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, path: string, judge: Judge, { faults }: Findings): void {
   if (anyOf && anyOf.length > 0) {
     const failures = failuresUnlessOne(anyOf, judge);
     if (failures) faults.push(placeless(`"${path}" must validate at least one schema (anyOf)`), ...best(failures).faults);
@@ -20,7 +13,10 @@ export function combinationFaults(schema: JsonSchema, value: Json, path: string,
   if (oneOf && oneOf.length > 0) {
     const results = oneOf.map(judge);
     const valid = results.filter(isValid).length;
-    if (valid !== 1) faults.push(placeless(`"${path}" must validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`));
+    if (valid !== 1)
+      faults.push(
+        placeless(`"${path}" must validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`),
+      );
     if (valid === 0) faults.push(...best(results).faults);
   }
   if (allOf && allOf.length > 0) {
@@ -34,7 +30,7 @@ export function combinationFaults(schema: JsonSchema, value: Json, path: string,
 const isValid = ({ faults }: Findings): boolean => faults.length === 0;
 
 /** Undefined as soon as one is valid. */
-function failuresUnlessOne(alternatives: readonly JsonSchema[], judge: (alternative: JsonSchema) => Findings): Findings[] | undefined {
+function failuresUnlessOne(alternatives: readonly JsonSchema[], judge: Judge): Findings[] | undefined {
   const failures: Findings[] = [];
   for (const alternative of alternatives) {
     const result = judge(alternative);

@@ -40,21 +40,21 @@ const SCALARS: Readonly<Record<string, ScalarSchema>> = { string: TEXT, boolean:
 function typeOf(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): TypeSchema {
   const keepsHere = keeps || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (schema['x-kubernetes-int-or-string']) return ANY;
-  if (schema.type === 'array') return listType(schema, keepsHere, metadata);
-  if (schema.type === 'object') return objectType(schema, keepsHere, metadata);
+  if (schema.type === 'array') return listOf(schema, keepsHere, metadata);
+  if (schema.type === 'object') return objectOf(schema, keepsHere, metadata);
   return SCALARS[schema.type ?? ''] ?? ANY;
 }
 
 const LIST_TYPES: Readonly<Record<string, ListSchema['listType']>> = { set: 'set', map: 'map', atomic: 'atomic' };
 
-function listType(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): ListSchema {
+function listOf(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): ListSchema {
   const listType = LIST_TYPES[schema['x-kubernetes-list-type'] ?? ''];
   const listMapKeys = schema['x-kubernetes-list-map-keys'];
   const items = isJsonObject(schema.items as Json) ? typeOf(schema.items as JsonSchema, keeps, metadata) : ANY;
   return { type: 'list', items, ...(listType && { listType }), ...(listMapKeys && { listMapKeys }) };
 }
 
-function objectType(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): TypeSchema {
+function objectOf(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): TypeSchema {
   const mapType = schema['x-kubernetes-map-type'] === 'atomic' ? ('atomic' as const) : undefined;
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
   const own = fieldsOf(schema, keeps, metadata);
@@ -79,7 +79,12 @@ function fieldsOf(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): M
 }
 
 function withTypeFields(fields: Map<string, FieldSchema>, metadata: ObjectSchema): Map<string, FieldSchema> {
-  return new Map([['kind', field('kind', TEXT)], ['apiVersion', field('apiVersion', TEXT)], ['metadata', field('metadata', metadata)], ...[...fields].filter(([name]) => !['kind', 'apiVersion', 'metadata'].includes(name))]);
+  return new Map([
+    ['kind', field('kind', TEXT)],
+    ['apiVersion', field('apiVersion', TEXT)],
+    ['metadata', field('metadata', metadata)],
+    ...[...fields].filter(([name]) => !['kind', 'apiVersion', 'metadata'].includes(name)),
+  ]);
 }
 
 const field = (name: string, type: TypeSchema, required = false): FieldSchema => ({ name, type, required, whenEmpty: 'omit', pointer: true });

@@ -11,7 +11,8 @@ export type MetadataRule = (metadata: JsonObject, errors: FieldErrors) => void;
 export function validateEmbedded(structure: Structure | undefined, value: Json, validateMetadata: MetadataRule, errors: FieldErrors): void {
   if (structure === undefined || typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) if (typeof value[index] === 'object') validateEmbedded(structure.items, value[index]!, validateMetadata, errors.index(index));
+    for (let index = 0; index < value.length; index++)
+      if (typeof value[index] === 'object') validateEmbedded(structure.items, value[index]!, validateMetadata, errors.index(index));
     return;
   }
   if (structure.isEmbeddedResource) validateResource(value, validateMetadata, errors);

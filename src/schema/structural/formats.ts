@@ -13,7 +13,9 @@ const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   ipv4: isIPv4,
   ipv6: (text) => isIPv6(text) && !text.includes('%'),
   cidr: (text) => parseCidr(text) !== undefined,
-  mac: matches('^([0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5,7}|[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){19}|[0-9a-fA-F]{4}(\\.[0-9a-fA-F]{4}){2,3}|[0-9a-fA-F]{4}(\\.[0-9a-fA-F]{4}){9})$'),
+  mac: matches(
+    '^([0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5,7}|[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){19}|[0-9a-fA-F]{4}(\\.[0-9a-fA-F]{4}){2,3}|[0-9a-fA-F]{4}(\\.[0-9a-fA-F]{4}){9})$',
+  ),
   uuid: matches('(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$'),
   uuid3: matches('(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$'),
   uuid4: matches('(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$'),
@@ -24,7 +26,9 @@ const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   creditcard: isCreditCard,
   ssn: matches(String.raw`^\d{3}[- ]?\d{2}[- ]?\d{4}$`),
   hexcolor: matches('^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$'),
-  rgbcolor: matches(String.raw`^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$`),
+  rgbcolor: matches(
+    String.raw`^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$`,
+  ),
   byte: isBase64,
   password: () => true,
   date: isDate,

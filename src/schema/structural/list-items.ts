@@ -32,7 +32,8 @@ export function validateListTypes(structure: Structure | undefined, value: Json,
   if (structure === undefined || typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
     validateList(structure, value, errors);
-    for (let index = 0; index < value.length; index++) if (typeof value[index] === 'object') validateListTypes(structure.items, value[index]!, errors.index(index));
+    for (let index = 0; index < value.length; index++)
+      if (typeof value[index] === 'object') validateListTypes(structure.items, value[index]!, errors.index(index));
     return;
   }
   for (const key of Object.keys(value)) {

@@ -48,7 +48,8 @@ function rangeFault({ type, format }: JsonSchema, number: number | bigint, what:
 
 function multipleFault(factor: number, value: number | bigint, path: string, faults: Fault[]): void {
   if (factor <= 0) return void faults.push(invalidFault(path, factor, `factor MultipleOf declared for ${path} must be positive: ${formatGo(factor)}`));
-  const isMultiple = typeof value === 'bigint' ? Number.isInteger(factor) && value % BigInt(factor) === 0n : isNearlyWhole(factor < 1 ? (1 / factor) * value : value / factor);
+  const isMultiple =
+    typeof value === 'bigint' ? Number.isInteger(factor) && value % BigInt(factor) === 0n : isNearlyWhole(factor < 1 ? (1 / factor) * value : value / factor);
   if (!isMultiple) faults.push(invalidFault(path, value, `${path} in body should be a multiple of ${formatGo(factor)}`));
 }
 

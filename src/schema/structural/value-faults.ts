@@ -27,26 +27,32 @@ function placeOf(errors: FieldErrors, path: string | undefined): FieldErrors {
 }
 
 /** The value of a field, an item or the whole. */
-export function checkChild(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
+function checkChild(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
   const before = findings.faults.length;
   check(schema, value, path, old, findings);
   if (old !== undefined && findings.faults.length > before && equalJson(value, old.value)) findings.faults.length = before;
 }
 
 /** The same without regard to whether the value itself changed: its parts may have been there before. */
-export function check(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
+function check(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
   const { faults } = findings;
   const before = faults.length;
   typeFaults(schema, value, path, faults);
   if (faults.length === before) findings.matches++;
   if (value === null) return enumFaults(schema, value, path, faults);
-  combinationFaults(schema, value, path, old, findings);
+  if (schema.anyOf || schema.oneOf || schema.allOf || schema.not) combinationFaults(schema, path, (other) => judged(other, value, path, old), findings);
   if (typeof value === 'string') textFaults(schema, value, path, faults);
   else if (typeof value === 'number' || typeof value === 'bigint') numberFaults(schema, value, path, faults);
   else if (Array.isArray(value)) listFaults(schema, value, path, old, findings);
   enumFaults(schema, value, path, faults);
   if (isJsonObject(value)) objectFaults(schema, value, path, old, findings);
   findings.matches += 3;
+}
+
+function judged(schema: JsonSchema, value: Json, path: string, old: Old): Findings {
+  const findings: Findings = { faults: [], matches: 0 };
+  check(schema, value, path, old, findings);
+  return findings;
 }
 
 function jsonType(value: Json): string {
@@ -57,7 +63,8 @@ function jsonType(value: Json): string {
   return typeof value;
 }
 
-const wantedTypes = (schema: JsonSchema): readonly string[] => (schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : []);
+const wantedTypes = (schema: JsonSchema): readonly string[] =>
+  schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : [];
 
 /** Go's formats of numbers as they come out of JSON. */
 const VALUE_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
@@ -82,7 +89,8 @@ function typeFaults(schema: JsonSchema, value: Json, path: string, faults: Fault
 
 function textFaults({ maxLength, minLength, pattern, type, format }: JsonSchema, text: string, path: string, faults: Fault[]): void {
   if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path, tell: (errors) => errors.tooLong(maxLength) });
-  if (minLength !== undefined && !isLonger(text, minLength - 1)) faults.push(invalidFault(path, text, `${path} in body should be at least ${minLength} chars long`));
+  if (minLength !== undefined && !isLonger(text, minLength - 1))
+    faults.push(invalidFault(path, text, `${path} in body should be at least ${minLength} chars long`));
   if (pattern) patternFaults(pattern, text, path, faults);
   const effective = effectiveFormat(type, format);
   if (effective !== undefined && !hasFormat(effective, text))
@@ -93,9 +101,7 @@ function textFaults({ maxLength, minLength, pattern, type, format }: JsonSchema,
 function isLonger(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   if (text.length > 2 * limit) return true;
-  let count = 0;
-  for (const _char of text) count++;
-  return count > limit;
+  return Array.from(text).length > limit;
 }
 
 function patternFaults(pattern: string, text: string, path: string, faults: Fault[]): void {
@@ -107,7 +113,9 @@ function patternFaults(pattern: string, text: string, path: string, faults: Faul
 function listFaults(schema: JsonSchema, list: readonly Json[], path: string, old: Old, findings: Findings): void {
   const { items, minItems, maxItems, uniqueItems } = schema;
   const { faults } = findings;
-  if (isJsonObject(items)) for (let index = 0; index < list.length; index++) checkChild(items as JsonSchema, list[index]!, `${path}[${index}]`, oldItem(schema, list[index]!, old), findings);
+  if (isJsonObject(items))
+    for (let index = 0; index < list.length; index++)
+      checkChild(items as JsonSchema, list[index]!, `${path}[${index}]`, oldItem(schema, list[index]!, old), findings);
   if (minItems !== undefined && list.length < minItems) faults.push(invalidFault(path, list.length, `${path} in body should have at least ${minItems} items`));
   if (maxItems !== undefined && list.length > maxItems) faults.push({ path, tell: (errors) => errors.tooMany(list.length, maxItems) });
   if (uniqueItems && list.some((item, index) => list.slice(0, index).some((other) => equalJson(item, other))))

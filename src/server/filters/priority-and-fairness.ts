@@ -1,5 +1,6 @@
 import type { Admission, FlowControl } from '../flow-control.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
+import type { Watermark } from '../metrics/watermark.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter, RequestHandler } from './filter.ts';
 import { writeTextError } from './write-error.ts';
@@ -16,22 +17,16 @@ const READ_ONLY_VERBS = new Set(['get', 'list', 'watch']);
  * Long-running requests pass, but for watches, which count until they have begun.
  */
 export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFairnessOptions): Filter {
-  const executing = { readOnly: 0, mutating: 0 };
-  const begin = ({ info }: IncomingRequest): 'readOnly' | 'mutating' => {
-    const kind = READ_ONLY_VERBS.has(info.verb) ? 'readOnly' : 'mutating';
-    const count = ++executing[kind];
-    if (kind === 'readOnly') metrics.readOnlyInFlight.record(count);
-    else metrics.mutatingInFlight.record(count);
-    return kind;
-  };
+  const executing = new CountByKind(metrics.readOnlyInFlight, metrics.mutatingInFlight);
+  const waiting = new CountByKind(metrics.readOnlyInQueue, metrics.mutatingInQueue);
 
   /** What is answered at once has its seat back before this returns. */
   const execute = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> | void => {
-    const kind = begin(request);
+    executing.enter(request);
     if (request.isLongRunning) request.onFinish(flowControl.trackWatch(request));
     let pending: Promise<void> | void = undefined;
     const end = (isAtOnce: boolean): void => {
-      executing[kind]--;
+      executing.leave(request);
       admission.finish(isAtOnce);
     };
     try {
@@ -56,7 +51,11 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
   };
   const wait = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> =>
     new Promise((resolve) => {
-      admission.onDecision = (isExecuting) => resolve(isExecuting ? executeLater(next, request, admission) : refuse(request, admission));
+      waiting.enter(request);
+      admission.onDecision = (isExecuting) => {
+        waiting.leave(request);
+        resolve(isExecuting ? executeLater(next, request, admission) : refuse(request, admission));
+      };
       request.exchange.onClose(() => admission.cancel());
     });
 
@@ -68,4 +67,24 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
     if (admission.state === 'executing') return execute(next, request, admission);
     return admission.state === 'waiting' ? wait(next, request, admission) : refuse(request, admission);
   };
+}
+
+/** Reads and writes are counted apart, and the highest of each is kept for who asks. */
+class CountByKind {
+  readonly #readOnlyMark: Watermark;
+  readonly #mutatingMark: Watermark;
+  #readOnly = 0;
+  #mutating = 0;
+  constructor(readOnlyMark: Watermark, mutatingMark: Watermark) {
+    this.#readOnlyMark = readOnlyMark;
+    this.#mutatingMark = mutatingMark;
+  }
+  enter({ info }: IncomingRequest): void {
+    if (READ_ONLY_VERBS.has(info.verb)) this.#readOnlyMark.record(++this.#readOnly);
+    else this.#mutatingMark.record(++this.#mutating);
+  }
+  leave({ info }: IncomingRequest): void {
+    if (READ_ONLY_VERBS.has(info.verb)) this.#readOnly--;
+    else this.#mutating--;
+  }
 }

@@ -33,6 +33,8 @@ interface RequestSeries {
 export class ServerMetrics {
   readonly readOnlyInFlight = new Watermark();
   readonly mutatingInFlight = new Watermark();
+  readonly readOnlyInQueue = new Watermark();
+  readonly mutatingInQueue = new Watermark();
   readonly #isKnownResource: (info: RequestInfo) => boolean;
   readonly #families: ReturnType<typeof registerFamilies>;
   /** Finding a request's series takes one lookup; there are as many of these as known combinations of labels. */
@@ -45,6 +47,8 @@ export class ServerMetrics {
     registry.onCollect(() => {
       this.#families.inFlight.with('readOnly').set(this.readOnlyInFlight.read());
       this.#families.inFlight.with('mutating').set(this.mutatingInFlight.read());
+      this.#families.inQueue.with('readOnly').set(this.readOnlyInQueue.read());
+      this.#families.inQueue.with('mutating').set(this.mutatingInQueue.read());
     });
   }
 
@@ -186,6 +190,12 @@ function registerFamilies(registry: MetricRegistry) {
       name: 'apiserver_current_inflight_requests',
       help: 'The most requests in flight at once during the last second, by kind.',
       stability: 'STABLE',
+      labels: ['request_kind'],
+    }),
+    inQueue: registry.gauge({
+      name: 'apiserver_current_inqueue_requests',
+      help: 'The most requests in queues at once during the last second, by kind.',
+      stability: 'ALPHA',
       labels: ['request_kind'],
     }),
     authenticatedUsers: registry.counter({

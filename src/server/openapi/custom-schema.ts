@@ -47,7 +47,8 @@ function publish(schema: JsonObject, options: CustomSchemaOptions): JsonObject {
 }
 
 function publishPart(key: string, value: Json, options: CustomSchemaOptions): Json {
-  if (key === 'properties' && isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([name, property]) => [name, publish(property as JsonObject, options)]));
+  if (key === 'properties' && isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, property]) => [name, publish(property as JsonObject, options)]));
   if ((key === 'items' || key === 'additionalProperties' || key === 'not') && isJsonObject(value)) return publish(value, options);
   if (MANY.includes(key) && Array.isArray(value)) return value.map((item) => publish(item as JsonObject, options));
   return value;

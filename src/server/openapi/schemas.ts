@@ -128,7 +128,11 @@ export class SchemaCollection {
   #named(type: ObjectSchema): JsonObject {
     if (type.custom === undefined) return this.#object(type);
     const metadata = type.fields.get('metadata')!;
-    return customSchema(type, { isV3: this.#options.dialect.isV3, metadata: this.#field(metadata, this.#options.descriptions.ofField(PARTIAL_METADATA, 'metadata')), describe: (field) => this.#options.descriptions.ofField(PARTIAL_METADATA, field) });
+    return customSchema(type, {
+      isV3: this.#options.dialect.isV3,
+      metadata: this.#field(metadata, this.#options.descriptions.ofField(PARTIAL_METADATA, 'metadata')),
+      describe: (field) => this.#options.descriptions.ofField(PARTIAL_METADATA, field),
+    });
   }
 
   #object(schema: ObjectSchema): JsonObject {

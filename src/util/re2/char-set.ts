@@ -85,50 +85,56 @@ function propertyExpression(name: string): RegExp {
   }
 }
 
-const CHUNK = 0x1_0000;
+/** Planes of 65,536 code points in which something is assigned, and those for private use, which are all of one kind. */
+const ASSIGNED_PLANES = [0, 1, 2, 3, 14];
+const PRIVATE_PLANES = [15, 16];
+const PLANE_SIZE = 0x1_0000;
 
-/** Runs of code points that match, found in texts of all code points there are but surrogates, which stand for themselves only in pairs. */
+/** Runs of code points that match, found in texts of all there are but surrogates, which stand for themselves only in pairs. */
 function* runsOf(expression: RegExp): Generator<[number, number]> {
-  for (let start = 0; start <= MAX_CODE_POINT; start += CHUNK) {
+  for (const plane of ASSIGNED_PLANES) {
+    const start = plane * PLANE_SIZE;
     const parts =
-      start === 0
+      plane === 0
         ? [
             [0, 0xd7ff],
             [0xe000, 0xffff],
           ]
-        : [[start, start + CHUNK - 1]];
+        : [[start, start + PLANE_SIZE - 1]];
     for (const [low, high] of parts) {
-      const text = chunksOf(low!, high!).join('');
       const unitsEach = low! > 0xffff ? 2 : 1;
-      for (const match of text.matchAll(expression)) yield [low! + match.index / unitsEach, low! + (match.index + match[0].length) / unitsEach - 1];
+      for (const match of textOf(low!, high!).matchAll(expression)) {
+        yield [low! + match.index / unitsEach, low! + (match.index + match[0].length) / unitsEach - 1];
+      }
     }
+  }
+  for (const plane of PRIVATE_PLANES) {
+    const start = plane * PLANE_SIZE;
+    // The last two of a plane are no characters.
+    if (String.fromCodePoint(start).search(expression) === 0) yield [start, start + PLANE_SIZE - 3];
   }
 }
 
-const MAX_ARGUMENTS = 4096;
-
-function chunksOf(low: number, high: number): string[] {
-  const chunks: string[] = [];
-  for (let start = low; start <= high; start += MAX_ARGUMENTS) {
-    const length = Math.min(MAX_ARGUMENTS, high - start + 1);
-    chunks.push(String.fromCodePoint(...Array.from({ length }, (_, index) => start + index)));
+/** All code points from `low` to `high`, which are of one plane and no surrogates. */
+function textOf(low: number, high: number): string {
+  const units = new Uint16Array((high - low + 1) * (low > 0xffff ? 2 : 1));
+  for (let code = low, place = 0; code <= high; code++) {
+    if (code > 0xffff) units[place++] = 0xd800 + ((code - 0x1_0000) >> 10);
+    units[place++] = code > 0xffff ? 0xdc00 + (code & 0x3ff) : code;
   }
-  return chunks;
+  return Buffer.from(units.buffer).toString('utf16le');
 }
 
 /** All characters that are the same but for case, for those that have any; made when it is first needed. */
 let foldings: ReadonlyMap<number, readonly number[]> | undefined;
-/** Nothing above has case. */
-const LAST_CASED = 0x1_e943;
 
 function buildFoldings(): ReadonlyMap<number, readonly number[]> {
   const groups = new Map<string, number[]>();
-  for (let code = 0; code <= LAST_CASED; code++) {
-    if (code >= 0xd800 && code <= 0xdfff) continue;
-    const key = foldKey(String.fromCodePoint(code));
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [code]);
-    else group.push(code);
+  for (const [low, high] of runsOf(/\p{Changes_When_Casemapped}+/gu)) {
+    for (let code = low; code <= high; code++) {
+      const key = foldKey(String.fromCodePoint(code));
+      groups.set(key, [...(groups.get(key) ?? []), code]);
+    }
   }
   return new Map(Array.from(groups.values()).flatMap((group) => (group.length === 1 ? [] : group.map((code) => [code, group] as const))));
 }
@@ -144,16 +150,23 @@ function foldKey(char: string): string {
 /** The set with all other cases of its characters. */
 export function foldCase(set: CharSet): CharSet {
   const added: [number, number][] = [];
-  for (const [low, high] of rangesOf(set))
-    for (let code = low; code <= Math.min(high, LAST_CASED); code++) for (const other of casesOf(code)) added.push([other, other]);
+  const add = (code: number): void => {
+    for (const other of casesOf(code)) added.push([other, other]);
+  };
+  for (let code = 0; code <= LAST_ASCII; code++) if (has(set, code)) add(code);
+  if ((set.at(-1) ?? 0) > LAST_ASCII) for (const code of allFoldings().keys()) if (has(set, code)) add(code);
   return charSet([...rangesOf(set), ...added]);
 }
 
+const LAST_ASCII = 127;
 const KELVIN = 0x212a;
 const LONG_S = 0x17f;
 
+const allFoldings = (): ReadonlyMap<number, readonly number[]> => (foldings ??= buildFoldings());
+
+/** Texts of ASCII, which most patterns are, need no table. */
 function casesOf(code: number): readonly number[] {
-  if (code > 127) return (foldings ??= buildFoldings()).get(code) ?? [];
+  if (code > LAST_ASCII) return allFoldings().get(code) ?? [];
   const isLetter = (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
   if (!isLetter) return [];
   const lower = code | 32;

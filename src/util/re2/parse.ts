@@ -44,8 +44,14 @@ const MAX_REPEAT = 1000;
 
 /** The pattern's syntax is known to be right (go-regexp.ts). Throws RegexpError for repetitions that multiply too far. */
 export function parsePattern(pattern: string): Node {
-  return new PatternParser(Array.from(pattern)).alternation(NO_FLAGS);
+  return new PatternParser(Array.from(withoutQuoting(pattern))).alternation(NO_FLAGS);
 }
+
+/** `\Q…\E` with every character escaped by its number, so that repetitions after it mean the last one. */
+const withoutQuoting = (pattern: string): string =>
+  pattern.replaceAll(/\\Q([^]*?)(?:\\E|$)|\\[^]/g, (whole, quoted?: string) =>
+    quoted === undefined ? whole : Array.from(quoted, (char) => `\\x{${char.codePointAt(0)!.toString(16)}}`).join(''),
+  );
 
 class PatternParser {
   readonly #chars: readonly string[];
@@ -152,7 +158,6 @@ class PatternParser {
   }
 
   #escape(flags: Flags): Node {
-    if (this.#startsWith('\\Q')) return this.#quoted(flags);
     const assertion = ({ A: 'beginText', z: 'endText', b: 'wordBoundary', B: 'noWordBoundary' } as const)[this.#chars[this.#position + 1]!];
     if (assertion !== undefined) {
       this.#position += 2;
@@ -161,17 +166,6 @@ class PatternParser {
     const set = this.#escapedClass();
     if (set !== undefined) return chars(flags.ignoresCase ? foldCase(set) : set);
     return literal(String.fromCodePoint(this.#escapedChar()), flags);
-  }
-
-  #quoted(flags: Flags): Node {
-    this.#position += 2;
-    const nodes: Node[] = [];
-    while (this.#char !== undefined && !this.#startsWith('\\E')) {
-      nodes.push(literal(this.#char, flags));
-      this.#position++;
-    }
-    if (this.#char !== undefined) this.#position += 2;
-    return { op: 'concat', nodes };
   }
 
   /** `\d`, `\pL`, `\P{Greek}` and their like. */

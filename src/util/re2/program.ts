@@ -33,6 +33,22 @@ function beginsAtStart(node: Node): boolean {
   return node.op === 'alternate' && node.nodes.every(beginsAtStart);
 }
 
+/** Whether it can match without reading anything. */
+function isNullable(node: Node): boolean {
+  switch (node.op) {
+    case 'chars':
+      return false;
+    case 'concat':
+      return node.nodes.every(isNullable);
+    case 'alternate':
+      return node.nodes.some(isNullable);
+    case 'repeat':
+      return node.min === 0 || isNullable(node.node);
+    default:
+      return true;
+  }
+}
+
 class Compiler {
   readonly steps: Step[] = [];
 
@@ -73,7 +89,9 @@ class Compiler {
     const split = this.add({ op: 'split', next, other: next });
     const body = this.compile(node, split);
     this.steps[split] = isGreedy ? { op: 'split', next: body, other: next } : { op: 'split', next, other: body };
-    return beginsWithBody ? body : split;
+    if (beginsWithBody) return body;
+    // A body that may match nothing is preferred in another order: golang.org/issue/46123.
+    return isNullable(node) ? this.#split(body, next, isGreedy) : split;
   }
 
   #split(body: number, next: number, isGreedy: boolean): number {

@@ -4,8 +4,8 @@ import { RegexpError, parsePattern } from './parse.ts';
 import { compileProgram, type Program } from './program.ts';
 import { search, type StepBudget } from './search.ts';
 
-/** Steps that one search of all matches may take; about a second. */
-const MAX_SEARCH_STEPS = 50_000_000;
+/** Steps that one search of all matches may take; less than a second. */
+const MAX_SEARCH_STEPS = 10_000_000;
 
 /**
  * A pattern of RE2's syntax (Go's regexp), matched without backtracking: no pattern can make a match take time beyond the product of the

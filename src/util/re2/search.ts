@@ -19,6 +19,8 @@ export interface StepBudget {
 class Threads {
   readonly places: number[] = [];
   readonly starts: number[] = [];
+  /** Steps that are still to be followed. */
+  readonly pending: number[] = [];
   readonly #generation: Uint32Array;
   #current = 1;
 
@@ -51,7 +53,7 @@ export function search(program: Program, text: string, from: number, budget: Ste
     const code = index < text.length ? text.codePointAt(index)! : undefined;
     const surroundings = { previous, next: code };
     if (match === undefined && (!program.isAnchored || index === 0)) enter(program, current, program.start, index, surroundings);
-    if (current.places.length === 0) return match;
+    if (current.places.length === 0 && (match !== undefined || program.isAnchored)) return match;
     budget.left -= current.places.length;
     if (budget.left < 0) throw new SearchTooLong('search takes too many steps');
     const width = code === undefined || code <= 0xffff ? 1 : 2;
@@ -75,8 +77,8 @@ export function search(program: Program, text: string, from: number, budget: Ste
 
 /** Adds a step and all that it leads to without reading, in the order of preference. */
 function enter({ steps }: Program, threads: Threads, place: number, start: number, surroundings: Surroundings): void {
-  const pending = [place];
-  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+  const { pending } = threads;
+  for (let at: number | undefined = place; at !== undefined; at = pending.pop()) {
     if (!threads.mark(at)) continue;
     const step = steps[at]!;
     if (step.op === 'split') pending.push(step.other, step.next);

@@ -1,10 +1,9 @@
-import type { Container, ContainerStatus, Pod, PodAffinityTerm, PodSpec, ScopedResourceSelectorRequirement } from '../../apis/facts/types/core-v1.ts';
-import { computeQosClass } from '../../apis/core/pod/qos.ts';
-import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantitySign } from '../../util/quantity.ts';
-import { podAmounts } from '../pod-amounts.ts';
+import type { Container, ContainerStatus, Pod, PodAffinityTerm, PodSpec, ScopedResourceSelectorRequirement } from '../../facts/types/core-v1.ts';
+import { computeQosClass } from '../pod/qos.ts';
+import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantitySign } from '../../../util/quantity.ts';
+import { aggregateContainers } from '../pod/resource-lists.ts';
 import { type Amounts, amountsIn, sumOf, wholeNumber } from './amounts.ts';
-import { type Evaluator, countName, matchesClass } from './evaluator.ts';
+import { type Evaluator, type MeasuredWrite, countName, matchesClass } from './evaluator.ts';
 
 type Side = 'requests' | 'limits';
 
@@ -32,7 +31,7 @@ export const podEvaluator = (now: () => Date): Evaluator => ({
   isReleased: (object, old) => hasEnded(object as Pod) && !hasEnded(old as Pod),
 });
 
-function handles({ operation, subresource, object, oldObject }: AdmissionAttributes): boolean {
+function handles({ operation, subresource, object, oldObject }: MeasuredWrite): boolean {
   if (subresource === 'resize') return operation === 'UPDATE';
   if (subresource !== '') return false;
   return operation === 'CREATE' || (operation === 'UPDATE' && hasDeadline(object as Pod) !== hasDeadline(oldObject as Pod));
@@ -71,9 +70,13 @@ function usageBySides(requests: Amounts, limits: Amounts): Map<string, Quantity>
   return usage;
 }
 
+/** Of what the pod as a whole asks for, this takes the place of its containers' sums (KEP-2837). */
+const isPodLevel = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith(HUGE_PAGES);
+
 /** With what the runtime needs for itself; a side that has no limit gets none by that. */
 function wholePod(pod: Pod, side: Side): Map<string, Quantity> {
-  const amounts = podAmounts(specInForce(pod, side), side);
+  const amounts = aggregateContainers(specInForce(pod, side), side);
+  for (const [name, whole] of amountsIn(pod.spec.resources?.[side])) if (isPodLevel(name)) amounts.set(name, whole);
   for (const [name, more] of amountsIn(pod.spec.overhead)) {
     const present = amounts.get(name);
     if (side === 'requests') amounts.set(name, present ? addQuantities(present, more) : more);

@@ -1,12 +1,19 @@
-import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../apis/facts/types/core-v1.ts';
-import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { type ApiObject, type GroupResource, qualifiedResource } from '../../util/api-object.ts';
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../facts/types/core-v1.ts';
+import { type ApiObject, type GroupResource, qualifiedResource } from '../../../util/api-object.ts';
 import { type Amounts, wholeNumber } from './amounts.ts';
+
+/** Of a write, what says whether it may change what is used. */
+export interface MeasuredWrite {
+  operation: string;
+  subresource: string;
+  object: ApiObject | undefined;
+  oldObject: ApiObject | undefined;
+}
 
 /** What one resource's objects use up of quotas (apiserver/pkg/quota/v1 Evaluator). */
 export interface Evaluator {
   /** Whether a write may change what is used. */
-  handles(attributes: AdmissionAttributes): boolean;
+  handles(write: MeasuredWrite): boolean;
   /** Whether a quota's name for an amount is one that these objects use. */
   counts(name: string): boolean;
   usage(object: ApiObject): Amounts;

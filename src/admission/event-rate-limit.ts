@@ -1,0 +1,65 @@
+import type { Event } from '../apis/facts/types/core-v1.ts';
+import type { AdmissionAttributes } from '../registry/admission.ts';
+import { aggregateMessage } from '../util/aggregate-message.ts';
+import { tooManyRequests } from '../util/errors.ts';
+import { type AdmissionPlugin, CREATE_OR_UPDATE } from './plugin.ts';
+
+/** Whose events one limit counts together. */
+export const EVENT_LIMIT_TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const;
+
+/** eventratelimit.admission.k8s.io Limit. */
+export interface EventLimit {
+  type: (typeof EVENT_LIMIT_TYPES)[number];
+  qps: number;
+  burst: number;
+  /** How many keys are remembered; 0 is the default. */
+  cacheSize: number;
+}
+
+const DEFAULT_CACHE_SIZE = 4096;
+const RETRY_AFTER_SECONDS = 1;
+
+/** Keeps events from filling the store (plugin/pkg/admission/eventratelimit). */
+export function eventRateLimit(limits: readonly EventLimit[], nowMs = () => performance.now()): AdmissionPlugin {
+  const enforcers = limits.map((limit) => enforcerOf(limit, nowMs));
+
+  function validate(attributes: AdmissionAttributes): void {
+    if (attributes.dryRun) return;
+    const messages = enforcers.flatMap((refuses) => refuses(attributes) ?? []);
+    if (messages.length > 0) throw tooManyRequests(aggregateMessage(messages), RETRY_AFTER_SECONDS);
+  }
+  return { name: 'EventRateLimit', operations: CREATE_OR_UPDATE, targets: ['events', 'events.events.k8s.io'], validate };
+}
+
+/** Says why an event is one too many; of the keys the ones used last are remembered. */
+function enforcerOf({ type, qps, burst, cacheSize }: EventLimit, nowMs: () => number): (attributes: AdmissionAttributes) => string | undefined {
+  const buckets = new Map<string, Bucket>();
+  const maxKeys = cacheSize || DEFAULT_CACHE_SIZE;
+  return (attributes) => {
+    const key = keyOf(type, attributes);
+    const now = nowMs();
+    const bucket = buckets.get(key) ?? { tokens: burst, filledAtMs: now };
+    buckets.delete(key);
+    buckets.set(key, bucket);
+    if (buckets.size > maxKeys) buckets.delete(buckets.keys().next().value!);
+    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAtMs) / 1000) * qps);
+    bucket.filledAtMs = now;
+    if (bucket.tokens < 1) return `limit reached on type ${type} for key ${key}`;
+    bucket.tokens--;
+    return undefined;
+  };
+}
+
+interface Bucket {
+  tokens: number;
+  filledAtMs: number;
+}
+
+function keyOf(type: EventLimit['type'], { namespace, user, object }: AdmissionAttributes): string {
+  if (type === 'Server') return '';
+  if (type === 'Namespace') return namespace;
+  if (type === 'User') return user.name;
+  const { source, involvedObject } = object as Event;
+  const { kind, namespace: objectNamespace, name, uid, apiVersion } = involvedObject;
+  return [source?.component, source?.host, kind, objectNamespace, name, uid, apiVersion].map((part) => part ?? '').join('');
+}

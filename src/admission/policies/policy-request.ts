@@ -1,0 +1,70 @@
+import { jsonValue } from '../../cel/data/json-value.ts';
+import type { Activation } from '../../cel/frame.ts';
+import type { AuthorizerValue } from '../../cel/library/authorizer.ts';
+import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { notFound } from '../../util/errors.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { PluginEnvironment } from '../plugin.ts';
+import { namespaceOf } from '../webhooks/match.ts';
+import { requestOf } from '../webhooks/review.ts';
+import { type View, type Views, viewsOf } from '../webhooks/view.ts';
+import { requestAuthorizer } from './request-authorizer.ts';
+
+/** What policies want to know of one request. What takes work is found out when it is first asked for. */
+export class PolicyRequest {
+  readonly attributes: AdmissionAttributes;
+  readonly environment: PluginEnvironment;
+  readonly views: Views;
+  #authorizer: AuthorizerValue | undefined;
+
+  constructor(environment: PluginEnvironment, attributes: AdmissionAttributes) {
+    this.environment = environment;
+    this.attributes = attributes;
+    this.views = viewsOf(attributes);
+  }
+
+  /** Of a namespace that is being written, those to come. Throws NotFound. */
+  namespaceLabels(): Record<string, string> | undefined {
+    const { resource, subresource, operation, object } = this.attributes;
+    if (resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return object?.metadata.labels;
+    return this.#namespace(namespaceOf(this.attributes)).metadata.labels;
+  }
+
+  /** The variables of an expression, with `object` as the request's object; all as the view has it. */
+  inputs(view: View, params: ApiObject | undefined, object: ApiObject | undefined): Activation {
+    const { attributes, environment, views } = this;
+    const { group, resource, subresource, name, namespace, kind } = attributes;
+    this.#authorizer ??= requestAuthorizer(environment.authorizer, attributes.user);
+    const isInNamespace = namespace !== '' && !(kind.group === '' && kind.kind === 'Namespace');
+    return {
+      object: this.#shown(view, object),
+      oldObject: this.#shown(view, attributes.oldObject),
+      params: params === undefined ? null : jsonValue(params as unknown as Json),
+      namespaceObject: isInNamespace ? jsonValue(shownNamespace(this.#namespace(namespace))) : null,
+      request: jsonValue(requestOf(attributes, views.requested, view)),
+      authorizer: this.#authorizer,
+      'authorizer.requestResource': this.#authorizer.resource({ apiGroup: group, resource, subresource, namespace: namespaceOf(attributes), name }),
+    };
+  }
+
+  /** As it is where it is stored in that form. */
+  #shown(view: View, object: ApiObject | undefined) {
+    if (object === undefined) return null;
+    const { group, version, kind } = this.attributes.kind;
+    const isStoredSo = view.kind.version === version && view.kind.kind === kind && view.kind.group === group;
+    return jsonValue(isStoredSo ? (object as unknown as JsonObject) : view.show(object));
+  }
+
+  #namespace(name: string): ApiObject {
+    const found = this.environment.client.resource('', 'namespaces').informer.get('', name);
+    if (!found) throw notFound({ group: '', resource: 'namespaces' }, name);
+    return found;
+  }
+}
+
+/** Without what is about its owners (plugin/cel CreateNamespaceObject). */
+function shownNamespace({ metadata, ...namespace }: ApiObject): JsonObject {
+  const { ownerReferences: _owners, managedFields: _managers, ...shown } = metadata;
+  return { ...namespace, metadata: shown } as unknown as JsonObject;
+}

@@ -1,0 +1,111 @@
+import type { MatchResources, ParamKind, ParamRef, Variable } from '../../apis/facts/types/admissionregistration-v1.ts';
+import type { Client } from '../../client/client.ts';
+import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { ResourceMatcher } from './matching.ts';
+
+const GROUP = 'admissionregistration.k8s.io';
+/** Policies of the API do not judge each other, lest one locks out its own repair, nor questions of who may do what. */
+const EXEMPT_GROUPS = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+const EXEMPT = new Set(['validatingadmissionpolicies', 'validatingadmissionpolicybindings', 'mutatingadmissionpolicies', 'mutatingadmissionpolicybindings']);
+
+/** What both kinds of policies have. */
+export interface Policy extends ApiObject {
+  spec: { failurePolicy?: string; matchConstraints?: MatchResources; paramKind?: ParamKind; variables?: Variable[] };
+}
+
+export interface PolicyBinding extends ApiObject {
+  spec: { policyName?: string; paramRef?: ParamRef; matchResources?: MatchResources };
+}
+
+/** A binding, with what it matches; everything where there is no matcher. */
+export interface BoundPolicy<B extends PolicyBinding> {
+  readonly binding: B;
+  readonly matcher: ResourceMatcher | undefined;
+}
+
+/** A policy that is in force. */
+export interface Hook<P extends Policy, B extends PolicyBinding, C> {
+  readonly policy: P;
+  readonly matcher: ResourceMatcher;
+  readonly bindings: readonly BoundPolicy<B>[];
+  /** Its expressions: compiled when they are first needed, once for every version of the policy. */
+  compiled(): C;
+}
+
+/** The policies that are in force, by the resources that their rules name. Worked out anew when one has changed. */
+export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
+  readonly synced: Promise<unknown>;
+  readonly #list: () => { policies: P[]; bindings: B[] };
+  readonly #compile: (policy: P) => C;
+  #known = new Map<string, Hook<P, B, C>['compiled']>();
+  #index: { byResource: ReadonlyMap<string, readonly Hook<P, B, C>[]>; others: readonly Hook<P, B, C>[] } | undefined;
+
+  constructor(client: Client, policies: string, bindings: string, compile: (policy: P) => C) {
+    const policyInformer = client.resource<P>(GROUP, policies).informer;
+    const bindingInformer = client.resource<B>(GROUP, bindings).informer;
+    this.#list = () => ({ policies: policyInformer.list(''), bindings: bindingInformer.list('') });
+    this.#compile = compile;
+    const forget = (): void => {
+      this.#index = undefined;
+    };
+    policyInformer.onChange(forget);
+    bindingInformer.onChange(forget);
+    this.synced = Promise.all([policyInformer.synced, bindingInformer.synced]).then(forget);
+  }
+
+  /** Those that may be about the request, in the order of their names. */
+  hooksFor({ group, resource }: AdmissionAttributes): readonly Hook<P, B, C>[] {
+    this.#index ??= this.#makeIndex();
+    const { byResource, others } = this.#index;
+    const found = byResource.get(resource) ?? others;
+    return found.length === 0 || EXEMPT_GROUPS.has(group) || (group === GROUP && EXEMPT.has(resource)) ? [] : found;
+  }
+
+  #makeIndex() {
+    const hooks = this.#hooks();
+    const namedBy = new Map(hooks.map((hook) => [hook, namedResources(hook.matcher)]));
+    const isAboutAll = (hook: Hook<P, B, C>): boolean => namedBy.get(hook)!.has('*');
+    const byResource = new Map<string, Hook<P, B, C>[]>();
+    for (const resource of new Set([...namedBy.values()].flatMap((names) => [...names]))) byResource.set(resource, []);
+    for (const hook of hooks) for (const resource of isAboutAll(hook) ? byResource.keys() : namedBy.get(hook)!) byResource.get(resource)!.push(hook);
+    return { byResource, others: hooks.filter(isAboutAll) };
+  }
+
+  #hooks(): Hook<P, B, C>[] {
+    const { policies, bindings } = this.#list();
+    const bound = new Map<string, B[]>();
+    for (const binding of bindings.toSorted(byName)) bound.set(binding.spec.policyName ?? '', [...(bound.get(binding.spec.policyName ?? '') ?? []), binding]);
+    const known = new Map<string, Hook<P, B, C>['compiled']>();
+    const hooks = policies
+      .toSorted(byName)
+      .filter(({ metadata }) => bound.has(metadata.name!))
+      .map((policy) => this.#hook(policy, bound.get(policy.metadata.name!)!, known));
+    this.#known = known;
+    return hooks;
+  }
+
+  #hook(policy: P, bindings: readonly B[], known: Map<string, Hook<P, B, C>['compiled']>): Hook<P, B, C> {
+    const { uid, resourceVersion } = policy.metadata;
+    const key = `${uid} ${resourceVersion}`;
+    const compiled = this.#known.get(key) ?? once(() => this.#compile(policy));
+    known.set(key, compiled);
+    return {
+      policy,
+      matcher: new ResourceMatcher(policy.spec.matchConstraints ?? {}),
+      bindings: bindings.map((binding) => ({ binding, matcher: binding.spec.matchResources && new ResourceMatcher(binding.spec.matchResources) })),
+      compiled,
+    };
+  }
+}
+
+function once<C>(make: () => C): () => C {
+  let made: { value: C } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+const byName = (a: ApiObject, b: ApiObject): number => (a.metadata.name! < b.metadata.name! ? -1 : 1);
+
+/** Without their subresources. */
+const namedResources = ({ rules }: ResourceMatcher): Set<string> =>
+  new Set(rules.length === 0 ? ['*'] : rules.flatMap(({ resources = [] }) => resources.map((resource) => resource.split('/', 1)[0]!)));

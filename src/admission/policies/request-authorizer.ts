@@ -1,0 +1,26 @@
+import { AuthorizerValue, type Authorize, type CheckAttributes, type CheckDecision } from '../../cel/library/authorizer.ts';
+import type { Authorizer } from '../../registry/authorizer.ts';
+import type { User } from '../../util/user.ts';
+import { Pending } from './pending.ts';
+
+/** The variable `authorizer` of one request: every question is asked once (apiserver/pkg/admission/plugin/authorizer). Throws Pending for answers to come. */
+export function requestAuthorizer(authorizer: Authorizer, user: User): AuthorizerValue {
+  const known = new Map<string, CheckDecision>();
+  const authorize: Authorize = (attributes) => {
+    const question = questionOf(attributes);
+    const answered = known.get(question);
+    if (answered) return answered;
+    const decision = authorizer.authorize(attributes);
+    if (!(decision instanceof Promise)) {
+      known.set(question, decision);
+      return decision;
+    }
+    const failed = (error: Error): CheckDecision => ({ decision: 'noOpinion', reason: '', error: error.message });
+    throw new Pending(decision.catch(failed).then((answer) => known.set(question, answer)));
+  };
+  return new AuthorizerValue(user, authorize);
+}
+
+function questionOf({ fieldSelector, labelSelector, ...attributes }: CheckAttributes): string {
+  return JSON.stringify([attributes, fieldSelector?.toString(), labelSelector?.toString()]);
+}

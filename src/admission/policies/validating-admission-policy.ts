@@ -1,0 +1,136 @@
+import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../apis/facts/types/admissionregistration-v1.ts';
+import type { AdmissionAttributes } from '../../registry/admission.ts';
+import { ApiError } from '../../util/errors.ts';
+import { stringifyJson } from '../../util/json.ts';
+import { type AdmissionPlugin, EVERY_OPERATION, type PluginEnvironment } from '../plugin.ts';
+import { refusal } from '../refusal.ts';
+import type { View } from '../webhooks/view.ts';
+import { ConfigurationError, paramResource, paramsFor } from './params.ts';
+import { settled } from './pending.ts';
+import { PolicyRequest } from './policy-request.ts';
+import { PolicySource, type Hook } from './policy-source.ts';
+import { Validator, type Judgement } from './validator.ts';
+
+const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
+const MAX_ANNOTATION_BYTES = 10 * 1024;
+const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413, Invalid: 422 };
+
+type ValidatingHook = Hook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, Validator>;
+
+interface Denial {
+  policy: string;
+  binding: string | undefined;
+  message: string;
+  reason: string;
+}
+
+/** What a request is to be told. Nothing of it is done before all is known: evaluations may have to be repeated. */
+interface Findings {
+  denials: Denial[];
+  warnings: string[];
+  annotations: [key: string, value: string][];
+}
+
+/** Rules in CEL that requests must keep (apiserver/pkg/admission/plugin/policy/validating). */
+export function validatingAdmissionPolicy(environment: PluginEnvironment): AdmissionPlugin {
+  const source = new PolicySource<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, Validator>(
+    environment.client,
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+    (policy) => new Validator(policy),
+  );
+  let isSynced = false;
+  void source.synced.then(() => (isSynced = true));
+
+  const validate = (attributes: AdmissionAttributes): Promise<void> | void => {
+    if (!isSynced) return source.synced.then(() => validate(attributes));
+    const hooks = source.hooksFor(attributes);
+    if (hooks.length === 0) return;
+    const findings = settled(() => judge(hooks, new PolicyRequest(environment, attributes)));
+    return findings instanceof Promise ? findings.then((found) => tell(found, attributes)) : tell(findings, attributes);
+  };
+  return { name: 'ValidatingAdmissionPolicy', operations: EVERY_OPERATION, validate };
+}
+
+function judge(hooks: readonly ValidatingHook[], request: PolicyRequest): Findings | undefined {
+  let findings: Findings | undefined;
+  for (const hook of hooks) {
+    // Most policies are about something else.
+    findings = guarded(hook, undefined, findings, () => {
+      const view = hook.matcher.match(request);
+      return view ? judgeByPolicy(hook, view, request, findings ?? { denials: [], warnings: [], annotations: [] }) : findings;
+    });
+  }
+  return findings;
+}
+
+/** A policy that cannot be put to work denies, unless it says that failures are to be ignored. */
+function guarded(hook: ValidatingHook, binding: string | undefined, findings: Findings | undefined, run: () => Findings | undefined): Findings | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError || error instanceof ApiError)) throw error;
+    if (hook.policy.spec.failurePolicy === 'Ignore') return findings;
+    const message = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`;
+    const denial = { policy: hook.policy.metadata.name!, binding, message, reason: '' };
+    return findings ? { ...findings, denials: [...findings.denials, denial] } : { denials: [denial], warnings: [], annotations: [] };
+  }
+}
+
+function judgeByPolicy(hook: ValidatingHook, view: View, request: PolicyRequest, before: Findings): Findings {
+  const { attributes, environment } = request;
+  const resource = paramResource(environment.client, hook.policy.spec.paramKind);
+  const collected = new Map<string, Set<string>>();
+  let findings = before;
+  for (const { binding, matcher } of hook.bindings) {
+    findings = guarded(hook, binding.metadata.name!, findings, () => {
+      if (matcher && !matcher.match(request)) return findings;
+      const params = paramsFor(environment.client, resource, binding.spec.paramRef, attributes.namespace);
+      const judgements = params.map((param) => hook.compiled().judge(request.inputs(view, param, attributes.object)));
+      for (const judgement of judgements) note(judgement, hook.policy, binding, findings, collected);
+      return findings;
+    })!;
+  }
+  for (const [key, values] of collected) findings.annotations.push([`${hook.policy.metadata.name}/${key}`, [...values].join(', ')]);
+  return findings;
+}
+
+function note(
+  { refusals, annotations, annotationErrors }: Judgement,
+  { metadata }: ValidatingAdmissionPolicy,
+  binding: ValidatingAdmissionPolicyBinding,
+  findings: Findings,
+  collected: Map<string, Set<string>>,
+): void {
+  const policy = metadata.name!;
+  const boundBy = binding.metadata.name!;
+  const validationActions = binding.spec.validationActions ?? [];
+  for (const { index, message, reason } of refusals) {
+    for (const action of validationActions) {
+      if (action === 'Deny') findings.denials.push({ policy, binding: boundBy, message, reason });
+      else if (action === 'Warn') findings.warnings.push(`Validation failed for ValidatingAdmissionPolicy '${policy}' with binding '${boundBy}': ${message}`);
+      else if (action === 'Audit')
+        findings.annotations.push([FAILURE_ANNOTATION, stringifyJson([{ message, policy: binding.spec.policyName, binding: boundBy, expressionIndex: index, validationActions }])]);
+    }
+  }
+  for (const { key, value } of annotations) collected.set(key, (collected.get(key) ?? new Set<string>()).add(cut(value)));
+  for (const message of annotationErrors) findings.denials.push({ policy, binding: boundBy, message, reason: '' });
+}
+
+const cut = (text: string): string => (Buffer.byteLength(text) <= MAX_ANNOTATION_BYTES ? text : Buffer.from(text).subarray(0, MAX_ANNOTATION_BYTES).toString());
+
+function tell(findings: Findings | undefined, attributes: AdmissionAttributes): void {
+  if (!findings) return;
+  for (const warning of findings.warnings) attributes.context.warn(warning);
+  for (const [key, value] of findings.annotations) attributes.context.annotateAudit(key, value);
+  const [first] = findings.denials;
+  if (first) throw denial(first, attributes);
+}
+
+function denial({ policy, binding, message, reason }: Denial, attributes: AdmissionAttributes): ApiError {
+  const boundBy = binding === undefined ? '' : ` with binding '${binding}'`;
+  const why = `ValidatingAdmissionPolicy '${policy}'${boundBy} denied request: ${message}`;
+  const { message: whole, status } = refusal(attributes, why);
+  const told = reason || 'Invalid';
+  return new ApiError(CODES[told] ?? 422, told, whole, { ...status.details, causes: [{ message: why }] });
+}

@@ -1,0 +1,43 @@
+import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
+import { callWebhook, outcomeOf, requestTimeout } from './call.ts';
+import { WebhookSource } from './configuration.ts';
+import type { Invocation } from './match.ts';
+import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
+import { EVERY_OPERATION, serviceAddresses } from './environment.ts';
+
+const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/';
+
+/** Asks all webhooks that a write concerns at once; the first refusal counts (apiserver/pkg/admission/plugin/webhook/validating). */
+export function validatingAdmissionWebhook(environment: PluginEnvironment): AdmissionPlugin {
+  const { client, authorizer } = environment;
+  const source = new WebhookSource(client, 'validatingwebhookconfigurations', serviceAddresses(environment));
+  const relevance = new Relevance(client, authorizer);
+
+  function validate(attributes: AdmissionAttributes): Promise<void> | void {
+    if (!source.isSynced) return source.synced.then(() => validate(attributes));
+    const candidates = candidatesFor(source.webhooks, attributes);
+    return candidates && dispatch(candidates, attributes);
+  }
+
+  async function dispatch({ requested, invocations }: Candidates, attributes: AdmissionAttributes): Promise<void> {
+    const relevant: Invocation[] = [];
+    for (const invocation of invocations) if (await relevance.isRelevant(invocation, attributes, requested)) relevant.push(invocation);
+    if (relevant.length === 0) return;
+    if (attributes.context.signal?.aborted) throw requestTimeout();
+    const refusals: unknown[] = [];
+    const ask = async (invocation: Invocation, index: number): Promise<void> => {
+      try {
+        await callWebhook(invocation, attributes, requested, false);
+      } catch (error) {
+        const annotateOpen = (): void => attributes.context.annotateAudit(`${FAILED_OPEN}round_0_index_${index}`, invocation.webhook.spec.name);
+        const refusal = outcomeOf(error, invocation, attributes, annotateOpen);
+        if (refusal !== undefined) refusals.push(refusal);
+      }
+    };
+    await Promise.all(relevant.map(ask));
+    if (refusals.length > 0) throw refusals[0];
+  }
+
+  return { name: 'ValidatingAdmissionWebhook', operations: EVERY_OPERATION, validate };
+}

@@ -1,0 +1,99 @@
+import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { ResourceDefinition, ServedVersion, Subresource } from '../../registry/definition.ts';
+import { clone } from '../../schema/clone.ts';
+import { decode } from '../../schema/decode.ts';
+import { normalize } from '../../schema/normalize.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
+import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../../util/api-object.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+
+/** How a write looks in one of the versions in which its resource is served. */
+export interface View {
+  /** Of the resource that is written. */
+  group: string;
+  version: string;
+  /** Of the object that is shown; a subresource's own (Scale, Binding) where it has one. */
+  kind: GroupVersionKind;
+  /** Never changes its argument; what it answers with may share parts of it. */
+  show(object: ApiObject): JsonObject;
+  /** What an object that was shown has become, in the form that the write has. Throws DecodeError. `current`: the write's object until now. */
+  read(shown: JsonObject, current: ApiObject): ApiObject;
+}
+
+export interface Views {
+  /** As the client made it. */
+  requested: View;
+  /** The same in all other versions. */
+  equivalents: readonly View[];
+}
+
+const known = new WeakMap<ResourceDefinition, Map<string, Views>>();
+
+export function viewsOf(attributes: AdmissionAttributes): Views {
+  const { definition, subresource, apiVersion = '' } = attributes;
+  if (!definition) return { requested: bareView(attributes), equivalents: [] };
+  let ofDefinition = known.get(definition);
+  if (!ofDefinition) known.set(definition, (ofDefinition = new Map()));
+  const key = `${apiVersion} ${subresource}`;
+  let views = ofDefinition.get(key);
+  if (!views) ofDefinition.set(key, (views = makeViews(definition, apiVersion, subresource)));
+  return views;
+}
+
+function makeViews(definition: ResourceDefinition, apiVersion: string, name: string): Views {
+  const subresource = definition.subresources?.[name];
+  const requested = definition.served.find(({ group, version }) => apiVersionOf(group, version) === apiVersion) ?? definition.served[0]!;
+  const viewIn = (served: ServedVersion): View =>
+    subresource !== undefined && subresource.kind !== definition.kind ? subresourceView(served, subresource) : objectView(served);
+  return { requested: viewIn(requested), equivalents: definition.served.filter((served) => served !== requested).map(viewIn) };
+}
+
+function objectView(served: ServedVersion): View {
+  const { group, version, kind, schema } = served;
+  return {
+    group,
+    version,
+    kind: { group, version, kind },
+    show: (object) => typed({ group, version, kind }, schema, served.fromStored?.(clone(object)) ?? object),
+    read: (shown, current) => {
+      const object = decoded(schema, shown);
+      served.default?.(object);
+      return { ...(served.toStored?.(object) ?? object), kind: current.kind, apiVersion: current.apiVersion };
+    },
+  };
+}
+
+/** Its kind is the same in all versions of the resource. */
+function subresourceView({ group, version }: ServedVersion, subresource: Subresource): View {
+  const { schema, read, write } = subresource;
+  const kind = { group: subresource.group, version: subresource.version, kind: subresource.kind };
+  return {
+    group,
+    version,
+    kind,
+    show: (object) => typed(kind, schema, read && write ? read(object) : object),
+    read: (shown, current) => {
+      const object = decoded(schema, shown);
+      return read && write ? write(clone(current), object) : { ...object, kind: current.kind, apiVersion: current.apiVersion };
+    },
+  };
+}
+
+const bareView = ({ group, version, kind }: AdmissionAttributes): View => ({
+  group,
+  version,
+  kind,
+  show: (object) => object as unknown as JsonObject,
+  read: (shown) => shown as unknown as ApiObject,
+});
+
+function typed({ group, version, kind }: GroupVersionKind, schema: ObjectSchema, object: ApiObject): JsonObject {
+  const { kind: _kind, apiVersion: _apiVersion, ...fields } = normalize(schema, object as unknown as JsonObject);
+  return { kind, apiVersion: apiVersionOf(group, version), ...fields };
+}
+
+function decoded(schema: ObjectSchema, shown: JsonObject): ApiObject {
+  const object = decode(schema, shown) as unknown as ApiObject;
+  object.metadata ??= {};
+  return object;
+}

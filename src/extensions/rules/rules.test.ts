@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import type { CustomResourceDefinition } from '../../apis/facts/types/apiextensions-v1.ts';
+import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
+import { Structure } from '../../schema/structural/structure.ts';
+import { FieldErrors } from '../../util/field-errors.ts';
+import type { JsonObject } from '../../util/json-types.ts';
+import { definitionsWithRules } from './definition-rules.ts';
+import { compileRuleTree } from './rule-tree.ts';
+
+const TEXT: JsonSchema = { type: 'string', maxLength: 20 };
+
+function schemaWith(rules: ValidationRule[], properties: Record<string, JsonSchema> = { name: TEXT, size: { type: 'integer' } }): JsonSchema {
+  return { type: 'object', properties: { spec: { type: 'object', properties, 'x-kubernetes-validations': rules } } };
+}
+
+function judge(schema: JsonSchema, object: JsonObject, old?: JsonObject): string[] {
+  const errors = new FieldErrors();
+  compileRuleTree(new Structure(schema))!.validate(object, old, errors);
+  return errors.list.map(({ field, body }) => `${field}: ${body}`);
+}
+
+test('a broken rule is told where it says, in its words and for its reason', () => {
+  const schema = schemaWith([
+    { rule: 'self.size > 3' },
+    { rule: 'self.size > 4', message: ' too small ', reason: 'FieldValueForbidden', fieldPath: '.size' },
+    { rule: 'self.size > 5', message: 'm', messageExpression: "'not ' + self.name", reason: 'FieldValueRequired' },
+  ]);
+  expect(judge(schema, { spec: { size: 3, name: 'enough' } })).toEqual([
+    'spec: Invalid value: failed rule: self.size > 3',
+    'spec.size: Forbidden: too small',
+    'spec: Required value: not enough',
+  ]);
+  expect(judge(schema, { spec: { size: 6, name: '' } })).toEqual([]);
+});
+
+test('rules of change wait for something that was there', () => {
+  const rules = [
+    { rule: 'self.size >= oldSelf.size', message: 'shrinks' },
+    { rule: 'oldSelf.hasValue() || self.size == 0', message: 'starts at 0', optionalOldSelf: true },
+  ];
+  expect(judge(schemaWith(rules), { spec: { size: 1 } })).toEqual(['spec: Invalid value: starts at 0']);
+  expect(judge(schemaWith(rules), { spec: { size: 1 } }, { spec: { size: 2 } })).toEqual(['spec: Invalid value: shrinks']);
+});
+
+test('what is unchanged may break rules that do not look back', () => {
+  const schema = schemaWith([{ rule: 'self.size > 3' }]);
+  expect(judge(schema, { spec: { size: 1 }, other: 1 }, { spec: { size: 1 } })).toEqual([]);
+  expect(judge(schema, { spec: { size: 2 } }, { spec: { size: 1 } })).toHaveLength(1);
+});
+
+test('items with keys are compared with what they were', () => {
+  const items: JsonSchema = {
+    type: 'object',
+    properties: { id: TEXT, n: { type: 'integer' } },
+    'x-kubernetes-validations': [{ rule: 'self.n >= oldSelf.n', message: 'shrinks' }],
+  };
+  const list: JsonSchema = { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['id'], items };
+  const schema: JsonSchema = { type: 'object', properties: { list } };
+  const old = {
+    list: [
+      { id: 'a', n: 5 },
+      { id: 'b', n: 5 },
+    ],
+  };
+  expect(
+    judge(
+      schema,
+      {
+        list: [
+          { id: 'b', n: 6 },
+          { id: 'c', n: 0 },
+          { id: 'a', n: 4 },
+        ],
+      },
+      old,
+    ),
+  ).toEqual(['list[2]: Invalid value: shrinks']);
+});
+
+test('an evaluation that costs too much is cut off', () => {
+  const list: JsonSchema = { type: 'array', items: { type: 'string' } };
+  const schema = schemaWith([{ rule: 'self.list.all(a, self.list.all(b, a != b + "x"))' }, { rule: 'false' }], { list });
+  const errors = judge(schema, { spec: { list: Array.from({ length: 2_000 }, (_, index) => `text ${index}`) } });
+  expect(errors).toEqual([expect.stringContaining('no further validation rules will be run due to call cost exceeds limit for rule')]);
+});
+
+test('the root has a name and a kind', () => {
+  const schema: JsonSchema = {
+    type: 'object',
+    'x-kubernetes-validations': [{ rule: "self.metadata.name.startsWith('a') && self.kind == 'T'", message: 'name' }],
+  };
+  expect(judge(schema, { kind: 'T', metadata: { name: 'ab' } })).toEqual([]);
+  expect(judge(schema, { kind: 'T', metadata: { name: 'b' } })).toEqual(['<nil>: Invalid value: name']);
+});
+
+function define(schema: JsonSchema): string[] {
+  const definition = {
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'things', kind: 'Thing', singular: 'thing', listKind: 'ThingList' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+      conversion: { strategy: 'None' },
+    },
+    status: { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] },
+  } as unknown as CustomResourceDefinition;
+  const errors = new FieldErrors();
+  definitionsWithRules().validate!(definition as never, errors);
+  return errors.list.map(({ field, body }) => `${field}: ${body}`);
+}
+
+const AT = 'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0]';
+
+test('a definition is told what is wrong with its rules', () => {
+  expect(define(schemaWith([{ rule: 'self.size > 1' }]))).toEqual([]);
+  expect(define(schemaWith([{ rule: 'self.size' }]))[0]).toContain(`${AT}.rule: Invalid value: {"Rule":"self.size",`);
+  expect(define(schemaWith([{ rule: 'self.none == 1' }]))[0]).toContain("undefined field 'none'");
+  expect(define(schemaWith([{ rule: 'true', optionalOldSelf: true }]))).toEqual([
+    `${AT}.optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule`,
+  ]);
+});
+
+test('rules that may cost too much are refused', () => {
+  const list: JsonSchema = { type: 'array', items: { type: 'string' } };
+  const found = define(schemaWith([{ rule: 'self.list.all(a, self.list.all(b, a == b))' }], { list }));
+  expect(
+    found.map((error) =>
+      error
+        .split(': ')
+        .slice(0, 3)
+        .join(': ')
+        .replace(/ by factor.*/, ''),
+    ),
+  ).toEqual([
+    `${AT}.rule: Forbidden: estimated rule cost exceeds budget`,
+    `${AT}.rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
+    'spec.validation.openAPIV3Schema: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget',
+  ]);
+});

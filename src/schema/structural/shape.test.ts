@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { thing } from '../test-schemas.ts';
+import type { Json } from '../../util/json-types.ts';
+import { fillDefaults } from './defaults.ts';
+import type { ObjectSchema } from '../schema.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { shapeObject } from './shape.ts';
+import { Structure } from './structure.ts';
+
+const METADATA = thing.fields.get('metadata')!.type as ObjectSchema;
+const SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        a: { type: 'integer', default: 1 },
+        maybe: { type: 'string', nullable: true },
+        list: { type: 'array', items: { type: 'object', properties: { x: { type: 'string' }, y: { type: 'integer', default: 2 } } } },
+        map: { type: 'object', additionalProperties: { type: 'object', properties: { z: { type: 'string' } } } },
+        any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known: { type: 'object', properties: { k: { type: 'string' } } } } },
+        embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    },
+  },
+};
+
+function shape(spec: Json): { spec: Json | undefined; errors: string[] } {
+  const errors: string[] = [];
+  const shaped = shapeObject(new Structure(SCHEMA), METADATA, { kind: 'T', apiVersion: 'g/v1', metadata: { name: 'n' }, spec }, { errors });
+  return { spec: shaped['spec'], errors };
+}
+
+test('unknown fields go, and are told in the order of their paths', () => {
+  expect(shape({ z: 1, list: [{ x: 'a', w: 1 }], map: { m: { z: 'a', q: 1 } } })).toEqual({
+    spec: { list: [{ x: 'a' }], map: { m: { z: 'a' } } },
+    errors: ['unknown field "spec.list[0].w"', 'unknown field "spec.map.m.q"', 'unknown field "spec.z"'],
+  });
+});
+
+test('unknown fields stay where the schema says so, but not in what it knows', () => {
+  expect(shape({ any: { b: [{ c: null }], known: { k: 'a', l: 1 } } })).toEqual({
+    spec: { any: { b: [{ c: null }], known: { k: 'a' } } },
+    errors: ['unknown field "spec.any.known.l"'],
+  });
+});
+
+test('nulls go where they may not be and nothing stands in for them', () => {
+  expect(shape({ a: null, maybe: null, list: null })).toEqual({ spec: { a: null, maybe: null }, errors: [] });
+});
+
+test('embedded resources have a type and metadata', () => {
+  expect(shape({ embedded: { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x', bogus: 1 }, more: 1 } })).toEqual({
+    spec: { embedded: { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x' }, more: 1 } },
+    errors: ['unknown field "spec.embedded.metadata.bogus"'],
+  });
+  expect(() => shape({ embedded: { kind: 1 } })).toThrow('spec.embedded.kind: Invalid value: 1: must be a string');
+});
+
+test('keys such as __proto__ are data', () => {
+  const spec = JSON.parse('{"any":{"__proto__":{"a":1},"constructor":2}}') as Json;
+  expect(JSON.stringify(shape(spec).spec)).toBe('{"any":{"__proto__":{"a":1},"constructor":2}}');
+});
+
+test('keys are sorted, so that shaping twice changes nothing', () => {
+  const once = shape({ maybe: 'b', a: 1, any: { d: 1, c: { b: 1, a: 2 } } }).spec!;
+  expect(JSON.stringify(once)).toBe('{"a":1,"any":{"c":{"a":2,"b":1},"d":1},"maybe":"b"}');
+  expect(JSON.stringify(shape(once).spec)).toBe(JSON.stringify(once));
+});
+
+test('defaults stand in for what is lacking, or null where it may not be', () => {
+  const structure = new Structure(SCHEMA);
+  const value = { spec: { a: null, list: [{ x: 'a' }, { y: 5 }], map: {} } };
+  fillDefaults(structure, value);
+  expect(value).toEqual({ spec: { a: 1, list: [{ x: 'a', y: 2 }, { y: 5 }], map: {} } });
+  const none = {};
+  fillDefaults(structure, none);
+  expect(none).toEqual({});
+});

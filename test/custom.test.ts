@@ -1,0 +1,236 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createSelfSigned } from '../src/serving/certificates/create.ts';
+import type { ApiClient, TestList, TestObject } from './support/api-client.ts';
+import { startServer } from './support/server.ts';
+
+/* Custom resources over HTTP: one server, a group for every test. */
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const SPEC = { type: 'object', properties: { size: { type: 'integer', minimum: 1, default: 3 }, big: { type: 'integer' } } };
+const schema = (spec: object = SPEC): object => ({
+  openAPIV3Schema: { type: 'object', properties: { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
+});
+const version = (name: string, more: object = {}): object => ({ name, served: true, storage: name === 'v1', schema: schema(), ...more });
+
+let api: ApiClient;
+let count = 0;
+
+beforeAll(async () => {
+  api = (await startServer()).client();
+});
+
+/** A definition of `things` in a group of its own. */
+async function define(
+  versions: readonly object[] = [version('v1')],
+  more: object = {},
+): Promise<{ name: string; group: string; things(version?: string): string }> {
+  const group = `g${++count}.example.com`;
+  const name = `things.${group}`;
+  const spec = { group, scope: 'Namespaced', names: { plural: 'things', kind: 'Thing', singular: 'thing' }, versions, ...more };
+  await api.create(DEFINITIONS, { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name }, spec });
+  return { name, group, things: (spoken = 'v1') => `/apis/${group}/${spoken}/namespaces/default/things` };
+}
+
+const thing = (group: string, name: string, spec: object, spoken = 'v1'): object => ({
+  apiVersion: `${group}/${spoken}`,
+  kind: 'Thing',
+  metadata: { name },
+  spec,
+});
+
+describe('a definition', () => {
+  test('is served, discovered and watchable as soon as its create is answered', async () => {
+    const { group, things } = await define();
+    expect(await api.get<TestList>(things())).toMatchObject({ kind: 'ThingList', items: [] });
+    expect(await api.get(`/apis/${group}/v1`)).toMatchObject({ resources: [{ name: 'things', kind: 'Thing' }] });
+    expect(await api.get(`/apis/${group}`)).toMatchObject({ preferredVersion: { version: 'v1' } });
+    const openApi = await api.get<{ components: { schemas: Record<string, object> } }>(`/openapi/v3/apis/${group}/v1`);
+    expect(Object.keys(openApi.components.schemas)).toContain(`com.example.g${count}.v1.Thing`);
+    const watch = await api.watch(`${things()}?watch=1`);
+    await api.create(things(), thing(group, 'a', {}));
+    expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' }, spec: { size: 3 } } });
+    watch.response.destroy();
+  });
+
+  test('is told as established, and registered with the aggregator', async () => {
+    const { name, group } = await define();
+    await vi.waitFor(async () => expect(JSON.stringify((await api.get(`${DEFINITIONS}/${name}`)).status)).toContain('InitialNamesAccepted'));
+    await vi.waitFor(async () => {
+      const service = await api.get(`/apis/apiregistration.k8s.io/v1/apiservices/v1.${group}`);
+      expect(service.metadata.labels).toEqual({ 'kube-aggregator.kubernetes.io/automanaged': 'true' });
+    });
+  });
+
+  test('takes its objects with it', async () => {
+    const { name, group, things } = await define();
+    await api.create(things(), thing(group, 'a', {}));
+    const watch = await api.watch(`${things()}?watch=1&resourceVersion=0`);
+    expect(await watch.next()).toMatchObject({ type: 'ADDED' });
+    await api.delete(`${DEFINITIONS}/${name}`);
+    expect(await watch.next()).toMatchObject({ type: 'DELETED', object: { metadata: { name: 'a' } } });
+    await vi.waitFor(async () => expect((await api.send({ path: `${DEFINITIONS}/${name}` })).status).toBe(404));
+    expect((await api.send({ path: things() })).status).toBe(404);
+    await vi.waitFor(async () => expect((await api.send({ path: `/apis/apiregistration.k8s.io/v1/apiservices/v1.${group}` })).status).toBe(404));
+  });
+
+  test('may change in use: what is stored is read by the new schema', async () => {
+    const { name, group, things } = await define([version('v1', { schema: schema({ type: 'object', properties: { old: { type: 'string' } } }) })]);
+    await api.create(things(), thing(group, 'a', { old: 'x' }));
+    const patch = [
+      { op: 'replace', path: '/spec/versions/0/schema', value: schema() },
+      { op: 'add', path: '/spec/versions/-', value: version('v2') },
+    ];
+    await api.expect(200, {
+      method: 'PATCH',
+      path: `${DEFINITIONS}/${name}`,
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: JSON.stringify(patch),
+    });
+    expect((await api.get(`${things()}/a`)).spec).toEqual({ size: 3 });
+    expect(await api.get(`${things('v2')}/a`)).toMatchObject({ apiVersion: `${group}/v2`, spec: { size: 3 } });
+  });
+});
+
+describe('an object', () => {
+  test('keeps integers beyond 2^53', async () => {
+    const { group, things } = await define();
+    const body = JSON.stringify(thing(group, 'a', { big: 1 })).replace('"big":1', '"big":9007199254740993');
+    expect((await api.expect(201, { method: 'POST', path: things(), body })).text).toContain('"big":9007199254740993');
+    expect((await api.expect(200, { path: `${things()}/a` })).text).toContain('"big":9007199254740993');
+  });
+
+  test('may keep what was wrong before, and nothing else', async () => {
+    const { name, group, things } = await define([
+      version('v1', { schema: schema({ type: 'object', properties: { size: { type: 'integer' }, other: { type: 'string' } } }) }),
+    ]);
+    await api.create(things(), thing(group, 'a', { size: 0 }));
+    const stricter = { type: 'object', properties: { size: { type: 'integer', minimum: 1 }, other: { type: 'string' } } };
+    const patch = [{ op: 'replace', path: '/spec/versions/0/schema', value: schema(stricter) }];
+    await api.expect(200, {
+      method: 'PATCH',
+      path: `${DEFINITIONS}/${name}`,
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: JSON.stringify(patch),
+    });
+    const merge = (spec: object) => ({
+      method: 'PATCH',
+      path: `${things()}/a`,
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ spec }),
+    });
+    await api.expect(200, merge({ other: 'x' }));
+    expect((await api.expect(422, merge({ size: -1 }))).text).toContain('spec.size in body should be greater than or equal to 1');
+  });
+
+  test('is held to its rules, also to those of change', async () => {
+    const rules = [{ rule: 'self.size >= oldSelf.size', messageExpression: "oldSelf.size > 4 ? 'must stay large' : 'must not shrink'", fieldPath: '.size' }];
+    const { group, things } = await define([version('v1', { schema: schema({ ...SPEC, 'x-kubernetes-validations': rules }) })]);
+    await api.create(things(), thing(group, 'a', { size: 5 }));
+    const refused = await api.expect(422, {
+      method: 'PATCH',
+      path: `${things()}/a`,
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: '{"spec":{"size":4}}',
+    });
+    expect(refused.json<{ message: string }>().message).toBe(`Thing.${group} "a" is invalid: spec.size: Invalid value: must stay large`);
+  });
+
+  test('cannot stall the server with a pattern', async () => {
+    const { group, things } = await define([
+      version('v1', { schema: schema({ type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } }) }),
+    ]);
+    const startedAt = performance.now();
+    await api.expect(422, { method: 'POST', path: things(), body: thing(group, 'a', { text: `${'a'.repeat(100_000)}!` }) });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test('is not made while its definition goes', async () => {
+    const { name, group, things } = await define();
+    const held = { ...thing(group, 'a', {}), metadata: { name: 'a', finalizers: ['example.com/hold'] } };
+    await api.create(things(), held);
+    await api.delete(`${DEFINITIONS}/${name}`);
+    const refused = await api.expect(403, { method: 'POST', path: things(), body: thing(group, 'b', {}) });
+    expect(refused.text).toContain('create not allowed while custom resource definition is terminating');
+    await api.expect(200, {
+      method: 'PATCH',
+      path: `${things()}/a`,
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: '{"metadata":{"finalizers":null}}',
+    });
+    await vi.waitFor(async () => expect((await api.send({ path: `${DEFINITIONS}/${name}` })).status).toBe(404));
+  });
+});
+
+describe('conversion by webhook', () => {
+  const { certPem, keyPem } = createSelfSigned({ commonName: 'converter', ips: ['127.0.0.1'] });
+  const calls: number[] = [];
+  let failure: string | undefined;
+
+  interface Review {
+    apiVersion: string;
+    request: { uid: string; desiredAPIVersion: string; objects: (TestObject & { spec: { size?: number; width?: number } })[] };
+  }
+  /** v1 has a size, v2 calls it width. */
+  const converted = ({ apiVersion, request: { uid, desiredAPIVersion, objects } }: Review): object => {
+    calls.push(objects.length);
+    const convertedObjects = objects.map((object) => {
+      const amount = object.spec.size ?? object.spec.width;
+      return { ...object, apiVersion: desiredAPIVersion, spec: desiredAPIVersion.endsWith('/v2') ? { width: amount } : { size: amount } };
+    });
+    const result = failure === undefined ? { status: 'Success' } : { status: 'Failed', message: failure };
+    return { kind: 'ConversionReview', apiVersion, response: { uid, result, convertedObjects } };
+  };
+  const webhook = createServer({ cert: certPem, key: keyPem }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => response.end(JSON.stringify(converted(JSON.parse(Buffer.concat(chunks).toString()) as Review))));
+  });
+  beforeAll(() => new Promise<void>((resolve) => void webhook.listen(0, '127.0.0.1', resolve)));
+  afterAll(() => void webhook.close());
+
+  const defineConverted = (reviewVersion = 'v1') => {
+    const clientConfig = { url: `https://127.0.0.1:${(webhook.address() as AddressInfo).port}/convert`, caBundle: Buffer.from(certPem).toString('base64') };
+    const wide = { type: 'object', properties: { width: { type: 'integer', maximum: 100 } } };
+    return define([version('v1'), version('v2', { schema: schema(wide) })], {
+      conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: [reviewVersion] } },
+    });
+  };
+
+  test('writes and reads in both versions', async () => {
+    const { group, things } = await defineConverted();
+    expect(await api.create(things('v2'), thing(group, 'a', { width: 7 }, 'v2'))).toMatchObject({ apiVersion: `${group}/v2`, spec: { width: 7 } });
+    expect((await api.get(`${things()}/a`)).spec).toEqual({ size: 7 });
+    const merge = { method: 'PATCH', path: `${things('v2')}/a`, headers: { 'content-type': 'application/merge-patch+json' }, body: '{"spec":{"width":8}}' };
+    expect((await api.expect(200, merge)).json()).toMatchObject({ spec: { width: 8 } });
+    expect((await api.get(`${things()}/a`)).spec).toEqual({ size: 8 });
+    expect((await api.expect(422, { ...merge, body: '{"spec":{"width":101}}' })).text).toContain('spec.width in body should be less than or equal to 100');
+  });
+
+  test('converts a list in one call, each object once', async () => {
+    const { group, things } = await defineConverted('v1beta1');
+    for (const name of ['a', 'b', 'c']) await api.create(things(), thing(group, name, { size: 2 }));
+    calls.length = 0;
+    expect((await api.get<TestList>(things('v2'))).items.map(({ spec }) => spec)).toEqual([{ width: 2 }, { width: 2 }, { width: 2 }]);
+    await api.get<TestList>(things('v2'));
+    expect(calls).toEqual([3]);
+  });
+
+  test('watches in order', async () => {
+    const { group, things } = await defineConverted();
+    const watch = await api.watch(`${things('v2')}?watch=1`);
+    for (const size of [1, 2, 3]) await api.create(things(), thing(group, `n${size}`, { size }));
+    for (const width of [1, 2, 3]) expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { apiVersion: `${group}/v2`, spec: { width } } });
+    watch.response.destroy();
+  });
+
+  test('a refusal is told as the reference tells it', async () => {
+    const { group, things } = await defineConverted();
+    await api.create(things(), thing(group, 'a', {}));
+    failure = 'not today';
+    const answer = await api.expect(500, { path: `${things('v2')}/a` });
+    failure = undefined;
+    expect(answer.json<{ message: string }>().message).toBe(`conversion webhook for ${group}/v1, Kind=Thing failed: not today`);
+  });
+});
