@@ -4,9 +4,6 @@ import { messageCodec } from './protobuf-message.ts';
 import { ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES } from './protobuf-wire.ts';
 import type { ObjectSchema } from './schema.ts';
 
-/** Whether `application/vnd.kubernetes.protobuf` can be spoken about the type at all: custom resources and Tables are JSON only. */
-export const hasProtobuf = (schema: ObjectSchema): boolean => schema.protoMessage !== undefined;
-
 /**
  * The bytes of an object as a bare message, without envelope; the same for the same object. `object` is a normalized one: its values have the types
  * that the schema says. `kind` and `apiVersion` have no place in it.

@@ -106,7 +106,6 @@ export function resourceExpired(message: string, continueToken?: string): ApiErr
   if (continueToken !== undefined) error.status.metadata.continue = continueToken;
   return error;
 }
-export const gone = (message: string): ApiError => new ApiError(410, 'Gone', message);
 export const requestEntityTooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', `Request entity is too large: ${message}`);
 export const unsupportedMediaType = (message: string): ApiError => new ApiError(415, 'UnsupportedMediaType', message);
 /** What upstream's router says of a content type that no route consumes: as unsupportedMediaType, with empty details. */
@@ -128,8 +127,6 @@ export const disruptionBudgetExceeded = (cause: string, retryAfterSeconds: numbe
 export const internalError = (message: string): ApiError => new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
 /** A failure that upstream answers as 500 with its bare message and no reason. */
 export const unknownError = (message: string): ApiError => new ApiError(500, undefined, message);
-export const serverTimeout = (resource: GroupResource, operation: string, retryAfterSeconds: number): ApiError =>
-  new ApiError(500, 'ServerTimeout', `The ${operation} operation against ${qualifiedResource(resource)} could not be completed at this time, please try again.`, named(resource, '', { retryAfterSeconds }));
 export const serviceUnavailable = (message: string, retryAfterSeconds?: number): ApiError =>
   new ApiError(503, 'ServiceUnavailable', message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
 export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new ApiError(504, 'Timeout', `Timeout: ${message}`, retryAfterSeconds === 0 ? {} : { retryAfterSeconds });

@@ -65,9 +65,8 @@ export class WebhookSource {
     const { informer } = client.resource<WebhookConfiguration>('admissionregistration.k8s.io', plural);
     this.#list = () => informer.list('');
     this.#addressOf = addressOf;
-    informer.onChange(() => (this.#webhooks = undefined));
     this.synced = informer.synced.then(() => {
-      this.#webhooks = undefined;
+      informer.onChange(() => (this.#webhooks = undefined));
       this.isSynced = true;
     });
   }
