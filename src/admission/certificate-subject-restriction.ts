@@ -1,8 +1,6 @@
 import type { CertificateSigningRequest } from '../apis/facts/types/certificates-v1.ts';
-import type { AdmissionAttributes } from '../registry/admission.ts';
-import { DerError, readChildren, readOid, readText, readValue } from '../util/der.ts';
-import { pemBlocks } from '../util/pem.ts';
 import { SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
+import { requestSubject } from './certificate-subject.ts';
 import { type AdmissionPlugin, CREATE } from './plugin.ts';
 import { refusal } from './refusal.ts';
 
@@ -16,28 +14,9 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
   targets: ['certificatesigningrequests.certificates.k8s.io'],
   validate(attributes) {
     const { signerName, request } = (attributes.object as CertificateSigningRequest).spec;
-    if (signerName !== CLIENT_SIGNER || !organizationsOf(attributes, request).includes(SYSTEM_PRIVILEGED_GROUP)) return;
+    if (signerName !== CLIENT_SIGNER) return;
+    const organizations = requestSubject(request, ORGANIZATION, (why) => refusal(attributes, `failed to parse CSR: ${why}`));
+    if (!organizations.includes(SYSTEM_PRIVILEGED_GROUP)) return;
     throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with ${SYSTEM_PRIVILEGED_GROUP} group is not allowed`);
   },
 };
-
-function organizationsOf(attributes: AdmissionAttributes, request: string | null): string[] {
-  try {
-    return subjectValues(Buffer.from(request ?? '', 'base64').toString('latin1'), ORGANIZATION);
-  } catch (error) {
-    if (error instanceof DerError) throw refusal(attributes, `failed to parse CSR: ${error.message}`);
-    throw error;
-  }
-}
-
-/** In a request's SEQUENCE { SEQUENCE { version, subject, … }, … } the subject is a list of sets of pairs: a type and its value. */
-function subjectValues(pem: string, type: string): string[] {
-  const block = pemBlocks(pem).next().value;
-  const [content] = block ? readChildren(readValue(block.bytes).content) : [];
-  const [, subject] = content ? readChildren(content.content) : [];
-  const pairs = subject ? readChildren(subject.content).flatMap((set) => readChildren(set.content)) : [];
-  return pairs.flatMap((pair) => {
-    const [name, value] = readChildren(pair.content);
-    return name && value && readOid(name) === type ? [readText(value) ?? ''] : [];
-  });
-}

@@ -23,35 +23,54 @@ export async function keepCustomApiServices(
   { signal, report, now }: CustomApiServicesOptions,
 ): Promise<void> {
   await apiServices.informer.synced;
+  const registered = new Set(apiServices.informer.list('').filter(isCustom).map(nameOf));
   let isDue = false;
   let running: Promise<void> | undefined;
-  const sync = async (): Promise<void> => {
+  const settle = async (): Promise<void> => {
     while (isDue && !signal.aborted) {
       isDue = false;
-      await settle(apiServices, custom.versions(), now).catch(report);
+      await settleAll(apiServices, custom.versions(), registered, now).catch(report);
     }
     running = undefined;
   };
   const wake = (): void => {
     isDue = true;
-    running ??= sync();
+    running ??= settle();
   };
+  const stop = apiServices.informer.onChange((service, old) => {
+    // Someone took it away: it comes again.
+    if (service !== undefined || old === undefined || !registered.delete(nameOf(old))) return;
+    wake();
+  });
+  signal.addEventListener('abort', stop, { once: true });
   custom.onVersionsChange(wake);
   wake();
   await running;
 }
 
-async function settle(apiServices: ResourceClient<ApiService>, versions: readonly ApiVersion[], now: () => Date): Promise<void> {
-  const names = new Set(versions.map(apiServiceName));
-  for (const version of versions) if (!apiServices.informer.get('', apiServiceName(version))) await registerLocal(apiServices, version, 'true', now);
-  for (const service of apiServices.informer.list('')) {
-    if (isManaged(service, 'true') && !names.has(service.metadata.name!)) await remove(apiServices, service);
+const nameOf = ({ metadata }: ApiService): string => metadata.name!;
+const isCustom = (service: ApiService): boolean => isManaged(service, 'true');
+
+/** Only what differs is looked at: there may be thousands. */
+async function settleAll(apiServices: ResourceClient<ApiService>, versions: readonly ApiVersion[], registered: Set<string>, now: () => Date): Promise<void> {
+  const wanted = new Map(versions.map((version) => [apiServiceName(version), version]));
+  for (const [name, version] of wanted) {
+    if (registered.has(name)) continue;
+    await registerLocal(apiServices, version, 'true', now);
+    registered.add(name);
+  }
+  for (const name of registered) {
+    if (wanted.has(name)) continue;
+    registered.delete(name);
+    await remove(apiServices, name);
   }
 }
 
-async function remove(apiServices: ResourceClient<ApiService>, { metadata }: ApiService): Promise<void> {
+async function remove(apiServices: ResourceClient<ApiService>, name: string): Promise<void> {
+  const found = apiServices.informer.get('', name);
+  if (!found || !isCustom(found)) return;
   try {
-    await apiServices.delete('', metadata.name!, { preconditions: { uid: metadata.uid! } });
+    await apiServices.delete('', name, { preconditions: { uid: found.metadata.uid! } });
   } catch (error) {
     if (!isApiError(error, 'NotFound')) throw error;
   }

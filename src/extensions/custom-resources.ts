@@ -5,6 +5,7 @@ import type { ResourceDefinition, ServedVersion } from '../registry/definition.t
 import type { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import type { Stores } from '../server/stores.ts';
+import { apiVersionOf } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { ConvertingStore } from './conversion/converting-store.ts';
 import { type Converter, WebhookConverter } from './conversion/webhook-converter.ts';
@@ -49,6 +50,7 @@ export class CustomResources {
   readonly #names = new AcceptedNames();
   /** By group, then version. */
   readonly #groups = new Map<string, Map<string, Map<string, InstalledResource>>>();
+  readonly #changed = new Map<string, ServedVersion>();
   readonly #listeners = new Set<() => void>();
 
   constructor(options: CustomResourcesOptions) {
@@ -66,6 +68,17 @@ export class CustomResources {
 
   /** Takes in one definition as it is now; undefined once it is gone. */
   sync(name: string, crd: CustomResourceDefinition | undefined): void {
+    this.#settle(name, crd);
+    this.#publishAll();
+  }
+
+  /** The same for many. */
+  syncAll(crds: Iterable<CustomResourceDefinition>): void {
+    for (const crd of crds) this.#settle(crd.metadata.name!, crd);
+    this.#publishAll();
+  }
+
+  #settle(name: string, crd: CustomResourceDefinition | undefined): void {
     const known = this.#installed.get(name);
     const isServable = crd !== undefined && this.#isServable(crd);
     this.#names.set(name, crd, crd && namesOf(crd));
@@ -117,7 +130,7 @@ export class CustomResources {
         storageVersionHash,
         isCustom: true,
       });
-      this.#publish(view.served);
+      this.#changed.set(apiVersionOf(view.served.group, view.served.version), view.served);
     }
     client.add(store);
   }
@@ -126,7 +139,8 @@ export class CustomResources {
     this.#installed.delete(name);
     this.#options.client.remove(definition.group, definition.plural);
     for (const served of all) {
-      if (this.#groups.get(served.group)?.get(served.version)?.delete(definition.plural)) this.#publish(served);
+      const isGone = this.#groups.get(served.group)?.get(served.version)?.delete(definition.plural);
+      if (isGone) this.#changed.set(apiVersionOf(served.group, served.version), served);
     }
     store.close();
     converter?.close();
@@ -140,6 +154,14 @@ export class CustomResources {
     return resources;
   }
 
+  /** What has changed since the last time, all at once: a definition that took another's place was never gone. */
+  #publishAll(): void {
+    if (this.#changed.size === 0) return;
+    for (const served of this.#changed.values()) this.#publish(served);
+    this.#changed.clear();
+    for (const listener of this.#listeners) listener();
+  }
+
   /** Servers and their documents hold on to what they are given: each change is a new value. */
   #publish({ group, version }: ServedVersion): void {
     const { server } = this.#options;
@@ -151,7 +173,6 @@ export class CustomResources {
       versions.delete(version);
       if (versions.size === 0) this.#groups.delete(group);
     }
-    for (const listener of this.#listeners) listener();
   }
 }
 

@@ -15,16 +15,22 @@ import {
 const TYPE = 'NonStructuralSchema';
 
 /** Marks definitions whose schemas break the rules of structural ones: such as were stored before those were demanded (…/controller/nonstructuralschema). */
-export function keepNonStructuralSchemas(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
+export async function keepNonStructuralSchemas(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
   const seenGenerations = new Map<string, number>();
+  await definitions.informer.synced;
+  const judged = definitions.informer.list('').filter(({ status }) => (status.conditions ?? []).length > 0);
+  const wasThere = new Set(judged.map(({ metadata }) => metadata.name!));
   return followDefinitions(
     definitions,
     async (name) => {
       const current = definitions.informer.get('', name);
       if (!current) return void seenGenerations.delete(name);
-      if ((current.metadata.generation ?? 0) <= (seenGenerations.get(name) ?? -1)) return;
-      seenGenerations.set(name, current.metadata.generation ?? 0);
-      if (isSame(current)) return;
+      const generation = current.metadata.generation ?? 0;
+      const seen = seenGenerations.get(name);
+      if (generation <= (seen ?? -1)) return;
+      seenGenerations.set(name, generation);
+      // Those of an earlier life of the server were judged then; doing it again would delay the start.
+      if ((seen === undefined && wasThere.has(name)) || isSame(current)) return;
       await updateStatus(definitions, name, (definition) => {
         if (isSame(definition)) return false;
         const condition = conditionFor(definition);

@@ -53,7 +53,7 @@ export function createExtensions({ environment, ownVersion, stores, client, repo
   const follow = async (): Promise<void> => {
     await informer.synced;
     informer.onChange((crd, old) => sync((crd ?? old)!.metadata.name!, crd));
-    for (const crd of informer.list('')) sync(crd.metadata.name!, crd);
+    customResources.syncAll(informer.list(''));
   };
   server.postStartHooks.push(definitionControllers(client, { report, now, deleteInstances: (crd, signal) => deleteInstances(client, crd, signal) }));
   return { server, customResources, synced: follow() };

@@ -81,3 +81,9 @@ describe('parseJsonPatch', () => {
     expect(() => parseJsonPatch(many)).toThrow('Request entity is too large: The allowed maximum operations in a JSON patch is 10000, got 10001');
   });
 });
+
+test('values cannot be put into each other without end', () => {
+  const deep = `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`;
+  const path = '/a'.repeat(600);
+  expect(codeOf(() => apply('{}', `[{"op":"add","path":"/a","value":${deep}},{"op":"add","path":"${path}","value":${deep}}]`))).toBe(422);
+});

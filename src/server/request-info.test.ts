@@ -101,3 +101,8 @@ test('names of Object.prototype are just names', () => {
   expect(parseRequestInfo('GET', '/api/v1/constructor/__proto__')).toMatchObject({ resource: 'constructor', name: '__proto__', verb: 'get' });
   expect(parseRequestInfo('__proto__', '/api/v1/pods').verb).toBe('');
 });
+
+test('a query has an end', () => {
+  expect(parseRequestInfo('GET', `/api/v1/pods?${'a=b&'.repeat(9_999)}watch=true`).verb).toBe('watch');
+  expect(() => parseRequestInfo('GET', `/api/v1/pods?${'a=b&'.repeat(10_000)}watch=true`)).toThrow('the query has more than 10000 parameters');
+});

@@ -22,3 +22,7 @@ test.each([
 ])('refuses %s', (text, message) => {
   expect(() => parseFieldSelector(text)).toThrow(message);
 });
+
+test('has an end', () => {
+  expect(() => parseFieldSelector('a!=b,'.repeat(1001))).toThrow('a selector may have at most 1000 requirements');
+});

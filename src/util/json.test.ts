@@ -116,3 +116,24 @@ describe('parseOwnJson', () => {
     expect(stringifyJson(value)).toBe(text);
   });
 });
+
+describe("a client's text", () => {
+  const parseBody = (text: string): unknown => parseJson(text, new Map());
+
+  test('may hold so many values', () => {
+    const items = (count: number): string => `[${'1,'.repeat(count - 2)}1]`;
+    expect(parseBody(items(100_000))).toHaveLength(99_999);
+    expect(() => parseBody(items(100_001))).toThrow('Request entity is too large: limit is 100000 values');
+    expect(parseJson(items(100_001))).toHaveLength(100_000);
+  });
+
+  test('pays more for the keys of a large object', () => {
+    const object = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`;
+    expect(Object.keys(parseBody(object(20_000)) as object)).toHaveLength(20_000);
+    expect(() => parseBody(object(21_000))).toThrow('limit is 100000 values');
+  });
+
+  test('is read in the time of its length, however long a number in it', () => {
+    expect(() => parseBody('9'.repeat(3_000_000))).toThrow(/^json: cannot unmarshal number 999/);
+  });
+});

@@ -52,3 +52,9 @@ describe('label selectors', () => {
     expect(parseLabelSelector(' b notin (y, x),a==1,!c ,d>3').toString()).toBe('a==1,b notin (x,y),!c,d>3');
   });
 });
+
+test('has an end', () => {
+  const requirements = (count: number): string => Array.from({ length: count }, (_, index) => `a!=${index}`).join(',');
+  expect(parseLabelSelector(requirements(1000)).requirements).toHaveLength(1000);
+  expect(() => parseLabelSelector(requirements(1001))).toThrow('a selector may have at most 1000 requirements');
+});

@@ -149,3 +149,21 @@ number: 1.5
     expect(parseYaml(toYaml(value))).toEqual(value);
   });
 });
+
+describe('a text that would take long', () => {
+  test('has too many tokens', () => {
+    expect(() => parseYaml('- a\n'.repeat(100_000))).toThrow('Request entity is too large: limit is 100000 YAML tokens');
+    expect(() => parseYaml(`[${','.repeat(90_000)}]`)).toThrow(YamlError);
+  });
+
+  test('repeats too much by its aliases', () => {
+    expect(() => parseYaml(`a: &a "${'x'.repeat(100_000)}"\nb: [${Array(100).fill('*a').join(', ')}]`)).toThrow('yaml: document contains excessive aliasing');
+  });
+
+  test('is quick to read where it is JSON', () => {
+    const duplicates: DuplicateKeys = new Map();
+    expect(parseYaml(`{"a":[${'1,'.repeat(90_000)}1],"b":1,"b":2}`, duplicates)).toMatchObject({ b: 2 });
+    expect(duplicates.size).toBe(1);
+    expect(parseYaml('{a: 1, "b": yes}')).toEqual({ a: 1, b: true });
+  });
+});

@@ -26,6 +26,11 @@ const TEXTS = [
   '2020-01-01T00:00:00Z', '2020-02-30T00:00:00Z', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '1h', '-1h', '1h1', '* * * * *', '@every 1s', '0 0 31 2 *', 'CRON_TZ=Mars/Olympus 0 0 * * *', 'Europe/Berlin',
   'aGVsbG8=', '***', 'LS0tLS1CRUdJTg==', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', '(a+)+$', '[', 'self.x == 1', 'object.spec.replicas <= 5', '{.metadata.name}', '.spec.x', '{"a":1}', 'kubernetes.io/hostname', 'metadata.name', 'status.hostIP', 'object', 'string', 'integer', 'array', 'date-time',
 ];
+/** On these, an expression that can match in several ways takes until tomorrow. */
+const LONG_TEXTS = ['0', 'a', '-', '.', 'a.', 'a-', ' ', '(', '1:', 'a/', '[a]', '\\', '__', '\n', 'a=b,', '{.a}', '* ', '%41'].flatMap((unit) => {
+  const text = unit.repeat(5000 / unit.length);
+  return [text, `${text}!`];
+});
 const NUMBERS = [0, 1, -1, 2, 3, 10, 80, 443, 1000, 65535, 65536, 30000, 2147483647, -2147483648, 2147483648, 9007199254740993, 1.5, 1e30, -0.5];
 const OTHERS: unknown[] = [null, {}, [], true, '', 0, [null], { a: null }, [[[]]], { '': '' }, { __proto__x: 1 }];
 const DEPTH_MAX = 9;
@@ -48,7 +53,8 @@ export class ValueMaker {
     if (schema.enum && random.chance(0.8)) return random.pick(schema.enum);
     switch (schema.type) {
       case 'string':
-        return schema.format === 'int-or-string' && random.chance(0.5) ? random.pick(NUMBERS) : random.pick(TEXTS);
+        if (schema.format === 'int-or-string' && random.chance(0.5)) return random.pick(NUMBERS);
+        return random.pick(random.chance(0.02) ? LONG_TEXTS : TEXTS);
       case 'integer':
       case 'number':
         return random.pick(NUMBERS);

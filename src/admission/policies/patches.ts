@@ -1,0 +1,101 @@
+import { NotJsonError, toJson } from '../../cel/data/json-value.ts';
+import { AppliedObjectValue, JsonPatchValue } from '../../cel/library/mutation.ts';
+import { CelList, CelMap, type CelValue } from '../../cel/values.ts';
+import { type JsonPatchOperation, applyJsonPatch } from '../../schema/json-patch.ts';
+import { mergeObjects } from '../../schema/ownership/merge.ts';
+import { fieldElement, showPath, type PathElement } from '../../schema/ownership/path-element.ts';
+import { resolvePlan, typePlanOf, type TypePlan } from '../../schema/ownership/type-plan.ts';
+import { TypeMismatch, validateApplied } from '../../schema/ownership/validate.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
+import { isApiError } from '../../util/errors.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+
+/** A mutation that cannot be made; the message is upstream's. */
+export class PatchError extends Error {}
+
+/** The object with a list of `JSONPatch` values applied; as it was where a `test` among them fails (policy/mutating/patch/json_patch.go). */
+export function jsonPatched(object: JsonObject, patch: CelValue): JsonObject {
+  if (!(patch instanceof CelList)) throw new PatchError('type mismatch: JSONPatchType.expression should evaluate to array');
+  let patched: Json = object;
+  for (let index = 0; index < patch.size; index++) {
+    const operation = operationOf(patch.get(index));
+    try {
+      patched = applyJsonPatch(patched, [operation]);
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      if (operation.op === 'test') return object;
+      throw new PatchError(`JSON Patch: ${operation.op} operation does not apply: ${error.message}`);
+    }
+  }
+  return patched as JsonObject;
+}
+
+function operationOf(value: CelValue): JsonPatchOperation {
+  if (!(value instanceof JsonPatchValue)) throw new PatchError('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch');
+  const content = value.fields.get('value');
+  const from = value.get('from') as string;
+  const operation: JsonPatchOperation = { op: value.get('op') as string, path: value.get('path') as string, ...(from !== '' && { from }) };
+  return content === undefined ? operation : { ...operation, value: jsonOf(content) };
+}
+
+function jsonOf(value: CelValue): Json {
+  if (value instanceof AppliedObjectValue) checkTypeNames(value);
+  try {
+    return toJson(value);
+  } catch (error) {
+    if (!(error instanceof NotJsonError)) throw error;
+    throw new PatchError(`JSONPath valueExpression evaluated to a type that could not marshal to JSON: ${error.message}`);
+  }
+}
+
+/** The object with all that an `Object` value says of it, as server-side apply merges, but nobody comes to own it (policy/mutating/patch/smd.go). */
+export function configurationApplied(object: JsonObject, configuration: CelValue, schema: ObjectSchema): JsonObject {
+  if (!(configuration instanceof AppliedObjectValue)) throw new PatchError('unsupported return type from ApplyConfiguration expression');
+  checkTypeNames(configuration);
+  const applied = { ...(jsonOf(configuration) as JsonObject), kind: object['kind']!, apiVersion: object['apiVersion']! };
+  const plan = typePlanOf(schema);
+  try {
+    validateApplied(plan, applied);
+  } catch (error) {
+    if (!(error instanceof TypeMismatch)) throw error;
+    throw new PatchError(`error applying patch: failed to convert patch object to typed object: ${error.message}`);
+  }
+  const atomics = [...atomicsIn(plan, applied, [])];
+  if (atomics.length > 0) throw new PatchError(`error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`);
+  return mergeObjects(plan, object, applied);
+}
+
+/** What would be replaced as a whole, which a policy that names some of it hardly means. */
+function* atomicsIn(plan: TypePlan, value: Json, path: readonly PathElement[]): Iterable<string> {
+  if (value === null || typeof value !== 'object') return;
+  const resolved = resolvePlan(plan, value);
+  if (resolved.kind === 'list' && Array.isArray(value)) {
+    if (resolved.relation === 'atomic') yield showPath(path);
+    for (const [index, item] of value.entries()) yield* atomicsIn(resolved.items, item, [...path, `i:${index}`]);
+  } else if (resolved.kind === 'map' && !Array.isArray(value)) {
+    if (resolved.isAtomic) yield showPath(path);
+    for (const [key, item] of Object.entries(value)) {
+      const field = resolved.byName.get(key);
+      if (field && item !== undefined) yield* atomicsIn(field.plan, item, [...path, fieldElement(key)]);
+    }
+  }
+}
+
+/** `Object.spec{selector: Object.spec.wrong{}}` is a slip that nothing else would find (cel/mutation/dynamic CheckTypeNamesMatchFieldPathNames). */
+function checkTypeNames(value: AppliedObjectValue): void {
+  const errors = [...misnamed(value, value.type.name)];
+  if (errors.length > 0) throw new PatchError(`type mismatch: ${errors.join('\n')}`);
+}
+
+function* misnamed(value: CelValue, expected: string): Iterable<string> {
+  if (value instanceof AppliedObjectValue) {
+    const { name } = value.type;
+    if (name !== expected)
+      yield `unexpected type name ${JSON.stringify(name)}, expected ${JSON.stringify(expected)}, which matches field name path from root Object type`;
+    for (const [field, content] of value.fields) yield* misnamed(content, `${expected}.${field}`);
+  } else if (value instanceof CelList && !value.toJson) {
+    for (let index = 0; index < value.size; index++) yield* misnamed(value.get(index), expected);
+  } else if (value instanceof CelMap && !value.toJson) {
+    for (const key of value.keys()) yield* misnamed(value.find(key)!, expected);
+  }
+}
