@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createAuthority } from '../src/serving/certificates/create.ts';
 import type { Answer, ApiClient, TestObject } from './support/api-client.ts';
-import { startServer } from './support/server.ts';
+import { startServer, temporaryFolder } from './support/server.ts';
 import { ALLOWED, CA_BUNDLE, type Responder, WebhookServer, patched } from './support/webhook-server.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -27,7 +27,12 @@ async function register(kind: Kind, name: string, webhook: object): Promise<void
     timeoutSeconds: 5,
   };
   const path = `${GROUP}/${kind.toLowerCase()}webhookconfigurations`;
-  await client.create(path, { kind: `${kind}WebhookConfiguration`, apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name }, webhooks: [{ ...defaults, ...webhook }] });
+  await client.create(path, {
+    kind: `${kind}WebhookConfiguration`,
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    metadata: { name },
+    webhooks: [{ ...defaults, ...webhook }],
+  });
 }
 
 async function hook(kind: Kind, name: string, respond: Responder, more: object = {}): Promise<WebhookServer> {
@@ -49,7 +54,14 @@ describe('a validating webhook', () => {
     await client.expect(200, { method: 'PATCH', path, headers: { 'content-type': 'application/merge-patch+json' }, body: '{"data":{"key":"other"}}' });
     const stored = await client.get(path);
     await client.delete(path);
-    const seen = server.requests.map(({ operation, options, name, namespace, userInfo, dryRun }) => [operation, options?.kind, name, namespace, userInfo.username, dryRun]);
+    const seen = server.requests.map(({ operation, options, name, namespace, userInfo, dryRun }) => [
+      operation,
+      options?.kind,
+      name,
+      namespace,
+      userInfo.username,
+      dryRun,
+    ]);
     expect(seen).toEqual([
       ['CREATE', 'CreateOptions', 'allow', 'default', 'admin', false],
       ['UPDATE', 'UpdateOptions', 'allow', 'default', 'admin', false],
@@ -81,8 +93,12 @@ describe('a validating webhook', () => {
     ['foreign', () => '{"kind":"Pod","apiVersion":"v1"}', 'no kind "Pod" is registered for version "v1"'],
     ['absent', () => '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}', 'received invalid webhook response: webhook response was absent'],
     ['redirect', () => (response: ServerResponse) => response.writeHead(302, { location: 'https://127.0.0.1:1/' }).end(), 'redirects are not followed'],
-    ['broken', () => (response: ServerResponse) => response.writeHead(500).end('boom'), 'an error on the server ("boom") has prevented the request from succeeding'],
-    ['cut', () => (response: ServerResponse) => response.destroy(), 'failed to call webhook: Post "https://127.0.0.1:'],
+    [
+      'broken',
+      () => (response: ServerResponse) => response.writeHead(500).end('boom'),
+      'an error on the server ("boom") has prevented the request from succeeding',
+    ],
+    ['cut', () => (response: ServerResponse) => response.destroy(), 'review?timeout=1s": EOF'],
     ['large', () => ({ ...ALLOWED, status: { message: 'x'.repeat(3 << 20) } }), 'failed to call webhook: Post "https://127.0.0.1:'],
     ['slow', () => () => {}, 'review?timeout=1s": context deadline exceeded'],
   ])('%s: that fails so is an error, or ignored by policy', async (name, respond, message) => {
@@ -96,12 +112,21 @@ describe('a validating webhook', () => {
 
   test('that is dead, or has a certificate of someone else, cannot be called', async () => {
     await register('Validating', 'dead', { clientConfig: { url: 'https://127.0.0.1:1/', caBundle: CA_BUNDLE } });
-    expect(told(await post('dead'))).toEqual([500, expect.stringContaining('failed calling webhook "dead.example.com": failed to call webhook: Post "https://127.0.0.1:1/?timeout=5s": ')]);
+    expect(told(await post('dead'))).toEqual([
+      500,
+      'Internal error occurred: failed calling webhook "dead.example.com": failed to call webhook: Post "https://127.0.0.1:1/?timeout=5s": dial tcp 127.0.0.1:1: connect: connection refused',
+    ]);
     const stranger = createAuthority({ commonName: 'stranger' });
     const server = await hook('Validating', 'stranger', () => ALLOWED, {});
     const caBundle = Buffer.from(stranger.certPem).toString('base64');
     await register('Validating', 'distrusted', { clientConfig: { url: server.url, caBundle } });
-    expect(told(await post('distrusted'))).toEqual([500, expect.stringContaining('certificate')]);
+    const elsewhere = { url: server.url.replace('127.0.0.1', 'localhost'), caBundle: CA_BUNDLE };
+    await register('Validating', 'misnamed', { clientConfig: elsewhere });
+    expect(told(await post('misnamed'))).toEqual([500, expect.stringContaining('x509: certificate is valid for hook.web.svc, 127.0.0.1, not localhost')]);
+    expect(told(await post('distrusted'))).toEqual([
+      500,
+      expect.stringContaining('tls: failed to verify certificate: x509: certificate signed by unknown authority'),
+    ]);
     expect(server.requests).toEqual([]);
   });
 
@@ -125,7 +150,10 @@ describe('a validating webhook', () => {
     const body = { metadata: { name: 'wanted', labels: { case: 'condition' } }, data: { wanted: '' } };
     expect((await client.send({ method: 'POST', path: CONFIG_MAPS, body })).status).toBe(400);
     await register('Validating', 'unsure', { clientConfig: server.clientConfig, matchConditions: [{ name: 'x', expression: 'object.spec.none == 1' }] });
-    expect(told(await post('unsure'))).toEqual([403, `configmaps "unsure" is forbidden: expression 'object.spec.none == 1' resulted in error: no such key: spec`]);
+    expect(told(await post('unsure'))).toEqual([
+      403,
+      `configmaps "unsure" is forbidden: expression 'object.spec.none == 1' resulted in error: no such key: spec`,
+    ]);
   });
 
   test('sees objects of the namespaces that it selects, and their connections and other kinds', async () => {
@@ -156,6 +184,25 @@ describe('a validating webhook', () => {
   });
 });
 
+test('what was stored before a restart is in force from the first request on', async () => {
+  const dataDir = temporaryFolder();
+  const former = await startServer({ storage: 'embedded', dataDir });
+  const webhook = {
+    name: 'stored.example.com',
+    clientConfig: { url: 'https://127.0.0.1:1/' },
+    rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    objectSelector: { matchLabels: { case: 'stored' } },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  await former.client().create(`${GROUP}/validatingwebhookconfigurations`, { metadata: { name: 'stored' }, webhooks: [webhook] });
+  await former.stop();
+  const next = await startServer({ storage: 'embedded', dataDir });
+  const answer = await next.client().send({ method: 'POST', path: CONFIG_MAPS, body: configMap('stored') });
+  expect(told(answer)).toEqual([500, expect.stringContaining('failed calling webhook "stored.example.com"')]);
+  await next.stop();
+});
+
 describe('a webhook that is a service', () => {
   test('is called at its endpoints, under its own name', async () => {
     const server = await new WebhookServer(() => ({ allowed: false })).listen();
@@ -165,19 +212,29 @@ describe('a webhook that is a service', () => {
     expect(told(await post('service'))).toEqual([500, expect.stringContaining('service "hook" not found')]);
     await client.create('/api/v1/namespaces/web/services', { metadata: { name: 'hook' }, spec: { ports: [{ port: 8443, name: 'https' }] } });
     expect(told(await post('service'))).toEqual([500, expect.stringContaining('no endpoints available for service "hook"')]);
-    await client.create('/apis/discovery.k8s.io/v1/namespaces/web/endpointslices', {
+    const endpointSlices = '/apis/discovery.k8s.io/v1/namespaces/web/endpointslices';
+    await client.create(endpointSlices, {
       metadata: { name: 'hook', labels: { 'kubernetes.io/service-name': 'hook' } },
       addressType: 'IPv4',
-      endpoints: [{ addresses: ['10.1.2.3'] , conditions: { ready: false } }],
+      endpoints: [{ addresses: ['10.1.2.3'], conditions: { ready: false } }],
       ports: [{ name: 'https', port: server.port }],
     });
     expect(told(await post('service'))).toEqual([500, expect.stringContaining('no endpoints available for service "hook"')]);
+    await client.expect(200, { method: 'DELETE', path: '/api/v1/namespaces/web/services/hook' });
+    // Endpoints may not be at loopback addresses; a name from elsewhere may.
+    await client.create('/api/v1/namespaces/web/services', { metadata: { name: 'hook' }, spec: { type: 'ExternalName', externalName: 'localhost' } });
+    await register('Validating', 'external', { clientConfig: { service: { ...service, port: server.port }, caBundle: CA_BUNDLE } });
+    expect(told(await post('external'))).toEqual([400, 'admission webhook "external.example.com" denied the request without explanation']);
+    expect(server.hosts).toEqual(new Set([`hook.web.svc:${server.port}`]));
   });
 });
 
 describe('a mutating webhook', () => {
   test('changes what is stored; the next one sees it, in the order of names', async () => {
-    const add = (key: string): Responder => () => patched({ op: 'add', path: `/data/${key}`, value: 'added' });
+    const add =
+      (key: string): Responder =>
+      () =>
+        patched({ op: 'add', path: `/data/${key}`, value: 'added' });
     const selector = { objectSelector: { matchLabels: { case: 'chain' } } };
     const second = await hook('Mutating', 'chain-b', add('b'), selector);
     const first = await hook('Mutating', 'chain-a', add('a'), { ...selector, reinvocationPolicy: 'IfNeeded' });
@@ -194,7 +251,12 @@ describe('a mutating webhook', () => {
   test.each<[string, object, number, string]>([
     ['untyped', { allowed: true, patch: 'W10=' }, 500, 'webhook returned response.patch but not response.patchType'],
     ['unknown', { ...patched({ op: 'add', path: '/data/x', value: '' }), patchType: 'Other' }, 500, 'unsupported patch type "Other"'],
-    ['undecodable', { allowed: true, patchType: 'JSONPatch', patch: Buffer.from('{').toString('base64') }, 500, 'received undecodable patch in webhook response'],
+    [
+      'undecodable',
+      { allowed: true, patchType: 'JSONPatch', patch: Buffer.from('{').toString('base64') },
+      500,
+      'received undecodable patch in webhook response',
+    ],
     ['unfitting', patched({ op: 'remove', path: '/none/x' }), 500, 'cannot be applied to the object'],
     ['kind', patched({ op: 'replace', path: '/kind', value: 'Secret' }), 500, 'attempted to change the kind'],
     ['wrong-type', patched({ op: 'add', path: '/data', value: 7 }), 500, 'Internal error occurred: '],
@@ -233,9 +295,33 @@ describe('a mutating webhook', () => {
     expect(created.spec!['metrics']).toEqual([{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 33 } } }]);
   });
 
-  test('with side effects refuses dry runs', async () => {
+  test('may say how large a scale is to be', async () => {
+    const rules = [{ operations: ['UPDATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments/scale'] }];
+    await hook('Mutating', 'scaling', () => patched({ op: 'replace', path: '/spec/replicas', value: 2 }), { rules, objectSelector: {} });
+    const path = '/apis/apps/v1/namespaces/default/deployments';
+    await client.create(path, deployment('scaled'));
+    const scale = await client.get(`${path}/scaled/scale`);
+    expect((await client.update(`${path}/scaled/scale`, { ...scale, spec: { replicas: 9 } })).spec).toEqual({ replicas: 2 });
+    expect((await client.get(`${path}/scaled`)).spec!['replicas']).toBe(2);
+  });
+
+  test('is asked about connections', async () => {
+    const rules = [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['services/proxy'] }];
+    const server = await hook('Mutating', 'connecting', () => ({ allowed: false, status: { code: 403, reason: 'Forbidden', message: 'stay out' } }), {
+      rules,
+      objectSelector: {},
+    });
+    const answer = await client.send({ path: '/api/v1/namespaces/default/services/kubernetes/proxy/x' });
+    expect(told(answer)).toEqual([403, 'admission webhook "connecting.example.com" denied the request: stay out']);
+    const [{ operation, kind, object, oldObject, options, name, subResource }] = server.requests as [WebhookServer['requests'][0]];
+    expect([operation, kind.kind, subResource, name, oldObject, options]).toEqual(['CONNECT', 'ServiceProxyOptions', 'proxy', 'kubernetes', null, null]);
+    expect(object).toMatchObject({ kind: 'ServiceProxyOptions', apiVersion: 'v1', path: '/x' });
+  });
+
+  test('with side effects cannot be registered', async () => {
     const path = `${GROUP}/mutatingwebhookconfigurations`;
-    const refused = await client.send({ method: 'POST', path, body: { metadata: { name: 'x' }, webhooks: [{ name: 'x.example.com', sideEffects: 'Some', admissionReviewVersions: ['v1'], clientConfig: { url: 'https://x/' } }] } });
+    const webhook = { name: 'x.example.com', sideEffects: 'Some', admissionReviewVersions: ['v1'], clientConfig: { url: 'https://x/' } };
+    const refused = await client.send({ method: 'POST', path, body: { metadata: { name: 'x' }, webhooks: [webhook] } });
     expect(refused.status).toBe(422);
   });
 });

@@ -43,3 +43,17 @@ test('is synchronous until a plug-in waits, and stops at the first that refuses'
   await expect(chain.mutate(writeOf('pods', {}))).rejects.toThrow('no');
   expect(log).toEqual(['mutate a']);
 });
+
+test('mutates once more, and once only, where a plug-in asks for it', async () => {
+  const log: string[] = [];
+  const chain = new AdmissionChain();
+  const asking = recorder(log, 'b', {
+    mutate: (attributes) => {
+      log.push(`mutate b, ${attributes.reinvocation ?? 'first'}`);
+      attributes.reinvocation ??= 'requested';
+    },
+  });
+  chain.use([recorder(log, 'a'), asking]);
+  await chain.mutate(writeOf('pods', {}));
+  expect(log).toEqual(['mutate a', 'mutate b, first', 'mutate a', 'mutate b, running']);
+});

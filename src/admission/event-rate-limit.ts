@@ -1,7 +1,7 @@
 import type { Event } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
-import { tooManyRequests } from '../util/errors.ts';
+import { rateLimited } from '../util/errors.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE } from './plugin.ts';
 
 /** Whose events one limit counts together. */
@@ -17,7 +17,6 @@ export interface EventLimit {
 }
 
 const DEFAULT_CACHE_SIZE = 4096;
-const RETRY_AFTER_SECONDS = 1;
 
 /** Keeps events from filling the store (plugin/pkg/admission/eventratelimit). */
 export function eventRateLimit(limits: readonly EventLimit[], nowMs = () => performance.now()): AdmissionPlugin {
@@ -26,7 +25,7 @@ export function eventRateLimit(limits: readonly EventLimit[], nowMs = () => perf
   function validate(attributes: AdmissionAttributes): void {
     if (attributes.dryRun) return;
     const messages = enforcers.flatMap((refuses) => refuses(attributes) ?? []);
-    if (messages.length > 0) throw tooManyRequests(aggregateMessage(messages), RETRY_AFTER_SECONDS);
+    if (messages.length > 0) throw rateLimited(aggregateMessage(messages));
   }
   return { name: 'EventRateLimit', operations: CREATE_OR_UPDATE, targets: ['events', 'events.events.k8s.io'], validate };
 }

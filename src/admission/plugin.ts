@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
+import type { PluginConfigurations } from './configuration.ts';
 
 /** One admission plug-in. Refuses by throwing ApiError; `mutate` may change `attributes.object` in place. */
 export interface AdmissionPlugin {
@@ -29,6 +30,8 @@ export interface PluginOptions {
   unreachableTolerationSeconds: number;
   /** --enable-aggregator-routing: services are called at their endpoints; at their cluster IPs otherwise. */
   routesToEndpoints: boolean;
+  /** --admission-control-config-file; absent where it is not given. */
+  configurations?: PluginConfigurations;
 }
 
 export const CREATE: ReadonlySet<AdmissionOperation> = new Set(['CREATE'] as const);

@@ -5,10 +5,12 @@ import { certificateApproval } from './certificate-approval.ts';
 import { certificateSigning } from './certificate-signing.ts';
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts';
 import { clusterTrustBundleAttest } from './cluster-trust-bundle-attest.ts';
+import { validEventLimits } from './configuration.ts';
 import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { denyServiceExternalIps } from './deny-service-external-ips.ts';
+import { eventRateLimit } from './event-rate-limit.ts';
 import { extendedResourceToleration } from './extended-resource-toleration.ts';
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts';
 import { limitRanger } from './limit-ranger/limit-ranger.ts';
@@ -16,12 +18,16 @@ import { namespaceAutoProvision } from './namespace-auto-provision.ts';
 import { namespaceExists } from './namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeDeclaredFeatureValidator } from './node-declared-feature-validator.ts';
+import { nodeRestriction } from './node-restriction/node-restriction.ts';
 import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
 import type { AdmissionPlugin, PluginEnvironment } from './plugin.ts';
+import { podNodeSelector } from './pod-node-selector.ts';
 import { podResizeValidator } from './pod-resize-validator.ts';
 import { podSecurity } from './pod-security/pod-security.ts';
+import { type TolerationDefaults, podTolerationRestriction } from './pod-toleration-restriction.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
+import { mutatingAdmissionPolicy } from './policies/mutating-admission-policy.ts';
 import { validatingAdmissionPolicy } from './policies/validating-admission-policy.ts';
 import { priority } from './priority.ts';
 import { resourceQuota } from './resource-quota/resource-quota.ts';
@@ -31,6 +37,8 @@ import { storageObjectInUseProtection } from './storage-object-in-use-protection
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts';
 import { mutatingAdmissionWebhook } from './webhooks/mutating.ts';
 import { validatingAdmissionWebhook } from './webhooks/validating.ts';
+
+const NO_TOLERATIONS: TolerationDefaults = { default: [], whitelist: [] };
 
 type PluginFactory = (environment: PluginEnvironment) => AdmissionPlugin;
 
@@ -66,7 +74,12 @@ const factories: ReadonlyMap<string, PluginFactory> = new Map<string, PluginFact
   ['ClusterTrustBundleAttest', clusterTrustBundleAttest],
   ['DenyServiceExternalIPs', () => denyServiceExternalIps],
   ['AlwaysDeny', () => alwaysDeny],
-  ['ResourceQuota', (environment) => resourceQuota(environment)],
+  ['NodeRestriction', nodeRestriction],
+  ['PodNodeSelector', (environment) => podNodeSelector(environment, environment.options.configurations?.nodeSelectors ?? {})],
+  ['PodTolerationRestriction', (environment) => podTolerationRestriction(environment, environment.options.configurations?.tolerations ?? NO_TOLERATIONS)],
+  ['EventRateLimit', ({ options }) => eventRateLimit(validEventLimits(options.configurations?.eventLimits ?? []))],
+  ['ResourceQuota', (environment) => resourceQuota(environment, environment.options.configurations?.limitedResources)],
+  ['MutatingAdmissionPolicy', mutatingAdmissionPolicy],
   ['ValidatingAdmissionPolicy', validatingAdmissionPolicy],
 ]);
 

@@ -41,9 +41,7 @@ export function podTolerationRestriction({ client }: PluginEnvironment, defaults
     const own = tolerationsOf(namespace, WHITELIST_ANNOTATION);
     const allowed = own ?? defaults.whitelist;
     if (allowed.length === 0 || tolerations.every((toleration) => allowed.some((wide) => covers(wide, toleration)))) return;
-    throw unknownError(
-      `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${own ? 'namespace' : 'cluster'} whitelist`,
-    );
+    throw unknownError(`pod tolerations (possibly merged with namespace default tolerations) conflict with its ${own ? 'namespace' : 'cluster'} whitelist`);
   }
   return { name: 'PodTolerationRestriction', operations: CREATE_OR_UPDATE, targets: ['pods'], mutate, validate };
 }

@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 import { KUBERNETES_ENVIRONMENT } from './library/kubernetes.ts';
 import { JSON_PATCH_LIBRARY, MUTATION_TYPES } from './library/mutation.ts';
 import { CelErrors } from './source.ts';
-import { DYN, INT, STRING, formatType, listType } from './types.ts';
+import { BOOL, DYN, INT, STRING, formatType, listType } from './types.ts';
 import type { Json } from '../util/json-types.ts';
 import { CelError } from './values.ts';
 
@@ -136,6 +136,14 @@ describe('compilation', () => {
     expect(formatType(program.resultType)).toBe('list(string)');
     expect(program.variables).toContain('names');
     expect(program.variables).not.toContain('object');
+  });
+
+  it('is not stalled by macros that double their argument', () => {
+    expect(errorOf(`object${'.optMap(x, x)'.repeat(200)}`)).toContain('expression is too large');
+  });
+
+  it('takes time in proportion to the text', () => {
+    expect(compile(`${'object.b == 1 || '.repeat(5_000)}true`, environment).resultType).toBe(BOOL);
   });
 
   it('is not stalled by deep or long texts', () => {

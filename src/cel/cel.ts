@@ -1,7 +1,7 @@
-import { check } from './checker.ts';
-import type { CostEstimate, SizeEstimator } from './cost/estimate.ts';
+import { check, type CheckedExpr } from './checker.ts';
 import { estimateCost } from './cost/estimate.ts';
-import type { CheckedExpr } from './checker.ts';
+import type { SizeEstimator } from './cost/node.ts';
+import type { CostEstimate } from './cost/range.ts';
 import type { Environment } from './environment.ts';
 import { Cancelled, type Activation, type Evaluator, type Frame } from './frame.ts';
 import { parse } from './parser.ts';

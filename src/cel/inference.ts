@@ -2,11 +2,9 @@ import { CelType, DYN, isAssignableTo, isDyn, isDynOrError, isSameType } from '.
 
 /** What type parameters were found to stand for while an expression is checked (cel-go checker/types.go). */
 export class Substitutions {
-  #bound: Map<string, CelType>;
-
-  constructor(bound = new Map<string, CelType>()) {
-    this.#bound = bound;
-  }
+  readonly #bound = new Map<string, CelType>();
+  /** What was bound before, to go back: copies would take time quadratic in the length of an expression. */
+  readonly #trail: [name: string, before: CelType | undefined][] = [];
 
   /** Whether `from` may stand where `to` is wanted. What had to be assumed for that is kept where it may, and forgotten where it may not. */
   assign(from: CelType, to: CelType): boolean {
@@ -14,11 +12,22 @@ export class Substitutions {
   }
 
   assignAll(from: readonly CelType[], to: readonly CelType[]): boolean {
-    const before = this.#bound;
-    this.#bound = new Map(before);
-    if (this.#areAssignable(from, to)) return true;
-    this.#bound = before;
-    return false;
+    const isAssignable = this.#areAssignable(from, to);
+    if (!isAssignable) this.#goBack();
+    this.#trail.length = 0;
+    return isAssignable;
+  }
+
+  #goBack(): void {
+    for (const [name, before] of this.#trail.toReversed()) {
+      if (before === undefined) this.#bound.delete(name);
+      else this.#bound.set(name, before);
+    }
+  }
+
+  #set(parameter: CelType, type: CelType): void {
+    this.#trail.push([parameter.name, this.#bound.get(parameter.name)]);
+    this.#bound.set(parameter.name, type);
   }
 
   /** The type with what is known put in; what is not known stays, or becomes dyn. */
@@ -59,13 +68,13 @@ export class Substitutions {
     const bound = this.#bound.get(parameter.name);
     if (bound === undefined) {
       const isValid = !this.#occursIn(parameter, type);
-      if (isValid) this.#bound.set(parameter.name, type);
+      if (isValid) this.#set(parameter, type);
       return { isValid, wasBound: false };
     }
     if (isSameType(type, bound)) return { isValid: true, wasBound: true };
     const isValid = this.#isAssignable(type, bound);
     const wider = mostGeneral(type, bound);
-    if (isValid && !this.#occursIn(parameter, wider)) this.#bound.set(parameter.name, wider);
+    if (isValid && !this.#occursIn(parameter, wider)) this.#set(parameter, wider);
     return { isValid, wasBound: true };
   }
 

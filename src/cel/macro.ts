@@ -34,12 +34,25 @@ export class MacroError extends Error {
   }
 }
 
+/** Nodes that macros may still copy in one expression: copies of copies would grow without bound. */
+export interface CopyBudget {
+  left: number;
+}
+
 /** Makes expressions that all stand at the place of one call. */
 export class ExprBuilder {
   readonly offset: Offset;
+  readonly #budget: CopyBudget;
 
-  constructor(offset: Offset) {
+  constructor(offset: Offset, budget: CopyBudget) {
     this.offset = offset;
+    this.#budget = budget;
+  }
+
+  /** The same expression in nodes of its own, for macros that use an argument twice. Throws MacroError where that gets too large. */
+  copy(expr: Expr): Expr {
+    if (--this.#budget.left < 0) throw new MacroError(this.offset, 'expression is too large');
+    return withChildren(expr, (child) => this.copy(child));
   }
 
   literal(value: CelValue): Expr {
@@ -95,34 +108,27 @@ export class ExprBuilder {
   }
 }
 
-/** The same expression in nodes of its own, for macros that use an argument twice. */
-export function copyExpr(expr: Expr): Expr {
+/** A new node of the same kind, of other children. */
+function withChildren(expr: Expr, change: (child: Expr) => Expr): Expr {
   switch (expr.kind) {
     case 'select':
-      return { ...expr, operand: copyExpr(expr.operand) };
+      return { ...expr, operand: change(expr.operand) };
     case 'call':
-      return { ...expr, target: expr.target && copyExpr(expr.target), args: expr.args.map(copyExpr) };
+      return { ...expr, target: expr.target && change(expr.target), args: expr.args.map(change) };
     case 'list':
-      return { ...expr, elements: expr.elements.map(copyExpr) };
+      return { ...expr, elements: expr.elements.map(change) };
     case 'map':
-      return { ...expr, entries: expr.entries.map((entry) => ({ ...entry, key: copyExpr(entry.key), value: copyExpr(entry.value) })) };
+      return { ...expr, entries: expr.entries.map(({ offset, key, value, isOptional }) => ({ offset, key: change(key), value: change(value), isOptional })) };
     case 'struct':
-      return { ...expr, fields: expr.fields.map((field) => ({ ...field, value: copyExpr(field.value) })) };
-    case 'comprehension':
-      return copyComprehension(expr);
+      return { ...expr, fields: expr.fields.map(({ offset, name, value, isOptional }) => ({ offset, name, value: change(value), isOptional })) };
+    case 'comprehension': {
+      const { range, init, condition, step, result } = expr;
+      return { ...expr, range: change(range), init: change(init), condition: change(condition), step: change(step), result: change(result) };
+    }
     default:
       return { ...expr };
   }
 }
-
-const copyComprehension = (expr: Comprehension): Comprehension => ({
-  ...expr,
-  range: copyExpr(expr.range),
-  init: copyExpr(expr.init),
-  condition: copyExpr(expr.condition),
-  step: copyExpr(expr.step),
-  result: copyExpr(expr.result),
-});
 
 /** The name of a variable that a macro declares. `complaint` is for arguments that are no name. Throws MacroError. */
 export function variableName(arg: Expr, complaint: string): string {

@@ -1,7 +1,7 @@
 import type { Expr, MapEntry, StructField, Unspecified } from './ast.ts';
 import { parseFloatText } from './convert.ts';
 import { tokenize, type Token, type TokenType } from './lexer.ts';
-import { ExprBuilder, MacroError, type Macro } from './macro.ts';
+import { ExprBuilder, MacroError, type CopyBudget, type Macro } from './macro.ts';
 import { checkedInt, checkedUint } from './numbers.ts';
 import * as operators from './operators.ts';
 import type { Source } from './source.ts';
@@ -22,6 +22,8 @@ export interface ParseOptions {
 /** Limits are those of cel-go's parser. */
 const MAX_CODE_POINTS = 100_000;
 const MAX_DEPTH = 250;
+/** cel-go knows no bound; more than the longest text could have on its own is none that anyone wrote. */
+const MAX_COPIED_NODES = 100_000;
 
 const RESERVED = new Set('as break const continue else false for function if import in let loop package namespace null return true var void while'.split(' '));
 
@@ -51,6 +53,7 @@ class Parser {
   readonly #options: ParseOptions;
   readonly #issues: CelIssue[];
   readonly #depths: Record<Rule, number> = { expr: 0, relation: 0, calc: 0 };
+  readonly #copyBudget: CopyBudget = { left: MAX_COPIED_NODES };
   /** How many operators, selections and calls stand inside each other in the expression that was read last. */
   #height = 0;
 
@@ -428,7 +431,7 @@ class Parser {
     const plain: Expr = { kind: 'call', offset, name, target, args };
     if (macro === undefined) return plain;
     try {
-      return macro.expand({ target, args, make: new ExprBuilder(offset) }) ?? plain;
+      return macro.expand({ target, args, make: new ExprBuilder(offset, this.#copyBudget) }) ?? plain;
     } catch (error) {
       if (!(error instanceof MacroError)) throw error;
       return this.#report(error.offset, error.message);

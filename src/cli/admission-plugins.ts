@@ -53,15 +53,10 @@ export const admissionPlugins: readonly AdmissionPluginFact[] = [
 
 /** Upstream has them; here they may be enabled, and do nothing. `src/admission/plugins.ts` has the others. */
 export const pluginsToCome: ReadonlySet<string> = new Set([
-  'NodeRestriction',
   'ImagePolicyWebhook',
-  'PodNodeSelector',
-  'PodTolerationRestriction',
-  'EventRateLimit',
   'PodGroupProtection',
   'PodGroupWorkloadExists',
   'JobValidation',
-  'MutatingAdmissionPolicy',
 ]);
 
 /** The plug-ins that run, in order: those on by default and those enabled, without those disabled. */

@@ -67,7 +67,8 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
  * one client at most, not all of them. Answers what ends this.
  */
 function surviveFaults(logger: Logger): () => void {
-  const report = (fault: unknown): void => logger.error('A fault outside of any request', { fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) });
+  const report = (fault: unknown): void =>
+    logger.error('A fault outside of any request', { fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) });
   const ignore = (): void => {}; // nobody reads the log any more; to log that would begin anew
   process.on('uncaughtException', report).on('unhandledRejection', report);
   process.stderr.on('error', ignore);

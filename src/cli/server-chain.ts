@@ -1,4 +1,5 @@
 import { AdmissionChain } from '../admission/chain.ts';
+import type { PluginConfigurations } from '../admission/configuration.ts';
 import type { PluginOptions } from '../admission/plugin.ts';
 import { createPlugins } from '../admission/plugins.ts';
 import { createAggregator } from '../aggregator/server.ts';
@@ -36,6 +37,8 @@ export interface ChainParts {
   authorizers: PreparedAuthorizers;
   tokenIssuer: TokenIssuerOptions | undefined;
   bootstrap: BootstrapOptions;
+  /** --admission-control-config-file */
+  pluginConfigurations: PluginConfigurations;
   now: () => Date;
 }
 
@@ -51,7 +54,7 @@ export interface CreatedChain extends ServerChain {
 }
 
 /** The three servers on one store, tail first: not found ← extensions ← kube ← aggregator. */
-export function createServerChain(options: CompletedOptions, { engine, client, readToken, authorizers, tokenIssuer, bootstrap, now }: ChainParts): CreatedChain {
+export function createServerChain(options: CompletedOptions, { engine, client, readToken, authorizers, tokenIssuer, bootstrap, pluginConfigurations, now }: ChainParts): CreatedChain {
   const admission = new AdmissionChain();
   const stores = new Stores({
     feed: new CacheFeed(engine, { prefix: `${options.etcdPrefix}/` }),
@@ -93,7 +96,7 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
       client,
       authorizer,
       isEnabled: (gate) => options.featureGates.isEnabled(gate),
-      options: pluginOptions(options),
+      options: { ...pluginOptions(options), configurations: pluginConfigurations },
     }),
     ...accessChecks({ client, authorizer, rules: rbac, resourceOf: (group, version, kind) => servedResource(servers, group, version, kind) }),
   ]);

@@ -6,6 +6,7 @@ import { InProcessClient } from '../server/in-process-client.ts';
 import { MetricRegistry } from '../server/metrics/registry.ts';
 import type { Engine } from '../storage/engine.ts';
 import { openEngine } from '../storage/open.ts';
+import { loadAdmissionConfiguration } from './admission-configuration.ts';
 import { openAuditing } from './audit.ts';
 import { openAuthentication } from './authentication.ts';
 import { openAuthorizers } from './authorization.ts';
@@ -80,6 +81,7 @@ async function run(options: CompletedOptions, logger: Logger, { files, engine, c
     readToken: authentication.readToken,
     authorizers: authorizers.prepared,
     tokenIssuer: tokenIssuer(options, keys),
+    pluginConfigurations: await loadAdmissionConfiguration(options.admissionControlConfigFile, options.admissionPlugins),
   });
   chain.kube.postStartHooks.push(...enabledControllerHooks(options, client, files, logger));
   closers.push(() => chain.authorization.close());

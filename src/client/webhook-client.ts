@@ -151,10 +151,38 @@ function exchange(url: URL, options: RequestOptions, body: string | Buffer | und
   });
 }
 
+/** What Node tells of a failure beside its code. */
+interface NetworkError extends Error {
+  address?: string;
+  port?: number;
+  hostname?: string;
+  host?: string;
+  cert?: { subjectaltname?: string };
+}
+
+const UNVERIFIED = 'tls: failed to verify certificate: x509:';
+const unknownAuthority = (): string => `${UNVERIFIED} certificate signed by unknown authority`;
+
+/** By the codes of Node and OpenSSL, what Go says. */
+const GO_WORDS: Readonly<Record<string, (error: NetworkError) => string>> = {
+  ECONNREFUSED: ({ address, port }) => `dial tcp ${address?.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`,
+  ENOTFOUND: ({ hostname }) => `dial tcp: lookup ${hostname}: no such host`,
+  ECONNRESET: () => 'EOF',
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  CERT_HAS_EXPIRED: () => `${UNVERIFIED} certificate has expired or is not yet valid`,
+  CERT_NOT_YET_VALID: () => `${UNVERIFIED} certificate has expired or is not yet valid`,
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ host, cert }) =>
+    `${UNVERIFIED} certificate is valid for ${(cert?.subjectaltname ?? '').replaceAll(/(?:DNS|IP Address):/g, '')}, not ${host}`,
+};
+
 /** The words are those of Go's http.Client; `isTimeout` where our own limit ended the call. */
 function networkError(method: string, url: URL, error: NodeJS.ErrnoException, isTimeout: boolean): WebhookError {
   const verb = method.charAt(0) + method.slice(1).toLowerCase();
-  const reason = isTimeout ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : error.message;
+  const reason = isTimeout ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : (GO_WORDS[error.code ?? '']?.(error as NetworkError) ?? error.message);
   return new WebhookError(`${verb} ${quote(String(url))}: ${reason}`, { isTransient: error.code === 'ECONNRESET', isTimeout });
 }
 

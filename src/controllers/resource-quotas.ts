@@ -107,7 +107,8 @@ function isOutOfDate({ spec, status }: ResourceQuota): boolean {
 function recount(client: Client, quota: ResourceQuota, resources: readonly Measured[]): boolean {
   const hard = amountsIn(quota.spec.hard);
   const used = new Map([...hard].map(([name]) => [name, ZERO]));
-  for (const [name, quantity] of resources.map((resource) => usageOf(client, quota, resource)).reduce(sumOf, used)) if (hard.has(name)) used.set(name, quantity);
+  for (const [name, quantity] of resources.map((resource) => usageOf(client, quota, resource)).reduce(sumOf, used))
+    if (hard.has(name)) used.set(name, quantity);
   const { status } = quota;
   if (areEqual(hard, amountsIn(status.hard)) && areEqual(used, amountsIn(status.used))) return false;
   quota.status = { hard: { ...quota.spec.hard }, used: listOf(used) };

@@ -5,7 +5,7 @@ import { validateListTypes } from '../schema/structural/list-items.ts';
 import type { Structure } from '../schema/structural/structure.ts';
 import { validateValue } from '../schema/structural/value-faults.ts';
 import type { ApiObject, ObjectMeta } from '../util/api-object.ts';
-import { FieldErrors, type FieldErrorType, quote } from '../util/field-errors.ts';
+import { FieldErrors, type FieldErrorType, TooManyFieldErrors, quote } from '../util/field-errors.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { pathSegmentName, qualifiedNameErrors } from '../util/names.ts';
 import { validateScale } from './scale.ts';
@@ -50,7 +50,11 @@ export function validateCustomStatus(rules: VersionRules, object: ApiObject, old
 
 function hasListFaults(structure: Structure, value: Json): boolean {
   const errors = new FieldErrors();
-  validateListTypes(structure, value, errors);
+  try {
+    validateListTypes(structure, value, errors);
+  } catch (error) {
+    if (!(error instanceof TooManyFieldErrors)) throw error;
+  }
   return !errors.isEmpty;
 }
 

@@ -9,9 +9,12 @@ type Step = (values: readonly Json[]) => Json[];
 
 /** Broad paths (`..`, `[*]`) could find a multiple of what is there, again and again. */
 const MAX_FOUND = 10_000;
+/** No path that means something is longer; reading one takes time by the square of its length. */
+const MAX_PATH_LENGTH = 4_096;
 
 /** Undefined where the text is no path. */
 export function compileJsonPath(text: string): JsonPath | undefined {
+  if (text.length > MAX_PATH_LENGTH) return undefined;
   const steps = new PathReader(text).read();
   if (steps === undefined) return undefined;
   return (value) => steps.reduce<Json[]>((values, step) => step(values).slice(0, MAX_FOUND), [value]);

@@ -163,7 +163,10 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
       fail() {},
     };
     const options = { selection: EVERYTHING.selection, resourceVersion: String(revision), resourceVersionMatch: '' as const, allowBookmarks: false, sendInitialEvents: false };
-    const watching = this.#store.watch('', options, sink);
+    // Before the store is loaded there is no revision to follow from: what is loaded counts as changes then.
+    const watching =
+      revision > 0 ? this.#store.watch('', options, sink) : this.#store.ready.then(() => this.#store.watch('', { ...options, resourceVersion: '', sendInitialEvents: true }, sink));
+    watching.catch(() => undefined);
     return () => void watching.then((subscription) => subscription.close());
   }
   #isCurrent(entry: CacheEntry): boolean {

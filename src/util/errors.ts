@@ -118,6 +118,8 @@ export const invalid = (kind: { group: string; kind: string }, name: string, err
 /** A patch or body that the server could not apply: upstream's generic 422, with empty details. */
 export const genericInvalid = (): ApiError => new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError => new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds });
+/** Without a time to wait for (errors.NewTooManyRequestsError). */
+export const rateLimited = (message: string): ApiError => new ApiError(429, 'TooManyRequests', `Too many requests: ${message}`);
 /** An eviction that a disruption budget does not allow now; `retryAfterSeconds` 0 where nobody knows when it will. */
 export const disruptionBudgetExceeded = (cause: string, retryAfterSeconds: number): ApiError =>
   new ApiError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {

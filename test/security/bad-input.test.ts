@@ -39,7 +39,12 @@ interface Case {
   says: string;
 }
 
-const post = (body: string | Buffer, type = 'application/json', path = CONFIG_MAPS): ApiRequest => ({ method: 'POST', path, body, headers: { 'content-type': type } });
+const post = (body: string | Buffer, type = 'application/json', path = CONFIG_MAPS): ApiRequest => ({
+  method: 'POST',
+  path,
+  body,
+  headers: { 'content-type': type },
+});
 const patch = (body: string, type: string): ApiRequest => ({ method: 'PATCH', path: `${CONFIG_MAPS}/there`, body, headers: { 'content-type': type } });
 const get = (query: string): ApiRequest => ({ path: `${CONFIG_MAPS}?${query}` });
 
@@ -54,22 +59,47 @@ const CASES: readonly Case[] = [
   { what: 'a number for an object', request: post('42'), code: 400, says: 'cannot unmarshal number' },
   { what: 'another kind', request: post('{"kind":"Secret","apiVersion":"v1"}'), code: 400, says: 'cannot be handled as a ConfigMap' },
   { what: 'a kind that is none', request: post('{"kind":{},"apiVersion":"v1"}'), code: 400, says: 'cannot unmarshal object' },
-  { what: 'an apiVersion of three parts', request: post('{"kind":"ConfigMap","apiVersion":"a/b/c"}'), code: 400, says: 'unexpected GroupVersion string: a/b/c' },
+  {
+    what: 'an apiVersion of three parts',
+    request: post('{"kind":"ConfigMap","apiVersion":"a/b/c"}'),
+    code: 400,
+    says: 'unexpected GroupVersion string: a/b/c',
+  },
   { what: 'a byte order mark', request: post(Buffer.from('\ufeff{"metadata":{"name":"x"}}')), code: 400, says: "invalid character 'ï'" },
   { what: 'UTF-16', request: post(Buffer.from('{"metadata":{"name":"x"}}', 'utf16le')), code: 400, says: 'invalid character' },
   { what: 'a body of zeros', request: post(Buffer.alloc(1000)), code: 400, says: "invalid character '\\x00'" },
   { what: 'JSON of another dialect', request: post("{metadata:{name:'x'}}"), code: 400, says: "invalid character 'm'" },
   { what: 'NaN', request: post('{"metadata":{"name":"x"},"immutable":NaN}'), code: 400, says: "invalid character 'N'" },
   { what: 'a number beyond all', request: post('{"metadata":{"name":"x","generation":1e999}}'), code: 400, says: 'cannot unmarshal number 1e999' },
-  { what: 'a string for a boolean', request: post('{"metadata":{"name":"x"},"immutable":"yes"}'), code: 400, says: 'cannot unmarshal string into Go struct field ConfigMap.immutable of type bool' },
+  {
+    what: 'a string for a boolean',
+    request: post('{"metadata":{"name":"x"},"immutable":"yes"}'),
+    code: 400,
+    says: 'cannot unmarshal string into Go struct field ConfigMap.immutable of type bool',
+  },
   { what: 'base64 that is none', request: post('{"metadata":{"name":"x"},"binaryData":{"a":"***"}}'), code: 400, says: 'illegal base64 data at input byte 0' },
-  { what: 'gzip that is none', request: { ...post('{}'), headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } }, code: 422, says: 'name or generateName is required' },
-  { what: 'gzip that is', request: { ...post(gzipSync('{}')), headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } }, code: 400, says: "invalid character '\\x1f'" },
+  {
+    what: 'gzip that is none',
+    request: { ...post('{}'), headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } },
+    code: 422,
+    says: 'name or generateName is required',
+  },
+  {
+    what: 'gzip that is',
+    request: { ...post(gzipSync('{}')), headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } },
+    code: 400,
+    says: "invalid character '\\x1f'",
+  },
   { what: 'a content type that is none', request: post('{}', ';;;'), code: 415, says: 'the body of the request was in an unknown format' },
   { what: 'a content type that nobody speaks', request: post('<a/>', 'text/xml'), code: 415, says: 'the body of the request was in an unknown format' },
   { what: 'an Accept that nobody speaks', request: { path: CONFIG_MAPS, headers: { accept: 'text/xml' } }, code: 406, says: '406: Not Acceptable' },
   { what: 'an Accept of noise', request: { path: CONFIG_MAPS, headers: { accept: ';;;===,,,' } }, code: 406, says: '406: Not Acceptable' },
-  { what: 'a table of another version', request: { path: CONFIG_MAPS, headers: { accept: 'application/json;as=Table;v=v9;g=meta.k8s.io' } }, code: 406, says: 'only the following media types are accepted' },
+  {
+    what: 'a table of another version',
+    request: { path: CONFIG_MAPS, headers: { accept: 'application/json;as=Table;v=v9;g=meta.k8s.io' } },
+    code: 406,
+    says: 'only the following media types are accepted',
+  },
   { what: 'protobuf without its magic', request: post('hello', PROTOBUF), code: 400, says: 'provided data does not appear to be a protobuf message' },
   { what: 'protobuf of magic alone', request: post('k8s\0', PROTOBUF), code: 422, says: 'name or generateName is required' },
   { what: 'protobuf that lies of its length', request: post(Buffer.from('k8s\0\x0a\x7f', 'latin1'), PROTOBUF), code: 400, says: 'unexpected EOF' },
@@ -83,10 +113,20 @@ const CASES: readonly Case[] = [
   { what: 'a version that is none', request: get('resourceVersion=now'), code: 400, says: 'strconv.ParseUint: parsing "now": invalid syntax' },
   { what: 'a version that is negative', request: get('resourceVersion=-1'), code: 400, says: 'invalid syntax' },
   { what: 'a version still to come', request: get('resourceVersion=999999999999&timeout=10ms'), code: 504, says: 'Timeout' },
-  { what: 'a match without a version', request: get('resourceVersionMatch=Exact'), code: 422, says: 'resourceVersionMatch is forbidden unless resourceVersion is provided' },
+  {
+    what: 'a match without a version',
+    request: get('resourceVersionMatch=Exact'),
+    code: 422,
+    says: 'resourceVersionMatch is forbidden unless resourceVersion is provided',
+  },
   { what: 'a continue token of noise', request: get('limit=1&continue=%21%21%21'), code: 400, says: 'continue key is not valid' },
   { what: 'a continue token of half a mebibyte', request: get(`limit=1&continue=${'A'.repeat(500_000)}`), code: 400, says: 'continue key is not valid' },
-  { what: 'a continue token of no version', request: get(`limit=1&continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":1.5,"start":"a"}').toString('base64url')}`), code: 400, says: 'incorrect encoded start resourceVersion' },
+  {
+    what: 'a continue token of no version',
+    request: get(`limit=1&continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":1.5,"start":"a"}').toString('base64url')}`),
+    code: 400,
+    says: 'incorrect encoded start resourceVersion',
+  },
   { what: 'a field that cannot be selected by', request: get('fieldSelector=data.a%3Db'), code: 400, says: 'is not a known field selector' },
   { what: 'a field selector of noise', request: get('fieldSelector=%3D%3D%3D'), code: 400, says: 'unescaped character in value: 61' },
   { what: 'a label selector of noise', request: get('labelSelector=%28%29%21'), code: 400, says: "found '(', expected: !, identifier, or 'end of string'" },
@@ -95,28 +135,102 @@ const CASES: readonly Case[] = [
   { what: 'a watch from no version', request: get('watch=1&resourceVersion=abc'), code: 500, says: 'strconv.ParseUint: parsing "abc": invalid syntax' },
   { what: 'a watch without a resource', request: { path: '/api/v1/watch' }, code: 500, says: 'unable to determine kind and namespace from url' },
   { what: 'a dry run of a part', request: { ...post('{}'), path: `${CONFIG_MAPS}?dryRun=Half` }, code: 422, says: 'dryRun: Unsupported value' },
-  { what: 'a field validation of another kind', request: { ...post('{}'), path: `${CONFIG_MAPS}?fieldValidation=Loose` }, code: 422, says: 'fieldValidation: Unsupported value' },
-  { what: 'a manager whose name cannot be printed', request: { ...post('{}'), path: `${CONFIG_MAPS}?fieldManager=%00` }, code: 422, says: 'fieldManager: Invalid value' },
+  {
+    what: 'a field validation of another kind',
+    request: { ...post('{}'), path: `${CONFIG_MAPS}?fieldValidation=Loose` },
+    code: 422,
+    says: 'fieldValidation: Unsupported value',
+  },
+  {
+    what: 'a manager whose name cannot be printed',
+    request: { ...post('{}'), path: `${CONFIG_MAPS}?fieldManager=%00` },
+    code: 422,
+    says: 'fieldManager: Invalid value',
+  },
   { what: 'DELETE with a list', request: { method: 'DELETE', path: `${CONFIG_MAPS}/there`, body: '[1]' }, code: 400, says: 'cannot unmarshal array' },
-  { what: 'DELETE with another kind', request: { method: 'DELETE', path: `${CONFIG_MAPS}/there`, body: '{"kind":"Pod","apiVersion":"v1"}' }, code: 400, says: 'no kind "Pod" is registered' },
-  { what: 'DELETE with wrong types', request: { method: 'DELETE', path: `${CONFIG_MAPS}/there`, body: '{"gracePeriodSeconds":"a"}' }, code: 400, says: 'cannot unmarshal string' },
-  { what: 'DELETE with two policies', request: { method: 'DELETE', path: `${CONFIG_MAPS}/there`, body: '{"orphanDependents":true,"propagationPolicy":"Orphan"}' }, code: 422, says: 'cannot be both set' },
+  {
+    what: 'DELETE with another kind',
+    request: { method: 'DELETE', path: `${CONFIG_MAPS}/there`, body: '{"kind":"Pod","apiVersion":"v1"}' },
+    code: 400,
+    says: 'no kind "Pod" is registered',
+  },
+  {
+    what: 'DELETE with wrong types',
+    request: { method: 'DELETE', path: `${CONFIG_MAPS}/there`, body: '{"gracePeriodSeconds":"a"}' },
+    code: 400,
+    says: 'cannot unmarshal string',
+  },
+  {
+    what: 'DELETE with two policies',
+    request: { method: 'DELETE', path: `${CONFIG_MAPS}/there`, body: '{"orphanDependents":true,"propagationPolicy":"Orphan"}' },
+    code: 422,
+    says: 'cannot be both set',
+  },
   { what: 'a JSON patch that is no list', request: patch('{}', 'application/json-patch+json'), code: 400, says: 'cannot unmarshal object' },
   { what: 'a JSON patch of noise', request: patch('[{"op":"dance","path":5}]', 'application/json-patch+json'), code: 400, says: 'cannot unmarshal number' },
-  { what: 'a JSON patch to nowhere', request: patch('[{"op":"replace","path":"/a/b/c","value":1}]', 'application/json-patch+json'), code: 422, says: 'the server rejected our request' },
-  { what: 'a JSON patch of a wrong type', request: patch('[{"op":"replace","path":"/data","value":[1]}]', 'application/json-patch+json'), code: 422, says: 'cannot unmarshal array' },
-  { what: 'a JSON patch that removes everything', request: patch('[{"op":"replace","path":"","value":{}}]', 'application/json-patch+json'), code: 422, says: "Object 'Kind' is missing" },
+  {
+    what: 'a JSON patch to nowhere',
+    request: patch('[{"op":"replace","path":"/a/b/c","value":1}]', 'application/json-patch+json'),
+    code: 422,
+    says: 'the server rejected our request',
+  },
+  {
+    what: 'a JSON patch of a wrong type',
+    request: patch('[{"op":"replace","path":"/data","value":[1]}]', 'application/json-patch+json'),
+    code: 422,
+    says: 'cannot unmarshal array',
+  },
+  {
+    what: 'a JSON patch that removes everything',
+    request: patch('[{"op":"replace","path":"","value":{}}]', 'application/json-patch+json'),
+    code: 422,
+    says: "Object 'Kind' is missing",
+  },
   { what: 'a merge patch that is a list', request: patch('[]', 'application/merge-patch+json'), code: 400, says: 'cannot unmarshal array' },
   { what: 'a merge patch of a wrong type', request: patch('{"data":5}', 'application/merge-patch+json'), code: 422, says: 'cannot unmarshal number' },
-  { what: 'a merge patch of another name', request: patch('{"metadata":{"name":"other"}}', 'application/merge-patch+json'), code: 400, says: 'the name of the object (other) does not match' },
+  {
+    what: 'a merge patch of another name',
+    request: patch('{"metadata":{"name":"other"}}', 'application/merge-patch+json'),
+    code: 400,
+    says: 'the name of the object (other) does not match',
+  },
   { what: 'a patch of no type', request: patch('{}', 'application/json'), code: 415, says: '415' },
-  { what: 'PUT of another name', request: { method: 'PUT', path: `${CONFIG_MAPS}/there`, body: { metadata: { name: 'other' } } }, code: 400, says: 'does not match the name on the URL' },
-  { what: 'PUT of an old version', request: { method: 'PUT', path: `${CONFIG_MAPS}/there`, body: { metadata: { name: 'there', resourceVersion: '1' } } }, code: 409, says: 'the object has been modified' },
-  { what: 'PUT of a version that is none', request: { method: 'PUT', path: `${CONFIG_MAPS}/there`, body: { metadata: { name: 'there', resourceVersion: 'x' } } }, code: 400, says: 'strconv.ParseUint: parsing "x": invalid syntax' },
+  {
+    what: 'PUT of another name',
+    request: { method: 'PUT', path: `${CONFIG_MAPS}/there`, body: { metadata: { name: 'other' } } },
+    code: 400,
+    says: 'does not match the name on the URL',
+  },
+  {
+    what: 'PUT of an old version',
+    request: { method: 'PUT', path: `${CONFIG_MAPS}/there`, body: { metadata: { name: 'there', resourceVersion: '1' } } },
+    code: 409,
+    says: 'the object has been modified',
+  },
+  {
+    what: 'PUT of a version that is none',
+    request: { method: 'PUT', path: `${CONFIG_MAPS}/there`, body: { metadata: { name: 'there', resourceVersion: 'x' } } },
+    code: 400,
+    says: 'strconv.ParseUint: parsing "x": invalid syntax',
+  },
   { what: 'a method that nobody knows', request: { method: 'PROPFIND', path: CONFIG_MAPS }, code: 405, says: 'the server does not allow this method' },
-  { what: 'a quantity that is none', request: post('{"metadata":{"name":"x"},"spec":{"containers":[{"name":"a","image":"b","resources":{"limits":{"cpu":"1.5.5"}}}]}}', 'application/json', PODS), code: 400, says: 'quantities must match' },
+  {
+    what: 'a quantity that is none',
+    request: post(
+      '{"metadata":{"name":"x"},"spec":{"containers":[{"name":"a","image":"b","resources":{"limits":{"cpu":"1.5.5"}}}]}}',
+      'application/json',
+      PODS,
+    ),
+    code: 400,
+    says: 'quantities must match',
+  },
   { what: 'a time that never was', request: post('{"metadata":{"name":"x","creationTimestamp":"yesterday"}}'), code: 400, says: 'parsing time' },
-  { what: 'a subresource that is nothing', request: { path: `${CONFIG_MAPS}/there/nothing` }, code: 404, says: 'the server could not find the requested resource' },
+  {
+    what: 'a subresource that is nothing',
+    request: { path: `${CONFIG_MAPS}/there/nothing` },
+    code: 404,
+    says: 'the server could not find the requested resource',
+  },
 ];
 
 interface Failure {
@@ -201,7 +315,10 @@ describe('below the Status: HTTP/1.1 that is none', () => {
       new Promise((resolve) => {
         let text = '';
         const socket = connectTcp(server.port, '127.0.0.1', () => socket.write(bytes));
-        socket.on('data', (chunk: Buffer) => (text += chunk.toString())).on('close', () => resolve(text)).on('error', () => {});
+        socket
+          .on('data', (chunk: Buffer) => (text += chunk.toString()))
+          .on('close', () => resolve(text))
+          .on('error', () => {});
       });
     expect(await speak('GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toContain('Client sent an HTTP request to an HTTPS server.');
     expect(await speak('\x16\x03\x01\xff\xffnonsense'.repeat(100))).not.toContain('HTTP');
@@ -215,10 +332,12 @@ describe('HTTP/2 that is none', () => {
       const stream = session.request({ authorization: 'Bearer admin-token', ...headers }, { endStream: body === undefined });
       let status: number | undefined;
       stream.on('response', (answer) => (status = answer[':status']));
-      stream.on('error', () => {}).on('close', () => {
-        resolve({ status, code: stream.rstCode ?? 0 });
-        session.destroy();
-      });
+      stream
+        .on('error', () => {})
+        .on('close', () => {
+          resolve({ status, code: stream.rstCode ?? 0 });
+          session.destroy();
+        });
       stream.resume();
       if (body !== undefined) stream.end(body);
     });
@@ -234,7 +353,10 @@ describe('HTTP/2 that is none', () => {
 
   test('a body shorter or longer than it says resets its stream alone', async () => {
     for (const length of ['5', '5000']) {
-      const { status, code } = await request({ ':method': 'POST', ':path': CONFIG_MAPS, 'content-type': 'application/json', 'content-length': length }, '{"metadata":{}}');
+      const { status, code } = await request(
+        { ':method': 'POST', ':path': CONFIG_MAPS, 'content-type': 'application/json', 'content-length': length },
+        '{"metadata":{}}',
+      );
       expect(status === undefined ? code : status).toBe(status === undefined ? constants.NGHTTP2_PROTOCOL_ERROR : 400);
     }
     expect((await request({ ':path': '/livez' })).status).toBe(200);
@@ -243,8 +365,13 @@ describe('HTTP/2 that is none', () => {
   test('frames of noise end the connection', async () => {
     for (const bytes of ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff\xff\xff\xff\xff\xff', 'PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n', '\0'.repeat(100)]) {
       const isClosed = await new Promise<boolean>((resolve) => {
-        const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.ca, ALPNProtocols: ['h2'] }, () => socket.write(Buffer.from(bytes, 'latin1')));
-        socket.resume().on('error', () => {}).once('close', () => resolve(true));
+        const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.ca, ALPNProtocols: ['h2'] }, () =>
+          socket.write(Buffer.from(bytes, 'latin1')),
+        );
+        socket
+          .resume()
+          .on('error', () => {})
+          .once('close', () => resolve(true));
       });
       expect(isClosed).toBe(true);
     }

@@ -130,7 +130,11 @@ describe('requests hidden in requests', () => {
   });
 
   test('what follows a refused upgrade is not taken for a request', async () => {
-    const answer = await sendRaw(server, `${head('GET /api/v1/namespaces/vault/pods/p/exec', 'Connection: Upgrade', 'Upgrade: SPDY/3.1').replace('admin', 'mallory')}${hidden}`, { answers: 2 });
+    const answer = await sendRaw(
+      server,
+      `${head('GET /api/v1/namespaces/vault/pods/p/exec', 'Connection: Upgrade', 'Upgrade: SPDY/3.1').replace('admin', 'mallory')}${hidden}`,
+      { answers: 2 },
+    );
     expect(answer.status).toBe(403);
     expect(answer.isClosed).toBe(true);
     expect(answer.text).not.toContain(SECRET_TEXT);
@@ -138,7 +142,8 @@ describe('requests hidden in requests', () => {
 });
 
 describe("other people's names", () => {
-  const as = (client: ApiClient, headers: Record<string, string>, path = '/api/v1/namespaces/vault/secrets'): ReturnType<ApiClient['send']> => client.send({ path, headers });
+  const as = (client: ApiClient, headers: Record<string, string>, path = '/api/v1/namespaces/vault/secrets'): ReturnType<ApiClient['send']> =>
+    client.send({ path, headers });
 
   test('nobody may use them without the right to', async () => {
     const claims: Record<string, string>[] = [
@@ -159,12 +164,20 @@ describe("other people's names", () => {
   });
 
   test('a group, uid or extra without a user is refused', async () => {
-    const claims: Record<string, string>[] = [{ 'impersonate-group': 'system:masters' }, { 'impersonate-uid': 'u' }, { 'impersonate-extra-a': 'b' }, { 'impersonate-user': '', 'impersonate-group': 'g' }];
+    const claims: Record<string, string>[] = [
+      { 'impersonate-group': 'system:masters' },
+      { 'impersonate-uid': 'u' },
+      { 'impersonate-extra-a': 'b' },
+      { 'impersonate-user': '', 'impersonate-group': 'g' },
+    ];
     for (const headers of claims) expect((await as(mallory, headers)).status).toBe(400);
   });
 
   test('the right to one name is the right to that name, with its own rights', async () => {
-    await admin.create(`${RBAC}/clusterroles`, { metadata: { name: 'be-bob' }, rules: [{ apiGroups: [''], resources: ['users'], resourceNames: ['bob'], verbs: ['impersonate'] }] });
+    await admin.create(`${RBAC}/clusterroles`, {
+      metadata: { name: 'be-bob' },
+      rules: [{ apiGroups: [''], resources: ['users'], resourceNames: ['bob'], verbs: ['impersonate'] }],
+    });
     await admin.create(`${RBAC}/clusterrolebindings`, {
       metadata: { name: 'alice-is-bob' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'be-bob' },
@@ -185,7 +198,15 @@ describe("other people's names", () => {
   });
 
   test('of two lines the first is asked about, and is who acts', async () => {
-    const request = ['GET /api/v1/namespaces/vault/secrets HTTP/1.1', 'Host: localhost', 'Authorization: Bearer admin-token', 'Impersonate-User: bob', 'Impersonate-User: admin', '', ''];
+    const request = [
+      'GET /api/v1/namespaces/vault/secrets HTTP/1.1',
+      'Host: localhost',
+      'Authorization: Bearer admin-token',
+      'Impersonate-User: bob',
+      'Impersonate-User: admin',
+      '',
+      '',
+    ];
     const answer = await sendRaw(server, request.join('\r\n'));
     expect(answer.status).toBe(403);
     expect(answer.body).toContain('User \\"bob\\" cannot list');
@@ -198,12 +219,18 @@ describe("other people's names", () => {
   });
 });
 
-test.each(['Bearer', 'Bearer ', 'bearer admin-token ', 'Bearer admin-token,mallory-token', 'Bearer ADMIN-TOKEN', 'Bearer admin-token\tx', 'Token admin-token', 'Basic YWRtaW46YWRtaW4='])(
-  'credentials that are almost good: %j',
-  async (authorization) => {
-    const request: ApiRequest = { path: '/api/v1/namespaces/vault/secrets', headers: { authorization } };
-    const { status } = await server.client('').send(request);
-    // The scheme's case does not count, nor does a blank at the end (request/bearertoken).
-    expect(authorization === 'bearer admin-token ' ? [200] : [401, 403]).toContain(status);
-  },
-);
+test.each([
+  'Bearer',
+  'Bearer ',
+  'bearer admin-token ',
+  'Bearer admin-token,mallory-token',
+  'Bearer ADMIN-TOKEN',
+  'Bearer admin-token\tx',
+  'Token admin-token',
+  'Basic YWRtaW46YWRtaW4=',
+])('credentials that are almost good: %j', async (authorization) => {
+  const request: ApiRequest = { path: '/api/v1/namespaces/vault/secrets', headers: { authorization } };
+  const { status } = await server.client('').send(request);
+  // The scheme's case does not count, nor does a blank at the end (request/bearertoken).
+  expect(authorization === 'bearer admin-token ' ? [200] : [401, 403]).toContain(status);
+});

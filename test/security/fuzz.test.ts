@@ -99,7 +99,12 @@ test('objects of every kind', async () => {
     const { path, schema, document } = random.pick(all);
     const object = new ValueMaker(random, document.components.schemas).value(schema);
     // Mostly with a name that passes, or all that is looked at is the name.
-    if (typeof object === 'object' && object !== null && random.chance(0.9)) Object.assign(object, { metadata: { name: 'some', ...(random.chance(0.3) && (object as { metadata?: object }).metadata) }, kind: undefined, apiVersion: undefined });
+    if (typeof object === 'object' && object !== null && random.chance(0.9))
+      Object.assign(object, {
+        metadata: { name: 'some', ...(random.chance(0.3) && (object as { metadata?: object }).metadata) },
+        kind: undefined,
+        apiVersion: undefined,
+      });
     const query = `dryRun=All&fieldManager=fuzz&fieldValidation=${random.pick(['Ignore', 'Warn', 'Strict'])}`;
     return { method: 'POST', path: `${path}?${query}`, ...bodyOf(random, object) };
   });
@@ -110,11 +115,30 @@ test('objects of every kind', async () => {
 const SEEDS: readonly [path: string, object: object][] = [
   ['/api/v1/namespaces/default/configmaps', { data: { a: 'b', c: 'd' }, binaryData: { e: 'aGVsbG8=' } }],
   ['/api/v1/namespaces/default/services', { spec: { ports: [{ port: 80, name: 'http', targetPort: 'web' }], selector: { a: 'b' } } }],
-  ['/api/v1/namespaces/default/pods', { spec: { containers: [{ name: 'a', image: 'b', env: [{ name: 'A', value: 'b' }], ports: [{ containerPort: 80 }], resources: { limits: { cpu: '1', memory: '1Gi' } } }], volumes: [{ name: 'v', emptyDir: {} }] } }],
-  ['/apis/apps/v1/namespaces/default/deployments', { spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'b' }] } } } }],
-  ['/apis/networking.k8s.io/v1/namespaces/default/networkpolicies', { spec: { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] }] } }],
+  [
+    '/api/v1/namespaces/default/pods',
+    {
+      spec: {
+        containers: [
+          { name: 'a', image: 'b', env: [{ name: 'A', value: 'b' }], ports: [{ containerPort: 80 }], resources: { limits: { cpu: '1', memory: '1Gi' } } },
+        ],
+        volumes: [{ name: 'v', emptyDir: {} }],
+      },
+    },
+  ],
+  [
+    '/apis/apps/v1/namespaces/default/deployments',
+    { spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'b' }] } } } },
+  ],
+  [
+    '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies',
+    { spec: { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] }] } },
+  ],
   ['/apis/rbac.authorization.k8s.io/v1/clusterroles', { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] }],
-  ['/apis/batch/v1/namespaces/default/cronjobs', { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'b' }] } } } } } }],
+  [
+    '/apis/batch/v1/namespaces/default/cronjobs',
+    { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'b' }] } } } } } },
+  ],
 ];
 
 test('patches and protobuf of objects that are there', async () => {
@@ -132,17 +156,43 @@ test('patches and protobuf of objects that are there', async () => {
     const value = (): unknown => new ValueMaker(random, schema.document.components.schemas).value(schema.schema);
     const kind = random.below(6);
     if (kind === 0) return { method: 'PUT', path: `${path}?${query}`, body: mutate(random, protobuf), headers: { 'content-type': PROTOBUF } };
-    if (kind === 1) return { method: 'PUT', path: `${path}?${query}`, body: mutate(random, json), headers: { 'content-type': random.pick(['application/json', 'application/yaml']) } };
+    if (kind === 1)
+      return {
+        method: 'PUT',
+        path: `${path}?${query}`,
+        body: mutate(random, json),
+        headers: { 'content-type': random.pick(['application/json', 'application/yaml']) },
+      };
     if (kind === 2) {
       const type = random.pick(['application/merge-patch+json', 'application/strategic-merge-patch+json']);
       return { method: 'PATCH', path: `${path}?${query}`, body: JSON.stringify(withDirectives(random, value())), headers: { 'content-type': type } };
     }
     if (kind === 3) {
-      const body = JSON.stringify({ ...JSON.parse(json.toString()), ...(value() as object), apiVersion: undefined, kind: undefined, metadata: { name: 'there' }, ...(random.chance(0.9) && typeOf(json)) });
+      const body = JSON.stringify({
+        ...JSON.parse(json.toString()),
+        ...(value() as object),
+        apiVersion: undefined,
+        kind: undefined,
+        metadata: { name: 'there' },
+        ...(random.chance(0.9) && typeOf(json)),
+      });
       return { method: 'PATCH', path: `${path}?${query}&force=true`, body, headers: { 'content-type': 'application/apply-patch+yaml' } };
     }
-    if (kind === 4) return { method: 'PATCH', path: `${path}?${query}`, body: JSON.stringify(operations(random, value)), headers: { 'content-type': 'application/json-patch+json' } };
-    return { method: 'DELETE', path: `${path}?dryRun=All`, body: mutate(random, Buffer.from('{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":5,"preconditions":{"uid":"x"},"propagationPolicy":"Orphan"}')) };
+    if (kind === 4)
+      return {
+        method: 'PATCH',
+        path: `${path}?${query}`,
+        body: JSON.stringify(operations(random, value)),
+        headers: { 'content-type': 'application/json-patch+json' },
+      };
+    return {
+      method: 'DELETE',
+      path: `${path}?dryRun=All`,
+      body: mutate(
+        random,
+        Buffer.from('{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":5,"preconditions":{"uid":"x"},"propagationPolicy":"Orphan"}'),
+      ),
+    };
   });
   expect(findings).toEqual([]);
   expect(sent).toBeGreaterThan(100);
@@ -154,8 +204,16 @@ const typeOf = (json: Buffer): object => {
 };
 
 const DIRECTIVES: readonly [string, unknown][] = [
-  ['$patch', 'delete'], ['$patch', 'replace'], ['$patch', 'merge'], ['$patch', 5], ['$retainKeys', ['a']], ['$retainKeys', 1],
-  ['$setElementOrder/containers', [{ name: 'a' }]], ['$setElementOrder/finalizers', ['x']], ['$deleteFromPrimitiveList/finalizers', ['x']], ['$deleteFromPrimitiveList/finalizers', 5],
+  ['$patch', 'delete'],
+  ['$patch', 'replace'],
+  ['$patch', 'merge'],
+  ['$patch', 5],
+  ['$retainKeys', ['a']],
+  ['$retainKeys', 1],
+  ['$setElementOrder/containers', [{ name: 'a' }]],
+  ['$setElementOrder/finalizers', ['x']],
+  ['$deleteFromPrimitiveList/finalizers', ['x']],
+  ['$deleteFromPrimitiveList/finalizers', 5],
 ];
 
 function withDirectives(random: Random, value: unknown): unknown {
@@ -165,7 +223,29 @@ function withDirectives(random: Random, value: unknown): unknown {
   return Object.fromEntries(random.chance(0.1) ? [...entries, random.pick(DIRECTIVES)] : entries);
 }
 
-const POINTERS = ['', '/', '/metadata', '/metadata/labels', '/metadata/labels/a', '/metadata/finalizers/0', '/metadata/finalizers/-', '/spec', '/spec/containers/0', '/spec/template', '/spec/ports/0/port', '/data', '/data/a', '/rules/0', '/__proto__/x', '/a~1b', '/~2', '/metadata/name', '/kind', '/status', '/spec/jobTemplate/spec'];
+const POINTERS = [
+  '',
+  '/',
+  '/metadata',
+  '/metadata/labels',
+  '/metadata/labels/a',
+  '/metadata/finalizers/0',
+  '/metadata/finalizers/-',
+  '/spec',
+  '/spec/containers/0',
+  '/spec/template',
+  '/spec/ports/0/port',
+  '/data',
+  '/data/a',
+  '/rules/0',
+  '/__proto__/x',
+  '/a~1b',
+  '/~2',
+  '/metadata/name',
+  '/kind',
+  '/status',
+  '/spec/jobTemplate/spec',
+];
 
 const operations = (random: Random, value: () => unknown): object[] =>
   Array.from({ length: 1 + random.below(4) }, () => ({
@@ -176,12 +256,128 @@ const operations = (random: Random, value: () => unknown): object[] =>
   }));
 
 test('paths and queries', async () => {
-  const segments = ['api', 'apis', 'v1', 'apps', 'batch', 'namespaces', 'default', 'pods', 'configmaps', 'deployments', 'nodes', 'there', 'status', 'scale', 'log', 'exec', 'proxy', 'watch', 'token', 'binding', 'eviction', 'finalize', 'openapi', 'v2', 'v3', 'healthz', 'metrics', 'version', '.well-known', '..', '.', '', '%2e%2e', '%2f', '%00', '%zz', '__proto__', 'constructor', 'a%20b', '%F0%9F%98%80', 'rbac.authorization.k8s.io', 'apiextensions.k8s.io', 'customresourcedefinitions', 'componentstatuses', 'serviceaccounts', '*'];
-  const names = ['watch', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch', 'labelSelector', 'fieldSelector', 'timeoutSeconds', 'timeout', 'allowWatchBookmarks', 'sendInitialEvents', 'pretty', 'dryRun', 'fieldManager', 'fieldValidation', 'includeObject', 'gracePeriodSeconds', 'propagationPolicy', 'verbose', 'exclude', 'export', 'container', 'tailLines', 'command', 'ports', 'path', '__proto__', ''];
-  const values = ['', '0', '1', '-1', 'true', 'false', 'a', 'a%3Db', 'metadata.name%3Dthere', 'metadata.name%3D%3D%3D', 'a+in+(b,c)', '!a', '%28', '99999999999999999999', '1.5', '1e9', '100ms', 'eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0', '%00', '%ff', 'Exact', 'NotOlderThan', 'All', 'Object', 'Orphan', '..'];
-  const accepts = ['application/json', 'application/yaml', PROTOBUF, 'application/json;as=Table;v=v1;g=meta.k8s.io', 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList', '*/*', 'text/plain', ';', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'];
+  const segments = [
+    'api',
+    'apis',
+    'v1',
+    'apps',
+    'batch',
+    'namespaces',
+    'default',
+    'pods',
+    'configmaps',
+    'deployments',
+    'nodes',
+    'there',
+    'status',
+    'scale',
+    'log',
+    'exec',
+    'proxy',
+    'watch',
+    'token',
+    'binding',
+    'eviction',
+    'finalize',
+    'openapi',
+    'v2',
+    'v3',
+    'healthz',
+    'metrics',
+    'version',
+    '.well-known',
+    '..',
+    '.',
+    '',
+    '%2e%2e',
+    '%2f',
+    '%00',
+    '%zz',
+    '__proto__',
+    'constructor',
+    'a%20b',
+    '%F0%9F%98%80',
+    'rbac.authorization.k8s.io',
+    'apiextensions.k8s.io',
+    'customresourcedefinitions',
+    'componentstatuses',
+    'serviceaccounts',
+    '*',
+  ];
+  const names = [
+    'watch',
+    'limit',
+    'continue',
+    'resourceVersion',
+    'resourceVersionMatch',
+    'labelSelector',
+    'fieldSelector',
+    'timeoutSeconds',
+    'timeout',
+    'allowWatchBookmarks',
+    'sendInitialEvents',
+    'pretty',
+    'dryRun',
+    'fieldManager',
+    'fieldValidation',
+    'includeObject',
+    'gracePeriodSeconds',
+    'propagationPolicy',
+    'verbose',
+    'exclude',
+    'export',
+    'container',
+    'tailLines',
+    'command',
+    'ports',
+    'path',
+    '__proto__',
+    '',
+  ];
+  const values = [
+    '',
+    '0',
+    '1',
+    '-1',
+    'true',
+    'false',
+    'a',
+    'a%3Db',
+    'metadata.name%3Dthere',
+    'metadata.name%3D%3D%3D',
+    'a+in+(b,c)',
+    '!a',
+    '%28',
+    '99999999999999999999',
+    '1.5',
+    '1e9',
+    '100ms',
+    'eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0',
+    '%00',
+    '%ff',
+    'Exact',
+    'NotOlderThan',
+    'All',
+    'Object',
+    'Orphan',
+    '..',
+  ];
+  const accepts = [
+    'application/json',
+    'application/yaml',
+    PROTOBUF,
+    'application/json;as=Table;v=v1;g=meta.k8s.io',
+    'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+    'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+    '*/*',
+    'text/plain',
+    ';',
+    'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  ];
   const { sent, findings } = await fuzz((random) => {
-    const start = random.chance(0.7) ? random.pick(['/api/v1/', '/apis/apps/v1/', '/api/v1/namespaces/default/', '/api/v1/namespaces/default/pods/there/', '/apis/']) : '/';
+    const start = random.chance(0.7)
+      ? random.pick(['/api/v1/', '/apis/apps/v1/', '/api/v1/namespaces/default/', '/api/v1/namespaces/default/pods/there/', '/apis/'])
+      : '/';
     const path = start + Array.from({ length: random.below(5) }, () => random.pick(segments)).join('/');
     const query = Array.from({ length: random.below(4) }, () => `${random.pick(names)}=${random.pick(values)}`);
     // Watches end by themselves, at once.

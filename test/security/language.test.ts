@@ -26,7 +26,9 @@ describe('keys such as __proto__ are data', () => {
   const ODD_KEYS = ['__proto__', 'constructor', 'hasOwnProperty', 'prototype', 'toString', 'valueOf', '__defineGetter__'];
   const ODD_DATA = `{${ODD_KEYS.map((key) => `"${key}":"value of ${key}"`).join(',')}}`;
   /** Labels may not begin with an underscore. */
-  const ODD_LABELS = `{${ODD_KEYS.filter((key) => !key.startsWith('_')).map((key) => `"${key}":"x"`).join(',')}}`;
+  const ODD_LABELS = `{${ODD_KEYS.filter((key) => !key.startsWith('_'))
+    .map((key) => `"${key}":"x"`)
+    .join(',')}}`;
   /** JSON.parse makes own properties of them all. */
   const entriesOf = (text: string): [string, unknown][] => Object.entries(JSON.parse(text) as object).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
@@ -34,7 +36,8 @@ describe('keys such as __proto__ are data', () => {
     expect(entriesOf(JSON.stringify(object.data))).toEqual(entriesOf(ODD_DATA));
     expect(entriesOf(JSON.stringify(object.metadata.labels ?? {}))).toEqual(entriesOf(ODD_LABELS));
   };
-  const get = async (name: string, accept = 'application/json'): Promise<TestObject> => (await admin.expect(200, { path: `${CONFIG_MAPS}/${name}`, headers: { accept } })).json();
+  const get = async (name: string, accept = 'application/json'): Promise<TestObject> =>
+    (await admin.expect(200, { path: `${CONFIG_MAPS}/${name}`, headers: { accept } })).json();
 
   test('in JSON, and back in every form', async () => {
     await admin.expect(201, send('POST', CONFIG_MAPS, 'application/json', `{"metadata":{"name":"constructor","labels":${ODD_LABELS}},"data":${ODD_DATA}}`));
@@ -46,7 +49,10 @@ describe('keys such as __proto__ are data', () => {
   });
 
   test.each([
-    ['application/merge-patch+json', `{"data":${ODD_DATA},"metadata":{"labels":${ODD_LABELS}},"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}}}`],
+    [
+      'application/merge-patch+json',
+      `{"data":${ODD_DATA},"metadata":{"labels":${ODD_LABELS}},"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}}}`,
+    ],
     ['application/strategic-merge-patch+json', `{"data":${ODD_DATA},"metadata":{"labels":${ODD_LABELS}},"__proto__":{"polluted":"yes"}}`],
     ['application/json-patch+json', `[{"op":"add","path":"/data","value":${ODD_DATA}},{"op":"add","path":"/metadata/labels","value":${ODD_LABELS}}]`],
     ['application/apply-patch+yaml', `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"patched","labels":${ODD_LABELS}},"data":${ODD_DATA}}`],
@@ -62,14 +68,18 @@ describe('keys such as __proto__ are data', () => {
   test('a path of them leads nowhere, and poisons nothing', async () => {
     await admin.create(CONFIG_MAPS, { metadata: { name: 'plain' }, data: { a: 'b' } });
     for (const path of ['/__proto__/polluted', '/constructor/prototype/polluted', '/data/__proto__/polluted', '/metadata/constructor/prototype/polluted']) {
-      const answer = await admin.send(send('PATCH', `${CONFIG_MAPS}/plain`, 'application/json-patch+json', JSON.stringify([{ op: 'add', path, value: 'yes' }])));
+      const answer = await admin.send(
+        send('PATCH', `${CONFIG_MAPS}/plain`, 'application/json-patch+json', JSON.stringify([{ op: 'add', path, value: 'yes' }])),
+      );
       expect([path, answer.status]).toEqual([path, 422]);
     }
     const text = (await admin.send({ path: `${CONFIG_MAPS}/plain` })).text;
     expect(text).not.toContain('polluted');
     expect(entriesOf(JSON.stringify((JSON.parse(text) as TestObject).data))).toEqual([['a', 'b']]);
     expect((await admin.send({ path: `${CONFIG_MAPS}?labelSelector=constructor,!hasOwnProperty` })).json<TestList>().items).toEqual([]);
-    expect((await admin.send({ path: `${CONFIG_MAPS}?labelSelector=!constructor&fieldSelector=metadata.name%3Dplain` })).json<TestList>().items).toHaveLength(1);
+    expect((await admin.send({ path: `${CONFIG_MAPS}?labelSelector=!constructor&fieldSelector=metadata.name%3Dplain` })).json<TestList>().items).toHaveLength(
+      1,
+    );
   });
 
   test.each([
@@ -116,7 +126,10 @@ describe('integers beyond 2^53 are exact where the type is int64', () => {
       expect(text).toMatch(new RegExp(`"?revision"?: ?${number}\\b`));
       expect(text).toMatch(new RegExp(`"?any"?: ?${number}\\b`));
     };
-    has((await admin.expect(201, send('POST', REVISIONS, 'application/json', `{"metadata":{"name":"${name}"},"revision":${number},"data":{"any":${number}}}`))).text);
+    has(
+      (await admin.expect(201, send('POST', REVISIONS, 'application/json', `{"metadata":{"name":"${name}"},"revision":${number},"data":{"any":${number}}}`)))
+        .text,
+    );
     const protobuf = await admin.expect(200, { path, headers: { accept: PROTOBUF } });
     has((await admin.expect(200, send('PUT', path, PROTOBUF, protobuf.body))).text);
     const yaml = await admin.expect(200, { path, headers: { accept: 'application/yaml' } });
@@ -169,10 +182,37 @@ describe('one body does not keep everybody else waiting', () => {
     ['YAML, a block', yaml(`metadata: {generateName: x}\ndata:\n  a: |\n${'    line\n'.repeat(100_000)}`)],
     ['YAML, a text of many lines', yaml(`a:\n${'  x\n'.repeat(700_000)}`)],
     ['YAML, aliases', yaml(`a: &a "${'x'.repeat(100_000)}"\nb: [${list(20_000, () => '*a')}]`)],
-    ['protobuf, empty messages', send('POST', CONFIG_MAPS, PROTOBUF, Buffer.concat([Buffer.from('k8s\0\x12\x80\x80\x80\x01', 'latin1'), Buffer.alloc(2 * MIB, Buffer.from([0x0a, 0x00]))]))],
-    ['a JSON patch of 10,000 insertions', send('PATCH', `${CONFIG_MAPS}/patched`, 'application/json-patch+json', `[${list(10_000, (i) => `{"op":"add","path":"/metadata/finalizers/0","value":"example.org/f${i}"}`)}]`)],
-    ['a JSON patch of one long path', send('PATCH', `${CONFIG_MAPS}/patched`, 'application/json-patch+json', `[{"op":"add","path":"${'/a'.repeat(1.5 * MIB - 100)}","value":1}]`)],
-    ['an apply patch', send('PATCH', `${CONFIG_MAPS}/patched?fieldManager=m&force=true`, 'application/apply-patch+yaml', `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"patched"},"data":{${list(15_000, (i) => `"k${i}":"v"`)}}}`)],
+    [
+      'protobuf, empty messages',
+      send(
+        'POST',
+        CONFIG_MAPS,
+        PROTOBUF,
+        Buffer.concat([Buffer.from('k8s\0\x12\x80\x80\x80\x01', 'latin1'), Buffer.alloc(2 * MIB, Buffer.from([0x0a, 0x00]))]),
+      ),
+    ],
+    [
+      'a JSON patch of 10,000 insertions',
+      send(
+        'PATCH',
+        `${CONFIG_MAPS}/patched`,
+        'application/json-patch+json',
+        `[${list(10_000, (i) => `{"op":"add","path":"/metadata/finalizers/0","value":"example.org/f${i}"}`)}]`,
+      ),
+    ],
+    [
+      'a JSON patch of one long path',
+      send('PATCH', `${CONFIG_MAPS}/patched`, 'application/json-patch+json', `[{"op":"add","path":"${'/a'.repeat(1.5 * MIB - 100)}","value":1}]`),
+    ],
+    [
+      'an apply patch',
+      send(
+        'PATCH',
+        `${CONFIG_MAPS}/patched?fieldManager=m&force=true`,
+        'application/apply-patch+yaml',
+        `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"patched"},"data":{${list(15_000, (i) => `"k${i}":"v"`)}}}`,
+      ),
+    ],
     ['a selector of 1,000 labels', url(`labelSelector=${list(1_000, (i) => `a!%3D${i}`)}`)],
     ['a selector of 300,000 labels', url(`labelSelector=${'a,'.repeat(300_000)}a`)],
     ['a selector of 100,000 values', url(`labelSelector=a+in+(${list(100_000, (i) => `v${i}`)})`)],

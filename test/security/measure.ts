@@ -20,10 +20,10 @@ function mainThreadMs({ child }: ServerProcess): number | undefined {
 export async function stallOf(server: ServerProcess, work: () => Promise<unknown>): Promise<Stall> {
   const prober = server.client('');
   await prober.get('/livez').catch(() => undefined); // its handshake is not the work's
-  let isOver = false;
+  const over = new AbortController();
   let waitMs = 0;
   const probing = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const startMs = performance.now();
       await prober.expect(200, { path: '/livez' });
       waitMs = Math.max(waitMs, performance.now() - startMs);
@@ -33,7 +33,7 @@ export async function stallOf(server: ServerProcess, work: () => Promise<unknown
   const before = mainThreadMs(server);
   await work();
   const after = mainThreadMs(server);
-  isOver = true;
+  over.abort();
   await probing;
   prober.close();
   return { busyMs: before !== undefined && after !== undefined ? after - before : undefined, waitMs };

@@ -40,4 +40,28 @@ export function mutate(random: Random, bytes: Buffer): Buffer {
   return mutated;
 }
 
-const FRAGMENTS = ['{', '}', '[', ']', '"', ':', ',', 'null', '-', '1e9', '\\u0000', '\\ud800', '&a ', '*a', '<<', '\n', '\t', '--- ', '!!binary ', '\xff\xff\xff\xff\xff', '\0', 'k8s\0', '__proto__'];
+const FRAGMENTS = [
+  '{',
+  '}',
+  '[',
+  ']',
+  '"',
+  ':',
+  ',',
+  'null',
+  '-',
+  '1e9',
+  '\\u0000',
+  '\\ud800',
+  '&a ',
+  '*a',
+  '<<',
+  '\n',
+  '\t',
+  '--- ',
+  '!!binary ',
+  '\xff\xff\xff\xff\xff',
+  '\0',
+  'k8s\0',
+  '__proto__',
+];

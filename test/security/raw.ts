@@ -32,7 +32,11 @@ const isWhole = (text: string, answers: number): boolean => {
 };
 
 /** Sends bytes over TLS as they are. Resolves when so many answers (1) are whole, or the server has closed the connection. */
-export function sendRaw(server: ServerProcess, bytes: string | Buffer, { answers = 1, end = false }: { answers?: number; end?: boolean } = {}): Promise<RawAnswer> {
+export function sendRaw(
+  server: ServerProcess,
+  bytes: string | Buffer,
+  { answers = 1, end = false }: { answers?: number; end?: boolean } = {},
+): Promise<RawAnswer> {
   return new Promise((resolve) => {
     let text = '';
     const socket: TLSSocket = connect({ host: '127.0.0.1', port: server.port, ca: server.ca, ALPNProtocols: ['http/1.1'] }, () => {

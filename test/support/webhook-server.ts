@@ -43,6 +43,7 @@ export class WebhookServer {
   readonly requests: ReviewRequest[] = [];
   readonly bodies: { apiVersion: string }[] = [];
   readonly clientPorts = new Set<number>();
+  readonly hosts = new Set<string | undefined>();
   readonly #server: Server;
   respond: Responder;
 
@@ -78,6 +79,7 @@ export class WebhookServer {
     this.requests.push(review.request);
     this.bodies.push(review);
     this.clientPorts.add(request.socket.remotePort!);
+    this.hosts.add(request.headers.host);
     const answer = this.respond(review.request);
     if (typeof answer === 'function') return answer(response);
     const { kind, apiVersion } = review;

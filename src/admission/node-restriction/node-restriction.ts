@@ -34,7 +34,8 @@ export function nodeRestriction(environment: PluginEnvironment): AdmissionPlugin
     ['csinodes.storage.k8s.io', checkCsiNode],
     ['resourceslices.resource.k8s.io', checkResourceSlice],
   ]);
-  if (!environment.isEnabled('AllowInsecureKubeletCertificateSigningRequests')) checks.set('certificatesigningrequests.certificates.k8s.io', checkSigningRequest);
+  if (!environment.isEnabled('AllowInsecureKubeletCertificateSigningRequests'))
+    checks.set('certificatesigningrequests.certificates.k8s.io', checkSigningRequest);
 
   function mutate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!isNode(attributes.user)) return;

@@ -52,7 +52,8 @@ function checkStatus(node: string, attributes: AdmissionAttributes): void {
   const pod = attributes.object as Pod;
   const old = attributes.oldObject as Pod;
   if (old.spec.nodeName !== node) throw refusal(attributes, `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`);
-  if (!equalJson(pod.metadata.labels ?? {}, old.metadata.labels ?? {})) throw refusal(attributes, `node ${quote(node)} cannot update labels through pod status`);
+  if (!equalJson(pod.metadata.labels ?? {}, old.metadata.labels ?? {}))
+    throw refusal(attributes, `node ${quote(node)} cannot update labels through pod status`);
   if (!equalJson(pod.status.resourceClaimStatuses ?? [], old.status.resourceClaimStatuses ?? [])) {
     throw refusal(attributes, `node ${quote(node)} cannot update resource claim statues`);
   }
@@ -70,7 +71,8 @@ function checkMirrorPod(node: string, attributes: AdmissionAttributes, nodes: In
   if (spec.nodeName !== node) throw refusal(attributes, `${only} pods with spec.nodeName set to itself`);
   const [owner, ...more] = metadata.ownerReferences ?? [];
   if (more.length > 0) throw refusal(attributes, `${only} pods with a single owner reference set to itself`);
-  if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) throw refusal(attributes, `${only} pods with an owner reference set to itself`);
+  if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node)
+    throw refusal(attributes, `${only} pods with an owner reference set to itself`);
   if (!owner.controller) throw refusal(attributes, `${only} pods with a controller owner reference set to itself`);
   if (owner.blockOwnerDeletion) throw refusal(attributes, `node ${quote(node)} must not set blockOwnerDeletion on an owner reference`);
   const self = nodes.get('', node);

@@ -26,8 +26,10 @@ export function certificateChecks({ client, isEnabled }: PluginEnvironment): Nod
   function checkPod(attributes: AdmissionAttributes, { podName, podUID, nodeName, serviceAccountName }: PodCertificateRequest['spec'], podPath: string): void {
     const { metadata, spec } = present(pods.get(attributes.namespace, podName), 'pod', podPath, podName);
     const uid = metadata.uid ?? '';
-    if (podUID !== uid) throw unknownError(`PodCertificateRequest for pod ${quote(podPath)} contains pod UID (${quote(podUID)}) which differs from running pod ${quote(uid)}`);
-    if (spec.nodeName !== nodeName) throw refusal(attributes, `pod ${quote(podPath)} is not running on node ${quote(nodeName)} named in the PodCertificateRequest`);
+    if (podUID !== uid)
+      throw unknownError(`PodCertificateRequest for pod ${quote(podPath)} contains pod UID (${quote(podUID)}) which differs from running pod ${quote(uid)}`);
+    if (spec.nodeName !== nodeName)
+      throw refusal(attributes, `pod ${quote(podPath)} is not running on node ${quote(nodeName)} named in the PodCertificateRequest`);
     if (metadata.annotations?.[MIRROR_ANNOTATION] !== undefined) throw refusal(attributes, `pod ${quote(podPath)} is a mirror pod`);
     const account = spec.serviceAccountName ?? '';
     if (serviceAccountName === account) return;

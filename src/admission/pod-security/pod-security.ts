@@ -9,6 +9,7 @@ import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '
 import { refusal } from '../refusal.ts';
 import type { PodLike, Violation } from './check.ts';
 import { violationsOf } from './evaluate.ts';
+import { NOT_CONFIGURED, type PodSecurityConfiguration, exemptionWarning, isExempt, runsExempt } from './exemptions.ts';
 import { existingPodWarnings } from './existing-pods.ts';
 import { PREFIX, type Policy, type Standard, compareLevels, equalStandards, policyOf, standardName } from './policy.ts';
 
@@ -27,24 +28,33 @@ function specTemplate(object: ApiObject): PodTemplateSpec | undefined {
 }
 
 /** The pod security standards, by labels of the namespace (KEP-2579; pod-security-admission/admission). Templates are only warned of. */
-export function podSecurity({ client }: PluginEnvironment): AdmissionPlugin {
+export function podSecurity({ client, options }: PluginEnvironment): AdmissionPlugin {
+  const configuration = options.configurations?.podSecurity ?? NOT_CONFIGURED;
   const namespaces = client.resource<Namespace>('', 'namespaces').informer;
   const pods = client.resource<Pod>('', 'pods').informer;
 
   function validate(attributes: AdmissionAttributes): void {
-    if (attributes.resource === 'namespaces') checkNamespace(attributes, pods);
-    else if (attributes.resource === 'pods') checkPod(attributes, namespaces);
-    else checkTemplate(attributes, namespaces);
+    if (attributes.resource === 'namespaces') checkNamespace(attributes, pods, configuration);
+    else if (isExempt(configuration, attributes)) return;
+    else if (attributes.resource === 'pods') checkPod(attributes, namespaces, configuration);
+    else checkTemplate(attributes, namespaces, configuration);
   }
   return { name: 'PodSecurity', operations: CREATE_OR_UPDATE, targets: ['namespaces', ...POD_TARGETS, ...TEMPLATE_TARGETS], validate };
 }
 
-function checkNamespace(attributes: AdmissionAttributes, pods: Informer<Pod>): void {
+function checkNamespace(attributes: AdmissionAttributes, pods: Informer<Pod>, { defaults, namespaces }: PodSecurityConfiguration): void {
   const { object, oldObject, context } = attributes;
-  const { policy, errors } = policyOf(object!.metadata.labels);
-  const old = oldObject && policyOf(oldObject.metadata.labels);
+  const { labels, name = '' } = object!.metadata;
+  const { policy, errors } = policyOf(labels, defaults);
+  const old = oldObject && policyOf(oldObject.metadata.labels, defaults);
   if (!errors.isEmpty && !(old && equalJson(errors.list, old.errors.list))) throw invalid({ group: '', kind: 'Namespace' }, attributes.name, errors.list);
-  if (!old || !isTightened(policy.enforce, old.policy.enforce)) return;
+  if (old && !isTightened(policy.enforce, old.policy.enforce)) return;
+  if (namespaces.has(name)) {
+    const warning = exemptionWarning(name, policy, policyOf({}, defaults).policy, labels);
+    if (warning !== undefined) context.warn(warning);
+    return;
+  }
+  if (!old) return;
   for (const warning of existingPodWarnings(pods.list(attributes.name), attributes.name, policy.enforce)) context.warn(warning);
 }
 
@@ -53,17 +63,18 @@ function isTightened(standard: Standard, old: Standard): boolean {
   return standard.minor !== old.minor || compareLevels(standard.level, old.level) > 0;
 }
 
-function checkPod(attributes: AdmissionAttributes, namespaces: Informer<Namespace>): void {
+function checkPod(attributes: AdmissionAttributes, namespaces: Informer<Namespace>, configuration: PodSecurityConfiguration): void {
   const { namespace, object, oldObject, context } = attributes;
   const found = namespaces.get('', namespace);
   if (!found) throw internalError(`failed to lookup namespace ${quote(namespace)}`);
-  const { policy, errors } = policyOf(found.metadata.labels);
+  const { policy, errors } = policyOf(found.metadata.labels, configuration.defaults);
   if (errors.isEmpty && policy.enforce.level === 'privileged' && policy.audit.level === 'privileged' && policy.warn.level === 'privileged') {
     context.annotateAudit(`${PREFIX}enforce-policy`, 'privileged:latest');
     return;
   }
   const pod = object as Pod;
   if (oldObject && !isSignificant(pod, oldObject as Pod)) return;
+  if (runsExempt(configuration, pod.spec.runtimeClassName, attributes)) return;
   if (!errors.isEmpty) context.annotateAudit(`${PREFIX}error`, `Failed to parse policy: ${summarize(errors.list)}`);
   context.annotateAudit(`${PREFIX}enforce-policy`, standardName(policy.enforce));
   const violations = violationsOf(policy.enforce, pod);
@@ -72,12 +83,12 @@ function checkPod(attributes: AdmissionAttributes, namespaces: Informer<Namespac
   throw refusal(attributes, `violates PodSecurity ${describe(policy.enforce, violations)}`);
 }
 
-function checkTemplate(attributes: AdmissionAttributes, namespaces: Informer<Namespace>): void {
+function checkTemplate(attributes: AdmissionAttributes, namespaces: Informer<Namespace>, configuration: PodSecurityConfiguration): void {
   const { namespace, resource, object, context } = attributes;
-  const { policy, errors } = policyOf(namespaces.get('', namespace)?.metadata.labels);
+  const { policy, errors } = policyOf(namespaces.get('', namespace)?.metadata.labels, configuration.defaults);
   if (errors.isEmpty && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return;
   const template = TEMPLATES.get(resource)!(object!);
-  if (!template) return;
+  if (!template || runsExempt(configuration, template.spec?.runtimeClassName, attributes)) return;
   if (!errors.isEmpty) context.annotateAudit(`${PREFIX}error`, `Failed to parse policy: ${summarize(errors.list)}`);
   report(attributes, policy, template, true);
 }

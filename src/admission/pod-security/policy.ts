@@ -23,13 +23,16 @@ export const equalStandards = (a: Standard, b: Standard): boolean => a.level ===
 
 const isLevel = (text: string): text is Level => (LEVELS as readonly string[]).includes(text);
 
+/** By what follows `PREFIX` in a label. */
+export type PolicyDefaults = Readonly<Record<string, string>>;
+
 /**
- * What a namespace's labels ask for. Always a policy, even where labels are wrong: then enforcement is strict, while audit and warnings are open
+ * What a namespace's labels ask for, and where they do not say, the defaults. Always a policy, even where labels are wrong: then enforcement is strict, while audit and warnings are open
  * (pod-security-admission/api PolicyToEvaluate).
  */
-export function policyOf(labels: Readonly<Record<string, string>> = {}): { policy: Policy; errors: FieldErrors } {
+export function policyOf(labels: Readonly<Record<string, string>> = {}, defaults: PolicyDefaults = {}): { policy: Policy; errors: FieldErrors } {
   const errors = new FieldErrors().at('metadata', 'labels');
-  const policy = Object.fromEntries(MODES.map((mode) => [mode, standardOf(labels, mode, errors)])) as Policy;
+  const policy = Object.fromEntries(MODES.map((mode) => [mode, standardOf(labels, defaults, mode, errors)])) as Policy;
   const { enforce, warn } = policy;
   const hasEnforceLevel = isLevel(labels[`${PREFIX}enforce`] ?? '');
   if (labels[`${PREFIX}warn`] === undefined && hasEnforceLevel && compareLevels(enforce.level, warn.level) > 0) {
@@ -39,9 +42,9 @@ export function policyOf(labels: Readonly<Record<string, string>> = {}): { polic
   return { policy, errors };
 }
 
-function standardOf(labels: Readonly<Record<string, string>>, mode: keyof Policy, errors: FieldErrors): Standard {
-  const level = labels[PREFIX + mode] ?? 'privileged';
-  const version = labels[`${PREFIX}${mode}-version`] ?? 'latest';
+function standardOf(labels: Readonly<Record<string, string>>, defaults: PolicyDefaults, mode: keyof Policy, errors: FieldErrors): Standard {
+  const level = labels[PREFIX + mode] ?? defaults[mode] ?? 'privileged';
+  const version = labels[`${PREFIX}${mode}-version`] ?? defaults[`${mode}-version`] ?? 'latest';
   const minor = version === 'latest' ? Infinity : Number(VERSION.exec(version)?.[1]);
   if (!isLevel(level)) errors.key(PREFIX + mode).invalid(level, `must be one of ${LEVELS.join(', ')}`);
   if (Number.isNaN(minor)) errors.key(`${PREFIX}${mode}-version`).invalid(version, 'must be "latest" or "v1.x"');

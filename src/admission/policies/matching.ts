@@ -49,7 +49,7 @@ export class ResourceMatcher {
 
   #matchesObject({ object, oldObject }: AdmissionAttributes): boolean {
     if (this.#objects.isEmpty) return true;
-    return [object, oldObject].some((one) => one !== undefined && this.#objects.matches(one.metadata?.labels));
+    return [object, oldObject].some((one) => one?.metadata !== undefined && this.#objects.matches(one.metadata.labels));
   }
 
   #matchesNamespace(facts: MatchFacts): boolean {

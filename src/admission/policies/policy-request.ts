@@ -17,6 +17,7 @@ export class PolicyRequest {
   readonly environment: PluginEnvironment;
   readonly views: Views;
   #authorizer: AuthorizerValue | undefined;
+  #namespaceLabels: { labels: Record<string, string> | undefined } | undefined;
 
   constructor(environment: PluginEnvironment, attributes: AdmissionAttributes) {
     this.environment = environment;
@@ -26,20 +27,24 @@ export class PolicyRequest {
 
   /** Of a namespace that is being written, those to come. Throws NotFound. */
   namespaceLabels(): Record<string, string> | undefined {
+    return (this.#namespaceLabels ??= { labels: this.#findNamespaceLabels() }).labels;
+  }
+
+  #findNamespaceLabels(): Record<string, string> | undefined {
     const { resource, subresource, operation, object } = this.attributes;
     if (resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return object?.metadata.labels;
     return this.#namespace(namespaceOf(this.attributes)).metadata.labels;
   }
 
-  /** The variables of an expression, with `object` as the request's object; all as the view has it. */
-  inputs(view: View, params: ApiObject | undefined, object: ApiObject | undefined): Activation {
+  /** The variables of an expression. `object` is shown as the view has it already. */
+  inputs(view: View, params: ApiObject | undefined, object: JsonObject | undefined): Activation {
     const { attributes, environment, views } = this;
     const { group, resource, subresource, name, namespace, kind } = attributes;
     this.#authorizer ??= requestAuthorizer(environment.authorizer, attributes.user);
     const isInNamespace = namespace !== '' && !(kind.group === '' && kind.kind === 'Namespace');
     return {
-      object: this.#shown(view, object),
-      oldObject: this.#shown(view, attributes.oldObject),
+      object: jsonValue(object ?? null),
+      oldObject: jsonValue(this.shown(view, attributes.oldObject) ?? null),
       params: params === undefined ? null : jsonValue(params as unknown as Json),
       namespaceObject: isInNamespace ? jsonValue(shownNamespace(this.#namespace(namespace))) : null,
       request: jsonValue(requestOf(attributes, views.requested, view)),
@@ -48,12 +53,12 @@ export class PolicyRequest {
     };
   }
 
-  /** As it is where it is stored in that form. */
-  #shown(view: View, object: ApiObject | undefined) {
-    if (object === undefined) return null;
+  /** As it is where it is stored in that form. Not to be changed. */
+  shown(view: View, object: ApiObject | undefined): JsonObject | undefined {
+    if (object === undefined) return undefined;
     const { group, version, kind } = this.attributes.kind;
     const isStoredSo = view.kind.version === version && view.kind.kind === kind && view.kind.group === group;
-    return jsonValue(isStoredSo ? (object as unknown as JsonObject) : view.show(object));
+    return isStoredSo ? (object as unknown as JsonObject) : view.show(object);
   }
 
   #namespace(name: string): ApiObject {

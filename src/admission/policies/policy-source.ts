@@ -35,7 +35,8 @@ export interface Hook<P extends Policy, B extends PolicyBinding, C> {
 
 /** The policies that are in force, by the resources that their rules name. Worked out anew when one has changed. */
 export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
-  readonly synced: Promise<unknown>;
+  readonly synced: Promise<void>;
+  isSynced = false;
   readonly #list: () => { policies: P[]; bindings: B[] };
   readonly #compile: (policy: P) => C;
   #known = new Map<string, Hook<P, B, C>['compiled']>();
@@ -49,9 +50,11 @@ export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
     const forget = (): void => {
       this.#index = undefined;
     };
-    policyInformer.onChange(forget);
-    bindingInformer.onChange(forget);
-    this.synced = Promise.all([policyInformer.synced, bindingInformer.synced]).then(forget);
+    this.synced = Promise.all([policyInformer.synced, bindingInformer.synced]).then(() => {
+      policyInformer.onChange(forget);
+      bindingInformer.onChange(forget);
+      this.isSynced = true;
+    });
   }
 
   /** Those that may be about the request, in the order of their names. */

@@ -39,14 +39,13 @@ export function validatingAdmissionPolicy(environment: PluginEnvironment): Admis
     'validatingadmissionpolicybindings',
     (policy) => new Validator(policy),
   );
-  let isSynced = false;
-  void source.synced.then(() => (isSynced = true));
 
   const validate = (attributes: AdmissionAttributes): Promise<void> | void => {
-    if (!isSynced) return source.synced.then(() => validate(attributes));
+    if (!source.isSynced) return source.synced.then(() => validate(attributes));
     const hooks = source.hooksFor(attributes);
     if (hooks.length === 0) return;
-    const findings = settled(() => judge(hooks, new PolicyRequest(environment, attributes)));
+    const request = new PolicyRequest(environment, attributes);
+    const findings = settled(() => judge(hooks, request));
     return findings instanceof Promise ? findings.then((found) => tell(found, attributes)) : tell(findings, attributes);
   };
   return { name: 'ValidatingAdmissionPolicy', operations: EVERY_OPERATION, validate };
@@ -80,13 +79,14 @@ function guarded(hook: ValidatingHook, binding: string | undefined, findings: Fi
 function judgeByPolicy(hook: ValidatingHook, view: View, request: PolicyRequest, before: Findings): Findings {
   const { attributes, environment } = request;
   const resource = paramResource(environment.client, hook.policy.spec.paramKind);
+  const object = request.shown(view, attributes.object);
   const collected = new Map<string, Set<string>>();
   let findings = before;
   for (const { binding, matcher } of hook.bindings) {
     findings = guarded(hook, binding.metadata.name!, findings, () => {
       if (matcher && !matcher.match(request)) return findings;
       const params = paramsFor(environment.client, resource, binding.spec.paramRef, attributes.namespace);
-      const judgements = params.map((param) => hook.compiled().judge(request.inputs(view, param, attributes.object)));
+      const judgements = params.map((param) => hook.compiled().judge(request.inputs(view, param, object)));
       for (const judgement of judgements) note(judgement, hook.policy, binding, findings, collected);
       return findings;
     })!;

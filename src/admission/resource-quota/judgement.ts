@@ -1,5 +1,17 @@
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../apis/facts/types/core-v1.ts';
-import { type Amounts, amountsIn, growthOf, listOf, namesBelowZero, namesBeyond, only, printAmounts, printNames, sumOf, withoutZeros } from '../../apis/core/quota/amounts.ts';
+import {
+  type Amounts,
+  amountsIn,
+  growthOf,
+  listOf,
+  namesBelowZero,
+  namesBeyond,
+  only,
+  printAmounts,
+  printNames,
+  sumOf,
+  withoutZeros,
+} from '../../apis/core/quota/amounts.ts';
 import { type Evaluator, scopesOf } from '../../apis/core/quota/evaluator.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../util/api-object.ts';

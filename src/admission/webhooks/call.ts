@@ -18,9 +18,11 @@ const WITHOUT_SIDE_EFFECTS = new Set(['None', 'NoneOnDryRun']);
 
 /** Asks one webhook. Its warnings and annotations are passed on; a refusal is thrown as the ApiError that it is to be, and CallFailure where there is no verdict. */
 export async function callWebhook({ webhook, view }: Invocation, attributes: AdmissionAttributes, requested: View, isMutating: boolean): Promise<Verdict> {
-  const { name, sideEffects = '', admissionReviewVersions } = webhook.spec;
-  if (attributes.dryRun && !WITHOUT_SIDE_EFFECTS.has(sideEffects)) throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
-  const review = attempt(name, 'could not create admission objects', () => createReview(reviewVersion(admissionReviewVersions), attributes, requested, view));
+  const { name, sideEffects, admissionReviewVersions } = webhook.spec;
+  if (attributes.dryRun && !WITHOUT_SIDE_EFFECTS.has(sideEffects ?? '')) throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
+  const review = attempt(name, 'could not create admission objects', () =>
+    createReview(reviewVersion(admissionReviewVersions ?? []), attributes, requested, view),
+  );
   const answer = await post(webhook.caller.post(stringifyJson(review.body), attributes.context.signal), name);
   const verdict = attempt(name, 'received invalid webhook response', () => readVerdict(answer, review, isMutating));
   const { context } = attributes;

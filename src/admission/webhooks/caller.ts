@@ -1,19 +1,6 @@
+import type { WebhookClientConfig } from '../../apis/facts/types/admissionregistration-v1.ts';
 import { WebhookClient } from '../../client/webhook-client.ts';
 import type { RemoteEndpoint } from '../../client/kubeconfig.ts';
-
-export interface ClientConfig {
-  url?: string;
-  service?: ServiceReference;
-  /** In base64; the authorities that Node trusts where absent. */
-  caBundle?: string;
-}
-
-export interface ServiceReference {
-  namespace: string;
-  name: string;
-  path?: string;
-  port?: number;
-}
 
 /** Where a service answers. Throws an Error that says why it does not. */
 export type ServiceAddress = (namespace: string, name: string, port: number) => { host: string; port: number };
@@ -26,7 +13,7 @@ export class WebhookCaller {
   #callsUnderWay = 0;
   #isRetired = false;
 
-  constructor(config: ClientConfig, timeoutMs: number, addressOf: ServiceAddress) {
+  constructor(config: WebhookClientConfig, timeoutMs: number, addressOf: ServiceAddress) {
     this.#client = new WebhookClient(endpointOf(config, addressOf), { timeoutMs });
   }
 
@@ -53,7 +40,7 @@ export class WebhookCaller {
 }
 
 /** apiserver/pkg/util/webhook/client.go hookClientConfig */
-function endpointOf({ url, service, caBundle = '' }: ClientConfig, addressOf: ServiceAddress): RemoteEndpoint {
+function endpointOf({ url, service, caBundle = '' }: WebhookClientConfig, addressOf: ServiceAddress): RemoteEndpoint {
   const trust = caBundle === '' ? {} : { caPem: Buffer.from(caBundle, 'base64').toString() };
   if (!service) return { url: new URL(url!), ...trust };
   const { namespace, name, path = '', port = DEFAULT_PORT } = service;

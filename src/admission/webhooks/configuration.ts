@@ -1,43 +1,11 @@
+import type { MutatingWebhook, MutatingWebhookConfiguration } from '../../apis/facts/types/admissionregistration-v1.ts';
+import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { Client } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { type LabelOperator, type LabelRequirement, type LabelSelector, labelSelectorOf } from '../../util/label-selector.ts';
-import { WebhookCaller, type ClientConfig, type ServiceAddress } from './caller.ts';
+import type { LabelSelector } from '../../util/label-selector.ts';
+import { type ServiceAddress, WebhookCaller } from './caller.ts';
 
-/** admissionregistration/v1, as stored: defaults are filled in. */
-export interface WebhookSpec {
-  name: string;
-  clientConfig: ClientConfig;
-  rules?: readonly WebhookRule[];
-  failurePolicy?: 'Ignore' | 'Fail';
-  matchPolicy?: 'Exact' | 'Equivalent';
-  namespaceSelector?: SelectorSpec;
-  objectSelector?: SelectorSpec;
-  sideEffects?: string;
-  timeoutSeconds?: number;
-  admissionReviewVersions?: readonly string[];
-  matchConditions?: readonly ConditionSpec[];
-  reinvocationPolicy?: 'Never' | 'IfNeeded';
-}
-
-export interface WebhookRule {
-  operations?: readonly string[];
-  apiGroups?: readonly string[];
-  apiVersions?: readonly string[];
-  resources?: readonly string[];
-  scope?: string;
-}
-
-export interface ConditionSpec {
-  name: string;
-  expression: string;
-}
-
-interface SelectorSpec {
-  matchLabels?: Record<string, string>;
-  matchExpressions?: readonly { key: string; operator: string; values?: readonly string[] }[];
-}
-
-type WebhookConfiguration = ApiObject & { webhooks?: readonly WebhookSpec[] };
+/** Validating ones have all but a reinvocation policy. As stored: defaults are filled in. */
+export type WebhookSpec = MutatingWebhook;
 
 /** One webhook of one configuration, ready to be asked. */
 export interface Webhook {
@@ -56,13 +24,13 @@ const DEFAULT_TIMEOUT_SECONDS = 10;
 export class WebhookSource {
   readonly synced: Promise<void>;
   isSynced = false;
-  readonly #list: () => WebhookConfiguration[];
+  readonly #list: () => MutatingWebhookConfiguration[];
   readonly #addressOf: ServiceAddress;
   #callers = new Map<string, WebhookCaller>();
   #webhooks: readonly Webhook[] | undefined;
 
   constructor(client: Client, plural: string, addressOf: ServiceAddress) {
-    const { informer } = client.resource<WebhookConfiguration>('admissionregistration.k8s.io', plural);
+    const { informer } = client.resource<MutatingWebhookConfiguration>('admissionregistration.k8s.io', plural);
     this.#list = () => informer.list('');
     this.#addressOf = addressOf;
     this.synced = informer.synced.then(() => {
@@ -81,9 +49,9 @@ export class WebhookSource {
     const former = this.#callers;
     this.#callers = new Map();
     const byName = this.#list().toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
-    const webhooks = byName.flatMap(({ metadata, webhooks = [] }) => webhooks.map((spec, index) => this.#webhook(metadata.name!, spec, index, former)));
+    const compiled = byName.flatMap(({ metadata, webhooks = [] }) => webhooks.map((spec, index) => this.#webhook(metadata.name!, spec, index, former)));
     for (const [key, caller] of former) if (!this.#callers.has(key)) caller.retire();
-    return webhooks;
+    return compiled;
   }
 
   #webhook(configuration: string, spec: WebhookSpec, index: number, former: ReadonlyMap<string, WebhookCaller>): Webhook {
@@ -105,16 +73,7 @@ export class WebhookSource {
   }
 }
 
-const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
-  ['In', 'in'],
-  ['NotIn', 'notin'],
-  ['Exists', 'exists'],
-  ['DoesNotExist', '!'],
-]);
+const NOTHING: LabelSelector = { isEmpty: false, requirements: [], matches: () => false, toString: () => '' };
 
-/** Known to be valid. None selects nothing, an empty one everything; where it is absent the default, everything, was filled in. */
-function selectorOf({ matchLabels = {}, matchExpressions = [] }: SelectorSpec = {}): LabelSelector {
-  const equalities = Object.entries(matchLabels).map(([key, value]): LabelRequirement => ({ key, operator: '=', values: [value] }));
-  const others = matchExpressions.map(({ key, operator, values = [] }): LabelRequirement => ({ key, operator: OPERATORS.get(operator)!, values: values.toSorted() }));
-  return labelSelectorOf([...equalities, ...others]);
-}
+/** Everything is the default. Configurations are valid, so that a selector is none that breaks a rule. */
+const selectorOf = (selector: WebhookSpec['objectSelector'] = {}): LabelSelector => parsedSelector(selector) ?? NOTHING;

@@ -1,7 +1,8 @@
+import type { RuleWithOperations } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { Client, Informer } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { notFound } from '../../util/errors.ts';
-import type { Webhook, WebhookRule } from './configuration.ts';
+import type { Webhook } from './configuration.ts';
 import type { View, Views } from './view.ts';
 
 /** A webhook that a write concerns, and the version in which it wants to see it. */
@@ -43,7 +44,11 @@ export function viewFor({ spec: { rules = [], matchPolicy } }: Webhook, attribut
   return undefined;
 }
 
-function ruleMatches({ operations, apiGroups, apiVersions, resources = [], scope = '*' }: WebhookRule, attributes: AdmissionAttributes, { group, version }: View): boolean {
+function ruleMatches(
+  { operations, apiGroups, apiVersions, resources = [], scope = '*' }: RuleWithOperations,
+  attributes: AdmissionAttributes,
+  { group, version }: View,
+): boolean {
   return (
     includes(operations, attributes.operation) &&
     includes(apiGroups, group) &&
@@ -78,7 +83,8 @@ export class SelectorMatcher {
   /** Throws NotFound where the namespace must be looked at and is missing. */
   matches({ namespaces, objects }: Webhook, attributes: AdmissionAttributes): boolean {
     const { object, oldObject } = attributes;
-    const areObjectsRight = objects.isEmpty || [object, oldObject].some((candidate) => candidate?.metadata !== undefined && objects.matches(candidate.metadata.labels));
+    const areObjectsRight =
+      objects.isEmpty || [object, oldObject].some((candidate) => candidate?.metadata !== undefined && objects.matches(candidate.metadata.labels));
     if (!areObjectsRight) return false;
     // What has no namespace is never let off.
     const isClusterWide = attributes.namespace === '' && attributes.resource !== 'namespaces';

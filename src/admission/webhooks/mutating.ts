@@ -22,9 +22,8 @@ const FAILED_OPEN = `failed-open.${MUTATION}`;
 
 /** Asks the webhooks that a write concerns one after the other; each sees what those before it changed (apiserver/pkg/admission/plugin/webhook/mutating). */
 export function mutatingAdmissionWebhook(environment: PluginEnvironment): AdmissionPlugin {
-  const { client, authorizer } = environment;
-  const source = new WebhookSource(client, 'mutatingwebhookconfigurations', serviceAddresses(environment));
-  const relevance = new Relevance(client, authorizer);
+  const source = new WebhookSource(environment.client, 'mutatingwebhookconfigurations', serviceAddresses(environment));
+  const relevance = new Relevance(environment);
   const rounds = new Rounds();
 
   function mutate(attributes: AdmissionAttributes): Promise<void> | void {
@@ -36,7 +35,7 @@ export function mutatingAdmissionWebhook(environment: PluginEnvironment): Admiss
   async function dispatch({ requested, invocations }: Candidates, attributes: AdmissionAttributes): Promise<void> {
     const round = rounds.begin(attributes);
     for (const invocation of invocations) {
-      const isRelevant = await relevance.isRelevant(invocation, attributes, requested);
+      const isRelevant = await relevance.isRelevant(invocation, attributes);
       if (!isRelevant || !round.asks(invocation.webhook)) continue;
       const hasChanged = await ask(invocation, attributes, requested, round.number);
       round.wasAsked(invocation.webhook, hasChanged);

@@ -1,12 +1,10 @@
-import type { Client } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { Authorizer } from '../../registry/authorizer.ts';
-import { aggregateMessage } from '../../util/aggregate-message.ts';
 import { forbidden } from '../../util/errors.ts';
+import type { PluginEnvironment } from '../plugin.ts';
+import { webhookConditionsHold } from './conditions.ts';
 import type { Webhook } from './configuration.ts';
 import { type Invocation, SelectorMatcher, isAdmissionConfiguration, viewFor } from './match.ts';
-import type { View, Views } from './view.ts';
-import { viewsOf } from './view.ts';
+import { type View, type Views, viewsOf } from './view.ts';
 
 /** What a write is shown to, before any object is looked at. */
 export interface Candidates {
@@ -29,23 +27,22 @@ function invocationOf(webhook: Webhook, index: number, attributes: AdmissionAttr
 
 /** Looks at the objects: selectors, then conditions. */
 export class Relevance {
+  readonly #environment: PluginEnvironment;
   readonly #selectors: SelectorMatcher;
-  readonly #authorizer: Authorizer;
 
-  constructor(client: Client, authorizer: Authorizer) {
-    this.#selectors = new SelectorMatcher(client);
-    this.#authorizer = authorizer;
+  constructor(environment: PluginEnvironment) {
+    this.#environment = environment;
+    this.#selectors = new SelectorMatcher(environment.client);
   }
 
   /** Throws where nobody can tell and the webhook must not be passed over. */
-  async isRelevant({ webhook, view }: Invocation, attributes: AdmissionAttributes, requested: View): Promise<boolean> {
+  async isRelevant(invocation: Invocation, attributes: AdmissionAttributes): Promise<boolean> {
+    const { webhook } = invocation;
     if (!this.#selectors.matches(webhook, attributes)) return false;
-    const { matchConditions = [], failurePolicy } = webhook.spec;
-    if (matchConditions.length === 0) return true;
-    const { evaluateConditions } = await import('./conditions.ts');
-    const { matches, errors } = evaluateConditions(matchConditions, attributes, requested, view, this.#authorizer);
-    if (errors.length === 0 || failurePolicy === 'Ignore') return matches && errors.length === 0;
+    const holds = await webhookConditionsHold(this.#environment, invocation, attributes);
+    if (typeof holds === 'boolean') return holds;
+    if (webhook.spec.failurePolicy === 'Ignore') return false;
     const { group, resource, name } = attributes;
-    throw forbidden({ group, resource }, name, aggregateMessage(errors));
+    throw forbidden({ group, resource }, name, holds);
   }
 }

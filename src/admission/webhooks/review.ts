@@ -32,7 +32,7 @@ const GROUP = 'admission.k8s.io';
 const KIND = 'AdmissionReview';
 
 /** The first one that both sides know. Throws an Error where there is none. */
-export function reviewVersion(accepted: readonly string[] = []): ReviewVersion {
+export function reviewVersion(accepted: readonly string[]): ReviewVersion {
   const found = accepted.find((version) => version === 'v1' || version === 'v1beta1');
   if (found === undefined) throw new Error('webhook does not accept known AdmissionReview versions (v1, v1beta1)');
   return found as ReviewVersion;
@@ -43,7 +43,11 @@ export function createReview(version: ReviewVersion, attributes: AdmissionAttrib
   const { object, oldObject } = attributes;
   const { dryRun, options, ...request } = requestOf(attributes, requested, view);
   const shown = { object: object ? view.show(object) : null, oldObject: oldObject ? view.show(oldObject) : null };
-  return { uid, version, body: { kind: KIND, apiVersion: `${GROUP}/${version}`, request: { uid, ...request, ...shown, dryRun: dryRun!, options: options ?? null } } };
+  return {
+    uid,
+    version,
+    body: { kind: KIND, apiVersion: `${GROUP}/${version}`, request: { uid, ...request, ...shown, dryRun: dryRun!, options: options ?? null } },
+  };
 }
 
 /** The request without its objects: what conditions see as `request` (apiserver/pkg/admission/plugin/webhook/request, CreateV1AdmissionReview). */
@@ -71,7 +75,12 @@ export function requestOf(attributes: AdmissionAttributes, requested: View, view
   };
 }
 
-const OPTIONS_KINDS: Readonly<Record<AdmissionOperation, string | undefined>> = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: undefined };
+const OPTIONS_KINDS: Readonly<Record<AdmissionOperation, string | undefined>> = {
+  CREATE: 'CreateOptions',
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+  CONNECT: undefined,
+};
 
 /** A patch's options are shown as those of what it comes to: `force` is not among them. */
 function optionsOf({ operation, options }: AdmissionAttributes): JsonObject | null {
@@ -111,7 +120,10 @@ function parseReview(answer: Buffer): JsonObject {
   } catch (error) {
     throw new UnreadableAnswer(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }
-  if (!isJsonObject(review)) throw new UnreadableAnswer(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(review)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`);
+  if (!isJsonObject(review))
+    throw new UnreadableAnswer(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(review)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    );
   const [kind, apiVersion] = [textOf(review, 'kind'), textOf(review, 'apiVersion')];
   if (kind === '') throw new UnreadableAnswer(`Object 'Kind' is missing in '${answer.toString('utf8', 0, MAX_SHOWN_BYTES)}'`);
   if (apiVersion === '') throw new UnreadableAnswer(`Object 'apiVersion' is missing in '${answer.toString('utf8', 0, MAX_SHOWN_BYTES)}'`);
@@ -126,7 +138,8 @@ function checkV1(review: JsonObject, response: JsonObject, uid: string, patch: B
   const answered = textOf(response, 'uid');
   if (answered !== uid) throw new Error(`expected response.uid=${quote(uid)}, got ${quote(answered)}`);
   const apiVersion = textOf(review, 'apiVersion');
-  if (apiVersion !== apiVersionOf(GROUP, 'v1')) throw new Error(`expected webhook response of ${GROUP}/v1, Kind=${KIND}, got ${apiVersion}, Kind=${textOf(review, 'kind')}`);
+  if (apiVersion !== apiVersionOf(GROUP, 'v1'))
+    throw new Error(`expected webhook response of ${GROUP}/v1, Kind=${KIND}, got ${apiVersion}, Kind=${textOf(review, 'kind')}`);
   if (!isMutating) {
     if (patch.length > 0) throw new Error('validating webhook may not return response.patch');
     if (patchType !== null) throw new Error('validating webhook may not return response.patchType');
@@ -148,7 +161,8 @@ function fieldOf<T extends Json>(object: JsonObject, field: string, isRight: (va
 const isText = (value: Json): value is string => typeof value === 'string';
 const isBoolean = (value: Json): value is boolean => typeof value === 'boolean';
 const isTexts = (value: Json): value is string[] => Array.isArray(value) && value.every(isText);
-const isTextMap = (value: Json): value is Record<string, string> => isJsonObject(value) && Object.values(value).every((item) => item !== undefined && isText(item));
+const isTextMap = (value: Json): value is Record<string, string> =>
+  isJsonObject(value) && Object.values(value).every((item) => item !== undefined && isText(item));
 
 const textOf = (object: JsonObject, field: string): string => fieldOf(object, field, isText, '', 'string');
 const booleanOf = (object: JsonObject, field: string): boolean => fieldOf(object, field, isBoolean, false, 'bool');

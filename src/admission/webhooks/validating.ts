@@ -10,9 +10,8 @@ const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/';
 
 /** Asks all webhooks that a write concerns at once; the first refusal counts (apiserver/pkg/admission/plugin/webhook/validating). */
 export function validatingAdmissionWebhook(environment: PluginEnvironment): AdmissionPlugin {
-  const { client, authorizer } = environment;
-  const source = new WebhookSource(client, 'validatingwebhookconfigurations', serviceAddresses(environment));
-  const relevance = new Relevance(client, authorizer);
+  const source = new WebhookSource(environment.client, 'validatingwebhookconfigurations', serviceAddresses(environment));
+  const relevance = new Relevance(environment);
 
   function validate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!source.isSynced) return source.synced.then(() => validate(attributes));
@@ -22,7 +21,7 @@ export function validatingAdmissionWebhook(environment: PluginEnvironment): Admi
 
   async function dispatch({ requested, invocations }: Candidates, attributes: AdmissionAttributes): Promise<void> {
     const relevant: Invocation[] = [];
-    for (const invocation of invocations) if (await relevance.isRelevant(invocation, attributes, requested)) relevant.push(invocation);
+    for (const invocation of invocations) if (await relevance.isRelevant(invocation, attributes)) relevant.push(invocation);
     if (relevant.length === 0) return;
     if (attributes.context.signal?.aborted) throw requestTimeout();
     const refusals: unknown[] = [];

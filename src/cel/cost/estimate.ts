@@ -1,16 +1,13 @@
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select } from '../ast.ts';
 import type { CheckedExpr, FunctionReference } from '../checker.ts';
 import { ACCUMULATOR } from '../macro.ts';
-import type { CelType } from '../types.ts';
-import { isOptional } from '../types.ts';
+import { isOptional, type CelType } from '../types.ts';
 import { codePointCount } from '../values.ts';
 import { LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST } from './factors.ts';
 import { estimateStandardCall } from './standard-estimates.ts';
 import { estimateLibraryCall } from './library-estimates.ts';
 import { sizeWith, type CallEstimate, type CostNode, type SizeEstimator } from './node.ts';
 import { ONE, UNBOUNDED, UNKNOWN_SIZE, ZERO, exactly, plus, sum, times, union, type CostEstimate, type SizeEstimate } from './range.ts';
-
-export type { CostEstimate, SizeEstimator };
 
 /** Sizes of what is inside a list or map: of indexes or keys, and of elements or values. */
 interface EntrySizes {

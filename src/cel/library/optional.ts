@@ -1,5 +1,5 @@
 import { fn, member, overload, type Library } from '../declarations.ts';
-import { MacroError, copyExpr, type Macro } from '../macro.ts';
+import { MacroError, type Macro } from '../macro.ts';
 import * as operators from '../operators.ts';
 import { BOOL, DYN, INT, OPTIONAL, STRING, listType, mapType, optionalType, paramType } from '../types.ts';
 import { ArrayList, CelDouble, CelDuration, CelError, CelList, CelMap, CelOptional, CelTimestamp, CelUint, NONE, type CelValue } from '../values.ts';
@@ -43,7 +43,7 @@ const transforming = (name: string, isWrapped: boolean): Macro => ({
   expand({ make, target, args }) {
     const variable = args[0]!;
     if (variable.kind !== 'ident') throw new MacroError(variable.offset, `${name}() variable name must be a simple identifier`);
-    const transformed = make.bind(variable.name, make.memberCall('value', copyExpr(target!)), args[1]!);
+    const transformed = make.bind(variable.name, make.memberCall('value', make.copy(target!)), args[1]!);
     return make.call(
       operators.CONDITIONAL,
       make.memberCall('hasValue', target!),

@@ -9,7 +9,10 @@ export const admission = flagSet('admission', {
   'admission-control': flag(strings, 'The admission plug-ins to run, and no others; comma separated.', {
     deprecated: 'Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.',
   }),
-  'admission-control-config-file': flag(file, 'File that configures admission plug-ins.', { later: 'configuration of admission plug-ins' }),
+  'admission-control-config-file': flag(
+    file,
+    'File that configures admission plug-ins (AdmissionConfiguration): EventRateLimit, PodNodeSelector, PodSecurity, PodTolerationRestriction and ResourceQuota.',
+  ),
   'default-not-ready-toleration-seconds': flag(int, 'Seconds for which pods tolerate notReady:NoExecute, where they do not say.', { default: 300 }),
   'default-unreachable-toleration-seconds': flag(int, 'Seconds for which pods tolerate unreachable:NoExecute, where they do not say.', { default: 300 }),
   'disable-admission-plugins': flag(

@@ -1,5 +1,4 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
 import { isJsonObject, ownValue, setKey, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import type { Old } from './fault.ts';
@@ -7,7 +6,7 @@ import type { JsonSchema } from './json-schema.ts';
 import type { Structure } from './structure.ts';
 
 /** What of an item names it in a list of type map. */
-export function keyOf(keys: readonly string[], item: Json): JsonObject {
+function keyOf(keys: readonly string[], item: Json): JsonObject {
   const key: JsonObject = {};
   if (isJsonObject(item)) {
     for (const name of keys) {
@@ -22,10 +21,22 @@ export function keyOf(keys: readonly string[], item: Json): JsonObject {
 export function oldItem(schema: JsonSchema, item: Json, old: Old): Old {
   const keys = schema['x-kubernetes-list-map-keys'];
   if (old === undefined || schema['x-kubernetes-list-type'] !== 'map' || !keys || !Array.isArray(old.value)) return undefined;
-  const key = keyOf(keys, item);
-  const found = old.value.find((candidate) => equalJson(keyOf(keys, candidate), key));
+  const found = byKeys(keys, old.value).get(keyText(keys, item));
   return found === undefined ? undefined : { value: found };
 }
+
+/** Lists may be long: each is looked through once. */
+const indexes = new WeakMap<readonly Json[], { keys: readonly string[]; items: ReadonlyMap<string, Json> }>();
+
+function byKeys(keys: readonly string[], list: readonly Json[]): ReadonlyMap<string, Json> {
+  const known = indexes.get(list);
+  if (known?.keys === keys) return known.items;
+  const items = new Map(list.map((item) => [keyText(keys, item), item]));
+  indexes.set(list, { keys, items });
+  return items;
+}
+
+const keyText = (keys: readonly string[], item: Json): string => stringifyJson(keyOf(keys, item));
 
 /** That items of sets, and keys of items in maps, stand once (…/schema/listtype). `errors` is of the object. */
 export function validateListTypes(structure: Structure | undefined, value: Json, errors: FieldErrors): void {

@@ -10,6 +10,9 @@ import type { JsonSchema } from './json-schema.ts';
 import { oldItem } from './list-items.ts';
 import { numberFaults } from './number-faults.ts';
 
+/** More than anybody is told of. */
+const MAX_FAULTS = 1_000;
+
 /**
  * Judges a value by a schema, in the order and with the words of kube-openapi/pkg/validation/validate and apiextensions' wording of its errors. What is
  * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting).
@@ -29,6 +32,7 @@ function placeOf(errors: FieldErrors, path: string | undefined): FieldErrors {
 /** The value of a field, an item or the whole. */
 function checkChild(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
   const before = findings.faults.length;
+  if (before >= MAX_FAULTS) return;
   check(schema, value, path, old, findings);
   if (old !== undefined && findings.faults.length > before && equalJson(value, old.value)) findings.faults.length = before;
 }

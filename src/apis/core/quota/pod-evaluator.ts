@@ -91,7 +91,14 @@ function specInForce({ spec, status }: Pod, side: Side): PodSpec {
   if (containerStatuses.length === 0 && initContainerStatuses.length === 0) return spec;
   const isInfeasible = conditions.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible');
   const inForce = (containers: Container[] | undefined | null, statuses: ContainerStatus[]): Container[] =>
-    (containers ?? []).map((container) => containerInForce(container, statuses.find(({ name }) => name === container.name), side, isInfeasible));
+    (containers ?? []).map((container) =>
+      containerInForce(
+        container,
+        statuses.find(({ name }) => name === container.name),
+        side,
+        isInfeasible,
+      ),
+    );
   return { ...spec, containers: inForce(spec.containers, containerStatuses), initContainers: inForce(spec.initContainers, initContainerStatuses) };
 }
 
@@ -158,4 +165,3 @@ function reachesOtherNamespaces({ affinity }: PodSpec): boolean {
       side?.preferredDuringSchedulingIgnoredDuringExecution?.some(({ podAffinityTerm }) => reaches(podAffinityTerm)),
   );
 }
-

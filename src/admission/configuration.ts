@@ -1,0 +1,134 @@
+import type { ScopedResourceSelectorRequirement, Toleration } from '../apis/facts/types/core-v1.ts';
+import { type ConfigurationType, TEXT, decodeConfiguration, listOf, optional, structOf } from '../schema/configuration-file.ts';
+import type { TypeSchema } from '../schema/schema.ts';
+import { aggregateMessage } from '../util/aggregate-message.ts';
+import { FieldErrors } from '../util/field-errors.ts';
+import { isJsonObject } from '../util/json.ts';
+import { EVENT_LIMIT_TYPES, type EventLimit } from './event-rate-limit.ts';
+import type { NodeSelectors } from './pod-node-selector.ts';
+import type { PodSecurityConfiguration } from './pod-security/exemptions.ts';
+import { policyOf } from './pod-security/policy.ts';
+import type { TolerationDefaults } from './pod-toleration-restriction.ts';
+import type { LimitedResource } from './resource-quota/judgement.ts';
+
+/** What --admission-control-config-file says, of the plug-ins that it configures. */
+export interface PluginConfigurations {
+  eventLimits?: readonly EventLimit[];
+  nodeSelectors?: NodeSelectors;
+  tolerations?: TolerationDefaults;
+  limitedResources?: readonly LimitedResource[];
+  podSecurity?: PodSecurityConfiguration;
+}
+
+const INTEGER: TypeSchema = { type: 'int32' };
+const TYPE_META = { kind: TEXT, apiVersion: TEXT };
+const tolerations = listOf(structOf('v1.Toleration', { key: TEXT, operator: TEXT, value: TEXT, effect: TEXT, tolerationSeconds: optional({ type: 'int64' }) }));
+const scopes = listOf(structOf('v1.ScopedResourceSelectorRequirement', { scopeName: TEXT, operator: TEXT, values: listOf(TEXT) }));
+
+const EVENT_LIMITS: ConfigurationType = {
+  kind: 'Configuration',
+  apiVersions: ['eventratelimit.admission.k8s.io/v1alpha1'],
+  schema: structOf('v1alpha1.Configuration', {
+    ...TYPE_META,
+    limits: listOf(structOf('v1alpha1.Limit', { type: TEXT, qps: INTEGER, burst: INTEGER, cacheSize: INTEGER })),
+  }),
+};
+const TOLERATIONS: ConfigurationType = {
+  kind: 'Configuration',
+  apiVersions: ['podtolerationrestriction.admission.k8s.io/v1alpha1'],
+  schema: structOf('v1alpha1.Configuration', { ...TYPE_META, default: tolerations, whitelist: tolerations }),
+};
+const LIMITED_RESOURCES = listOf(structOf('v1.LimitedResource', { apiGroup: TEXT, resource: TEXT, matchContains: listOf(TEXT), matchScopes: scopes }));
+const quotaConfiguration = (kind: string, ...apiVersions: string[]): ConfigurationType => ({
+  kind,
+  apiVersions,
+  schema: structOf('v1.Configuration', { ...TYPE_META, limitedResources: LIMITED_RESOURCES }),
+});
+const QUOTA = quotaConfiguration('ResourceQuotaConfiguration', 'apiserver.config.k8s.io/v1');
+const OLD_QUOTA = quotaConfiguration('Configuration', 'resourcequota.admission.k8s.io/v1beta1', 'resourcequota.admission.k8s.io/v1alpha1');
+const MODES = ['enforce', 'audit', 'warn'];
+const POD_SECURITY: ConfigurationType = {
+  kind: 'PodSecurityConfiguration',
+  apiVersions: ['pod-security.admission.config.k8s.io/v1', 'pod-security.admission.config.k8s.io/v1beta1', 'pod-security.admission.config.k8s.io/v1alpha1'],
+  schema: structOf('v1.PodSecurityConfiguration', {
+    ...TYPE_META,
+    defaults: structOf('v1.PodSecurityDefaults', Object.fromEntries(MODES.flatMap((mode) => [mode, `${mode}-version`]).map((name) => [name, TEXT]))),
+    exemptions: structOf('v1.PodSecurityExemptions', { usernames: listOf(TEXT), namespaces: listOf(TEXT), runtimeClasses: listOf(TEXT) }),
+  }),
+};
+
+type Reader = (text: string) => Promise<PluginConfigurations>;
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['EventRateLimit', readEventLimits],
+  ['PodNodeSelector', readNodeSelectors],
+  ['PodTolerationRestriction', readTolerations],
+  ['ResourceQuota', readLimitedResources],
+  ['PodSecurity', readPodSecurity],
+]);
+
+/** Reads one plug-in's part, YAML or JSON. Throws an Error in upstream's words. Plug-ins that have nothing to configure get nothing. */
+export async function readPluginConfiguration(plugin: string, text: string): Promise<PluginConfigurations> {
+  return (await READERS.get(plugin)?.(text)) ?? {};
+}
+
+async function readEventLimits(text: string): Promise<PluginConfigurations> {
+  const { limits } = (await decodeConfiguration(text, EVENT_LIMITS)) as { limits?: Partial<EventLimit>[] };
+  const eventLimits = (limits ?? []).map(({ type, qps = 0, burst = 0, cacheSize = 0 }) => ({ type, qps, burst, cacheSize }) as EventLimit);
+  return { eventLimits: validEventLimits(eventLimits) };
+}
+
+/** Throws where there are none: the plug-in is of no use then. */
+export function validEventLimits(limits: readonly EventLimit[]): readonly EventLimit[] {
+  const errors = new FieldErrors().at('limits');
+  if (limits.length === 0) errors.invalid(null, 'must not be empty');
+  for (const [index, { type, burst, qps, cacheSize }] of limits.entries()) {
+    const at = errors.index(index);
+    if (!EVENT_LIMIT_TYPES.includes(type)) at.at('type').notSupported(type ?? '', EVENT_LIMIT_TYPES);
+    if (burst <= 0) at.at('burst').invalid(burst, 'must be positive');
+    if (qps <= 0) at.at('qps').invalid(qps, 'must be positive');
+    if (type !== 'Server' && cacheSize < 0) at.at('cacheSize').invalid(cacheSize, 'must not be negative');
+  }
+  throwFaults(errors);
+  return limits;
+}
+
+function throwFaults(errors: FieldErrors): void {
+  if (!errors.isEmpty) throw new Error(aggregateMessage(errors.list.map(({ field, body }) => `${field}: ${body}`)));
+}
+
+/** Has neither a kind nor a version. */
+async function readNodeSelectors(text: string): Promise<PluginConfigurations> {
+  const { parseYaml } = await import('../util/yaml.ts');
+  const value = parseYaml(text);
+  const selectors = isJsonObject(value) ? value.podNodeSelectorPluginConfig : undefined;
+  if (!isJsonObject(selectors)) return {};
+  return { nodeSelectors: Object.fromEntries(Object.entries(selectors).map(([namespace, selector]) => [namespace, String(selector)])) };
+}
+
+async function readTolerations(text: string): Promise<PluginConfigurations> {
+  const read = (await decodeConfiguration(text, TOLERATIONS)) as { default?: Toleration[]; whitelist?: Toleration[] };
+  return { tolerations: { default: read.default ?? [], whitelist: read.whitelist ?? [] } };
+}
+
+async function readLimitedResources(text: string): Promise<PluginConfigurations> {
+  const isOld = text.includes('resourcequota.admission.k8s.io/');
+  const { limitedResources } = (await decodeConfiguration(text, isOld ? OLD_QUOTA : QUOTA)) as { limitedResources?: Partial<LimitedResource>[] };
+  return {
+    limitedResources: (limitedResources ?? []).map(({ apiGroup = '', resource = '', matchContains = [], matchScopes = [] }) => ({
+      apiGroup,
+      resource,
+      matchContains,
+      matchScopes: matchScopes as readonly ScopedResourceSelectorRequirement[],
+    })),
+  };
+}
+
+async function readPodSecurity(text: string): Promise<PluginConfigurations> {
+  const read = (await decodeConfiguration(text, POD_SECURITY)) as { defaults?: Record<string, string>; exemptions?: Record<string, string[]> };
+  const given = Object.entries(read.defaults ?? {}).filter(([, value]) => value !== '');
+  const defaults = Object.fromEntries(given);
+  throwFaults(policyOf({}, defaults).errors);
+  const { usernames = [], namespaces = [], runtimeClasses = [] } = read.exemptions ?? {};
+  return { podSecurity: { defaults, usernames: new Set(usernames), namespaces: new Set(namespaces), runtimeClasses: new Set(runtimeClasses) } };
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { configMaps } from '../../apis/core/config-map.ts';
+import { deployments } from '../../apis/apps/deployment.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ApiError } from '../../util/errors.ts';
+import { AdmissionChain } from '../chain.ts';
+import { type TestEnvironment, type TestedWrite, testEnvironment, writeOf } from '../testing/attributes.ts';
+import { mutatingAdmissionPolicy } from './mutating-admission-policy.ts';
+
+const GROUP = 'admissionregistration.k8s.io';
+const RULE = { apiGroups: ['*'], apiVersions: ['*'], operations: ['CREATE'], resources: ['*'] };
+const apply = (expression: string): object => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } });
+const patch = (expression: string): object => ({ patchType: 'JSONPatch', jsonPatch: { expression } });
+
+async function put(environment: TestEnvironment, group: string, plural: string, object: object): Promise<void> {
+  await environment.client.resource(group, plural).create('', { kind: '', apiVersion: '', ...object } as never);
+}
+
+/** One policy for each list of mutations, bound, in that order. */
+async function chainWith(...policies: { mutations: object[]; failurePolicy?: string; reinvocationPolicy?: string }[]): Promise<AdmissionChain> {
+  const environment = testEnvironment();
+  await put(environment, '', 'namespaces', { metadata: { name: 'n' } });
+  for (const [index, spec] of policies.entries()) {
+    const name = `p${index}`;
+    const whole = { failurePolicy: 'Fail', reinvocationPolicy: 'Never', matchConstraints: { resourceRules: [RULE] }, ...spec };
+    await put(environment, GROUP, 'mutatingadmissionpolicies', { metadata: { name, uid: name }, spec: whole });
+    await put(environment, GROUP, 'mutatingadmissionpolicybindings', { metadata: { name: 'b' + index }, spec: { policyName: name } });
+  }
+  const chain = new AdmissionChain();
+  chain.use([mutatingAdmissionPolicy(environment)]);
+  return chain;
+}
+
+function aConfigMap(data: Record<string, string> = {}): TestedWrite {
+  const kind = { group: '', version: 'v1', kind: 'ConfigMap' };
+  return writeOf('configmaps', { kind: 'ConfigMap', apiVersion: 'v1', data }, { kind, definition: configMaps as unknown as ResourceDefinition });
+}
+
+async function dataAfter(chain: AdmissionChain, data: Record<string, string> = {}): Promise<Record<string, string>> {
+  const write = aConfigMap(data);
+  const { object } = write;
+  await chain.mutate(write);
+  expect(write.object).toBe(object);
+  return (object as unknown as { data: Record<string, string> }).data;
+}
+
+async function messageOf(chain: AdmissionChain): Promise<{ code: number; reason: string | undefined; message: string }> {
+  const error = (await Promise.resolve(chain.mutate(aConfigMap({ a: '1' }))).catch((thrown: unknown) => thrown)) as ApiError;
+  return { code: error.code, reason: error.reason, message: error.message };
+}
+
+describe('a mutation', () => {
+  test('applies a configuration: maps are joined, and lists by their keys', async () => {
+    const chain = await chainWith({ mutations: [apply("Object{data: Object.data{b: object.data.a + '!'}}")] });
+    expect(await dataAfter(chain, { a: '1' })).toEqual({ a: '1', b: '1!' });
+  });
+
+  test('adds to a list by its key, with defaults', async () => {
+    const chain = await chainWith({
+      mutations: [
+        apply(
+          "Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: 'b', image: 'i'}]}}}}",
+        ),
+      ],
+    });
+    const object = { kind: 'Deployment', apiVersion: 'apps/v1', spec: { selector: {}, template: { metadata: {}, spec: { containers: [{ name: 'a', image: 'i' }] } } } };
+    const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
+    const write = writeOf('deployments.apps', object, { kind, definition: deployments as unknown as ResourceDefinition });
+    await chain.mutate(write);
+    expect(write.object).toMatchObject({ spec: { replicas: 1, template: { spec: { containers: [{ name: 'a' }, { name: 'b', terminationMessagePolicy: 'File' }] } } } });
+  });
+
+  test('applies JSON patches, unless a test among them fails', async () => {
+    const testing = (value: string): object =>
+      patch(`[JSONPatch{op: 'test', path: '/data/a', value: '${value}'}, JSONPatch{op: 'add', path: '/data/' + jsonpatch.escapeKey('x/y'), value: 'z'}]`);
+    expect(await dataAfter(await chainWith({ mutations: [testing('1')] }), { a: '1' })).toEqual({ a: '1', 'x/y': 'z' });
+    expect(await dataAfter(await chainWith({ mutations: [testing('2')] }), { a: '1' })).toEqual({ a: '1' });
+  });
+
+  test('that fails denies, or is passed over', async () => {
+    const failing = [apply('Object{data: Object.data{b: object.data.missing}}')];
+    expect(await messageOf(await chainWith({ mutations: failing }))).toEqual({
+      code: 403,
+      reason: 'Invalid',
+      message: "policy 'p0' with binding 'b0' denied request: expression 'Object{data: Object.data{b: object.data.missing}}' resulted in error: no such key: missing",
+    });
+    expect(await dataAfter(await chainWith({ mutations: failing, failurePolicy: 'Ignore' }), { a: '1' })).toEqual({ a: '1' });
+  });
+
+  test('must name types by the way to them, and fields that there are', async () => {
+    const denied = async (expression: string): Promise<string> => (await messageOf(await chainWith({ mutations: [apply(expression)] }))).message;
+    expect(await denied("Object{data: Object.wrong{a: 'b'}}")).toContain(
+      'type mismatch: unexpected type name "Object.wrong", expected "Object.data", which matches field name path from root Object type',
+    );
+    expect(await denied("Object{nothing: 'x'}")).toContain('error applying patch: failed to convert patch object to typed object: .nothing: field not declared in schema');
+  });
+});
+
+test('policies run in order, and again where they ask for it and something changed after them', async () => {
+  const count = apply("Object{data: Object.data{seen: string(object.data.size())}}");
+  const add = apply("Object{data: Object.data{late: 'x'}}");
+  expect(await dataAfter(await chainWith({ mutations: [count] }, { mutations: [add] }), { a: '1' })).toEqual({ a: '1', seen: '1', late: 'x' });
+  expect(await dataAfter(await chainWith({ mutations: [count], reinvocationPolicy: 'IfNeeded' }, { mutations: [add] }), { a: '1' })).toEqual({ a: '1', seen: '3', late: 'x' });
+});

@@ -1,0 +1,193 @@
+import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../apis/facts/types/admissionregistration-v1.ts';
+import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
+import { DecodeError } from '../../schema/decode.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { ApiError, internalError, isApiError } from '../../util/errors.ts';
+import { setKey, stringifyJson } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
+import { refusal } from '../refusal.ts';
+import type { View } from '../webhooks/view.ts';
+import { Mutator } from './mutator.ts';
+import { ConfigurationError, paramResource, paramsFor } from './params.ts';
+import { PatchError } from './patches.ts';
+import { settled } from './pending.ts';
+import { PolicyRequest } from './policy-request.ts';
+import { PolicySource, type Hook } from './policy-source.ts';
+
+/** There is nothing to be changed in a DELETE. */
+const OPERATIONS: ReadonlySet<AdmissionOperation> = new Set(['CREATE', 'UPDATE', 'CONNECT'] as const);
+
+type MutatingHook = Hook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, Mutator>;
+
+/** A policy that is to change the request's object, with one of its parameters. */
+interface Invocation {
+  readonly id: string;
+  readonly hook: MutatingHook;
+  readonly binding: string;
+  readonly view: View;
+  readonly param: ApiObject | undefined;
+}
+
+interface Failure {
+  readonly message: string;
+  readonly reason: string;
+}
+
+/** Nothing is done with it before all is known: evaluations may have to be repeated. */
+interface Outcome {
+  object: ApiObject | undefined;
+  isPatched: boolean;
+  failures: Failure[];
+  /** Invocations that ran and are to run again where the object changes after them. */
+  repeatable: string[];
+}
+
+/** What a first round leaves for a second one (mutating/reinvocationcontext.go). */
+interface Memory {
+  repeatable: ReadonlySet<string>;
+  isPatched: boolean;
+  output: string;
+}
+
+/** Changes in CEL to what requests write (apiserver/pkg/admission/plugin/policy/mutating). */
+export function mutatingAdmissionPolicy(environment: PluginEnvironment): AdmissionPlugin {
+  const source = new PolicySource<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, Mutator>(
+    environment.client,
+    'mutatingadmissionpolicies',
+    'mutatingadmissionpolicybindings',
+    (policy) => new Mutator(policy),
+  );
+  const memories = new WeakMap<AdmissionAttributes, Memory>();
+
+  const mutate = (attributes: AdmissionAttributes): Promise<void> | void => {
+    if (!source.isSynced) return source.synced.then(() => mutate(attributes));
+    const hooks = source.hooksFor(attributes);
+    if (hooks.length === 0) return;
+    const mayRun = runsInRound(attributes, memories.get(attributes));
+    const request = new PolicyRequest(environment, attributes);
+    const outcome = settled(() => run(hooks, request, mayRun));
+    const finish = (found: Outcome): void => {
+      apply(found, attributes);
+      if (found.repeatable.length > 0)
+        memories.set(attributes, { repeatable: new Set(found.repeatable), isPatched: found.isPatched, output: stringifyJson(attributes.object ?? null) });
+    };
+    return outcome instanceof Promise ? outcome.then(finish) : finish(outcome);
+  };
+  return { name: 'MutatingAdmissionPolicy', operations: OPERATIONS, mutate };
+}
+
+/** In a second round those run that ask for it, where anything changed since they did. */
+function runsInRound({ reinvocation, object }: AdmissionAttributes, memory: Memory | undefined): (id: string) => boolean {
+  if (reinvocation !== 'running') return () => true;
+  const hasChanged = memory !== undefined && (memory.isPatched || memory.output !== stringifyJson(object ?? null));
+  return (id) => hasChanged && memory.repeatable.has(id);
+}
+
+function run(hooks: readonly MutatingHook[], request: PolicyRequest, mayRun: (id: string) => boolean): Outcome {
+  const outcome: Outcome = { object: request.attributes.object, isPatched: false, failures: [], repeatable: [] };
+  const invocations = hooks.flatMap((hook) => invocationsOf(hook, request, outcome));
+  for (const invocation of invocations) invoke(invocation, request, outcome, mayRun);
+  return outcome;
+}
+
+function invocationsOf(hook: MutatingHook, request: PolicyRequest, outcome: Outcome): Invocation[] {
+  const { client } = request.environment;
+  const invocations: Invocation[] = [];
+  guarded(hook, undefined, outcome, () => {
+    const view = hook.matcher.match(request);
+    if (!view) return;
+    const resource = paramResource(client, hook.policy.spec.paramKind);
+    for (const { binding, matcher } of hook.bindings) {
+      const name = binding.metadata.name!;
+      guarded(hook, name, outcome, () => {
+        if (matcher && !matcher.match(request)) return;
+        for (const param of paramsFor(client, resource, binding.spec.paramRef, request.attributes.namespace)) {
+          const id = [hook.policy.metadata.name, name, param?.metadata.namespace ?? '', param?.metadata.name ?? ''].join('/');
+          invocations.push({ id, hook, binding: name, view, param });
+        }
+      });
+    }
+  });
+  return invocations;
+}
+
+function guarded(hook: MutatingHook, binding: string | undefined, outcome: Outcome, prepare: () => void): void {
+  try {
+    prepare();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError || isApiError(error))) throw error;
+    fail(hook, binding, `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`, '', outcome);
+  }
+}
+
+function fail({ policy }: MutatingHook, binding: string | undefined, message: string, reason: string, outcome: Outcome): void {
+  if (policy.spec.failurePolicy === 'Ignore') return;
+  const name = policy.metadata.name!;
+  const who = binding === undefined ? `policy ${JSON.stringify(name)}` : `policy '${name}' with binding '${binding}'`;
+  outcome.failures.push({ message: `${who} denied request: ${message}`, reason });
+}
+
+function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome, mayRun: (id: string) => boolean): void {
+  const { hook, binding, view, param, id } = invocation;
+  const mutator = hook.compiled();
+  const guard = (mutate: () => boolean): boolean => {
+    try {
+      return mutate();
+    } catch (error) {
+      if (!(error instanceof PatchError)) throw error;
+      fail(hook, binding, error.message, 'Invalid', outcome);
+      return false;
+    }
+  };
+  const before = request.shown(view, outcome.object);
+  if (!guard(() => mutator.applies(request.inputs(view, param, before))) || !mayRun(id)) return;
+  for (const mutation of mutator.mutations) {
+    guard(() => {
+      const { object } = outcome;
+      if (!object) return false;
+      const shown = view.show(object);
+      const next = mutator.mutated(mutation, shown, request.inputs(view, param, shown), schemaOf(request.attributes, view));
+      outcome.object = readBack(next, object, view);
+      return (outcome.isPatched = true);
+    });
+  }
+  if (hook.policy.spec.reinvocationPolicy === 'IfNeeded') outcome.repeatable.push(id);
+}
+
+function schemaOf({ definition, subresource }: AdmissionAttributes, { group, version, kind }: View): ObjectSchema {
+  const own = definition?.subresources?.[subresource];
+  const schema = own && own.kind === kind.kind ? own.schema : definition?.served.find((served) => served.group === group && served.version === version)?.schema;
+  if (!schema) throw new PatchError(`Resource kind ${kind.kind} not found`);
+  return schema;
+}
+
+function readBack(shown: JsonObject, current: ApiObject, view: View): ApiObject {
+  try {
+    return view.read(shown, current);
+  } catch (error) {
+    throw error instanceof DecodeError ? internalError(error.message) : error;
+  }
+}
+
+function apply({ object, isPatched, failures }: Outcome, attributes: AdmissionAttributes): void {
+  if (failures.length > 0) throw denial(failures, attributes);
+  if (!isPatched) return;
+  replaceContent(attributes.object!, object!);
+  if (attributes.reinvocation !== 'running') attributes.reinvocation = 'requested';
+}
+
+/** Whoever holds the object holds its new content. */
+function replaceContent(object: ApiObject, next: ApiObject): void {
+  const target = object as unknown as JsonObject;
+  for (const key of Object.keys(target)) if (!Object.hasOwn(next, key)) delete target[key];
+  for (const [key, value] of Object.entries(next)) setKey(target, key, value as Json);
+}
+
+/** The first one's words, and all as causes (policy/generic/policy_dispatcher.go). */
+function denial(failures: readonly Failure[], attributes: AdmissionAttributes): ApiError {
+  const { code, reason, status } = refusal(attributes, '');
+  const [first] = failures;
+  return new ApiError(code, first!.reason || reason, first!.message, { ...status.details, causes: failures.map(({ message }) => ({ message })) });
+}
