@@ -13,3 +13,9 @@ test('they are made in the order in which they run, under their own names', () =
   const made = createPlugins(names, testEnvironment()).map(({ name }) => name);
   expect(made).toEqual(names.filter((name) => existingPlugins.includes(name)));
 });
+
+test('one that cannot be made is named', () => {
+  expect(() => createPlugins(['EventRateLimit'], testEnvironment())).toThrow(
+    'couldn\'t init admission plugin "EventRateLimit": limits: Invalid value: null: must not be empty',
+  );
+});

@@ -87,5 +87,17 @@ export const existingPlugins: readonly string[] = [...factories.keys()];
 
 /** In the order of the names, which is the order in which they run. Names of plug-ins that do not exist yet are passed over. */
 export function createPlugins(names: readonly string[], environment: PluginEnvironment): AdmissionPlugin[] {
-  return names.flatMap((name) => factories.get(name)?.(environment) ?? []);
+  return names.flatMap((name) => {
+    const create = factories.get(name);
+    return create ? orExplain(name, () => create(environment)) : [];
+  });
+}
+
+/** A plug-in that cannot be made keeps the server from starting: the error says which. */
+function orExplain(name: string, create: () => AdmissionPlugin): AdmissionPlugin {
+  try {
+    return create();
+  } catch (error) {
+    throw new Error(`couldn't init admission plugin ${JSON.stringify(name)}: ${(error as Error).message}`, { cause: error });
+  }
 }

@@ -182,7 +182,9 @@ const GO_WORDS: Readonly<Record<string, (error: NetworkError) => string>> = {
 /** The words are those of Go's http.Client; `isTimeout` where our own limit ended the call. */
 function networkError(method: string, url: URL, error: NodeJS.ErrnoException, isTimeout: boolean): WebhookError {
   const verb = method.charAt(0) + method.slice(1).toLowerCase();
-  const reason = isTimeout ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : (GO_WORDS[error.code ?? '']?.(error as NetworkError) ?? error.message);
+  const reason = isTimeout
+    ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+    : (GO_WORDS[error.code ?? '']?.(error as NetworkError) ?? error.message);
   return new WebhookError(`${verb} ${quote(String(url))}: ${reason}`, { isTransient: error.code === 'ECONNRESET', isTimeout });
 }
 

@@ -1,6 +1,7 @@
 import type { MatchResources, NamedRuleWithOperations } from '../../apis/facts/types/admissionregistration-v1.ts';
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { ApiObject } from '../../util/api-object.ts';
 import { type LabelSelector, EVERYTHING } from '../../util/label-selector.ts';
 import type { View, Views } from '../webhooks/view.ts';
 
@@ -8,8 +9,8 @@ import type { View, Views } from '../webhooks/view.ts';
 export interface MatchFacts {
   readonly attributes: AdmissionAttributes;
   readonly views: Views;
-  /** Labels of the namespace that the request is in; throws where there is none. */
-  namespaceLabels(): Record<string, string> | undefined;
+  /** Labels of the namespace that the request is in, or that there is none. */
+  namespace(): { labels: Record<string, string> | undefined } | Error;
 }
 
 /** Which requests a policy or binding is about (apiserver/pkg/admission/plugin/policy/matching). */
@@ -19,6 +20,8 @@ export class ResourceMatcher {
   readonly #namespaces: LabelSelector;
   readonly #objects: LabelSelector;
   readonly #matchesEquivalents: boolean;
+  /** Of all rules; undefined for any. */
+  readonly #operations: ReadonlySet<string> | undefined;
 
   constructor({ resourceRules = [], excludeResourceRules = [], namespaceSelector, objectSelector, matchPolicy }: MatchResources) {
     this.rules = resourceRules;
@@ -26,17 +29,28 @@ export class ResourceMatcher {
     this.#namespaces = parsedSelector(namespaceSelector ?? {}) ?? EVERYTHING;
     this.#objects = parsedSelector(objectSelector ?? {}) ?? EVERYTHING;
     this.#matchesEquivalents = matchPolicy !== undefined && matchPolicy !== 'Exact';
+    const operations = new Set(resourceRules.flatMap((rule) => rule.operations ?? []));
+    this.#operations = resourceRules.length === 0 || operations.has('*') ? undefined : operations;
   }
 
-  /** How the request's objects are to be shown; undefined where it is none of those. Cheap questions come first. */
+  /** A quick no for most requests: hundreds of policies may be asked about each. */
+  mayMatch(facts: MatchFacts): boolean {
+    if (this.#operations && !this.#operations.has(facts.attributes.operation)) return false;
+    return this.#matchesObject(facts.attributes) && this.#matchesNamespace(facts) !== false;
+  }
+
+  /** How the request's objects are to be shown; undefined where it is none of those. Throws where the namespace is to be looked at and missing. */
   match(facts: MatchFacts): View | undefined {
     const matched = this.rules.length === 0 ? facts.views.requested : this.#matchRules(this.rules, facts);
     if (!matched || (this.#excluded.length > 0 && this.#matchRules(this.#excluded, facts))) return undefined;
-    return this.#matchesObject(facts.attributes) && this.#matchesNamespace(facts) ? matched : undefined;
+    if (!this.#matchesObject(facts.attributes)) return undefined;
+    const isInNamespace = this.#matchesNamespace(facts);
+    if (typeof isInNamespace !== 'boolean') throw isInNamespace;
+    return isInNamespace ? matched : undefined;
   }
 
   #matchRules(rules: readonly NamedRuleWithOperations[], { attributes, views }: MatchFacts): View | undefined {
-    const candidates = rules.filter((rule) => mayMatch(rule, attributes));
+    const candidates = rules.filter((rule) => ruleNames(rule, attributes));
     if (candidates.length === 0) return undefined;
     if (candidates.some((rule) => namesVersion(rule, views.requested))) return views.requested;
     if (!this.#matchesEquivalents) return undefined;
@@ -48,14 +62,18 @@ export class ResourceMatcher {
   }
 
   #matchesObject({ object, oldObject }: AdmissionAttributes): boolean {
-    if (this.#objects.isEmpty) return true;
-    return [object, oldObject].some((one) => one?.metadata !== undefined && this.#objects.matches(one.metadata.labels));
+    return this.#objects.isEmpty || this.#isSelected(object) || this.#isSelected(oldObject);
   }
 
-  #matchesNamespace(facts: MatchFacts): boolean {
+  #isSelected(object: ApiObject | undefined): boolean {
+    return object?.metadata !== undefined && this.#objects.matches(object.metadata.labels);
+  }
+
+  #matchesNamespace(facts: MatchFacts): boolean | Error {
     const { attributes } = facts;
     if (this.#namespaces.isEmpty || (attributes.namespace === '' && attributes.resource !== 'namespaces')) return true;
-    return this.#namespaces.matches(facts.namespaceLabels());
+    const found = facts.namespace();
+    return found instanceof Error ? found : this.#namespaces.matches(found.labels);
   }
 }
 
@@ -65,7 +83,7 @@ const namesVersion = ({ apiGroups, apiVersions }: NamedRuleWithOperations, { gro
   includes(apiGroups, group) && includes(apiVersions, version);
 
 /** All but the group and version. */
-function mayMatch({ operations, resources = [], resourceNames = [], scope = '*' }: NamedRuleWithOperations, attributes: AdmissionAttributes): boolean {
+function ruleNames({ operations, resources = [], resourceNames = [], scope = '*' }: NamedRuleWithOperations, attributes: AdmissionAttributes): boolean {
   return (
     resources.some((resource) => namesResource(resource, attributes)) &&
     includes(operations, attributes.operation) &&

@@ -63,11 +63,17 @@ describe('a mutation', () => {
         ),
       ],
     });
-    const object = { kind: 'Deployment', apiVersion: 'apps/v1', spec: { selector: {}, template: { metadata: {}, spec: { containers: [{ name: 'a', image: 'i' }] } } } };
+    const object = {
+      kind: 'Deployment',
+      apiVersion: 'apps/v1',
+      spec: { selector: {}, template: { metadata: {}, spec: { containers: [{ name: 'a', image: 'i' }] } } },
+    };
     const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
     const write = writeOf('deployments.apps', object, { kind, definition: deployments as unknown as ResourceDefinition });
     await chain.mutate(write);
-    expect(write.object).toMatchObject({ spec: { replicas: 1, template: { spec: { containers: [{ name: 'a' }, { name: 'b', terminationMessagePolicy: 'File' }] } } } });
+    expect(write.object).toMatchObject({
+      spec: { replicas: 1, template: { spec: { containers: [{ name: 'a' }, { name: 'b', terminationMessagePolicy: 'File' }] } } },
+    });
   });
 
   test('applies JSON patches, unless a test among them fails', async () => {
@@ -82,7 +88,8 @@ describe('a mutation', () => {
     expect(await messageOf(await chainWith({ mutations: failing }))).toEqual({
       code: 403,
       reason: 'Invalid',
-      message: "policy 'p0' with binding 'b0' denied request: expression 'Object{data: Object.data{b: object.data.missing}}' resulted in error: no such key: missing",
+      message:
+        "policy 'p0' with binding 'b0' denied request: expression 'Object{data: Object.data{b: object.data.missing}}' resulted in error: no such key: missing",
     });
     expect(await dataAfter(await chainWith({ mutations: failing, failurePolicy: 'Ignore' }), { a: '1' })).toEqual({ a: '1' });
   });
@@ -92,13 +99,19 @@ describe('a mutation', () => {
     expect(await denied("Object{data: Object.wrong{a: 'b'}}")).toContain(
       'type mismatch: unexpected type name "Object.wrong", expected "Object.data", which matches field name path from root Object type',
     );
-    expect(await denied("Object{nothing: 'x'}")).toContain('error applying patch: failed to convert patch object to typed object: .nothing: field not declared in schema');
+    expect(await denied("Object{nothing: 'x'}")).toContain(
+      'error applying patch: failed to convert patch object to typed object: .nothing: field not declared in schema',
+    );
   });
 });
 
 test('policies run in order, and again where they ask for it and something changed after them', async () => {
-  const count = apply("Object{data: Object.data{seen: string(object.data.size())}}");
+  const count = apply('Object{data: Object.data{seen: string(object.data.size())}}');
   const add = apply("Object{data: Object.data{late: 'x'}}");
   expect(await dataAfter(await chainWith({ mutations: [count] }, { mutations: [add] }), { a: '1' })).toEqual({ a: '1', seen: '1', late: 'x' });
-  expect(await dataAfter(await chainWith({ mutations: [count], reinvocationPolicy: 'IfNeeded' }, { mutations: [add] }), { a: '1' })).toEqual({ a: '1', seen: '3', late: 'x' });
+  expect(await dataAfter(await chainWith({ mutations: [count], reinvocationPolicy: 'IfNeeded' }, { mutations: [add] }), { a: '1' })).toEqual({
+    a: '1',
+    seen: '3',
+    late: 'x',
+  });
 });

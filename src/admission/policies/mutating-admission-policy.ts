@@ -87,7 +87,7 @@ function runsInRound({ reinvocation, object }: AdmissionAttributes, memory: Memo
 
 function run(hooks: readonly MutatingHook[], request: PolicyRequest, mayRun: (id: string) => boolean): Outcome {
   const outcome: Outcome = { object: request.attributes.object, isPatched: false, failures: [], repeatable: [] };
-  const invocations = hooks.flatMap((hook) => invocationsOf(hook, request, outcome));
+  const invocations = hooks.filter(({ matcher }) => matcher.mayMatch(request)).flatMap((hook) => invocationsOf(hook, request, outcome));
   for (const invocation of invocations) invoke(invocation, request, outcome, mayRun);
   return outcome;
 }

@@ -7,7 +7,7 @@ import { COST_BUDGET, Evaluation, OutOfBudget } from './evaluation.ts';
 import { PatchError, configurationApplied, jsonPatched } from './patches.ts';
 import { PolicyExpressions, conditionsHold } from './policy-expressions.ts';
 
-export interface Mutation {
+interface Mutation {
   readonly isConfiguration: boolean;
   readonly expression: CompiledExpression;
 }

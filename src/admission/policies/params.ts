@@ -23,9 +23,14 @@ export function paramResource(client: Client, paramKind: ParamKind | undefined):
  * The parameters that a policy is to be evaluated with, once with each; one undefined where it has none. Throws ConfigurationError, and Pending where
  * they are still being read (policy/generic CollectParams).
  */
-export function paramsFor(client: Client, resource: ResourceIdentity | undefined, paramRef: ParamRef | undefined, namespace: string): readonly (ApiObject | undefined)[] {
+export function paramsFor(
+  client: Client,
+  resource: ResourceIdentity | undefined,
+  paramRef: ParamRef | undefined,
+  namespace: string,
+): readonly (ApiObject | undefined)[] {
   if (!resource || !paramRef) return [undefined];
-  const params = found(client, resource, paramRef, namespaceOf(resource, paramRef, namespace));
+  const params = selectedParams(client, resource, paramRef, namespaceOf(resource, paramRef, namespace));
   if (params.length === 0 && paramRef.parameterNotFoundAction === 'Deny')
     throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
   return params;
@@ -39,7 +44,7 @@ function namespaceOf({ namespaced }: ResourceIdentity, paramRef: ParamRef, names
   return namespaced ? named || namespace : '';
 }
 
-function found(client: Client, { group, plural }: ResourceIdentity, { name = '', selector }: ParamRef, namespace: string): readonly ApiObject[] {
+function selectedParams(client: Client, { group, plural }: ResourceIdentity, { name = '', selector }: ParamRef, namespace: string): readonly ApiObject[] {
   const { informer } = client.resource(group, plural);
   if (!complete.has(informer)) throw new Pending(informer.synced.then(() => complete.add(informer)));
   if (name !== '') return [informer.get(namespace, name)].filter((param) => param !== undefined);

@@ -61,7 +61,8 @@ export function configurationApplied(object: JsonObject, configuration: CelValue
     throw new PatchError(`error applying patch: failed to convert patch object to typed object: ${error.message}`);
   }
   const atomics = [...atomicsIn(plan, applied, [])];
-  if (atomics.length > 0) throw new PatchError(`error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`);
+  if (atomics.length > 0)
+    throw new PatchError(`error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`);
   return mergeObjects(plan, object, applied);
 }
 

@@ -9,15 +9,16 @@ import type { PluginEnvironment } from '../plugin.ts';
 import { namespaceOf } from '../webhooks/match.ts';
 import { requestOf } from '../webhooks/review.ts';
 import { type View, type Views, viewsOf } from '../webhooks/view.ts';
+import type { MatchFacts } from './matching.ts';
 import { requestAuthorizer } from './request-authorizer.ts';
 
 /** What policies want to know of one request. What takes work is found out when it is first asked for. */
-export class PolicyRequest {
+export class PolicyRequest implements MatchFacts {
   readonly attributes: AdmissionAttributes;
   readonly environment: PluginEnvironment;
   readonly views: Views;
   #authorizer: AuthorizerValue | undefined;
-  #namespaceLabels: { labels: Record<string, string> | undefined } | undefined;
+  #labelled: { labels: Record<string, string> | undefined } | Error | undefined;
 
   constructor(environment: PluginEnvironment, attributes: AdmissionAttributes) {
     this.environment = environment;
@@ -25,15 +26,17 @@ export class PolicyRequest {
     this.views = viewsOf(attributes);
   }
 
-  /** Of a namespace that is being written, those to come. Throws NotFound. */
-  namespaceLabels(): Record<string, string> | undefined {
-    return (this.#namespaceLabels ??= { labels: this.#findNamespaceLabels() }).labels;
+  /** Of a namespace that is being written, the labels to come. */
+  namespace(): { labels: Record<string, string> | undefined } | Error {
+    return (this.#labelled ??= this.#findLabels());
   }
 
-  #findNamespaceLabels(): Record<string, string> | undefined {
+  #findLabels(): { labels: Record<string, string> | undefined } | Error {
     const { resource, subresource, operation, object } = this.attributes;
-    if (resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return object?.metadata.labels;
-    return this.#namespace(namespaceOf(this.attributes)).metadata.labels;
+    if (resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return { labels: object?.metadata.labels };
+    const name = namespaceOf(this.attributes);
+    const found = this.#find(name);
+    return found ? { labels: found.metadata.labels } : missingNamespace(name);
   }
 
   /** The variables of an expression. `object` is shown as the view has it already. */
@@ -46,7 +49,7 @@ export class PolicyRequest {
       object: jsonValue(object ?? null),
       oldObject: jsonValue(this.shown(view, attributes.oldObject) ?? null),
       params: params === undefined ? null : jsonValue(params as unknown as Json),
-      namespaceObject: isInNamespace ? jsonValue(shownNamespace(this.#namespace(namespace))) : null,
+      namespaceObject: isInNamespace ? jsonValue(shownNamespace(this.#existing(namespace))) : null,
       request: jsonValue(requestOf(attributes, views.requested, view)),
       authorizer: this.#authorizer,
       'authorizer.requestResource': this.#authorizer.resource({ apiGroup: group, resource, subresource, namespace: namespaceOf(attributes), name }),
@@ -61,12 +64,18 @@ export class PolicyRequest {
     return isStoredSo ? (object as unknown as JsonObject) : view.show(object);
   }
 
-  #namespace(name: string): ApiObject {
-    const found = this.environment.client.resource('', 'namespaces').informer.get('', name);
-    if (!found) throw notFound({ group: '', resource: 'namespaces' }, name);
+  #existing(name: string): ApiObject {
+    const found = this.#find(name);
+    if (!found) throw missingNamespace(name);
     return found;
   }
+
+  #find(name: string): ApiObject | undefined {
+    return this.environment.client.resource('', 'namespaces').informer.get('', name);
+  }
 }
+
+const missingNamespace = (name: string): Error => notFound({ group: '', resource: 'namespaces' }, name);
 
 /** Without what is about its owners (plugin/cel CreateNamespaceObject). */
 function shownNamespace({ metadata, ...namespace }: ApiObject): JsonObject {

@@ -19,7 +19,7 @@ export interface PolicyBinding extends ApiObject {
 }
 
 /** A binding, with what it matches; everything where there is no matcher. */
-export interface BoundPolicy<B extends PolicyBinding> {
+interface BoundPolicy<B extends PolicyBinding> {
   readonly binding: B;
   readonly matcher: ResourceMatcher | undefined;
 }
@@ -70,7 +70,7 @@ export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
     const namedBy = new Map(hooks.map((hook) => [hook, namedResources(hook.matcher)]));
     const isAboutAll = (hook: Hook<P, B, C>): boolean => namedBy.get(hook)!.has('*');
     const byResource = new Map<string, Hook<P, B, C>[]>();
-    for (const resource of new Set([...namedBy.values()].flatMap((names) => [...names]))) byResource.set(resource, []);
+    for (const names of namedBy.values()) for (const resource of names) byResource.set(resource, []);
     for (const hook of hooks) for (const resource of isAboutAll(hook) ? byResource.keys() : namedBy.get(hook)!) byResource.get(resource)!.push(hook);
     return { byResource, others: hooks.filter(isAboutAll) };
   }
@@ -78,7 +78,12 @@ export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
   #hooks(): Hook<P, B, C>[] {
     const { policies, bindings } = this.#list();
     const bound = new Map<string, B[]>();
-    for (const binding of bindings.toSorted(byName)) bound.set(binding.spec.policyName ?? '', [...(bound.get(binding.spec.policyName ?? '') ?? []), binding]);
+    for (const binding of bindings.toSorted(byName)) {
+      const { policyName = '' } = binding.spec;
+      const others = bound.get(policyName);
+      if (others) others.push(binding);
+      else bound.set(policyName, [binding]);
+    }
     const known = new Map<string, Hook<P, B, C>['compiled']>();
     const hooks = policies
       .toSorted(byName)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceIdentity } from '../../client/client.ts';
-import { ApiError } from '../../util/errors.ts';
+import type { ApiError } from '../../util/errors.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { type TestEnvironment, type TestedWrite, testEnvironment, writeOf } from '../testing/attributes.ts';
 import { validatingAdmissionPolicy } from './validating-admission-policy.ts';
@@ -36,14 +36,19 @@ async function refusalOf(plugin: AdmissionPlugin, write = aConfigMap()): Promise
     await plugin.validate!(write);
   } catch (error) {
     const { code, reason, message } = error as ApiError;
-    return { code, message: message.replace(/^configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: /, ''), ...(reason && { reason }) };
+    return {
+      code,
+      message: message.replace(/^configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: /, ''),
+      ...(reason && { reason }),
+    };
   }
   return { code: 200, message: '' };
 }
 
 describe('a validation', () => {
   test('refuses with its message, its expression, or what its message expression says', async () => {
-    const messages = async (validation: object): Promise<unknown> => refusalOf(await pluginWith({ validations: [{ expression: 'has(object.data.a)', ...validation }] }));
+    const messages = async (validation: object): Promise<unknown> =>
+      refusalOf(await pluginWith({ validations: [{ expression: 'has(object.data.a)', ...validation }] }));
     expect(await messages({})).toEqual({ code: 422, reason: 'Invalid', message: 'failed expression: has(object.data.a)' });
     expect(await messages({ message: 'want a', reason: 'Forbidden' })).toEqual({ code: 403, reason: 'Forbidden', message: 'want a' });
     expect(await messages({ message: 'want a', messageExpression: "object.metadata.name + ' wants a'" })).toMatchObject({ message: 'x wants a' });
@@ -66,8 +71,12 @@ describe('a validation', () => {
   });
 
   test('sees variables that build on each other, the namespace, and what the user may do', async () => {
-    const variables = [{ name: 'one', expression: '1' }, { name: 'two', expression: 'variables.one + 1' }];
-    const expression = "variables.two == 2 && namespaceObject.metadata.labels.team == 'a' && authorizer.group('').resource('pods').namespace('n').check('get').allowed()";
+    const variables = [
+      { name: 'one', expression: '1' },
+      { name: 'two', expression: 'variables.one + 1' },
+    ];
+    const expression =
+      "variables.two == 2 && namespaceObject.metadata.labels.team == 'a' && authorizer.group('').resource('pods').namespace('n').check('get').allowed()";
     const environment = testEnvironment((verb, resource) => verb === 'get' && resource === 'pods');
     expect(await refusalOf(await pluginWith({ variables, validations: [{ expression }] }, {}, environment))).toMatchObject({ code: 200 });
   });
@@ -123,7 +132,9 @@ describe('a request is judged', () => {
 test('warnings and annotations take the place of a refusal', async () => {
   const spec = { validations: [{ expression: 'false', message: 'no' }], auditAnnotations: [{ key: 'n', valueExpression: 'string(object.data.size())' }] };
   const write = aConfigMap({ a: '1' });
-  await (await pluginWith(spec, { validationActions: ['Warn', 'Audit'] })).validate!(write);
+  await (
+    await pluginWith(spec, { validationActions: ['Warn', 'Audit'] })
+  ).validate!(write);
   expect(write.warnings).toEqual(["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': no"]);
   expect(write.auditAnnotations).toEqual({
     'p/n': '1',
@@ -159,6 +170,8 @@ describe('parameters', () => {
 
   test('of a kind that nobody serves are a fault of the policy', async () => {
     const { message } = await codeWith({ name: 's1' }, []);
-    expect(message).toContain("ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: '/v1, Kind=Secret'");
+    expect(message).toContain(
+      "ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: '/v1, Kind=Secret'",
+    );
   });
 });

@@ -54,7 +54,7 @@ export function validatingAdmissionPolicy(environment: PluginEnvironment): Admis
 function judge(hooks: readonly ValidatingHook[], request: PolicyRequest): Findings | undefined {
   let findings: Findings | undefined;
   for (const hook of hooks) {
-    // Most policies are about something else.
+    if (!hook.matcher.mayMatch(request)) continue;
     findings = guarded(hook, undefined, findings, () => {
       const view = hook.matcher.match(request);
       return view ? judgeByPolicy(hook, view, request, findings ?? { denials: [], warnings: [], annotations: [] }) : findings;
@@ -110,7 +110,10 @@ function note(
       if (action === 'Deny') findings.denials.push({ policy, binding: boundBy, message, reason });
       else if (action === 'Warn') findings.warnings.push(`Validation failed for ValidatingAdmissionPolicy '${policy}' with binding '${boundBy}': ${message}`);
       else if (action === 'Audit')
-        findings.annotations.push([FAILURE_ANNOTATION, stringifyJson([{ message, policy: binding.spec.policyName, binding: boundBy, expressionIndex: index, validationActions }])]);
+        findings.annotations.push([
+          FAILURE_ANNOTATION,
+          stringifyJson([{ message, policy: binding.spec.policyName, binding: boundBy, expressionIndex: index, validationActions }]),
+        ]);
     }
   }
   for (const { key, value } of annotations) collected.set(key, (collected.get(key) ?? new Set<string>()).add(cut(value)));
@@ -124,10 +127,10 @@ function tell(findings: Findings | undefined, attributes: AdmissionAttributes): 
   for (const warning of findings.warnings) attributes.context.warn(warning);
   for (const [key, value] of findings.annotations) attributes.context.annotateAudit(key, value);
   const [first] = findings.denials;
-  if (first) throw denial(first, attributes);
+  if (first) throw denialError(first, attributes);
 }
 
-function denial({ policy, binding, message, reason }: Denial, attributes: AdmissionAttributes): ApiError {
+function denialError({ policy, binding, message, reason }: Denial, attributes: AdmissionAttributes): ApiError {
   const boundBy = binding === undefined ? '' : ` with binding '${binding}'`;
   const why = `ValidatingAdmissionPolicy '${policy}'${boundBy} denied request: ${message}`;
   const { message: whole, status } = refusal(attributes, why);

@@ -8,7 +8,7 @@ import { PolicyExpressions, conditionsHold } from './policy-expressions.ts';
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
 /** A rule that a request has broken, or an expression that had no answer. */
-export interface Refusal {
+interface Refusal {
   /** Which of the policy's validations. */
   readonly index: number;
   readonly message: string;

@@ -29,7 +29,15 @@ const NAMES = [
   'NamespaceCondition',
 ] as const;
 const [REQUEST, KIND, RESOURCE, USER, NAMESPACE, METADATA, SPEC, STATUS, CONDITION] = NAMES.map((name) => structType(`kubernetes.${name}`)) as [
-  CelType, CelType, CelType, CelType, CelType, CelType, CelType, CelType, CelType,
+  CelType,
+  CelType,
+  CelType,
+  CelType,
+  CelType,
+  CelType,
+  CelType,
+  CelType,
+  CelType,
 ];
 
 /** apiserver/pkg/admission/plugin/cel/compile.go */

@@ -42,7 +42,8 @@ export function compileDeviceExpression(expression: string): DeviceExpressionPro
     const program = compile(expression, ENVIRONMENT);
     const { kind } = program.resultType;
     // An attribute may be a bool.
-    if (kind !== 'bool' && kind !== 'any') return { type: 'invalid', detail: `must evaluate to bool or the unknown type, not ${declaredName(program.resultType)}` };
+    if (kind !== 'bool' && kind !== 'any')
+      return { type: 'invalid', detail: `must evaluate to bool or the unknown type, not ${declaredName(program.resultType)}` };
     const { max } = program.estimateCost((node) => (node.path?.at(-1) === '@keys' ? KEYS : sizesByPath(node)));
     return max > MAX_COST ? { type: 'tooCostly', detail: 'too complex, exceeds cost limit' } : undefined;
   } catch (error) {
