@@ -27,7 +27,7 @@ const MECHANISMS: Readonly<Record<string, PatchMechanism>> = {
 };
 
 /** In the order in which upstream names them; apply is a mechanism of its own kind (`apply.ts`). Strategic merge needs a type that says how its lists merge, which custom resources' do not. */
-const PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH];
+const PATCH_TYPES = new Set([JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH]);
 const CUSTOM_PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH];
 
 export async function patch(request: ServerRequest, target: ResourceTarget): Promise<void> {
@@ -54,7 +54,7 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
 function patchTypeOf({ exchange }: ServerRequest, { isCustom }: ResourceTarget): string {
   const contentType = (exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim();
   if (isCustom && !CUSTOM_PATCH_TYPES.includes(contentType)) throw unknownBodyFormat(CUSTOM_PATCH_TYPES);
-  if (!PATCH_TYPES.includes(contentType)) throw genericUnsupportedMediaType();
+  if (!PATCH_TYPES.has(contentType)) throw genericUnsupportedMediaType();
   return contentType;
 }
 
