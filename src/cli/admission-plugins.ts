@@ -52,12 +52,7 @@ export const admissionPlugins: readonly AdmissionPluginFact[] = [
 ];
 
 /** Upstream has them; here they may be enabled, and do nothing. `src/admission/plugins.ts` has the others. */
-export const pluginsToCome: ReadonlySet<string> = new Set([
-  'ImagePolicyWebhook',
-  'PodGroupProtection',
-  'PodGroupWorkloadExists',
-  'JobValidation',
-]);
+export const pluginsToCome: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodGroupProtection', 'PodGroupWorkloadExists', 'JobValidation']);
 
 /** The plug-ins that run, in order: those on by default and those enabled, without those disabled. */
 export function enabledPlugins(enabled: readonly string[], disabled: readonly string[]): string[] {

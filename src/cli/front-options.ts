@@ -88,13 +88,18 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
   };
 }
 
-const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, kind) => (hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined);
+const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, kind) =>
+  hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined;
 
 function filterOptions(options: CompletedOptions, { logger, chain, authenticator, auditing, registry, flowControl }: FrontParts): StandardFilterOptions {
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
   const auditCounters = registerAuditMetrics(registry);
   return {
-    authentication: { authenticator, proxyHeaders: proxyHeaders(options), onFailure: (error, auditId) => logger.verbose(2, 'A request could not be authenticated', { error, auditId }) },
+    authentication: {
+      authenticator,
+      proxyHeaders: proxyHeaders(options),
+      onFailure: (error, auditId) => logger.verbose(2, 'A request could not be authenticated', { error, auditId }),
+    },
     authorizer: chain.authorizer,
     audit: auditing?.start(auditCounters),
     signals: createLifecycleSignals(),
@@ -102,7 +107,8 @@ function filterOptions(options: CompletedOptions, { logger, chain, authenticator
     watches: new OpenWatches(),
     metrics,
     writeError: errorWriter((status) => encodeStatus(chain.environment, PROTOBUF_TYPE, status)),
-    onFault: ({ error, auditId }) => logger.error('A request failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error), auditId }),
+    onFault: ({ error, auditId }) =>
+      logger.error('A request failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error), auditId }),
     onAuthorizationFailure: (error, auditId) => logger.error('Authorization failed', { error, auditId }),
     ...(logger.verbosity >= 3 && { httpLog: (entry) => logger.verbose(3, 'HTTP', { ...entry }) }),
     shutdownSendRetryAfter: options.shutdownSendRetryAfter,

@@ -54,7 +54,10 @@ export interface CreatedChain extends ServerChain {
 }
 
 /** The three servers on one store, tail first: not found ← extensions ← kube ← aggregator. */
-export function createServerChain(options: CompletedOptions, { engine, client, readToken, authorizers, tokenIssuer, bootstrap, pluginConfigurations, now }: ChainParts): CreatedChain {
+export function createServerChain(
+  options: CompletedOptions,
+  { engine, client, readToken, authorizers, tokenIssuer, bootstrap, pluginConfigurations, now }: ChainParts,
+): CreatedChain {
   const admission = new AdmissionChain();
   const stores = new Stores({
     feed: new CacheFeed(engine, { prefix: `${options.etcdPrefix}/` }),
@@ -104,10 +107,20 @@ export function createServerChain(options: CompletedOptions, { engine, client, r
   const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore;
 
   const { report } = bootstrap;
-  const { server: extensions, customResources, synced: customResourcesSynced } = createExtensions({ environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, report, now }, notFoundHandler as Handler);
+  const {
+    server: extensions,
+    customResources,
+    synced: customResourcesSynced,
+  } = createExtensions(
+    { environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, report, now },
+    notFoundHandler as Handler,
+  );
   const kube = createKube({ environment, stores, client, authorizer, readToken, bootstrap, isServed, componentStatuses }, kubeStores, extensions.handle);
   const localVersions = [...kube.versions, ...extensions.versions];
-  const aggregator = createAggregator({ environment, ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!, localVersions, customVersions: customResources, client, report, now }, kube.handle);
+  const aggregator = createAggregator(
+    { environment, ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!, localVersions, customVersions: customResources, client, report, now },
+    kube.handle,
+  );
   const servers: GenericServer[] = [aggregator, kube, extensions];
   return {
     extensions,
@@ -153,6 +166,12 @@ function servedVersions(config: ReadonlyMap<string, boolean>): IsServed {
   return ({ group, groupVersion, stability, isOnByDefault }, plural) => {
     if (group === 'apiextensions.k8s.io' || group === 'apiregistration.k8s.io') return true;
     const key = group === '' ? `/${groupVersion}` : groupVersion;
-    return config.get(`${key}/${plural}`) ?? config.get(key) ?? config.get(`api/${stability === 'stable' ? 'ga' : stability}`) ?? config.get('api/all') ?? isOnByDefault;
+    return (
+      config.get(`${key}/${plural}`) ??
+      config.get(key) ??
+      config.get(`api/${stability === 'stable' ? 'ga' : stability}`) ??
+      config.get('api/all') ??
+      isOnByDefault
+    );
   };
 }

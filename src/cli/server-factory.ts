@@ -92,7 +92,10 @@ async function run(options: CompletedOptions, logger: Logger, { files, engine, c
   const registry = new MetricRegistry();
   const flowControl = createFlowControl(options, chain, registry);
   closers.push(() => flowControl?.close());
-  const prepared = prepareRun(chain, frontOptions(options, { logger, engine, chain, authenticator, verificationKeys, address, auditing, registry, flowControl }));
+  const prepared = prepareRun(
+    chain,
+    frontOptions(options, { logger, engine, chain, authenticator, verificationKeys, address, auditing, registry, flowControl }),
+  );
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;
   return running;

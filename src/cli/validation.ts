@@ -113,7 +113,8 @@ function* validateSecureServing({ securePort, http2MaxStreamsPerConnection, tlsC
 const isKnownPlugin = (plugin: string): boolean => admissionPlugins.some(({ name }) => name === plugin);
 
 /** kube-controller-manager's words. */
-const validateControllers = ({ controllers }: Draft): string[] => unknownControllers(controllers).map((name) => `'${name}' is not in the list of known controllers`);
+const validateControllers = ({ controllers }: Draft): string[] =>
+  unknownControllers(controllers).map((name) => `'${name}' is not in the list of known controllers`);
 
 function* validateAdmission({ admissionControl, enableAdmissionPlugins, disableAdmissionPlugins }: Draft): Generator<string> {
   if (admissionControl.length > 0 && (enableAdmissionPlugins.length > 0 || disableAdmissionPlugins.length > 0)) {

@@ -41,19 +41,17 @@ const isStatus = (answer: ApiObject | Status): answer is Status => answer.kind =
 const withCode = (status: Status): Status => ({ ...status, code: status.code ?? 201 });
 
 /** POST to bindings, evictions, tokens: they answer with the object sent, filled in, or with a Status. */
-async function createSubresource(
-  request: ServerRequest,
-  target: ResourceTarget,
-  form: OutputForm,
-  body: ApiObject,
-  options: WriteOptions,
-): Promise<void> {
+async function createSubresource(request: ServerRequest, target: ResourceTarget, form: OutputForm, body: ApiObject, options: WriteOptions): Promise<void> {
   const { info } = request;
   const { dryRun, raw } = options;
   const { store, subresource } = target;
   // Discovery may offer what this server cannot do yet; it must not fall through to making the object itself.
   if (subresource?.create === undefined) throw methodNotSupported({ group: info.apiGroup, resource: `${info.resource}/${info.subresource}` }, 'create');
-  recordOwnership({ definition: store.definition, context: request, options: { ...options, subresource: info.subresource }, now: target.environment.now() }, body, undefined);
+  recordOwnership(
+    { definition: store.definition, context: request, options: { ...options, subresource: info.subresource }, now: target.environment.now() },
+    body,
+    undefined,
+  );
   const admission = admissionOf(request, target, 'CREATE', body, { dryRun, raw });
   await store.admission.mutate(admission);
   const admit = async (): Promise<void> => store.admission.validate(admission);

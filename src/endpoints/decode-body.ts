@@ -80,7 +80,10 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
     }
     const duplicates: DuplicateKeys = new Map();
     const value = mediaType === YAML_TYPE ? await readYaml(bytes, duplicates) : readJson(bytes, duplicates);
-    return { type: typeOf(value), decodeAs: (schema, strict) => keepManagedFieldsReset(value, decode(schema, value, strict && Object.assign(strict, { duplicates }))) };
+    return {
+      type: typeOf(value),
+      decodeAs: (schema, strict) => keepManagedFieldsReset(value, decode(schema, value, strict && Object.assign(strict, { duplicates }))),
+    };
   } catch (error) {
     throw error instanceof UnreadableBody || isBadRequest(error) ? refuse(error.message) : error;
   }

@@ -63,7 +63,11 @@ export function encodeList(view: View, form: OutputForm, list: ListResult, query
   if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
   const metadata = JSON.stringify(listMeta(list));
   if (transform === undefined)
-    return new JsonListBody(listHead(`${view.kind.kind}List`, view.apiVersion, view.isCustom ? customListMeta(list) : metadata), objectItems(view, list.entries), LIST_TAIL);
+    return new JsonListBody(
+      listHead(`${view.kind.kind}List`, view.apiVersion, view.isCustom ? customListMeta(list) : metadata),
+      objectItems(view, list.entries),
+      LIST_TAIL,
+    );
   if (transform.kind === 'PartialObjectMetadataList') {
     return new JsonListBody(
       listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata),

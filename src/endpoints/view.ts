@@ -40,7 +40,11 @@ function makeView(target: ResourceTarget): View {
   const apiVersion = apiVersionOf(kind.group, kind.version);
   const typePrefixLength = Buffer.byteLength(typePrefix(kind.kind, apiVersion));
   const { columns, rowConditions, compareRows } = isOwnKind ? store.definition : {};
-  const rows = { columns: isOwnKind ? (served.columns ?? columns) : undefined, rowConditions: rowConditions?.bind(store.definition), compareRows: compareRows?.bind(store.definition) };
+  const rows = {
+    columns: isOwnKind ? (served.columns ?? columns) : undefined,
+    rowConditions: rowConditions?.bind(store.definition),
+    compareRows: compareRows?.bind(store.definition),
+  };
   return { kind, apiVersion, typePrefixLength, convert, ...rows, isCustom, environment };
 }
 

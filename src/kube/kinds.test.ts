@@ -6,9 +6,41 @@ import { kubeKinds } from './kinds.ts';
 
 /* Facts about PUT that hold for each kind by itself (AllowCreateOnUpdate, AllowUnconditionalUpdate of upstream's strategies). */
 
-const CREATED_BY_PUT = new Set(['services', 'events', 'endpoints', 'limitranges', 'leases', 'leasecandidates', 'runtimeclasses', 'roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']);
+const CREATED_BY_PUT = new Set([
+  'services',
+  'events',
+  'endpoints',
+  'limitranges',
+  'leases',
+  'leasecandidates',
+  'runtimeclasses',
+  'roles',
+  'clusterroles',
+  'rolebindings',
+  'clusterrolebindings',
+]);
 /** A PUT must say which version it is for. */
-const NEEDS_VERSION = new Set(['clustertrustbundles', 'podcertificaterequests', 'leases', 'leasecandidates', 'runtimeclasses', 'poddisruptionbudgets', 'csidrivers', 'csinodes', 'csistoragecapacities', 'volumeattachments', 'resourcepoolstatusrequests', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'validatingadmissionpolicies', 'validatingadmissionpolicybindings', 'mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', 'storageversions', 'storageversionmigrations']);
+const NEEDS_VERSION = new Set([
+  'clustertrustbundles',
+  'podcertificaterequests',
+  'leases',
+  'leasecandidates',
+  'runtimeclasses',
+  'poddisruptionbudgets',
+  'csidrivers',
+  'csinodes',
+  'csistoragecapacities',
+  'volumeattachments',
+  'resourcepoolstatusrequests',
+  'mutatingwebhookconfigurations',
+  'validatingwebhookconfigurations',
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
+  'mutatingadmissionpolicies',
+  'mutatingadmissionpolicybindings',
+  'storageversions',
+  'storageversionmigrations',
+]);
 
 let kinds: ResourceDefinition[];
 beforeAll(() => {

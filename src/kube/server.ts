@@ -29,7 +29,8 @@ export interface KubeOptions {
 /** The middle of the chain: every built-in group but the two that the other servers own. */
 export function createKube(options: KubeOptions, stores: readonly ResourceStore[], delegate: Handler): GenericServer {
   const server = new GenericServer('kube', options.environment, delegate);
-  for (const version of builtInApiVersions([...stores, ...reviewStores(options), formerBindings(options, stores), options.componentStatuses], options.isServed)) server.install(version);
+  for (const version of builtInApiVersions([...stores, ...reviewStores(options), formerBindings(options, stores), options.componentStatuses], options.isServed))
+    server.install(version);
   const hooks = bootstrapHooks(options.client, options.bootstrap);
   server.postStartHooks.push(...hooks.postStart);
   server.preShutdownHooks.push(...hooks.preShutdown);

@@ -22,7 +22,8 @@ export function decodeContinue(token: string, keyPrefix: string): ContinueToken 
   if (decoded['v'] !== VERSION) throw bad(`: server does not recognize this encoded version ${String(decoded['v'] ?? '')}`);
   const revision = decoded['rv'];
   const start = decoded['start'];
-  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision === 0) throw bad(`: incorrect encoded start resourceVersion (version ${VERSION})`);
+  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision === 0)
+    throw bad(`: incorrect encoded start resourceVersion (version ${VERSION})`);
   if (typeof start !== 'string' || start === '') throw bad(`: encoded start key empty (version ${VERSION})`);
   // A token is the client's: its key must not climb out of the prefix (CVE-2015-5305's kind).
   const segments = start.replace(/^\//, '').split('/');

@@ -9,13 +9,29 @@ import { guardOwnership, recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata, validateNames } from './metadata.ts';
 import { refuseIfInvalid } from './judge.ts';
 import type { RequestContext } from './request-context.ts';
-import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
+import {
+  type StoreParts,
+  admissionAttributes,
+  canonical,
+  currentEntry,
+  encodeStored,
+  groupKind,
+  groupResource,
+  keyOf,
+  placeInNamespace,
+} from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
 
 /** A generated name that is taken is made anew this many times (KEP-4420). */
 const GENERATED_NAME_ATTEMPTS = 8;
 
-export async function create<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+export async function create<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  object: T,
+  options: WriteOptions,
+): Promise<WriteResult<T>> {
   // Nobody owns what the server is about to overwrite.
   delete object.metadata.deletionTimestamp;
   delete object.metadata.deletionGracePeriodSeconds;
@@ -24,10 +40,26 @@ export async function create<T extends ApiObject>(parts: StoreParts<T>, context:
 }
 
 /** The same for an object whose managedFields are settled. */
-export async function createOwned<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+export async function createOwned<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  object: T,
+  options: WriteOptions,
+): Promise<WriteResult<T>> {
   placeInNamespace(parts.definition, object, namespace);
   const { managedFields } = object.metadata;
-  const call = { operation: 'CREATE' as const, subresource: '', namespace, name: object.metadata.name ?? '', object, oldObject: undefined, options: options.raw, dryRun: options.dryRun, apiVersion: options.apiVersion };
+  const call = {
+    operation: 'CREATE' as const,
+    subresource: '',
+    namespace,
+    name: object.metadata.name ?? '',
+    object,
+    oldObject: undefined,
+    options: options.raw,
+    dryRun: options.dryRun,
+    apiVersion: options.apiVersion,
+  };
   const mutated = parts.admission.mutate(admissionAttributes(parts, context, call));
   if (mutated) await mutated;
   guardOwnership(object, managedFields, context);
@@ -45,7 +77,13 @@ export async function createOwned<T extends ApiObject>(parts: StoreParts<T>, con
   }
 }
 
-async function createOnce<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+async function createOnce<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  object: T,
+  options: WriteOptions,
+): Promise<WriteResult<T>> {
   const hooks = await beginCreate(parts, context, namespace, object, options);
   try {
     const result = await commitNew(parts, context, namespace, object, options);
@@ -57,19 +95,41 @@ async function createOnce<T extends ApiObject>(parts: StoreParts<T>, context: Re
   }
 }
 
-async function beginCreate<T extends ApiObject>({ definition, now }: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions) {
+async function beginCreate<T extends ApiObject>(
+  { definition, now }: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  object: T,
+  options: WriteOptions,
+) {
   fillSystemMetadata(object.metadata, now());
   placeInNamespace(definition, object, namespace);
   return definition.beginCreate?.(object, context, options.dryRun);
 }
 
-async function commitNew<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+async function commitNew<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  object: T,
+  options: WriteOptions,
+): Promise<WriteResult<T>> {
   const { definition, engine, cache, admission } = parts;
   prepareForCreate(parts, object, context);
   const stored = validNew(parts, object, options.apiVersion);
   for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
   const name = stored.metadata.name!;
-  const call = { operation: 'CREATE' as const, subresource: '', namespace, name, object: stored, oldObject: undefined, options: options.raw, dryRun: options.dryRun, apiVersion: options.apiVersion };
+  const call = {
+    operation: 'CREATE' as const,
+    subresource: '',
+    namespace,
+    name,
+    object: stored,
+    oldObject: undefined,
+    options: options.raw,
+    dryRun: options.dryRun,
+    apiVersion: options.apiVersion,
+  };
   const validated = admission.validate(admissionAttributes(parts, context, call));
   if (validated) await validated;
 

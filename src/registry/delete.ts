@@ -26,7 +26,13 @@ interface Deletion<T extends ApiObject> {
 }
 
 /** Removes an object, or marks it where finalizers or a grace period must be waited out (apiserver/pkg/registry/generic/registry/store.go Delete). */
-export async function deleteObject<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
+export async function deleteObject<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  name: string,
+  options: DeleteOptions,
+): Promise<DeleteResult<T>> {
   const key = keyOf(parts, namespace, name);
   warnOfPropagation(parts, context, options);
   for (;;) {
@@ -73,10 +79,18 @@ function checkPreconditions<T extends ApiObject>({ parts: { definition }, name, 
   const { group, kind: resource } = groupKind(definition);
   const kind = { group, resource };
   if (uid !== undefined && uid !== object.metadata.uid) {
-    throw conflict(kind, name, `the UID in the precondition (${uid}) does not match the UID in record (${object.metadata.uid}). The object might have been deleted and then recreated`);
+    throw conflict(
+      kind,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${object.metadata.uid}). The object might have been deleted and then recreated`,
+    );
   }
   if (resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion) {
-    throw conflict(kind, name, `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${object.metadata.resourceVersion}). The object might have been modified`);
+    throw conflict(
+      kind,
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${object.metadata.resourceVersion}). The object might have been modified`,
+    );
   }
 }
 
@@ -121,7 +135,11 @@ function collectorFinalizers<T extends ApiObject>({ parts, options, object }: De
   return present.includes(wanted) && others.length === present.length - 1 ? present : [...others, wanted];
 }
 
-function propagation(byDefault: 'Background' | 'Orphan' | 'none', options: DeleteOptions, finalizers: readonly string[]): 'Orphan' | 'Foreground' | 'Background' {
+function propagation(
+  byDefault: 'Background' | 'Orphan' | 'none',
+  options: DeleteOptions,
+  finalizers: readonly string[],
+): 'Orphan' | 'Foreground' | 'Background' {
   if (byDefault === 'none') return 'Background';
   if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Background';
   if (options.propagationPolicy !== undefined) return options.propagationPolicy;
@@ -138,7 +156,17 @@ function markAsDeleting<T extends ApiObject>({ parts, object: { metadata } }: De
 }
 
 async function admitDelete<T extends ApiObject>({ parts, context, namespace, name, options, entry }: Deletion<T>): Promise<void> {
-  const call = { operation: 'DELETE' as const, subresource: '', namespace, name, object: undefined, oldObject: entry.object(), options: options.raw, dryRun: options.dryRun, apiVersion: options.apiVersion };
+  const call = {
+    operation: 'DELETE' as const,
+    subresource: '',
+    namespace,
+    name,
+    object: undefined,
+    oldObject: entry.object(),
+    options: options.raw,
+    dryRun: options.dryRun,
+    apiVersion: options.apiVersion,
+  };
   const attributes = admissionAttributes(parts, context, call);
   const mutated = parts.admission.mutate(attributes);
   if (mutated) await mutated;
@@ -160,7 +188,11 @@ async function writeZeroGrace<T extends ApiObject>(deletion: Deletion<T>): Promi
   return Number((await writeMarked(deletion)).metadata.resourceVersion);
 }
 
-async function remove<T extends ApiObject>({ parts, context, key, options, object }: Deletion<T>, expected: number, answersWithObject: boolean): Promise<DeleteResult<T>> {
+async function remove<T extends ApiObject>(
+  { parts, context, key, options, object }: Deletion<T>,
+  expected: number,
+  answersWithObject: boolean,
+): Promise<DeleteResult<T>> {
   if (!options.dryRun) {
     const revision = await parts.engine.commit({ type: 'delete', key, expected });
     object.metadata.resourceVersion = String(revision);
@@ -170,7 +202,13 @@ async function remove<T extends ApiObject>({ parts, context, key, options, objec
 }
 
 /** Deletes what a list finds, a few at a time; what another client removed meanwhile is no error. */
-export async function deleteCollection<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult> {
+export async function deleteCollection<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  list: ListOptions,
+  options: DeleteOptions,
+): Promise<ListResult> {
   warnOfPropagation(parts, context, options);
   const found = await listEntries(parts, namespace, list);
   const queue = found.entries.values();

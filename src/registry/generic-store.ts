@@ -10,7 +10,19 @@ import { deleteCollection, deleteObject } from './delete.ts';
 import { getEntry, listEntries, watchEntries, watchError } from './read.ts';
 import type { RequestContext } from './request-context.ts';
 import { type StoreParts, groupResource } from './store-parts.ts';
-import type { AmendOptions, DeleteOptions, DeleteResult, ListOptions, ListResult, ResourceStore, UpdateOptions, WatchOptions, WatchSink, WriteOptions, WriteResult } from './store.ts';
+import type {
+  AmendOptions,
+  DeleteOptions,
+  DeleteResult,
+  ListOptions,
+  ListResult,
+  ResourceStore,
+  UpdateOptions,
+  WatchOptions,
+  WatchSink,
+  WriteOptions,
+  WriteResult,
+} from './store.ts';
 import { update } from './update.ts';
 
 const ADMITS_ALL: Admission = { mutate() {}, validate() {} };
@@ -47,7 +59,13 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
   create(context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
     return create(this.#parts, context, namespace, object, options);
   }
-  update(context: RequestContext, namespace: string, name: string, next: (current: T | undefined) => T | Promise<T>, options: UpdateOptions): Promise<WriteResult<T>> {
+  update(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    next: (current: T | undefined) => T | Promise<T>,
+    options: UpdateOptions,
+  ): Promise<WriteResult<T>> {
     return update(this.#parts, context, namespace, name, next, options);
   }
   async delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {

@@ -55,7 +55,8 @@ export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta, er
   if (!metadata.resourceVersion) errors.at('resourceVersion').invalid(metadata.resourceVersion ?? '', 'must be specified for an update');
   if ((metadata.generation ?? 0) < (old.generation ?? 0)) errors.at('generation').invalid(metadata.generation ?? 0, 'must not be decremented');
   for (const field of ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
-    if ((metadata[field] ?? '') !== (old[field] ?? '')) errors.at(field).invalid(metadata[field] ?? (field.startsWith('deletion') ? null : ''), 'field is immutable');
+    if ((metadata[field] ?? '') !== (old[field] ?? ''))
+      errors.at(field).invalid(metadata[field] ?? (field.startsWith('deletion') ? null : ''), 'field is immutable');
   }
   validateLabels(metadata.labels, errors.at('labels'));
   validateAnnotations(metadata.annotations, errors.at('annotations'));
@@ -92,7 +93,8 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
     validateOwnerReference(reference, errors);
     if (!reference.controller) continue;
     const name = `${reference.kind}/${reference.name}`;
-    if (controller !== '') errors.invalid(references, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`);
+    if (controller !== '')
+      errors.invalid(references, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`);
     else controller = name;
   }
 }

@@ -29,12 +29,15 @@ export function parseVersion(text: string): number {
   if (text === '') return 0;
   if (!/^\d{1,19}$/.test(text)) {
     const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
-    throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`);
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`,
+    );
   }
   return Number(text);
 }
 
-const namespacePrefix = ({ definition, keyPrefix }: StoreParts, namespace: string): string => (definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix);
+const namespacePrefix = ({ definition, keyPrefix }: StoreParts, namespace: string): string =>
+  definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
 
 /** Undefined where everything is selected. */
 export function matcher({ definition }: StoreParts, { labels, fields }: Selection): ((entry: CacheEntry) => boolean) | undefined {
@@ -139,7 +142,12 @@ export async function watchEntries(parts: StoreParts, namespace: string, options
     if (options.sendInitialEvents && options.allowBookmarks) sink.bookmark(state.revision, true);
   } else if (version === 0) sentRevision = cache.revision;
 
-  const watching = cache.watch(prefix, sentRevision, (event) => deliver(event, matches, sink), (error) => sink.fail(watchError(error, version)));
+  const watching = cache.watch(
+    prefix,
+    sentRevision,
+    (event) => deliver(event, matches, sink),
+    (error) => sink.fail(watchError(error, version)),
+  );
   const progress = options.allowBookmarks ? cache.onProgress((revision) => sink.bookmark(revision, false)) : undefined;
   return {
     close() {

@@ -28,7 +28,13 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
    * `next` makes the new object from a private copy of the current one (undefined where a PUT may create), and is called again
    * when another writer came first and the new object does not insist on a resourceVersion.
    */
-  update(context: RequestContext, namespace: string, name: string, next: (current: T | undefined) => T | Promise<T>, options: UpdateOptions): Promise<WriteResult<T>>;
+  update(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    next: (current: T | undefined) => T | Promise<T>,
+    options: UpdateOptions,
+  ): Promise<WriteResult<T>>;
   delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>>;
   /** Deletes all that match, and answers with them as they were. */
   deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult>;

@@ -14,7 +14,17 @@ import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-own
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import { refuseIfInvalid } from './judge.ts';
 import type { RequestContext } from './request-context.ts';
-import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf, placeInNamespace } from './store-parts.ts';
+import {
+  type StoreParts,
+  admissionAttributes,
+  canonical,
+  currentEntry,
+  encodeStored,
+  groupKind,
+  groupResource,
+  keyOf,
+  placeInNamespace,
+} from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
@@ -59,8 +69,20 @@ export async function update<T extends ApiObject>(
   }
 }
 
-function createInstead<T extends ApiObject>(parts: StoreParts<T>, context: RequestContext, namespace: string, name: string, object: T, options: UpdateOptions): Promise<WriteResult<T>> {
-  if (object.metadata.uid) throw conflict(groupResource(parts.definition), name, `StorageError: invalid object, Code: 4, Key: ${keyOf(parts, namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `);
+function createInstead<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  name: string,
+  object: T,
+  options: UpdateOptions,
+): Promise<WriteResult<T>> {
+  if (object.metadata.uid)
+    throw conflict(
+      groupResource(parts.definition),
+      name,
+      `StorageError: invalid object, Code: 4, Key: ${keyOf(parts, namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `,
+    );
   delete object.metadata.resourceVersion;
   return options.isApply ? createOwned(parts, context, namespace, object, options) : create(parts, context, namespace, object, options);
 }
@@ -91,8 +113,22 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
   }
 }
 
-function admit<T extends ApiObject>({ parts, context, namespace, name, options, old }: Attempt<T>, object: T, step: 'mutate' | 'validate'): Promise<void> | void {
-  const call = { operation: 'UPDATE' as const, subresource: options.subresource, namespace, name, object, oldObject: old, options: options.raw, dryRun: options.dryRun, apiVersion: options.apiVersion };
+function admit<T extends ApiObject>(
+  { parts, context, namespace, name, options, old }: Attempt<T>,
+  object: T,
+  step: 'mutate' | 'validate',
+): Promise<void> | void {
+  const call = {
+    operation: 'UPDATE' as const,
+    subresource: options.subresource,
+    namespace,
+    name,
+    object,
+    oldObject: old,
+    options: options.raw,
+    dryRun: options.dryRun,
+    apiVersion: options.apiVersion,
+  };
   return parts.admission[step](admissionAttributes(parts, context, call));
 }
 
@@ -107,7 +143,8 @@ function checkUid<T extends ApiObject>({ parts, name, key, old }: Attempt<T>, ob
 function checkVersion<T extends ApiObject>({ parts: { definition }, name, rules, entry }: Attempt<T>, object: T): void {
   const given = object.metadata.resourceVersion ?? '';
   const resource = groupResource(definition);
-  if (given !== '' && !/^\d+$/.test(given)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(given)}: strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  if (given !== '' && !/^\d+$/.test(given))
+    throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(given)}: strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
   const isGiven = given !== '' && given !== '0';
   if (!isGiven && (rules.allowsUnconditionalUpdate ?? definition.allowsUnconditionalUpdate ?? true)) {
     object.metadata.resourceVersion = String(entry.revision);

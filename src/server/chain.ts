@@ -88,7 +88,10 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
   for (const [path, handler] of options.unlistedPaths) head.route(path, handler, { isListed: false });
   head.route('/', indexHandler(servers));
   const installed = installedVersions(servers);
-  const documented = withOpenApi({ ...options.openApi, installed, descriptions: builtDescriptions() }, withDiscovery({ ...options.discovery, installed }, head.handle));
+  const documented = withOpenApi(
+    { ...options.openApi, installed, descriptions: builtDescriptions() },
+    withDiscovery({ ...options.discovery, installed }, head.handle),
+  );
   signals.muxAndDiscoveryComplete.signal();
 
   const handler = chainFilters(standardFilters(options.filters), documented);
@@ -118,8 +121,12 @@ function installedVersions(servers: readonly GenericServer[]): () => readonly Ap
 /** `/`: every path there is, for people who look around. */
 function indexHandler(servers: readonly GenericServer[]): Handler {
   return ({ exchange }) => {
-    const groups = servers.flatMap((server) => server.versions).flatMap(({ group, version }) => (group === '' ? ['/api', `/api/${version}`] : ['/apis', `/apis/${group}`, `/apis/${group}/${version}`]));
-    const paths = [...new Set([...groups, '/openapi/v2', '/openapi/v3', '/openapi/v3/', ...servers.flatMap((server) => server.paths)])].filter((path) => path !== '/').sort();
+    const groups = servers
+      .flatMap((server) => server.versions)
+      .flatMap(({ group, version }) => (group === '' ? ['/api', `/api/${version}`] : ['/apis', `/apis/${group}`, `/apis/${group}/${version}`]));
+    const paths = [...new Set([...groups, '/openapi/v2', '/openapi/v3', '/openapi/v3/', ...servers.flatMap((server) => server.paths)])]
+      .filter((path) => path !== '/')
+      .sort();
     exchange.respond(200, { 'content-type': 'application/json' }, JSON.stringify({ paths }, null, 2));
   };
 }

@@ -18,9 +18,22 @@ const CONTEXT: RequestContext = {
   annotateAudit() {},
   signal: undefined,
 };
-const EVERYTHING: ListOptions = { selection: { labels: EVERY_LABEL, fields: EVERY_FIELD }, limit: 0, continue: '', resourceVersion: '0', resourceVersionMatch: '' };
+const EVERYTHING: ListOptions = {
+  selection: { labels: EVERY_LABEL, fields: EVERY_FIELD },
+  limit: 0,
+  continue: '',
+  resourceVersion: '0',
+  resourceVersionMatch: '',
+};
 const WRITE: WriteOptions = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore', raw: {} };
-const DELETE: DeleteOptions = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined, orphanDependents: undefined, propagationPolicy: undefined, raw: {} };
+const DELETE: DeleteOptions = {
+  dryRun: false,
+  gracePeriodSeconds: undefined,
+  preconditions: undefined,
+  orphanDependents: undefined,
+  propagationPolicy: undefined,
+  raw: {},
+};
 
 /** The stores of the chain, as code inside the process uses them. Resources join as their servers install them. */
 export class InProcessClient implements Client {
@@ -100,7 +113,15 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
     const options: UpdateOptions = { ...this.#write, subresource, mayCreate: true, isApply: true };
     const [served] = definition.served;
     const next = (current: T | undefined): T => {
-      const apply = { definition, context: CONTEXT, options, now: new Date(), served: served!, subresource: definition.subresources?.[subresource], force: true };
+      const apply = {
+        definition,
+        context: CONTEXT,
+        options,
+        now: new Date(),
+        served: served!,
+        subresource: definition.subresources?.[subresource],
+        force: true,
+      };
       return appliedObject({ ...apply, config: config as unknown as JsonObject }, current) as T;
     };
     return (await this.#store.update(CONTEXT, namespace, name, next, options)).object;
@@ -162,10 +183,18 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
       bookmark() {},
       fail() {},
     };
-    const options = { selection: EVERYTHING.selection, resourceVersion: String(revision), resourceVersionMatch: '' as const, allowBookmarks: false, sendInitialEvents: false };
+    const options = {
+      selection: EVERYTHING.selection,
+      resourceVersion: String(revision),
+      resourceVersionMatch: '' as const,
+      allowBookmarks: false,
+      sendInitialEvents: false,
+    };
     // Before the store is loaded there is no revision to follow from: what is loaded counts as changes then.
     const watching =
-      revision > 0 ? this.#store.watch('', options, sink) : this.#store.ready.then(() => this.#store.watch('', { ...options, resourceVersion: '', sendInitialEvents: true }, sink));
+      revision > 0
+        ? this.#store.watch('', options, sink)
+        : this.#store.ready.then(() => this.#store.watch('', { ...options, resourceVersion: '', sendInitialEvents: true }, sink));
     watching.catch(() => undefined);
     return () => void watching.then((subscription) => subscription.close());
   }

@@ -38,14 +38,24 @@ export class ApiError extends Error {
   constructor(code: number, reason: string | undefined, message: string, details?: StatusDetails) {
     super(message);
     this.code = code;
-    this.status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, ...(reason !== undefined && { reason }), ...(details && { details }), code };
+    this.status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      ...(reason !== undefined && { reason }),
+      ...(details && { details }),
+      code,
+    };
   }
   get reason(): string | undefined {
     return this.status.reason;
   }
 }
 
-export const isApiError = (error: unknown, reason?: string): error is ApiError => error instanceof ApiError && (reason === undefined || error.reason === reason);
+export const isApiError = (error: unknown, reason?: string): error is ApiError =>
+  error instanceof ApiError && (reason === undefined || error.reason === reason);
 
 const named = ({ group, resource }: GroupResource, name: string, more?: Partial<StatusDetails>): StatusDetails => ({
   ...(name !== '' && { name }),
@@ -57,22 +67,35 @@ const named = ({ group, resource }: GroupResource, name: string, more?: Partial<
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BadRequest', message);
 export const unauthorized = (message = 'Unauthorized'): ApiError => new ApiError(401, 'Unauthorized', message);
 export const forbidden = (resource: GroupResource, name: string, why: string): ApiError => {
-  const subject = resource.resource === '' ? 'forbidden: ' : name === '' ? `${qualifiedResource(resource)} is forbidden: ` : `${qualifiedResource(resource)} ${JSON.stringify(name)} is forbidden: `;
+  const subject =
+    resource.resource === ''
+      ? 'forbidden: '
+      : name === ''
+        ? `${qualifiedResource(resource)} is forbidden: `
+        : `${qualifiedResource(resource)} ${JSON.stringify(name)} is forbidden: `;
   return new ApiError(403, 'Forbidden', subject + why, named(resource, name));
 };
-export const notFound = (resource: GroupResource, name: string): ApiError => new ApiError(404, 'NotFound', `${qualifiedResource(resource)} ${JSON.stringify(name)} not found`, named(resource, name));
+export const notFound = (resource: GroupResource, name: string): ApiError =>
+  new ApiError(404, 'NotFound', `${qualifiedResource(resource)} ${JSON.stringify(name)} not found`, named(resource, name));
 /** The path leads nowhere: upstream's generic 404, with empty details. */
 export const genericNotFound = (): ApiError => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 export const methodNotSupported = (resource: GroupResource, action: string): ApiError =>
   new ApiError(405, 'MethodNotAllowed', `${action} is not supported on resources of kind ${JSON.stringify(qualifiedResource(resource))}`, named(resource, ''));
 /** The path is known but not with this method: upstream's generic 405, with empty details. */
-export const genericMethodNotAllowed = (): ApiError => new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+export const genericMethodNotAllowed = (): ApiError =>
+  new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 export const notAcceptable = (message: string): ApiError => new ApiError(406, 'NotAcceptable', message);
 /** What upstream's router says before negotiation: as notAcceptable, with empty details. */
 export const genericNotAcceptable = (message: string): ApiError => new ApiError(406, 'NotAcceptable', message, {});
-export const alreadyExists = (resource: GroupResource, name: string): ApiError => new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`, named(resource, name));
+export const alreadyExists = (resource: GroupResource, name: string): ApiError =>
+  new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`, named(resource, name));
 export const generateNameConflict = (resource: GroupResource, name: string): ApiError =>
-  new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`, named(resource, name, { retryAfterSeconds: 1 }));
+  new ApiError(
+    409,
+    'AlreadyExists',
+    `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`,
+    named(resource, name, { retryAfterSeconds: 1 }),
+  );
 export const conflict = (resource: GroupResource, name: string, why: string): ApiError =>
   new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`, named(resource, name));
 /**
@@ -86,7 +109,12 @@ export function webhookDenied(webhookName: string, sent: Readonly<Record<string,
   const denied = `admission webhook ${JSON.stringify(webhookName)} denied the request`;
   const isRefusal = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
   const given = typeof details === 'object' && details !== null ? (details as StatusDetails) : undefined;
-  return new ApiError(isRefusal ? code : 400, text(reason) || undefined, why === '' ? `${denied} without explanation` : `${denied}: ${why}`, given && knownDetails(given));
+  return new ApiError(
+    isRefusal ? code : 400,
+    text(reason) || undefined,
+    why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
+    given && knownDetails(given),
+  );
 }
 
 const knownDetails = ({ name, group, kind, uid, causes, retryAfterSeconds }: StatusDetails): StatusDetails => ({
@@ -113,7 +141,12 @@ export const genericUnsupportedMediaType = (): ApiError => new ApiError(415, 'Un
 export const invalid = (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]): ApiError => {
   const causes = errors.map((e) => ({ reason: e.type, message: e.body, field: e.field }));
   const subject = `${kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`} ${JSON.stringify(name)} is invalid`;
-  return new ApiError(422, 'Invalid', errors.length === 0 ? subject : `${subject}: ${summarize(errors)}`, named({ group: kind.group, resource: kind.kind }, name, { causes }));
+  return new ApiError(
+    422,
+    'Invalid',
+    errors.length === 0 ? subject : `${subject}: ${summarize(errors)}`,
+    named({ group: kind.group, resource: kind.kind }, name, { causes }),
+  );
 };
 /** A patch or body that the server could not apply: upstream's generic 422, with empty details. */
 export const genericInvalid = (): ApiError => new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
@@ -126,12 +159,17 @@ export const disruptionBudgetExceeded = (cause: string, retryAfterSeconds: numbe
     causes: [{ reason: 'DisruptionBudget', message: cause }],
     ...(retryAfterSeconds > 0 && { retryAfterSeconds }),
   });
-export const internalError = (message: string): ApiError => new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
+export const internalError = (message: string): ApiError =>
+  new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
 /** A failure that upstream answers as 500 with its bare message and no reason. */
 export const unknownError = (message: string): ApiError => new ApiError(500, undefined, message);
 export const serviceUnavailable = (message: string, retryAfterSeconds?: number): ApiError =>
   new ApiError(503, 'ServiceUnavailable', message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
-export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new ApiError(504, 'Timeout', `Timeout: ${message}`, retryAfterSeconds === 0 ? {} : { retryAfterSeconds });
+export const timeout = (message: string, retryAfterSeconds = 0): ApiError =>
+  new ApiError(504, 'Timeout', `Timeout: ${message}`, retryAfterSeconds === 0 ? {} : { retryAfterSeconds });
 /** The client asked for a version that this server has not reached (storage.NewTooLargeResourceVersionError). */
 export const tooLargeResourceVersion = (wanted: number, current: number, retryAfterSeconds = 1): ApiError =>
-  new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds });
+  new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds,
+  });

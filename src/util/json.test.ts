@@ -110,11 +110,14 @@ describe('writing', () => {
 });
 
 describe('parseOwnJson', () => {
-  test.each(['{"a":[1,-2.5,null,true,"é\\u003c"],"__proto__":{"b":1}}', '{"long":9223372036854775807,"text":"1234567890123456"}'])('reads %s as parseJson does', (text) => {
-    const value = parseOwnJson(Buffer.from(text));
-    expect(value).toEqual(parseJson(text));
-    expect(stringifyJson(value)).toBe(text);
-  });
+  test.each(['{"a":[1,-2.5,null,true,"é\\u003c"],"__proto__":{"b":1}}', '{"long":9223372036854775807,"text":"1234567890123456"}'])(
+    'reads %s as parseJson does',
+    (text) => {
+      const value = parseOwnJson(Buffer.from(text));
+      expect(value).toEqual(parseJson(text));
+      expect(stringifyJson(value)).toBe(text);
+    },
+  );
 });
 
 describe("a client's text", () => {

@@ -44,7 +44,8 @@ export function dns1123SubdomainErrors(value: string): string[] {
   const errors: string[] = [];
   if (Buffer.byteLength(value) > SUBDOMAIN_MAX_BYTES) errors.push(maxCharactersError(SUBDOMAIN_MAX_BYTES));
   if (!isSubdomain(value)) {
-    const message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+    const message =
+      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
     errors.push(patternError(message, DNS1123_SUBDOMAIN, 'example.com'));
   }
   return errors;
@@ -54,7 +55,8 @@ export function dns1035LabelErrors(value: string): string[] {
   const errors: string[] = [];
   if (value.length > LABEL_MAX_BYTES) errors.push(maxCharactersError(LABEL_MAX_BYTES));
   if (!dns1035LabelExpression.test(value)) {
-    const message = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
+    const message =
+      "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
     errors.push(patternError(message, DNS1035_LABEL, 'my-name', 'abc-123'));
   }
   return errors;
@@ -88,7 +90,8 @@ export function labelValueErrors(value: string): string[] {
   const errors: string[] = [];
   if (Buffer.byteLength(value) > LABEL_MAX_BYTES) errors.push(maxLengthError(LABEL_MAX_BYTES));
   if (value !== '' && !qualifiedNameExpression.test(value)) {
-    const message = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+    const message =
+      "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     errors.push(patternError(message, LABEL_VALUE, 'MyValue', 'my_value', '12345'));
   }
   return errors;
@@ -99,7 +102,9 @@ export function configMapKeyErrors(value: string): string[] {
   const errors: string[] = [];
   if (Buffer.byteLength(value) > SUBDOMAIN_MAX_BYTES) errors.push(maxCharactersError(SUBDOMAIN_MAX_BYTES));
   if (!/^[-._a-zA-Z0-9]+$/.test(value)) {
-    errors.push(patternError("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", '[-._a-zA-Z0-9]+', 'key.name', 'KEY_NAME', 'key-name'));
+    errors.push(
+      patternError("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", '[-._a-zA-Z0-9]+', 'key.name', 'KEY_NAME', 'key-name'),
+    );
   }
   if (value === '.' || value === '..') errors.push(`must not be '${value}'`);
   else if (value.startsWith('..')) errors.push("must not start with '..'");

@@ -91,8 +91,11 @@ describe('arithmetic', () => {
   });
 });
 
-test.each(['0'.repeat(1_000_000), '1'.repeat(1_000_000), `0.${'0'.repeat(1_000_000)}`, 'e'.repeat(1_000_000), `1e${'0'.repeat(1_000_000)}`])('reads no text for long', (text) => {
-  const startMs = performance.now();
-  expect(() => parseQuantity(`${text}!`)).toThrow(/quantities must match/);
-  expect(performance.now() - startMs).toBeLessThan(1000);
-});
+test.each(['0'.repeat(1_000_000), '1'.repeat(1_000_000), `0.${'0'.repeat(1_000_000)}`, 'e'.repeat(1_000_000), `1e${'0'.repeat(1_000_000)}`])(
+  'reads no text for long',
+  (text) => {
+    const startMs = performance.now();
+    expect(() => parseQuantity(`${text}!`)).toThrow(/quantities must match/);
+    expect(performance.now() - startMs).toBeLessThan(1000);
+  },
+);

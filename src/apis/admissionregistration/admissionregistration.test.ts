@@ -144,7 +144,11 @@ describe('policies', () => {
   });
 
   test('what is deleted can not be mutated', () => {
-    const mutation = { patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: "remove", path: "/data"}]' }, applyConfiguration: { expression: 'Object{}' } };
+    const mutation = {
+      patchType: 'JSONPatch',
+      jsonPatch: { expression: '[JSONPatch{op: "remove", path: "/data"}]' },
+      applyConfiguration: { expression: 'Object{}' },
+    };
     const spec = { matchConstraints: { resourceRules: [{ ...rule, operations: ['DELETE'] }] }, mutations: [mutation], reinvocationPolicy: 'Never' };
     expect(created(mutatingAdmissionPolicies, { metadata: { name: 'p' }, spec }).problems).toEqual([
       'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
@@ -153,13 +157,28 @@ describe('policies', () => {
   });
 
   test.each([
-    ['validations', [{ expression: 'object.' }], "spec.validations[0].expression: Invalid value: \"object.\": compilation failed: ERROR: <input>:1:8: Syntax error: no viable alternative at input '.'\n | object.\n | .......^"],
+    [
+      'validations',
+      [{ expression: 'object.' }],
+      'spec.validations[0].expression: Invalid value: "object.": compilation failed: ERROR: <input>:1:8: Syntax error: no viable alternative at input \'.\'\n | object.\n | .......^',
+    ],
     ['validations', [{ expression: '1' }], 'spec.validations[0].expression: Invalid value: "1": must evaluate to bool but got int'],
     ['validations', [{ expression: 'variables.b' }], 'spec.validations[0].expression: Invalid value: "variables.b": must evaluate to bool but got int'],
-    ['validations', [{ expression: 'true', messageExpression: 'authorizer' }], "spec.validations[0].messageExpression: Invalid value: \"authorizer\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'authorizer' (in container '')\n | authorizer\n | ^"],
-    ['auditAnnotations', [{ key: 'a', valueExpression: '1' }], 'spec.auditAnnotations[0].valueExpression: Invalid value: "1": must evaluate to one of [string null_type] but got int'],
+    [
+      'validations',
+      [{ expression: 'true', messageExpression: 'authorizer' }],
+      "spec.validations[0].messageExpression: Invalid value: \"authorizer\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'authorizer' (in container '')\n | authorizer\n | ^",
+    ],
+    [
+      'auditAnnotations',
+      [{ key: 'a', valueExpression: '1' }],
+      'spec.auditAnnotations[0].valueExpression: Invalid value: "1": must evaluate to one of [string null_type] but got int',
+    ],
   ])('%s %j do not compile', (field, value, problem) => {
-    const variables = [{ name: 'a', expression: '1' }, { name: 'b', expression: 'variables.a + 1' }];
+    const variables = [
+      { name: 'a', expression: '1' },
+      { name: 'b', expression: 'variables.a + 1' },
+    ];
     const spec = { matchConstraints: { resourceRules: [rule] }, variables, [field]: value };
     expect(created(validatingAdmissionPolicies, { metadata: { name: 'p' }, spec }).problems).toEqual([problem]);
   });

@@ -76,7 +76,8 @@ export class ClusterIps implements IpAllocator {
   ): Promise<string> {
     const range = ranges.find((candidate) => indexIn(candidate, address) !== undefined);
     if (!range) throw new AllocationError('the provided network does not match the current range');
-    if (!isUsable(range, indexIn(range, address))) throw new AllocationError(`the provided IP (${address}) is not in the valid range. The range of valid IPs is ${range.text}`);
+    if (!isUsable(range, indexIn(range, address)))
+      throw new AllocationError(`the provided IP (${address}) is not in the valid range. The range of valid IPs is ${range.text}`);
     if (!dryRun && !(await this.#claim(family, address, service))) throw new AllocationError('provided IP is already allocated');
     return address;
   }

@@ -52,7 +52,12 @@ async function syncStatus(
   const current = schemas.informer.get('', name);
   const condition = current && change(current);
   if (current === undefined || condition === undefined) return;
-  const config: ApiObject & Pick<FlowSchema, 'status'> = { kind: current.kind, apiVersion: current.apiVersion, metadata: { name }, status: { conditions: [condition] } };
+  const config: ApiObject & Pick<FlowSchema, 'status'> = {
+    kind: current.kind,
+    apiVersion: current.apiVersion,
+    metadata: { name },
+    status: { conditions: [condition] },
+  };
   try {
     await schemas.apply('', name, config, 'status');
   } catch (error) {

@@ -55,7 +55,12 @@ export const typed = <T extends ApiObject>(kind: string, apiVersion: string, fac
   facts.map((fact) => Object.assign({ kind, apiVersion }, fact) as T);
 
 /** A resource whose informer knows all that is there. */
-export async function syncedResource<T extends ApiObject = ApiObject>(client: Client, group: string, plural: string, fieldManager?: string): Promise<ResourceClient<T>> {
+export async function syncedResource<T extends ApiObject = ApiObject>(
+  client: Client,
+  group: string,
+  plural: string,
+  fieldManager?: string,
+): Promise<ResourceClient<T>> {
   const resource = client.resource<T>(group, plural, fieldManager);
   await resource.informer.synced;
   return resource;

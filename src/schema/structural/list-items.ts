@@ -26,13 +26,13 @@ export function oldItem(schema: JsonSchema, item: Json, old: Old): Old {
 }
 
 /** Lists may be long: each is looked through once. */
-const indexes = new WeakMap<readonly Json[], { keys: readonly string[]; items: ReadonlyMap<string, Json> }>();
+const indexedLists = new WeakMap<readonly Json[], { keys: readonly string[]; items: ReadonlyMap<string, Json> }>();
 
 function byKeys(keys: readonly string[], list: readonly Json[]): ReadonlyMap<string, Json> {
-  const known = indexes.get(list);
+  const known = indexedLists.get(list);
   if (known?.keys === keys) return known.items;
   const items = new Map(list.map((item) => [keyText(keys, item), item]));
-  indexes.set(list, { keys, items });
+  indexedLists.set(list, { keys, items });
   return items;
 }
 
@@ -66,15 +66,15 @@ function validateList({ schema }: Structure, list: readonly Json[], errors: Fiel
   for (const index of repeated(keys)) errors.index(index).duplicate(keys[index]);
 }
 
-/** The indexes of the second ones of each. */
+/** The indexedLists of the second ones of each. */
 function repeated(list: readonly Json[]): number[] {
   const seen = new Map<string, number>();
-  const indexes: number[] = [];
+  const indexedLists: number[] = [];
   for (const [index, item] of list.entries()) {
     const text = `${typeof item}${stringifyJson(item)}`;
     const times = (seen.get(text) ?? 0) + 1;
     seen.set(text, times);
-    if (times === 2) indexes.push(index);
+    if (times === 2) indexedLists.push(index);
   }
-  return indexes;
+  return indexedLists;
 }

@@ -5,7 +5,9 @@ import { groupVersionsByPriority, isForeign } from './legacy.ts';
 /** apidiscovery.k8s.io/v2 (KEP-3352): all groups, versions and resources in one document. `core` is the document of `/api`, else that of `/apis`. */
 export function aggregatedDiscovery(versions: readonly ApiVersion[], part: 'core' | 'groups'): JsonObject {
   const groups = part === 'core' ? [versions.filter(({ group }) => group === '')] : [...groupVersionsByPriority(versions).values()];
-  const items = groups.filter((group) => group.length > 0).map((group) => ({ metadata: group[0]!.group === '' ? {} : { name: group[0]!.group }, versions: group.map(versionDiscovery) }));
+  const items = groups
+    .filter((group) => group.length > 0)
+    .map((group) => ({ metadata: group[0]!.group === '' ? {} : { name: group[0]!.group }, versions: group.map(versionDiscovery) }));
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
 }
 

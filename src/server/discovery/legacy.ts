@@ -77,4 +77,5 @@ const subresources = ({ definition, served, subresources: all }: InstalledResour
   }));
 
 /** A kind of another group-version than the list it stands in is named with its own. */
-export const isForeign = (kind: Pick<Subresource, 'group' | 'version'>, served: { group: string; version: string }): boolean => kind.group !== served.group || kind.version !== served.version;
+export const isForeign = (kind: Pick<Subresource, 'group' | 'version'>, served: { group: string; version: string }): boolean =>
+  kind.group !== served.group || kind.version !== served.version;

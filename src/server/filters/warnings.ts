@@ -41,7 +41,12 @@ const isAscii = (text: string): boolean => {
   return true;
 };
 const characterCount = (text: string): number => (isAscii(text) ? text.length : text.length - (text.match(/[\ud800-\udbff](?=[\udc00-\udfff])/g)?.length ?? 0));
-const cut = (text: string): string => (text.length <= MAX_ITEM_CHARACTERS ? text : Array.from(text.slice(0, 2 * MAX_ITEM_CHARACTERS)).slice(0, MAX_ITEM_CHARACTERS).join(''));
+const cut = (text: string): string =>
+  text.length <= MAX_ITEM_CHARACTERS
+    ? text
+    : Array.from(text.slice(0, 2 * MAX_ITEM_CHARACTERS))
+        .slice(0, MAX_ITEM_CHARACTERS)
+        .join('');
 const hasControlCharacter = (text: string): boolean => /\p{Cc}/u.test(text);
 
 /** Node writes header values as Latin-1 and refuses the rest: the bytes of UTF-8, one character each, arrive as the UTF-8 that Go sends. */

@@ -36,8 +36,22 @@ function unescapeKey(key: string): string {
 }
 
 /** As Go's %#v prints upstream's user: the message is part of the API that clients see. */
-function printUser({ name, uid, groups, extra }: { name: string; uid: string; groups: readonly string[]; extra: Record<string, string[]> | undefined }): string {
+function printUser({
+  name,
+  uid,
+  groups,
+  extra,
+}: {
+  name: string;
+  uid: string;
+  groups: readonly string[];
+  extra: Record<string, string[]> | undefined;
+}): string {
   const list = (values: readonly string[]): string => (values.length === 0 ? '[]string(nil)' : `[]string{${values.map(quote).join(', ')}}`);
-  const pairs = extra && Object.keys(extra).sort().map((key) => `${quote(key)}:${list(extra[key]!)}`);
+  const pairs =
+    extra &&
+    Object.keys(extra)
+      .sort()
+      .map((key) => `${quote(key)}:${list(extra[key]!)}`);
   return `&user.DefaultInfo{Name:${quote(name)}, UID:${quote(uid)}, Groups:${list(groups)}, Extra:map[string][]string${pairs ? `{${pairs.join(', ')}}` : '(nil)'}}`;
 }

@@ -4,7 +4,8 @@ import type { User } from '../../util/user.ts';
 import { readImpersonation } from './headers.ts';
 import { impersonate } from './modes.ts';
 
-const read = (headers: Record<string, string>): User | undefined => readImpersonation({ headers, headerValues: (name) => (headers[name] === undefined ? [] : [headers[name]]) });
+const read = (headers: Record<string, string>): User | undefined =>
+  readImpersonation({ headers, headerValues: (name) => (headers[name] === undefined ? [] : [headers[name]]) });
 
 describe('the headers', () => {
   it('name a user, and are gone afterwards', () => {
@@ -35,7 +36,18 @@ function allowing(...rights: string[]): Authorizer & { asked: string[] } {
 }
 
 const requestor: User = { name: 'alice', groups: [] };
-const getPods = { user: requestor, verb: 'get', isResourceRequest: true, apiGroup: '', apiVersion: 'v1', resource: 'pods', subresource: '', namespace: 'n', name: 'p', path: '' };
+const getPods = {
+  user: requestor,
+  verb: 'get',
+  isResourceRequest: true,
+  apiGroup: '',
+  apiVersion: 'v1',
+  resource: 'pods',
+  subresource: '',
+  namespace: 'n',
+  name: 'p',
+  path: '',
+};
 
 describe('the right to act as someone', () => {
   it('is the old one, for all that the user may do', async () => {
@@ -62,7 +74,9 @@ describe('the right to act as someone', () => {
   });
   it('never reaches system:masters by a constrained right', async () => {
     const rights = allowing('impersonate-on:user-info:get pods p', 'impersonate:user-info users zoe', 'impersonate:user-info groups system:masters');
-    await expect(impersonate(rights, { name: 'zoe', groups: ['system:masters'] }, getPods)).rejects.toThrow('impersonating the system:masters group is not allowed');
+    await expect(impersonate(rights, { name: 'zoe', groups: ['system:masters'] }, getPods)).rejects.toThrow(
+      'impersonating the system:masters group is not allowed',
+    );
   });
   it('leaves the anonymous anonymous', async () => {
     const { user } = await impersonate(allowing('impersonate users system:anonymous'), { name: 'system:anonymous', groups: [] }, getPods);

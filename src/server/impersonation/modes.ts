@@ -1,5 +1,15 @@
 import type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.ts';
-import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, NODES_GROUP, SYSTEM_PRIVILEGED_GROUP, type User, nodeOf, serviceAccountGroups, serviceAccountOf } from '../../util/user.ts';
+import {
+  ALL_AUTHENTICATED,
+  ALL_UNAUTHENTICATED,
+  ANONYMOUS,
+  NODES_GROUP,
+  SYSTEM_PRIVILEGED_GROUP,
+  type User,
+  nodeOf,
+  serviceAccountGroups,
+  serviceAccountOf,
+} from '../../util/user.ts';
 import { forbiddenError } from '../filters/authorization.ts';
 
 /**
@@ -64,7 +74,11 @@ async function authorizeUser(authorizer: Authorizer, mode: Mode, wanted: User, r
     const isOldName = !isConstrained && (resource === 'users' || resource === 'groups' || resource === 'serviceaccounts');
     const group = isOldName ? { apiGroup: '', apiVersion: 'v1' } : { apiGroup: 'authentication.k8s.io', apiVersion: 'v1' };
     const verb = isConstrained ? `impersonate:${mode.name}` : 'impersonate';
-    return demand(authorizer, { user: requestor, verb, isResourceRequest: true, ...group, resource, subresource: '', namespace: '', name, path: '', ...more }, mode);
+    return demand(
+      authorizer,
+      { user: requestor, verb, isResourceRequest: true, ...group, resource, subresource: '', namespace: '', name, path: '', ...more },
+      mode,
+    );
   };
   const groups = await authorizeName(wanted, isConstrained, ask);
   if (wanted.uid) await ask('uids', wanted.uid);
@@ -78,7 +92,11 @@ async function authorizeUser(authorizer: Authorizer, mode: Mode, wanted: User, r
 }
 
 /** The right to the name itself, which for nodes and service accounts is a right to the object. Answers with the groups that go with the name. */
-async function authorizeName(wanted: User, isConstrained: boolean, ask: (resource: string, name: string, more?: Partial<AuthorizationAttributes>) => Promise<void>): Promise<string[]> {
+async function authorizeName(
+  wanted: User,
+  isConstrained: boolean,
+  ask: (resource: string, name: string, more?: Partial<AuthorizationAttributes>) => Promise<void>,
+): Promise<string[]> {
   const node = isConstrained ? nodeOf(wanted.name) : undefined;
   if (node !== undefined) {
     await ask('nodes', node);
@@ -97,7 +115,8 @@ function withStanding(name: string, groups: readonly string[]): string[] {
 }
 
 /** Constrained rights name keys as paths below a domain, in lower case, with values. */
-const isConstrainableKey = (key: string, values: readonly string[]): boolean => /^[a-z0-9.-]+\/[^\s]+$/.test(key) && key === key.toLowerCase() && values.length > 0 && !values.includes('');
+const isConstrainableKey = (key: string, values: readonly string[]): boolean =>
+  /^[a-z0-9.-]+\/[^\s]+$/.test(key) && key === key.toLowerCase() && values.length > 0 && !values.includes('');
 
 async function demand(authorizer: Authorizer, attributes: AuthorizationAttributes, mode: Mode): Promise<void> {
   const asked = mode.name === 'associated-node' ? asAssociated(attributes) : attributes;
@@ -106,12 +125,34 @@ async function demand(authorizer: Authorizer, attributes: AuthorizationAttribute
 }
 
 /** The right is to whatever node the requestor runs on, so the node's name is not part of the question. */
-const asAssociated = (attributes: AuthorizationAttributes): AuthorizationAttributes => ({ ...attributes, ...(attributes.verb === 'impersonate:associated-node' && { name: '*' }) });
+const asAssociated = (attributes: AuthorizationAttributes): AuthorizationAttributes => ({
+  ...attributes,
+  ...(attributes.verb === 'impersonate:associated-node' && { name: '*' }),
+});
 
 const refused = (requestor: User, mode: Mode, resource: string, name: string, why: string): Error =>
-  forbiddenError(requestor, { isResourceRequest: true, path: '', verb: `impersonate:${mode.name}`, apiPrefix: '', apiGroup: 'authentication.k8s.io', apiVersion: 'v1', namespace: '', resource, subresource: '', name, parts: [] }, why);
+  forbiddenError(
+    requestor,
+    {
+      isResourceRequest: true,
+      path: '',
+      verb: `impersonate:${mode.name}`,
+      apiPrefix: '',
+      apiGroup: 'authentication.k8s.io',
+      apiVersion: 'v1',
+      namespace: '',
+      resource,
+      subresource: '',
+      name,
+      parts: [],
+    },
+    why,
+  );
 
 const privilegedGroup = ({ groups }: User, requestor: User, mode: Mode): Error =>
-  groups.includes('') ? refused(requestor, mode, 'groups', '', 'impersonating the empty string group is not allowed') : refused(requestor, mode, 'groups', SYSTEM_PRIVILEGED_GROUP, 'impersonating the system:masters group is not allowed');
+  groups.includes('')
+    ? refused(requestor, mode, 'groups', '', 'impersonating the empty string group is not allowed')
+    : refused(requestor, mode, 'groups', SYSTEM_PRIVILEGED_GROUP, 'impersonating the system:masters group is not allowed');
 
-const badExtra = (key: string, requestor: User, mode: Mode): Error => refused(requestor, mode, 'userextras', '', `impersonating an invalid key in extra is not allowed: ${key}`);
+const badExtra = (key: string, requestor: User, mode: Mode): Error =>
+  refused(requestor, mode, 'userextras', '', `impersonating an invalid key in extra is not allowed: ${key}`);

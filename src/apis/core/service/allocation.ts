@@ -15,7 +15,11 @@ export interface ServiceAllocators {
 }
 
 /** A service's addresses and ports over its life: reserved before it is stored, given back when that fails, and when it is gone. */
-export function serviceAllocation({ ips, ports, removeEndpoints }: ServiceAllocators): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+export function serviceAllocation({
+  ips,
+  ports,
+  removeEndpoints,
+}: ServiceAllocators): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
   return {
     async beginCreate(service, _context, dryRun) {
       normalizeClusterIps(service, undefined);

@@ -91,6 +91,8 @@ function refusal({ metadata, spec }: Service, wanted: string, error: unknown): u
   const name = metadata.name ?? '';
   if (wanted === '' && error instanceof RangeFull) return internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${error.message}`);
   const errors = new FieldErrors();
-  errors.at('spec', 'clusterIPs').invalid(spec.clusterIPs ?? null, wanted === '' ? `failed to allocate IP: ${error.message}` : `failed to allocate IP ${wanted}: ${error.message}`);
+  errors
+    .at('spec', 'clusterIPs')
+    .invalid(spec.clusterIPs ?? null, wanted === '' ? `failed to allocate IP: ${error.message}` : `failed to allocate IP ${wanted}: ${error.message}`);
   return invalid({ group: '', kind: 'Service' }, name, errors.list);
 }

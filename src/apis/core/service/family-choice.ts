@@ -26,8 +26,10 @@ export function chooseFamilies(service: Service, old: Service | undefined, confi
   if (isBareHeadless(service)) return completeBareHeadless(service, configured);
   check(service, (errors) => {
     const { ipFamilyPolicy, ipFamilies = [] } = service.spec;
-    if (ipFamilyPolicy === REQUIRE_DUAL_STACK && configured.length < 2) errors.at('ipFamilyPolicy').invalid(ipFamilyPolicy, 'this cluster is not configured for dual-stack services');
-    for (const [index, family] of ipFamilies.entries()) if (!configured.includes(family)) errors.at('ipFamilies').index(index).invalid(family, 'not configured on this cluster');
+    if (ipFamilyPolicy === REQUIRE_DUAL_STACK && configured.length < 2)
+      errors.at('ipFamilyPolicy').invalid(ipFamilyPolicy, 'this cluster is not configured for dual-stack services');
+    for (const [index, family] of ipFamilies.entries())
+      if (!configured.includes(family)) errors.at('ipFamilies').index(index).invalid(family, 'not configured on this cluster');
   });
   const families = service.spec.ipFamilies?.length ? service.spec.ipFamilies : [configured[0]!];
   const wantsBoth = service.spec.ipFamilyPolicy !== SINGLE_STACK && families.length === 1 && configured.length === 2;

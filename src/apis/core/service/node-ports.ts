@@ -75,7 +75,8 @@ function allocateNew(service: Service, operation: PortOperation): void {
   }
 }
 
-const chosenFor = (number: number, ports: readonly ServicePort[]): number | undefined => ports.find(({ port, nodePort }) => port === number && nodePort)?.nodePort;
+const chosenFor = (number: number, ports: readonly ServicePort[]): number | undefined =>
+  ports.find(({ port, nodePort }) => port === number && nodePort)?.nodePort;
 
 function allocateChanged(service: Service, old: Service, operation: PortOperation): void {
   const before = new Set(nodePortsOf(old));
@@ -96,7 +97,9 @@ function allocateHealthCheckPort({ spec }: Service, operation: PortOperation): v
   } catch (error) {
     if (!(error instanceof AllocationError)) throw error;
     throw internalError(
-      spec.healthCheckNodePort ? `failed to allocate requested HealthCheck NodePort ${spec.healthCheckNodePort}: ${error.message}` : `failed to allocate a HealthCheck NodePort 0: ${error.message}`,
+      spec.healthCheckNodePort
+        ? `failed to allocate requested HealthCheck NodePort ${spec.healthCheckNodePort}: ${error.message}`
+        : `failed to allocate a HealthCheck NodePort 0: ${error.message}`,
     );
   }
 }
