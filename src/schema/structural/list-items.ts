@@ -66,15 +66,15 @@ function validateList({ schema }: Structure, list: readonly Json[], errors: Fiel
   for (const index of repeated(keys)) errors.index(index).duplicate(keys[index]);
 }
 
-/** The indexedLists of the second ones of each. */
+/** The indexes of the second ones of each. */
 function repeated(list: readonly Json[]): number[] {
   const seen = new Map<string, number>();
-  const indexedLists: number[] = [];
+  const indexes: number[] = [];
   for (const [index, item] of list.entries()) {
     const text = `${typeof item}${stringifyJson(item)}`;
     const times = (seen.get(text) ?? 0) + 1;
     seen.set(text, times);
-    if (times === 2) indexedLists.push(index);
+    if (times === 2) indexes.push(index);
   }
-  return indexedLists;
+  return indexes;
 }
