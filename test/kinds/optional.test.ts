@@ -22,7 +22,7 @@ const REQUEST =
   'MIGPMEMCAQAwEDEOMAwGA1UEAwwFYWxpY2UwKjAFBgMrZXADIQCjVCqPZlTOHWuFbnnGk8eqAQf4u6TnGocjXAjvwZLlK6AAMAUGAytlcANBAHE2OjI0Es0C8nt7hUPuqXYcYI8wXqxd1WNSKLkH0LL5cydTsSKnPC1Af/KgMuy177cMJRmDTHqjf5YsUmAbQgA=';
 
 const policy = { matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['CREATE'] }] } };
-const mutation = { patchType: 'JSONPatch', jsonPatch: { expression: '[]' } };
+const mutation = { patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: "add", path: "/metadata/labels", value: {"a": "b"}}]' } };
 const device = { name: 'gpu', attributes: { size: { int: 3 } } };
 const slice = { driver: 'gpu.example.com', nodeName: 'n1', pool: { name: 'p', generation: 1, resourceSliceCount: 1 } };
 const exact = { deviceClassName: 'gpu.example.com', allocationMode: 'ExactCount', count: 1 };
