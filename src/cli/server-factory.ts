@@ -65,7 +65,8 @@ interface RunParts {
 async function run(options: CompletedOptions, logger: Logger, { files, engine, closers }: RunParts, stop: AbortSignal): Promise<RunningChain> {
   const address = { port: options.securePort };
   const client = new InProcessClient();
-  const keys = loadServiceAccountKeys(options);
+  let announceStart!: () => void;
+  const keys = loadServiceAccountKeys(options, new Promise((resolve) => (announceStart = resolve)));
   keys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
   const verificationKeys = keys.then(({ verification }) => verification);
   verificationKeys.catch(() => undefined);
@@ -98,6 +99,7 @@ async function run(options: CompletedOptions, logger: Logger, { files, engine, c
   );
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;
+  void running.ready.then(announceStart, announceStart);
   return running;
 }
 

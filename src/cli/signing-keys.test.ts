@@ -9,14 +9,14 @@ import { loadServiceAccountKeys } from './signing-keys.ts';
 it('makes an RSA key at the first start, for its owner only, and keeps it', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'binnacle-test-'));
   const options = complete(parseFlags(['--storage-backend=memory', `--data-dir=${dataDir}`]));
-  const { signing, verification } = await loadServiceAccountKeys(options);
+  const { signing, verification } = await loadServiceAccountKeys(options, Promise.resolve());
   const [first] = verification;
   expect(signing).toMatchObject({ type: 'private', asymmetricKeyType: 'rsa' });
   expect(first).toMatchObject({ type: 'public', asymmetricKeyType: 'rsa' });
   const path = join(dataDir, 'service-account.key');
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const text = readFileSync(path, 'utf8');
-  const [second] = (await loadServiceAccountKeys(options)).verification;
+  const [second] = (await loadServiceAccountKeys(options, Promise.resolve())).verification;
   expect(second!.equals(first!)).toBe(true);
   expect(readFileSync(path, 'utf8')).toBe(text);
 });

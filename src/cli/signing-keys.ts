@@ -14,11 +14,11 @@ export interface ServiceAccountKeys {
 
 /**
  * The keys of service account tokens. Our own key is made at the first start and kept: RSA, since not every verifier knows
- * another kind. That takes a while, so it is made on another thread while the server starts.
+ * another kind. That takes a while of a core, so it waits for `started`; until it is made, whoever asks for a token waits.
  */
-export async function loadServiceAccountKeys(options: CompletedOptions): Promise<ServiceAccountKeys> {
+export async function loadServiceAccountKeys(options: CompletedOptions, started: Promise<void>): Promise<ServiceAccountKeys> {
   const { serviceAccountSigningKeyFile: signingKeyFile, serviceAccountKeyFile: keyFiles } = options;
-  if (options.isSigningKeyGenerated) await makeSigningKey(signingKeyFile);
+  if (options.isSigningKeyGenerated) await makeSigningKey(signingKeyFile, started);
   return { signing: signingKeyFile === '' ? undefined : readPrivateKey(signingKeyFile), verification: keyFiles.flatMap(readPublicKeys) };
 }
 
@@ -30,8 +30,9 @@ function readPrivateKey(path: string): KeyObject {
   }
 }
 
-async function makeSigningKey(path: string): Promise<void> {
+async function makeSigningKey(path: string, started: Promise<void>): Promise<void> {
   if (readIfThere(path) !== undefined) return;
+  await started;
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   writePrivately(path, privateKey.export({ type: 'pkcs1', format: 'pem' }).toString());
 }
