@@ -1,11 +1,12 @@
+import { replaceContent } from '../replace-content.ts';
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
 import { DecodeError } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { ApiError, internalError, isApiError } from '../../util/errors.ts';
-import { setKey, stringifyJson } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { stringifyJson } from '../../util/json.ts';
+import type { JsonObject } from '../../util/json-types.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import type { View } from '../webhooks/view.ts';
@@ -176,13 +177,6 @@ function apply({ object, isPatched, failures }: Outcome, attributes: AdmissionAt
   if (!isPatched) return;
   replaceContent(attributes.object!, object!);
   if (attributes.reinvocation !== 'running') attributes.reinvocation = 'requested';
-}
-
-/** Whoever holds the object holds its new content. */
-function replaceContent(object: ApiObject, next: ApiObject): void {
-  const target = object as unknown as JsonObject;
-  for (const key of Object.keys(target)) if (!Object.hasOwn(next, key)) delete target[key];
-  for (const [key, value] of Object.entries(next)) setKey(target, key, value as Json);
 }
 
 /** The first one's words, and all as causes (policy/generic/policy_dispatcher.go). */

@@ -1,3 +1,4 @@
+import { replaceContent } from '../replace-content.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { DecodeError } from '../../schema/decode.ts';
 import { type JsonPatchOperation, applyJsonPatch, parseJsonPatch } from '../../schema/json-patch.ts';
@@ -5,7 +6,7 @@ import type { ApiObject } from '../../util/api-object.ts';
 import { internalError, isApiError } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
-import { isJsonObject, setKey, stringifyJson } from '../../util/json.ts';
+import { isJsonObject, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { CallFailure, callWebhook, outcomeOf } from './call.ts';
@@ -73,7 +74,7 @@ function applyVerdict({ patch, patchType }: Verdict, { webhook, view }: Invocati
   const patched = patchedObject(before, operations, name);
   const next = readPatched(patched, object, view);
   const hasChanged = !equalJson(before, view.show(next) as Json);
-  replace(object, next);
+  replaceContent(object, next);
   return hasChanged;
 }
 
@@ -105,11 +106,4 @@ function readPatched(patched: JsonObject, current: ApiObject, view: View): ApiOb
   } catch (error) {
     throw error instanceof DecodeError ? internalError(error.message) : error;
   }
-}
-
-/** Whoever holds the object holds its new content. */
-function replace(object: ApiObject, next: ApiObject): void {
-  const target = object as unknown as JsonObject;
-  for (const key of Object.keys(target)) if (!Object.hasOwn(next, key)) delete target[key];
-  for (const [key, value] of Object.entries(next)) setKey(target, key, value as Json);
 }

@@ -1,0 +1,10 @@
+import type { ApiObject } from '../util/api-object.ts';
+import { setKey } from '../util/json.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
+
+/** Whoever holds the object holds its new content: what a mutation made takes the place of what was there. */
+export function replaceContent(object: ApiObject, next: ApiObject): void {
+  const target = object as unknown as JsonObject;
+  for (const key of Object.keys(target)) if (!Object.hasOwn(next, key)) delete target[key];
+  for (const [key, value] of Object.entries(next)) setKey(target, key, value as Json);
+}
