@@ -5,6 +5,7 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import { notAcceptable } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { type Body, JsonListBody, type ListItems } from './body.ts';
+import { type ItemForm, RunListBody, sharedRuns } from './list-runs.ts';
 import { type OutputForm, PROTOBUF_TYPE, type Transform } from './negotiation.ts';
 import { type IncludeObject, parseTableOptions } from './options.ts';
 import { metaApiVersion, partialJson } from './partial-metadata.ts';
@@ -63,11 +64,7 @@ export function encodeList(view: View, form: OutputForm, list: ListResult, query
   if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
   const metadata = JSON.stringify(listMeta(list));
   if (transform === undefined)
-    return new JsonListBody(
-      listHead(`${view.kind.kind}List`, view.apiVersion, view.isCustom ? customListMeta(list) : metadata),
-      objectItems(view, list.entries),
-      LIST_TAIL,
-    );
+    return objectList(view, listHead(`${view.kind.kind}List`, view.apiVersion, view.isCustom ? customListMeta(list) : metadata), list);
   if (transform.kind === 'PartialObjectMetadataList') {
     return new JsonListBody(
       listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata),
@@ -126,15 +123,26 @@ function listMetaMessage(list: ListResult): Buffer {
   return writer.finish();
 }
 
+function objectList(view: View, head: string, { entries }: ListResult): Body {
+  const form = itemForm(view);
+  const shared = sharedRuns(entries, form);
+  return shared ? new RunListBody(head, shared, LIST_TAIL) : new JsonListBody(head, objectItems(form, entries), LIST_TAIL);
+}
+
 /** Items of built-in kinds leave out their type, which the list's says; those of custom resources carry it. */
-function objectItems(view: View, entries: readonly CacheEntry[]): ListItems {
-  const skipOf = (entry: CacheEntry): number => (view.isCustom ? 0 : typePrefixLengthOf(view, entry));
+const itemForm = (view: View): ItemForm => ({
+  name: formName(view),
+  bytesOf: (entry) => jsonOf(view, entry),
+  skipOf: (entry) => (view.isCustom ? 0 : typePrefixLengthOf(view, entry)),
+});
+
+function objectItems({ bytesOf, skipOf }: ItemForm, entries: readonly CacheEntry[]): ListItems {
   let sizeBytes = 0;
   for (const entry of entries) {
     const skip = skipOf(entry);
-    sizeBytes += jsonOf(view, entry).length - skip + (skip > 0 ? 1 : 0);
+    sizeBytes += bytesOf(entry).length - skip + (skip > 0 ? 1 : 0);
   }
-  return { count: entries.length, sizeBytes, bytesAt: (index) => jsonOf(view, entries[index]!), skipAt: (index) => skipOf(entries[index]!) };
+  return { count: entries.length, sizeBytes, bytesAt: (index) => bytesOf(entries[index]!), skipAt: (index) => skipOf(entries[index]!) };
 }
 
 function madeItems(entries: readonly CacheEntry[], make: (entry: CacheEntry) => Buffer): ListItems {

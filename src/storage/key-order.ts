@@ -26,6 +26,8 @@ function compareByUnits(a: string, b: string): number {
 
 /** The first string beyond all that start with `prefix`; undefined when there is none. */
 export function prefixEnd(prefix: string): string | undefined {
+  const lastUnit = prefix.charCodeAt(prefix.length - 1);
+  if (lastUnit < SURROGATES_START - 1) return prefix.slice(0, -1) + String.fromCharCode(lastUnit + 1);
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();
   const last = points.pop();

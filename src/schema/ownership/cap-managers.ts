@@ -7,6 +7,7 @@ const OLD_UPDATES = 'ancient-changes';
 
 /** Keeps the number of updaters within bounds: the oldest of a version become one (managedfields/internal/capmanagers.go). Changes what it is given. */
 export function capUpdaters(managers: ManagersDraft): void {
+  if (managers.size <= MAX_UPDATERS) return;
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= MAX_UPDATERS) return;
   updaters.sort(([idA, a], [idB, b]) => compareText(a.time ?? '', b.time ?? '') || compareText(idA, idB));

@@ -56,7 +56,7 @@ export function ownersAfterChange(
   const current = reconciledManagers(versions, managers);
   if (isSame(comparison)) return { managers: withoutEmpty(current), changed: undefined };
   const left = afterChange({ versions, before, after, comparison }, current, undefined, true);
-  const changed = versions.ownable(union(comparison.modified, comparison.added));
+  const changed = union(comparison.modified, comparison.added);
   return { managers: left, changed: isEmpty(changed) ? undefined : changed };
 }
 
