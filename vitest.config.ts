@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
+/** `npm run test:faults`. Its tests are among the system tests too, with few faults. */
+const wantsFaults = process.argv.some((argument) => argument === 'faults' || argument === '--project=faults');
+const system = { globalSetup: 'test/support/global-setup.ts', testTimeout: 60_000 };
+
 export default defineConfig({
   test: {
     // Each file gets a process of its own: tests start servers, kill processes and read their own memory.
@@ -10,7 +14,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
       // The built server as a process, with real clients; its global setup builds and unzips, and runs only when one of these tests does.
-      { extends: true, test: { name: 'system', include: ['test/**/*.test.ts'], globalSetup: 'test/support/global-setup.ts', testTimeout: 60_000 } },
+      { extends: true, test: { ...system, name: 'system', include: ['test/**/*.test.ts'], provide: { faultInjections: 6 } } },
+      ...(wantsFaults
+        ? [{ extends: true as const, test: { ...system, name: 'faults', include: ['test/faults/*.test.ts'], provide: { faultInjections: 200 } } }]
+        : []),
     ],
   },
 });

@@ -64,6 +64,33 @@ function http1Request(agent, port, token, path) {
 const configMap = (name, sizeBytes) =>
   JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, labels: { app: 'bench' } }, data: { value: 'x'.repeat(sizeBytes) } });
 
+/** What a small deployment's pod looks like when its controller makes it. */
+const pod = (name) =>
+  JSON.stringify({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name, labels: { app: 'bench', 'pod-template-hash': '5d8f' }, annotations: { 'example.com/checksum': '0123456789abcdef' } },
+    spec: {
+      containers: [
+        {
+          name: 'app',
+          image: 'registry.example.com/app:1.2.3',
+          ports: [{ name: 'http', containerPort: 8080 }],
+          env: [
+            { name: 'LOG_LEVEL', value: 'info' },
+            { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          ],
+          resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
+          readinessProbe: { httpGet: { path: '/ready', port: 'http' } },
+          volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
+        },
+      ],
+      volumes: [{ name: 'scratch', emptyDir: {} }],
+    },
+  });
+
+const BODIES = { configmaps: configMap, pods: pod };
+
 const TASKS = {
   async get({ port, token, path, version, ...limits }) {
     if (version === 1) {
@@ -77,12 +104,26 @@ const TASKS = {
     sessions.forEach((session) => session.destroy());
     return times;
   },
-  async create({ port, token, prefix, valueBytes, ...limits }) {
+  /** How many bytes one answer has. */
+  async size({ port, token, path }) {
+    const session = connect(port);
+    const sizeBytes = await http2Request(session, token, path);
+    session.destroy();
+    return { sizeBytes };
+  },
+  async create({ port, token, prefix, valueBytes, resource = 'configmaps', ...limits }) {
     const sessions = Array.from({ length: 4 }, () => connect(port));
     const times = await drive(limits, (i) =>
-      http2Request(sessions[i % 4], token, '/api/v1/namespaces/default/configmaps', 'POST', configMap(`${prefix}${i}`, valueBytes)),
+      http2Request(sessions[i % 4], token, `/api/v1/namespaces/default/${resource}`, 'POST', BODIES[resource](`${prefix}${i}`, valueBytes)),
     );
     sessions.forEach((session) => session.destroy());
+    return times;
+  },
+  /** Makes objects of a body in which `{{name}}` stands for each one's name. */
+  async post({ port, token, path, body, prefix, ...limits }) {
+    const session = connect(port);
+    const times = await drive(limits, (i) => http2Request(session, token, path, 'POST', body.replaceAll('{{name}}', `${prefix}${i}`)));
+    session.destroy();
     return times;
   },
   /** `watchers` open watches of one object; each event is written by one update; over when all have all. Says so when they are open, and waits for a word. */

@@ -1,12 +1,19 @@
 #!/usr/bin/env node
 // What the server costs, in its own CPU time per operation. `npm run bench` builds first. Limits are those the project holds itself to.
 // `node bench/run.mjs --dist=<folder> --phase=get` measures another build, or one phase; several phases may be named.
+// `--store=etcd` (or memory) measures on that store: a member of etcd is started for it (see etcd.mjs).
 import { fork } from 'node:child_process';
 import { fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { admissionCosts } from './admission.mjs';
+import { authCosts } from './auth.mjs';
+import { definitions, machine, machines } from './custom.mjs';
+import { manyObjects } from './large.mjs';
+import { proxyCosts } from './proxy.mjs';
+import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
 
 /** By name, in the order in which they run. */
@@ -14,17 +21,29 @@ const PHASES = {
   start: startUp,
   get: () => withServer(gets),
   create: () => withServer(creates),
+  pods: () => withServer(pods),
+  admission: () => admissionCosts(record),
+  auth: () => authCosts(record),
+  cr: () => withServer(customCreates),
+  crds: manyDefinitions,
+  cel: rules,
+  proxy,
   watch2: () => withServer((server, load) => fanOut(server, load, 2)),
   watch1: () => withServer((server, load) => fanOut(server, load, 1)),
+  large: () => manyObjects({ withServer, record, valueBytes: VALUE_BYTES, syncMs }),
 };
 const PHASE_LIMIT_MS = 60_000;
 
 const { values: options } = parseArgs({
   options: {
     dist: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) },
+    store: { type: 'string', default: 'embedded' },
     phase: { type: 'string', multiple: true, default: Object.keys(PHASES) },
   },
 });
+
+/** Across the network more is to be done: a round trip for all readers that wait, one for each write. */
+const limits = options.store === 'etcd' ? { getUs: 90, createUs: 350 } : { getUs: 60, createUs: 250 };
 
 const rows = [];
 function record(what, value, unit, limit, more = '') {
@@ -51,10 +70,10 @@ function startLoad(server) {
 }
 
 /** Runs a phase on a server of its own, which is stopped whatever happens. */
-async function withServer(measure) {
-  const server = await startServer(options);
+async function withServer(measure, { limitMs = PHASE_LIMIT_MS, ...more } = {}) {
+  const server = await startServer({ ...options, ...more });
   const load = startLoad(server);
-  const tooLate = new Promise((resolve) => setTimeout(resolve, PHASE_LIMIT_MS, `took longer than ${PHASE_LIMIT_MS / 1000} s`).unref());
+  const tooLate = new Promise((resolve) => setTimeout(resolve, limitMs, `took longer than ${limitMs / 1000} s`).unref());
   try {
     const failure = await Promise.race([measure(server, load), tooLate, server.gone]);
     if (failure !== undefined) throw new Error(failure);
@@ -101,7 +120,7 @@ async function gets(server, load) {
   for (const version of [2, 1]) {
     await perOperation(server, load, 'get', { path, version, count: 10_000, inFlight: 64 });
     const { us, more } = await perOperation(server, load, 'get', { path, version, count: 40_000, inFlight: 64 });
-    record(`GET of a 1 KiB configmap, HTTP/${version}, 64 in flight`, us, 'µs', 60, more);
+    record(`GET of a 1 KiB configmap, HTTP/${version}, 64 in flight`, us, 'µs', limits.getUs, more);
   }
 }
 
@@ -111,12 +130,84 @@ const WARM_UP_OBJECTS = 3000;
 async function creates(server, load) {
   await perOperation(server, load, 'create', { prefix: 'warm-', valueBytes: VALUE_BYTES, count: WARM_UP_OBJECTS, inFlight: 64 });
   const created = await perOperation(server, load, 'create', { prefix: 'made-', valueBytes: VALUE_BYTES, count: OBJECTS - WARM_UP_OBJECTS, inFlight: 64 });
-  record('CREATE of a 1 KiB configmap, 64 in flight', created.us, 'µs', 250, created.more);
+  record('CREATE of a 1 KiB configmap, 64 in flight', created.us, 'µs', limits.createUs, created.more);
   record('memory with 10,000 configmaps of 1 KiB', server.memoryMiB(), 'MiB');
   await perOperation(server, load, 'get', { path: COLLECTION, version: 2, count: 10, inFlight: 1 });
   const listed = await perOperation(server, load, 'get', { path: COLLECTION, version: 2, count: 40, inFlight: 1 });
   record('LIST of 10,000 configmaps', listed.us / 1000, 'ms', 15, listed.more);
   record('memory after these lists', server.memoryMiB(), 'MiB');
+  const changed = await listsBetweenChanges(server, load, 40);
+  record('LIST of 10,000 configmaps, one made before each', changed.us / 1000, 'ms', 15);
+}
+
+/** The creates are taken off: what is left is what the lists cost. */
+async function listsBetweenChanges(server, load, count) {
+  const [beforeMs, once] = [server.cpuMs(), { count: 1, inFlight: 1 }];
+  let createdMs = 0;
+  for (let i = 0; i < count; i++) {
+    const startMs = server.cpuMs();
+    await load.run('create', { prefix: `between-${i}-`, valueBytes: VALUE_BYTES, ...once });
+    createdMs += server.cpuMs() - startMs;
+    await load.run('get', { path: COLLECTION, version: 2, ...once });
+  }
+  return { us: ((server.cpuMs() - beforeMs - createdMs) * 1000) / count };
+}
+
+async function pods(server, load) {
+  const settings = { resource: 'pods', inFlight: 64 };
+  await perOperation(server, load, 'create', { ...settings, prefix: 'warm-', count: WARM_UP_OBJECTS });
+  const { us, more } = await perOperation(server, load, 'create', { ...settings, prefix: 'made-', count: OBJECTS - WARM_UP_OBJECTS });
+  record('CREATE of a pod, 64 in flight', us, 'µs', 400, more);
+}
+
+async function customCreates(server, load) {
+  await load.run('post', { ...machines, prefix: '', count: 1, inFlight: 1 });
+  await perOperation(server, load, 'post', { ...machine, prefix: 'warm-', count: WARM_UP_OBJECTS, inFlight: 64 });
+  const created = await perOperation(server, load, 'post', { ...machine, prefix: 'made-', count: OBJECTS - WARM_UP_OBJECTS, inFlight: 64 });
+  record('CREATE of a custom object, 64 in flight', created.us, 'µs', 300, created.more);
+}
+
+async function proxy() {
+  const folder = mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
+  try {
+    await withServer((server, load) => proxyCosts(server, folder, (settings) => perOperation(server, load, 'get', settings), record), { folder });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function rules() {
+  const measured = await measureRules();
+  const { rule, us } = measured.reduce((most, one) => (one.us > most.us ? one : most));
+  record('a rule of a definition, the slowest of ordinary ones', us, 'µs', 5, `${rule}; of all: ${measured.map((one) => one.us.toFixed(1)).join(' ')}`);
+}
+
+const DEFINITIONS = 1000;
+
+/** One after the other, in four parts: the last must cost what the first did. Then the server is started again with them. */
+async function manyDefinitions() {
+  const folder = mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
+  try {
+    await withServer(installDefinitions, { folder });
+    await withServer(async ({ readyMs, memoryMiB }) => record('start with 1,000 definitions', readyMs, 'ms', 1000, `${memoryMiB().toFixed(0)} MiB`), {
+      folder,
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function installDefinitions(server, load) {
+  const beforeMiB = server.memoryMiB();
+  const startMs = performance.now();
+  const parts = [];
+  for (const part of ['a', 'b', 'c', 'd']) {
+    const { us } = await perOperation(server, load, 'post', { ...definitions, prefix: part, count: DEFINITIONS / 4, inFlight: 1 });
+    parts.push(us / 1000);
+  }
+  const tookS = (performance.now() - startMs) / 1000;
+  record('1,000 definitions installed in a row', tookS, 's', 20, `CPU of each, by quarter: ${parts.map((ms) => ms.toFixed(1)).join(' ')} ms`);
+  record('memory that they take', server.memoryMiB() - beforeMiB, 'MiB', 150);
 }
 
 const WATCHERS = 1000;

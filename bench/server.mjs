@@ -1,10 +1,12 @@
 // Starts the built server as its users do, and reads what it costs from the kernel's books.
 import { spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
+import { startEtcd } from './etcd.mjs';
 
 const TOKEN = 'bench-token';
 const START_LIMIT_MS = 20_000;
@@ -18,13 +20,17 @@ const freePort = () =>
     });
   });
 
-/** Resolves when /readyz says ok; `readyMs` is counted from before the process was started. `dist` is the built server's folder. */
-export async function startServer({ dist, backend = 'embedded' }) {
-  const folder = mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
+/**
+ * Resolves when /readyz says ok; `readyMs` is counted from before the process was started. `dist` is the built server's folder. Without a `folder` of the
+ * caller's, what it stores goes when it stops.
+ */
+export async function startServer({ dist, store = 'embedded', folder: kept }) {
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,u-bench,"system:masters"\n`);
   const port = await freePort();
+  const etcd = store === 'etcd' ? await startEtcd(freePort) : undefined;
   const flags = [
-    `--storage-backend=${backend}`,
+    ...(etcd ? etcdFlags(etcd.url, folder) : [`--storage-backend=${store}`]),
     `--data-dir=${join(folder, 'data')}`,
     `--secure-port=${port}`,
     '--bind-address=127.0.0.1',
@@ -39,7 +45,8 @@ export async function startServer({ dist, backend = 'embedded' }) {
     child.kill('SIGTERM');
     await gone;
     clearTimeout(timer);
-    rmSync(folder, { recursive: true, force: true });
+    await etcd?.stop();
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true });
   };
   while (!(await isReady(port))) {
     const isLate = performance.now() - startedAtMs > START_LIMIT_MS;
@@ -56,6 +63,19 @@ export async function startServer({ dist, backend = 'embedded' }) {
     gone,
     stop,
   };
+}
+
+/** On etcd, keys of service accounts must be given. */
+function etcdFlags(url, folder) {
+  const key = join(folder, 'service-account.key');
+  writeFileSync(key, generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs1', format: 'pem' } }).privateKey);
+  return [
+    `--etcd-servers=${url}`,
+    `--cert-dir=${join(folder, 'certificates')}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-signing-key-file=${key}`,
+    `--service-account-key-file=${key}`,
+  ];
 }
 
 /** Asks again after a moment, so that asking takes little of the CPU that the server starts on. */

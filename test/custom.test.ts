@@ -40,6 +40,18 @@ const thing = (group: string, name: string, spec: object, spoken = 'v1'): object
   spec,
 });
 
+interface OpenApiType {
+  properties: Record<string, OpenApiType>;
+}
+
+const changeDefinition = (name: string, operations: readonly object[]) =>
+  api.expect(200, {
+    method: 'PATCH',
+    path: `${DEFINITIONS}/${name}`,
+    headers: { 'content-type': 'application/json-patch+json' },
+    body: JSON.stringify(operations),
+  });
+
 describe('a definition', () => {
   test('is served, discovered and watchable as soon as its create is answered', async () => {
     const { group, things } = await define();
@@ -78,22 +90,106 @@ describe('a definition', () => {
   test('may change in use: what is stored is read by the new schema', async () => {
     const { name, group, things } = await define([version('v1', { schema: schema({ type: 'object', properties: { old: { type: 'string' } } }) })]);
     await api.create(things(), thing(group, 'a', { old: 'x' }));
-    const patch = [
+    await changeDefinition(name, [
       { op: 'replace', path: '/spec/versions/0/schema', value: schema() },
       { op: 'add', path: '/spec/versions/-', value: version('v2') },
-    ];
-    await api.expect(200, {
-      method: 'PATCH',
-      path: `${DEFINITIONS}/${name}`,
-      headers: { 'content-type': 'application/json-patch+json' },
-      body: JSON.stringify(patch),
-    });
+    ]);
     expect((await api.get(`${things()}/a`)).spec).toEqual({ size: 3 });
     expect(await api.get(`${things('v2')}/a`)).toMatchObject({ apiVersion: `${group}/v2`, spec: { size: 3 } });
+  });
+
+  test('changes the documents about it at once', async () => {
+    const { name, group } = await define();
+    const [typeName, path] = [`com.example.${group.split('.')[0]}.v1.Thing`, `/openapi/v3/apis/${group}/v1`];
+    const propertiesIn = async () => {
+      const v2 = await api.get<{ definitions: Record<string, OpenApiType> }>('/openapi/v2');
+      const v3 = await api.get<{ components: { schemas: Record<string, OpenApiType> } }>(path);
+      return [v2.definitions[typeName], v3.components.schemas[typeName]].map((type) => Object.keys(type?.properties['spec']?.properties ?? {}).sort());
+    };
+    expect(await propertiesIn()).toEqual([
+      ['big', 'size'],
+      ['big', 'size'],
+    ]);
+    await changeDefinition(name, [
+      { op: 'replace', path: '/spec/versions/0/schema', value: schema({ type: 'object', properties: { now: { type: 'string' } } }) },
+    ]);
+    expect(await propertiesIn()).toEqual([['now'], ['now']]);
+  });
+
+  test('ends its watches without a word when it changes', async () => {
+    const { name, group, things } = await define();
+    await api.create(things(), thing(group, 'a', {}));
+    const watch = await api.watch(`${things()}?watch=1&resourceVersion=0`);
+    expect(await watch.next()).toMatchObject({ type: 'ADDED' });
+    await changeDefinition(name, [{ op: 'replace', path: '/spec/versions/0/schema', value: schema({ type: 'object', properties: {} }) }]);
+    expect(await watch.next()).toBeUndefined();
+  });
+
+  test('moves what is stored to another version when it is written again, changed or not', async () => {
+    const { name, group, things } = await define([version('v1'), version('v2')]);
+    const { metadata } = await api.create(things(), thing(group, 'a', {}));
+    const rewrite = async () => (await api.update(`${things()}/a`, await api.get(`${things()}/a`))).metadata.resourceVersion;
+    expect(await rewrite()).toBe(metadata.resourceVersion);
+    await changeDefinition(name, [
+      { op: 'replace', path: '/spec/versions/0/storage', value: false },
+      { op: 'replace', path: '/spec/versions/1/storage', value: true },
+    ]);
+    expect((await api.get(`${DEFINITIONS}/${name}`)).status).toMatchObject({ storedVersions: ['v1', 'v2'] });
+    const moved = await rewrite();
+    expect(moved).not.toBe(metadata.resourceVersion);
+    expect(await rewrite()).toBe(moved);
+  });
+
+  test.each([
+    ['https://github.com/kubernetes/enhancements/pull/1111', 'True', 'ApprovedAnnotation'],
+    ['unapproved, experimental', 'False', 'UnapprovedAnnotation'],
+  ])("of the community's groups tells whether it was approved: %s", async (annotation, status, reason) => {
+    const group = `g${++count}.k8s.io`;
+    const name = `things.${group}`;
+    const spec = { group, scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions: [version('v1')] };
+    const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', spec };
+    const refused = await api.expect(422, { method: 'POST', path: DEFINITIONS, body: { ...definition, metadata: { name } } });
+    expect(refused.text).toContain('protected groups must have approval annotation');
+    await api.create(DEFINITIONS, { ...definition, metadata: { name, annotations: { 'api-approved.kubernetes.io': annotation } } });
+    await vi.waitFor(async () => {
+      const { conditions } = (await api.get(`${DEFINITIONS}/${name}`)).status as { conditions: object[] };
+      expect(conditions).toContainEqual(expect.objectContaining({ type: 'KubernetesAPIApprovalPolicyConformant', status, reason }));
+    });
+  });
+
+  test('whose rule could cost too much is refused', async () => {
+    const texts = { type: 'array', items: { type: 'array', items: { type: 'string' } } };
+    const rule = 'self.lists.all(a, a.all(x, self.lists.all(b, b.all(y, x == y))))';
+    const costly = { type: 'object', properties: { lists: texts }, 'x-kubernetes-validations': [{ rule }] };
+    const group = `g${++count}.example.com`;
+    const spec = { group, scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions: [version('v1', { schema: schema(costly) })] };
+    const metadata = { name: `things.${group}` };
+    const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec };
+    const refused = await api.expect(422, { method: 'POST', path: DEFINITIONS, body });
+    expect(refused.text).toContain('estimated rule cost exceeds budget by factor of more than 100x');
   });
 });
 
 describe('an object', () => {
+  test('of a namespace cannot be written outside of it', async () => {
+    const { group, things } = await define();
+    const path = `/apis/${group}/v1/things`;
+    expect((await api.expect(404, { method: 'POST', path, body: thing(group, 'a', {}) })).text).toBe('404 page not found\n');
+    await api.create(things(), thing(group, 'a', {}));
+    expect((await api.get<TestList>(path)).items).toHaveLength(1);
+  });
+
+  test('that broke a new rule before is let be, with a warning', async () => {
+    const { name, group, things } = await define();
+    await api.create(things(), thing(group, 'a', { size: 1 }));
+    const ruled = { ...SPEC, 'x-kubernetes-validations': [{ rule: 'self.size > 1', message: 'too small' }] };
+    await changeDefinition(name, [{ op: 'replace', path: '/spec/versions/0/schema', value: schema(ruled) }]);
+    const relabel = { method: 'PATCH', path: `${things()}/a`, headers: { 'content-type': 'application/merge-patch+json' } };
+    const answer = await api.expect(200, { ...relabel, body: '{"metadata":{"labels":{"a":"b"}}}' });
+    expect(answer.headers['warning']).toBe('299 - "spec: Invalid value: too small"');
+    await api.expect(422, { ...relabel, body: '{"spec":{"size":1,"big":1}}' });
+  });
+
   test('keeps integers beyond 2^53', async () => {
     const { group, things } = await define();
     const body = JSON.stringify(thing(group, 'a', { big: 1 })).replace('"big":1', '"big":9007199254740993');
@@ -107,13 +203,7 @@ describe('an object', () => {
     ]);
     await api.create(things(), thing(group, 'a', { size: 0 }));
     const stricter = { type: 'object', properties: { size: { type: 'integer', minimum: 1 }, other: { type: 'string' } } };
-    const patch = [{ op: 'replace', path: '/spec/versions/0/schema', value: schema(stricter) }];
-    await api.expect(200, {
-      method: 'PATCH',
-      path: `${DEFINITIONS}/${name}`,
-      headers: { 'content-type': 'application/json-patch+json' },
-      body: JSON.stringify(patch),
-    });
+    await changeDefinition(name, [{ op: 'replace', path: '/spec/versions/0/schema', value: schema(stricter) }]);
     const merge = (spec: object) => ({
       method: 'PATCH',
       path: `${things()}/a`,
@@ -232,5 +322,11 @@ describe('conversion by webhook', () => {
     const answer = await api.expect(500, { path: `${things('v2')}/a` });
     failure = undefined;
     expect(answer.json<{ message: string }>().message).toBe(`conversion webhook for ${group}/v1, Kind=Thing failed: not today`);
+    const { text } = await api.expect(200, { path: '/metrics' });
+    const labels = 'result="failure",failure_type="conversion_webhook_malformed_response_failure"';
+    expect(text).toContain(`apiserver_conversion_webhook_request_total{${labels.split(',').toReversed().join(',')}} 1`);
+    expect(text).toContain(
+      `apiserver_crd_conversion_webhook_duration_seconds_count{crd_name="things.${group}",from_version="v1",succeeded="false",to_version="v2"} 1`,
+    );
   });
 });

@@ -1,6 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { describe, expect, inject, test } from 'vitest';
 import type { ApiClient, TestEvent, TestList, TestObject } from './support/api-client.ts';
-import { type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
+import { CommandProcess, type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
 
 /* What was acknowledged stays, with the same uid and version, however the process ends; a watch over the end has no gap that it does not tell of. */
 
@@ -149,4 +154,71 @@ describe('a watch across a restart', () => {
     });
     await server.stop();
   });
+});
+
+describe('a backup of a running server', () => {
+  const binnacle = async (...args: string[]): Promise<string> =>
+    (await promisify(execFile)(process.execPath, [join(inject('distDir'), 'binnacle.js'), ...args])).stdout;
+
+  test('under load is one state that was: all that was acknowledged before it, and nothing after it', { timeout: 120_000 }, async () => {
+    const server = await startServer({ storage: 'embedded' });
+    const client = server.client();
+    const acknowledged: TestObject[] = [];
+    const writing = createUntilGone(client, 'b', (object) => void acknowledged.push(object));
+    const file = join(temporaryFolder(), 'backup');
+    const before: number[] = [];
+    const versions: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      while (acknowledged.length < (round + 1) * 150) await delay(5);
+      before.push(acknowledged.length);
+      const said = await binnacle('backup', `${file}-${round}`, `--data-dir=${server.dataDir}`);
+      versions.push(Number(/as of version (\d+)/.exec(said)![1]));
+    }
+    await server.kill();
+    await writing;
+    client.close();
+    for (const [round, version] of versions.entries()) {
+      const dataDir = temporaryFolder();
+      await binnacle('restore', `${file}-${round}`, `--data-dir=${dataDir}`);
+      const restored = await startServer({ storage: 'embedded', dataDir });
+      const { objects, version: newest } = await listAll(restored.client());
+      const lost = acknowledged.slice(0, before[round]).filter(({ metadata }) => objects.get(metadata.name)?.metadata.uid !== metadata.uid);
+      expect(lost).toEqual([]);
+      const shown = new Set([...objects.values()].map(versionOf));
+      expect(acknowledged.map(versionOf).filter((made) => shown.has(made) !== made <= version)).toEqual([]);
+      expect(newest).toBeGreaterThan(Math.max(...acknowledged.map(versionOf)));
+      await restored.stop();
+    }
+  });
+
+  test(
+    'killed on its way leaves no file under its name, and the server as it was; a restore killed on its way leaves the store',
+    { timeout: 120_000 },
+    async () => {
+      const server = await startServer({ storage: 'embedded' });
+      const client = server.client();
+      await createMany(client, names(0, 50));
+      const file = join(temporaryFolder(), 'backup');
+      for (let round = 0; round < 5; round++) {
+        const backup = new CommandProcess(['backup', file, `--data-dir=${server.dataDir}`]);
+        await delay(Math.random() * 150);
+        await backup.kill();
+        if (existsSync(file)) break;
+      }
+      await createMany(client, names(50, 10));
+      expect((await listAll(client)).objects.size).toBeGreaterThanOrEqual(60);
+      await binnacle('backup', file, `--data-dir=${server.dataDir}`);
+      await createMany(client, ['later']);
+      await server.stop();
+      for (let round = 0; round < 5; round++) {
+        const restore = new CommandProcess(['restore', file, `--data-dir=${server.dataDir}`, '--force']);
+        await delay(Math.random() * 150);
+        await restore.kill();
+      }
+      const again = await restart(server);
+      const { objects } = await listAll(again.client());
+      expect(names(0, 60).filter((name) => !objects.has(name))).toEqual([]);
+      await again.stop();
+    },
+  );
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 type Kind = 'Mutating' | 'Validating';
 
 /** Registers one webhook for objects that bear the label `case` with its configuration's name. */
-async function register(kind: Kind, name: string, webhook: object): Promise<void> {
+async function register(kind: Kind, name: string, webhook: object, on = client): Promise<void> {
   const defaults = {
     name: `${name}.example.com`,
     rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
@@ -27,7 +27,7 @@ async function register(kind: Kind, name: string, webhook: object): Promise<void
     timeoutSeconds: 5,
   };
   const path = `${GROUP}/${kind.toLowerCase()}webhookconfigurations`;
-  await client.create(path, {
+  await on.create(path, {
     kind: `${kind}WebhookConfiguration`,
     apiVersion: 'admissionregistration.k8s.io/v1',
     metadata: { name },
@@ -89,8 +89,15 @@ describe('a validating webhook', () => {
   });
 
   test.each<[string, Responder, string]>([
-    ['garbage', () => '<html>', "failed to call webhook: couldn't get version/kind; json parse error: invalid character '<'"],
-    ['foreign', () => '{"kind":"Pod","apiVersion":"v1"}', 'no kind "Pod" is registered for version "v1"'],
+    ['garbage', () => '<html>', "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value"],
+    ['empty', () => '', 'failed to call webhook: 0-length response with status code: 200 and content type: application/json'],
+    ['foreign', () => '{"kind":"Pod","apiVersion":"v1"}', 'no kind "Pod" is registered for version "v1" in scheme'],
+    [
+      'other-version',
+      () => '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1","response":{"allowed":true}}',
+      'converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
+    ],
+    ['unnamed', () => '{"response":{"allowed":true}}', 'received invalid webhook response: expected response.uid='],
     ['absent', () => '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}', 'received invalid webhook response: webhook response was absent'],
     ['redirect', () => (response: ServerResponse) => response.writeHead(302, { location: 'https://127.0.0.1:1/' }).end(), 'redirects are not followed'],
     [
@@ -99,7 +106,12 @@ describe('a validating webhook', () => {
       'an error on the server ("boom") has prevented the request from succeeding',
     ],
     ['cut', () => (response: ServerResponse) => response.destroy(), 'review?timeout=1s": EOF'],
-    ['large', () => ({ ...ALLOWED, status: { message: 'x'.repeat(3 << 20) } }), 'failed to call webhook: Post "https://127.0.0.1:'],
+    ['huge', () => ({ ...ALLOWED, status: { message: 'x'.repeat(9 << 20) } }), 'failed to call webhook: Post "https://127.0.0.1:'],
+    [
+      'status',
+      () => (response: ServerResponse) => response.writeHead(409).end('{"kind":"Status","apiVersion":"v1","status":"Failure","message":"not now","code":409}'),
+      'failed to call webhook: not now',
+    ],
     ['slow', () => () => {}, 'review?timeout=1s": context deadline exceeded'],
   ])('%s: that fails so is an error, or ignored by policy', async (name, respond, message) => {
     const server = await hook('Validating', name, respond, { timeoutSeconds: 1 });
@@ -108,6 +120,26 @@ describe('a validating webhook', () => {
     expect(text).toContain(message);
     await register('Validating', `${name}-ignored`, { clientConfig: server.clientConfig, timeoutSeconds: 1, failurePolicy: 'Ignore' });
     expect((await post(`${name}-ignored`)).status).toBe(201);
+  });
+
+  test('that says a lot, as much as an object may be, is listened to; what it says of success is not passed on', async () => {
+    await hook('Validating', 'large', () => ({ ...ALLOWED, status: { message: 'x'.repeat(3 << 20) } }));
+    expect((await post('large')).status).toBe(201);
+  });
+
+  test('that is slow holds up nobody else', async () => {
+    let arrived!: () => void;
+    const hasArrived = new Promise<void>((resolve) => (arrived = resolve));
+    await hook('Validating', 'held', () => () => arrived(), { timeoutSeconds: 3 });
+    let isOver = false;
+    const held = post('held').finally(() => (isOver = true));
+    await hasArrived;
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => client.send({ method: 'POST', path: CONFIG_MAPS, body: configMap('free', `free-${index}`) })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    expect(isOver).toBe(false);
+    expect(told(await held)).toEqual([500, expect.stringContaining('context deadline exceeded')]);
   });
 
   test('that is dead, or has a certificate of someone else, cannot be called', async () => {
@@ -204,8 +236,7 @@ test('what was stored before a restart is in force from the first request on', a
 });
 
 describe('a webhook that is a service', () => {
-  test('is called at its endpoints, under its own name', async () => {
-    const server = await new WebhookServer(() => ({ allowed: false })).listen();
+  test('is looked for at its endpoints, where routing is asked for', async () => {
     await client.create('/api/v1/namespaces', { metadata: { name: 'web' } });
     const service = { namespace: 'web', name: 'hook', path: '/review', port: 8443 };
     await register('Validating', 'service', { clientConfig: { service, caBundle: CA_BUNDLE } });
@@ -217,14 +248,21 @@ describe('a webhook that is a service', () => {
       metadata: { name: 'hook', labels: { 'kubernetes.io/service-name': 'hook' } },
       addressType: 'IPv4',
       endpoints: [{ addresses: ['10.1.2.3'], conditions: { ready: false } }],
-      ports: [{ name: 'https', port: server.port }],
+      ports: [{ name: 'https', port: 8443 }],
     });
     expect(told(await post('service'))).toEqual([500, expect.stringContaining('no endpoints available for service "hook"')]);
-    await client.expect(200, { method: 'DELETE', path: '/api/v1/namespaces/web/services/hook' });
-    // Endpoints may not be at loopback addresses; a name from elsewhere may.
-    await client.create('/api/v1/namespaces/web/services', { metadata: { name: 'hook' }, spec: { type: 'ExternalName', externalName: 'localhost' } });
-    await register('Validating', 'external', { clientConfig: { service: { ...service, port: server.port }, caBundle: CA_BUNDLE } });
-    expect(told(await post('external'))).toEqual([400, 'admission webhook "external.example.com" denied the request without explanation']);
+  });
+
+  test('is called at the name that it stands for, under its own', async () => {
+    // Endpoints and cluster IPs may not be at loopback addresses; a name from elsewhere may, where endpoints are not asked for.
+    const server = await new WebhookServer(() => ({ allowed: false })).listen();
+    const byCluster = (await startServer()).client();
+    await byCluster.create('/api/v1/namespaces', { metadata: { name: 'web' } });
+    await byCluster.create('/api/v1/namespaces/web/services', { metadata: { name: 'hook' }, spec: { type: 'ExternalName', externalName: 'localhost' } });
+    const clientConfig = { service: { namespace: 'web', name: 'hook', path: '/review', port: server.port }, caBundle: CA_BUNDLE };
+    await register('Validating', 'external', { clientConfig }, byCluster);
+    const answer = await byCluster.send({ method: 'POST', path: CONFIG_MAPS, body: configMap('external') });
+    expect(told(answer)).toEqual([400, 'admission webhook "external.example.com" denied the request without explanation']);
     expect(server.hosts).toEqual(new Set([`hook.web.svc:${server.port}`]));
   });
 });
@@ -257,8 +295,16 @@ describe('a mutating webhook', () => {
       500,
       'received undecodable patch in webhook response',
     ],
-    ['unfitting', patched({ op: 'remove', path: '/none/x' }), 500, 'cannot be applied to the object'],
-    ['kind', patched({ op: 'replace', path: '/kind', value: 'Secret' }), 500, 'attempted to change the kind'],
+    [
+      'unfitting',
+      patched({ op: 'remove', path: '/none/x' }),
+      500,
+      'Internal error occurred: remove operation does not apply: doc is missing path: "/none/x": missing value',
+    ],
+    ['tested', patched({ op: 'test', path: '/data/key', value: 'x' }), 500, 'Internal error occurred: testing value /data/key failed: test failed'],
+    ['base64', { allowed: true, patchType: 'JSONPatch', patch: '###' }, 500, 'failed to call webhook: illegal base64 data at input byte 0'],
+    ['kind', patched({ op: 'replace', path: '/kind', value: 'Frob' }), 500, 'no kind "Frob" is registered for version "v1" in scheme'],
+    ['root', patched({ op: 'replace', path: '', value: [] }), 500, "couldn't get version/kind; json parse error: json: cannot unmarshal array"],
     ['wrong-type', patched({ op: 'add', path: '/data', value: 7 }), 500, 'Internal error occurred: '],
     ['namespace', patched({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }), 400, 'the namespace of the provided object does not match'],
     ['invalid', patched({ op: 'replace', path: '/metadata/name', value: 'Not Valid' }), 422, 'is invalid: metadata.name'],

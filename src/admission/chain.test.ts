@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { AdmissionChain } from './chain.ts';
 import { type AdmissionPlugin, CREATE, CREATE_OR_UPDATE } from './plugin.ts';
-import { writeOf } from './testing/attributes.ts';
+import { testEnvironment, writeOf } from './testing/attributes.ts';
+
+const newChain = (): AdmissionChain => new AdmissionChain(testEnvironment().metrics);
 
 function recorder(log: string[], name: string, more: Partial<AdmissionPlugin> = {}): AdmissionPlugin {
   return { name, operations: CREATE_OR_UPDATE, mutate: () => void log.push(`mutate ${name}`), validate: () => void log.push(`validate ${name}`), ...more };
@@ -10,7 +12,7 @@ const refuse = async (): Promise<void> => Promise.reject(new Error('no'));
 
 test('asks in order, those whom the operation and the target concern', async () => {
   const log: string[] = [];
-  const chain = new AdmissionChain();
+  const chain = newChain();
   chain.use([
     recorder(log, 'pods', { targets: ['pods'] }),
     recorder(log, 'all'),
@@ -33,7 +35,7 @@ test('asks in order, those whom the operation and the target concern', async () 
 
 test('is synchronous until a plug-in waits, and stops at the first that refuses', async () => {
   const log: string[] = [];
-  const chain = new AdmissionChain();
+  const chain = newChain();
   chain.use([recorder(log, 'a'), recorder(log, 'b')]);
   expect(chain.validate(writeOf('pods', {}))).toBeUndefined();
   expect(log).toEqual(['validate a', 'validate b']);
@@ -46,7 +48,7 @@ test('is synchronous until a plug-in waits, and stops at the first that refuses'
 
 test('mutates once more, and once only, where a plug-in asks for it', async () => {
   const log: string[] = [];
-  const chain = new AdmissionChain();
+  const chain = newChain();
   const asking = recorder(log, 'b', {
     mutate: (attributes) => {
       log.push(`mutate b, ${attributes.reinvocation ?? 'first'}`);
@@ -56,4 +58,29 @@ test('mutates once more, and once only, where a plug-in asks for it', async () =
   chain.use([recorder(log, 'a'), asking]);
   await chain.mutate(writeOf('pods', {}));
   expect(log).toEqual(['mutate a', 'mutate b, first', 'mutate a', 'mutate b, running']);
+});
+
+test('counts what each step and each plug-in has come to, but not the checks behind them', async () => {
+  const { metrics, registry } = testEnvironment();
+  const chain = new AdmissionChain(metrics);
+  chain.use([recorder([], 'a'), recorder([], 'b', { validate: refuse })], [recorder([], 'check')]);
+  const write = writeOf('pods', {});
+  await chain.mutate(write);
+  await expect(chain.validate(write)).rejects.toThrow('no');
+  const counts = (): string[] => registry.print().match(/^\S+_count\{.*$/gm) ?? [];
+  const step = 'apiserver_admission_step_admission_duration_seconds';
+  const plugin = 'apiserver_admission_controller_admission_duration_seconds_count';
+  expect(counts()).toEqual([
+    `${plugin}{name="a",operation="CREATE",rejected="false",type="admit"} 1`,
+    `${plugin}{name="a",operation="CREATE",rejected="false",type="validate"} 1`,
+    `${plugin}{name="b",operation="CREATE",rejected="false",type="admit"} 1`,
+    `${plugin}{name="b",operation="CREATE",rejected="true",type="validate"} 1`,
+    `${step}_count{operation="CREATE",rejected="false",type="admit"} 1`,
+    `${step}_count{operation="CREATE",rejected="true",type="validate"} 1`,
+    `${step}_summary_count{operation="CREATE",rejected="false",type="admit"} 1`,
+    `${step}_summary_count{operation="CREATE",rejected="true",type="validate"} 1`,
+  ]);
+  registry.reset();
+  await chain.mutate(write);
+  expect(counts()).toHaveLength(4);
 });

@@ -1,70 +1,120 @@
 import type { Admission, AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
 import { qualifiedResource } from '../util/api-object.ts';
+import type { AdmissionMetrics, Durations, StepLabel } from './metrics.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 
 type Step = 'mutate' | 'validate';
 
+/** A plug-in, and how long it takes over one operation; undefined where nobody counts. */
+interface Asked {
+  readonly plugin: AdmissionPlugin;
+  readonly durations: Durations | undefined;
+}
+
 /** Who is asked about one operation: of the targets that someone named, those who look at it; of all else, those who look at everything. */
 interface Route {
-  byTarget: ReadonlyMap<string, readonly AdmissionPlugin[]>;
-  others: readonly AdmissionPlugin[];
+  readonly byTarget: ReadonlyMap<string, readonly Asked[]>;
+  readonly others: readonly Asked[];
+  /** Of the whole step. */
+  readonly durations: Durations;
 }
 
 const OPERATIONS: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
-const NOBODY: Route = { byTarget: new Map(), others: [] };
+const LABELS: Readonly<Record<Step, StepLabel>> = { mutate: 'admit', validate: 'validate' };
 
 /**
  * The plug-ins in order: every mutation before the first validation. What each operation meets is worked out once, in `use`, which is called before the
  * first request: plug-ins read stores, and stores are made with the chain that their writes pass.
  */
 export class AdmissionChain implements Admission {
-  #routes: Record<Step, ReadonlyMap<AdmissionOperation, Route>> = { mutate: new Map(), validate: new Map() };
+  readonly #metrics: AdmissionMetrics;
+  #routes: Record<Step, ReadonlyMap<AdmissionOperation, Route>> | undefined;
 
-  use(plugins: readonly AdmissionPlugin[]): void {
-    this.#routes = { mutate: routesOf(plugins, 'mutate'), validate: routesOf(plugins, 'validate') };
+  constructor(metrics: AdmissionMetrics) {
+    this.#metrics = metrics;
+  }
+
+  /** `checks` stand behind the plug-ins, and are no plug-ins to those who count. */
+  use(plugins: readonly AdmissionPlugin[], checks: readonly AdmissionPlugin[] = []): void {
+    const routes = (step: Step): Map<AdmissionOperation, Route> =>
+      new Map(OPERATIONS.map((operation) => [operation, routeOf(this.#asked(step, operation, plugins, checks), this.#metrics.step(LABELS[step], operation))]));
+    this.#routes = { mutate: routes('mutate'), validate: routes('validate') };
+  }
+
+  #asked(step: Step, operation: AdmissionOperation, plugins: readonly AdmissionPlugin[], checks: readonly AdmissionPlugin[]): Asked[] {
+    const handles = (plugin: AdmissionPlugin): boolean => plugin[step] !== undefined && plugin.operations.has(operation);
+    return [
+      ...plugins.filter(handles).map((plugin) => ({ plugin, durations: this.#metrics.plugin(plugin.name, LABELS[step], operation) })),
+      ...checks.filter(handles).map((plugin) => ({ plugin, durations: undefined })),
+    ];
   }
 
   mutate(attributes: AdmissionAttributes): Promise<void> | void {
-    const plugins = this.#pluginsFor('mutate', attributes);
-    const waiting = run(plugins, 'mutate', attributes, 0);
-    return waiting ? waiting.then(() => runAgain(plugins, attributes)) : runAgain(plugins, attributes);
+    const route = this.#routes?.mutate.get(attributes.operation);
+    if (!route) return;
+    const asked = askedOf(route, attributes);
+    return measured(route.durations, () => {
+      const waiting = run(asked, 'mutate', attributes, 0);
+      return waiting ? waiting.then(() => runAgain(asked, attributes)) : runAgain(asked, attributes);
+    });
   }
   validate(attributes: AdmissionAttributes): Promise<void> | void {
-    return run(this.#pluginsFor('validate', attributes), 'validate', attributes, 0);
-  }
-
-  #pluginsFor(step: Step, attributes: AdmissionAttributes): readonly AdmissionPlugin[] {
-    const { byTarget, others } = this.#routes[step].get(attributes.operation) ?? NOBODY;
-    return byTarget.get(targetOf(attributes)) ?? others;
+    const route = this.#routes?.validate.get(attributes.operation);
+    return route && measured(route.durations, () => run(askedOf(route, attributes), 'validate', attributes, 0));
   }
 }
+
+const askedOf = ({ byTarget, others }: Route, attributes: AdmissionAttributes): readonly Asked[] => byTarget.get(targetOf(attributes)) ?? others;
 
 const targetOf = (attributes: AdmissionAttributes): string => {
   const resource = qualifiedResource(attributes);
   return attributes.subresource === '' ? resource : `${resource}/${attributes.subresource}`;
 };
 
-function routesOf(plugins: readonly AdmissionPlugin[], step: Step): Map<AdmissionOperation, Route> {
-  return new Map(OPERATIONS.map((operation) => [operation, routeOf(plugins.filter((plugin) => plugin[step] && plugin.operations.has(operation)))]));
-}
-
-function routeOf(plugins: readonly AdmissionPlugin[]): Route {
-  const targets = new Set(plugins.flatMap((plugin) => plugin.targets ?? []));
-  const lookingAt = (target: string): AdmissionPlugin[] => plugins.filter((plugin) => plugin.targets?.includes(target) ?? true);
-  return { byTarget: new Map([...targets].map((target) => [target, lookingAt(target)])), others: plugins.filter((plugin) => !plugin.targets) };
+function routeOf(asked: readonly Asked[], durations: Durations): Route {
+  const targets = new Set(asked.flatMap(({ plugin }) => plugin.targets ?? []));
+  const lookingAt = (target: string): Asked[] => asked.filter(({ plugin }) => plugin.targets?.includes(target) ?? true);
+  return {
+    byTarget: new Map([...targets].map((target) => [target, lookingAt(target)])),
+    others: asked.filter(({ plugin }) => !plugin.targets),
+    durations,
+  };
 }
 
 /** A second round of mutations, where one of them has asked for it (apiserver/pkg/admission/reinvocation.go). */
-function runAgain(plugins: readonly AdmissionPlugin[], attributes: AdmissionAttributes): Promise<void> | void {
+function runAgain(asked: readonly Asked[], attributes: AdmissionAttributes): Promise<void> | void {
   if (attributes.reinvocation !== 'requested') return;
   attributes.reinvocation = 'running';
-  return run(plugins, 'mutate', attributes, 0);
+  return run(asked, 'mutate', attributes, 0);
 }
 
 /** Synchronous for as long as the plug-ins are: most writes meet none that waits. */
-function run(plugins: readonly AdmissionPlugin[], step: Step, attributes: AdmissionAttributes, from: number): Promise<void> | void {
-  for (let i = from; i < plugins.length; i++) {
-    const waiting = plugins[i]![step]!(attributes);
-    if (waiting) return waiting.then(() => run(plugins, step, attributes, i + 1));
+function run(asked: readonly Asked[], step: Step, attributes: AdmissionAttributes, from: number): Promise<void> | void {
+  for (let i = from; i < asked.length; i++) {
+    const { plugin, durations } = asked[i]!;
+    const waiting = measured(durations, () => plugin[step]!(attributes));
+    if (waiting) return waiting.then(() => run(asked, step, attributes, i + 1));
   }
+}
+
+/** Does the work, and takes its time, whether it is done at once or later, or throws. */
+function measured(durations: Durations | undefined, work: () => Promise<void> | void): Promise<void> | void {
+  if (!durations) return work();
+  const beganMs = performance.now();
+  const end = (isRejected: boolean): void => durations.observe(performance.now() - beganMs, isRejected);
+  let waiting: Promise<void> | void;
+  try {
+    waiting = work();
+  } catch (error) {
+    end(true);
+    throw error;
+  }
+  if (!waiting) return end(false);
+  return waiting.then(
+    () => end(false),
+    (error: unknown) => {
+      end(true);
+      throw error;
+    },
+  );
 }

@@ -2,6 +2,7 @@ import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { PluginConfigurations } from './configuration.ts';
+import type { AdmissionMetrics } from './metrics.ts';
 
 /** One admission plug-in. Refuses by throwing ApiError; `mutate` may change `attributes.object` in place. */
 export interface AdmissionPlugin {
@@ -20,6 +21,9 @@ export interface PluginEnvironment {
   authorizer: Authorizer;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
+  /** Whether clients may ask for a resource in that version: --runtime-config switches versions off. */
+  isServed(group: string, version: string, plural: string): boolean;
+  metrics: AdmissionMetrics;
   options: PluginOptions;
 }
 

@@ -12,6 +12,8 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { denyServiceExternalIps } from './deny-service-external-ips.ts';
 import { eventRateLimit } from './event-rate-limit.ts';
 import { extendedResourceToleration } from './extended-resource-toleration.ts';
+import { imagePolicyWebhook } from './image-policy/image-policy-webhook.ts';
+import { jobValidation } from './job-validation.ts';
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts';
 import { limitRanger } from './limit-ranger/limit-ranger.ts';
 import { namespaceAutoProvision } from './namespace-auto-provision.ts';
@@ -22,6 +24,8 @@ import { nodeRestriction } from './node-restriction/node-restriction.ts';
 import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
 import type { AdmissionPlugin, PluginEnvironment } from './plugin.ts';
+import { podGroupProtection } from './pod-group-protection.ts';
+import { podGroupWorkloadExists } from './pod-group-workload-exists.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
 import { podResizeValidator } from './pod-resize-validator.ts';
 import { podSecurity } from './pod-security/pod-security.ts';
@@ -42,7 +46,7 @@ const NO_TOLERATIONS: TolerationDefaults = { default: [], whitelist: [] };
 
 type PluginFactory = (environment: PluginEnvironment) => AdmissionPlugin;
 
-/** Those that exist, by upstream's name. `src/cli/admission-plugins.ts` knows them all, and says which are still to come. */
+/** By upstream's name. `src/cli/admission-plugins.ts` has their order, and says which are on. */
 const factories: ReadonlyMap<string, PluginFactory> = new Map<string, PluginFactory>([
   ['NamespaceLifecycle', namespaceLifecycle],
   ['LimitRanger', limitRanger],
@@ -79,17 +83,22 @@ const factories: ReadonlyMap<string, PluginFactory> = new Map<string, PluginFact
   ['PodTolerationRestriction', (environment) => podTolerationRestriction(environment, environment.options.configurations?.tolerations ?? NO_TOLERATIONS)],
   ['EventRateLimit', ({ options }) => eventRateLimit(validEventLimits(options.configurations?.eventLimits ?? []))],
   ['ResourceQuota', (environment) => resourceQuota(environment, environment.options.configurations?.limitedResources)],
+  ['ImagePolicyWebhook', ({ options }) => imagePolicyWebhook(options.configurations?.imagePolicy)],
+  ['PodGroupProtection', podGroupProtection],
+  ['PodGroupWorkloadExists', podGroupWorkloadExists],
+  ['JobValidation', jobValidation],
   ['MutatingAdmissionPolicy', mutatingAdmissionPolicy],
   ['ValidatingAdmissionPolicy', validatingAdmissionPolicy],
 ]);
 
 export const existingPlugins: readonly string[] = [...factories.keys()];
 
-/** In the order of the names, which is the order in which they run. Names of plug-ins that do not exist yet are passed over. */
+/** In the order of the names, which is the order in which they run. */
 export function createPlugins(names: readonly string[], environment: PluginEnvironment): AdmissionPlugin[] {
-  return names.flatMap((name) => {
+  return names.map((name) => {
     const create = factories.get(name);
-    return create ? orExplain(name, () => create(environment)) : [];
+    if (!create) throw new Error(`unknown admission plugin: ${name}`);
+    return orExplain(name, () => create(environment));
   });
 }
 

@@ -47,7 +47,7 @@ test('it follows the service', async () => {
   };
   await keepRemoteAvailability(client, { signal: stop.signal, report: vi.fn<(error: Error) => void>(), now: () => new Date('2026-01-01T00:00:00Z'), reach });
   const reason = (): string | undefined => apiServices.informer.get('', 'v1.g')?.status.conditions?.[0]?.reason;
-  expect(reason()).toBe('ServiceNotFound');
+  await vi.waitFor(() => expect(reason()).toBe('ServiceNotFound'));
   await client.resource('', 'services').create('ns', service());
   await vi.waitFor(() => expect(reason()).toBe('EndpointsNotFound'));
   await client.resource('discovery.k8s.io', 'endpointslices').create('ns', slice(true));

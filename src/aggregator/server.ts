@@ -1,11 +1,21 @@
+import type { APIService } from '../apis/facts/types/apiregistration-v1.ts';
 import type { Handler } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
-import { keepRemoteAvailability } from './remote-availability.ts';
+import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { RemoteApis } from '../server/remote-apis.ts';
 import { type CustomVersions, keepCustomApiServices } from './custom-api-services.ts';
 import { type ApiService, registerLocalApiServices } from './local-api-services.ts';
+import { MergedApis } from './merged-apis.ts';
+import { registerAvailabilityMetrics } from './metrics.ts';
+import { reach } from './reach.ts';
+import type { RemoteEnvironment } from './remote-api.ts';
+import { keepRemoteAvailability } from './remote-availability.ts';
+import { RemoteDiscovery } from './remote-discovery.ts';
+import { RemoteOpenApi } from './remote-openapi.ts';
+import { RemoteRegistry } from './remote-registry.ts';
 
 export interface AggregatorOptions {
   environment: EndpointEnvironment;
@@ -15,22 +25,64 @@ export interface AggregatorOptions {
   localVersions: readonly ApiVersion[];
   /** What definitions add to that, as they come and go. */
   customVersions: CustomVersions;
+  /** How servers elsewhere are reached. */
+  remote: RemoteEnvironment;
   client: InProcessClient;
+  metrics: MetricRegistry;
   /** Hears of failures that are tried again. */
   report(error: Error): void;
   now: () => Date;
 }
 
+export interface Aggregator {
+  server: GenericServer;
+  /** What servers elsewhere add to the documents. */
+  remoteApis: RemoteApis;
+  /** Resolves once every APIService that is stored is known. */
+  synced: Promise<void>;
+  /** After a change of our own certificate. */
+  refreshTls(): void;
+  /** Ends connections to other servers, and what is under way on them. */
+  close(): void;
+}
+
 /**
- * The head of the chain. It knows which group-version is served where: here so far only by the servers behind it, to which everything else is handed on
- * (servers elsewhere, behind APIServices with a `service`, come with their own issue: a request for theirs is not found until then).
+ * The head of the chain. It knows which group-version is served where: by a server elsewhere, behind an APIService with a `service`, or by the servers
+ * behind it, to which everything else is handed on.
  */
-export function createAggregator(
-  { environment, ownVersion, localVersions, customVersions, client, report, now }: AggregatorOptions,
-  delegate: Handler,
-): GenericServer {
-  const server = new GenericServer('aggregator', environment, delegate);
-  server.install(ownVersion);
+export function createAggregator(options: AggregatorOptions, delegate: Handler): Aggregator {
+  const { client, report } = options;
+  const stop = new AbortController();
+  const apiServices = client.resource<APIService>('apiregistration.k8s.io', 'apiservices').informer;
+  const registry = new RemoteRegistry(options.remote);
+  const discovery = new RemoteDiscovery(registry, { signal: stop.signal, report, onChange: () => merged.noteDiscovery() });
+  const openApi = new RemoteOpenApi(registry, { signal: stop.signal, report, onChange: () => merged.noteOpenApi() });
+  const merged = new MergedApis(registry, discovery, openApi);
+  const synced = registry.follow(apiServices);
+
+  const server = new GenericServer('aggregator', options.environment, registry.before(delegate));
+  server.install(options.ownVersion);
+  addRegistration(server, options);
+  server.postStartHooks.push(
+    { name: 'apiservice-registration-controller', run: () => synced },
+    { name: 'apiservice-status-remote-available-controller', run: (signal) => keepAvailability(registry, options, apiServices, signal) },
+    { name: 'apiservice-discovery-controller', run: () => discovery.start() },
+    { name: 'apiservice-openapi-controller', run: (signal) => startUntil(openApi, signal, stop) },
+  );
+  return {
+    server,
+    remoteApis: merged,
+    synced,
+    refreshTls: () => registry.refreshTls(),
+    close() {
+      stop.abort();
+      registry.close();
+    },
+  };
+}
+
+/** The group-versions that the chain serves are APIServices too. */
+function addRegistration(server: GenericServer, { client, localVersions, customVersions, report, now }: AggregatorOptions): void {
   let isRegistered = false;
   server.healthChecks.push({
     name: 'autoregister-completion',
@@ -47,12 +99,29 @@ export function createAggregator(
       await keepCustomApiServices(apiServices, customVersions, { signal, report, now });
     },
   });
-  server.postStartHooks.push({
-    name: 'apiservice-status-remote-available-controller',
-    run: (signal) => keepRemoteAvailability(client, { signal, report, now, reach }),
-  });
-  return server;
 }
 
-/** Until requests are proxied, no server elsewhere can be reached. */
-const reach = (): Promise<void> => Promise.reject(new Error('proxying to other API servers is still to come'));
+function keepAvailability(
+  registry: RemoteRegistry,
+  { client, metrics, report, now }: AggregatorOptions,
+  apiServices: Parameters<typeof registerAvailabilityMetrics>[1],
+  signal: AbortSignal,
+): Promise<void> {
+  return keepRemoteAvailability(client, {
+    signal,
+    report,
+    now,
+    async reach(name) {
+      const api = registry.get(name);
+      if (api) await reach(api);
+    },
+    onSuspicion: (listener) => registry.onUnreachable(listener),
+    onUnavailable: registerAvailabilityMetrics(metrics, apiServices),
+  });
+}
+
+/** Once the server stops nobody asks for documents any more. */
+function startUntil(openApi: RemoteOpenApi, signal: AbortSignal, stop: AbortController): void {
+  signal.addEventListener('abort', () => stop.abort(), { once: true });
+  openApi.start();
+}

@@ -4,6 +4,7 @@ import type { ApiObject } from '../util/api-object.ts';
 import { ageSince } from '../util/duration.ts';
 import { columnsOf, type ResourceFacts, resourceFacts } from './facts/resources.ts';
 import { schemaOfKind } from './facts/schemas.ts';
+import { withOlderVersions } from './older-versions.ts';
 
 /** `apps/v1/deployments`, `v1/pods`: a resource in the version it is stored in. */
 type ResourceName = `${string}/${string}`;
@@ -72,6 +73,7 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     hasStatus: Object.hasOwn(facts.subresources, 'status'),
     returnsDeletedObject: facts.returnsDeletedObject,
     ...hooks,
+    ...(!storedAs && { stored: withOlderVersions({ group, version, kind }, hooks.stored) }),
     ...(storedAs && { storedGroup: resourceFacts(storedAs.name).group }),
     served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map((served) => withSchema(served)),
     subresources: subresourcesOf(facts, subresources),
@@ -113,5 +115,5 @@ export function withActions(definition: ResourceDefinition, actions: Readonly<Re
 }
 
 /** Copies property by property, so that schemas are still looked up when they are first asked for. */
-const copyWith = <V extends object>(value: V, more: Partial<V>): V =>
+export const copyWith = <V extends object>(value: V, more: Partial<V>): V =>
   Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(value), ...Object.getOwnPropertyDescriptors(more) }) as V;

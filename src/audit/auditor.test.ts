@@ -139,11 +139,20 @@ describe('a request', () => {
   it('says how slow it was', () => {
     const clock = vi.spyOn(performance, 'now');
     newServer((request) => {
+      request.noteLatency('etcd', 200);
+      request.noteLatency('etcd', 300);
+      request.noteLatency('authorization', 20);
+      request.noteLatency('authorization', 10);
       clock.mockReturnValue(request.receivedAtMs + 1500);
       answerOk(request);
     })(PODS);
     clock.mockRestore();
-    expect(backend.events[1]!.annotations.get('apiserver.latency.k8s.io/total')).toBe('1.5s');
+    const told = [...backend.events[1]!.annotations].filter(([key]) => key.startsWith('apiserver.latency.k8s.io/'));
+    expect(Object.fromEntries(told)).toMatchObject({
+      'apiserver.latency.k8s.io/etcd': '500ms',
+      'apiserver.latency.k8s.io/authorization': '20ms',
+      'apiserver.latency.k8s.io/total': '1.5s',
+    });
   });
   it('shortens a long user agent', () => {
     newServer(answerOk)(PODS, { headers: { 'user-agent': 'x'.repeat(2000) } });

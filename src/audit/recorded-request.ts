@@ -26,7 +26,7 @@ export interface RecordParts {
 const MAX_USER_AGENT_CHARACTERS = 1024;
 /** Slower requests say how slow they were. */
 const SLOW_MS = 500;
-const LATENCY_ANNOTATION = 'apiserver.latency.k8s.io/total';
+const LATENCY_PREFIX = 'apiserver.latency.k8s.io/';
 
 /**
  * One request's way through the stages, each of which is an event unless the policy leaves it out.
@@ -61,6 +61,10 @@ export class RecordedRequest implements RequestAudit {
     this.#objectRef = referenceOf(request);
   }
 
+  get keepsRequest(): boolean {
+    return isAtLeast(this.#decision.level, 'Request');
+  }
+
   received(): boolean | Promise<boolean> {
     return this.#process('RequestReceived', this.#receivedAt);
   }
@@ -82,13 +86,13 @@ export class RecordedRequest implements RequestAudit {
         resourceVersion: reference.resourceVersion || resourceVersion,
       };
     }
-    if (!isAtLeast(this.#decision.level, 'Request')) return;
+    if (!this.keepsRequest) return;
     const object = shown();
     this.#requestObject = stringifyJson(this.#decision.omitManagedFields ? withoutManagedFields(object) : object);
   }
 
   requestPatch(patch: Buffer): void {
-    if (isAtLeast(this.#decision.level, 'Request')) this.#requestObject = patchAsJson(patch);
+    if (this.keepsRequest) this.#requestObject = patchAsJson(patch);
   }
 
   responseStatus({ status, message, reason, details, code }: Status): void {
@@ -141,8 +145,14 @@ export class RecordedRequest implements RequestAudit {
 
   #complete(): boolean | Promise<boolean> {
     const latencyMs = performance.now() - this.#request.receivedAtMs;
-    if (latencyMs > SLOW_MS) this.#request.annotateAudit(LATENCY_ANNOTATION, formatDuration(latencyMs));
+    if (latencyMs > SLOW_MS) this.#annotateLatencies(latencyMs);
     return this.#process('ResponseComplete');
+  }
+
+  #annotateLatencies(totalMs: number): void {
+    for (const [part, durationMs] of this.#request.latencies)
+      if (durationMs > 0) this.#request.annotateAudit(LATENCY_PREFIX + part, formatDuration(durationMs));
+    this.#request.annotateAudit(`${LATENCY_PREFIX}total`, formatDuration(totalMs));
   }
 
   #process(stage: Stage, at?: string): boolean | Promise<boolean> {

@@ -21,8 +21,9 @@ export interface AuthenticationFile {
 export interface AuthenticationFileOptions extends ValidationOptions {
   /** Told of a content that cannot be used; the one before it stays. */
   report(error: Error): void;
-  /** Told of a content that is in use now. */
-  onReloaded?(): void;
+  /** Told of the content at start, and of each that is in use from then on. */
+  onLoaded?(text: string): void;
+  onReloaded?(text: string): void;
   settleMs?: number;
 }
 
@@ -32,6 +33,7 @@ export async function openAuthenticationFile(path: string, options: Authenticati
   const file = watchText(path, { onError: report, ...(settleMs !== undefined && { settleMs }) });
   try {
     const configuration = await read(file, options);
+    options.onLoaded?.(file.current);
     return { configuration, onChange: (replace) => follow(file, configuration.anonymous, options, replace), close: () => file.close() };
   } catch (error) {
     file.close();
@@ -54,10 +56,11 @@ function follow(
   replace: (jwt: readonly JwtConfiguration[]) => Promise<void>,
 ): void {
   const reload = async (): Promise<void> => {
+    const text = file.current;
     const next = await read(file, options);
     if (!equalJson(next.anonymous ?? null, anonymous ?? null)) throw new Error('anonymous: Forbidden: changed from initial configuration file');
     await replace(next.jwt ?? []);
-    options.onReloaded?.();
+    options.onReloaded?.(text);
   };
   // One after the other, so that the last content is the one that stays.
   let reloading = Promise.resolve();

@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue } from '../util/json.ts';
+import { ownValue } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import type { User } from '../util/user.ts';
 import type { ClaimMappings, JwtConfiguration } from './authentication-configuration.ts';
@@ -112,20 +112,10 @@ function groupsMapping({ groups = {} }: ClaimMappings, compile: ExpressionCompil
   if (!claim) return () => [];
   return (claims) => {
     const value = ownValue(claims, claim);
-    if (value === undefined || value === null) {
-      refuseDistributed(claims, claim);
-      return [];
-    }
+    if (value === undefined || value === null) return [];
     const list = Array.isArray(value) ? value : [value];
     return list.map((group) => prefix + textOf(group, `oidc: parse groups claim "${claim}"`));
   };
-}
-
-/** Claims that are to be fetched from elsewhere (OpenID Connect Core §5.6.2) are not; a user without the groups would be another one. */
-function refuseDistributed(claims: JsonObject, claim: string): void {
-  const names = ownValue(claims, '_claim_names');
-  if (isJsonObject(names) && ownValue(names, claim) !== undefined)
-    throw new Error('oidc: could not expand distributed claims: distributed claims are not supported by this server');
 }
 
 function uidMapping({ uid = {} }: ClaimMappings, compile: ExpressionCompiler): (claims: JsonObject) => string {

@@ -10,6 +10,8 @@ export interface ClientCertificateOptions {
   /** The authorities' PEM; the same array as long as they are the same, so that what was found for a connection holds until they change. */
   authorities(): readonly string[];
   nowMs?(): number;
+  /** Whether the subject's UID is looked at (AllowParsingUserUIDFromCertAuth); true where absent. */
+  readsUid?: boolean;
 }
 
 /** What was made of a connection's certificate: good for as long as the authorities stay and every link of its chain is valid. */
@@ -21,29 +23,29 @@ interface Finding {
 }
 
 /** Client certificates: the common name is the user, the organizations are the groups (apiserver/pkg/authentication/request/x509). */
-export function clientCertificate({ authorities, nowMs = Date.now }: ClientCertificateOptions): Authenticator {
+export function clientCertificate({ authorities, nowMs = Date.now, readsUid = true }: ClientCertificateOptions): Authenticator {
   return {
     authenticate({ exchange: { connection } }) {
       if (connection.peerCertificates.length === 0) return undefined;
-      const { result } = findingFor(connection, authorities(), nowMs());
+      const { result } = findingFor(connection, authorities(), nowMs(), readsUid);
       if (result instanceof Error) throw result;
       return result;
     },
   };
 }
 
-function findingFor(connection: ConnectionInfo, authorities: readonly string[], nowMs: number): Finding {
+function findingFor(connection: ConnectionInfo, authorities: readonly string[], nowMs: number, readsUid: boolean): Finding {
   const kept = connection.certificateUser as Finding | undefined;
   if (kept !== undefined && kept.authorities === authorities && nowMs <= kept.validUntilMs) return kept;
-  const finding = examine(connection.peerCertificates, authorities, nowMs);
+  const finding = examine(connection.peerCertificates, authorities, nowMs, readsUid);
   connection.certificateUser = finding;
   return finding;
 }
 
-function examine(chainDer: readonly Buffer[], authorities: readonly string[], nowMs: number): Finding {
+function examine(chainDer: readonly Buffer[], authorities: readonly string[], nowMs: number, readsUid: boolean): Finding {
   try {
     const chain = verifyClientChain(chainDer, authorities, new Date(nowMs));
-    return { authorities, validUntilMs: Math.min(...chain.map(({ notAfter }) => notAfter.getTime())), result: userOf(chain[0]!) };
+    return { authorities, validUntilMs: Math.min(...chain.map(({ notAfter }) => notAfter.getTime())), result: userOf(chain[0]!, readsUid) };
   } catch (error) {
     // A refusal is kept as well: a certificate can become valid with time, but its client may as well connect again.
     return {
@@ -54,10 +56,10 @@ function examine(chainDer: readonly Buffer[], authorities: readonly string[], no
   }
 }
 
-function userOf(leaf: CertificateFields): Authentication | undefined {
+function userOf(leaf: CertificateFields, readsUid: boolean): Authentication | undefined {
   const { commonName, organizations, uids } = subjectOf(leaf);
   if (commonName === '') return undefined;
-  const uid = soleUid(uids);
+  const uid = readsUid ? soleUid(uids) : undefined;
   const fingerprint = createHash('sha256').update(leaf.raw).digest('hex');
   return { user: { name: commonName, ...(uid !== undefined && { uid }), groups: organizations, extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } } };
 }

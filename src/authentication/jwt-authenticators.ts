@@ -2,7 +2,9 @@ import { WebhookClient } from '../client/webhook-client.ts';
 import type { Authentication } from '../server/authenticator.ts';
 import type { JwtConfiguration } from './authentication-configuration.ts';
 import { claimReader } from './claims.ts';
+import { ClaimResolver } from './distributed-claims.ts';
 import type { ExpressionCompiler } from './expressions.ts';
+import type { AuthenticationMetrics } from './metrics.ts';
 import { type OidcIssuer, OidcTokens } from './oidc.ts';
 import { OidcProvider, type OidcTiming } from './oidc-provider.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
@@ -13,6 +15,7 @@ export interface JwtAuthenticatorOptions {
   compile: ExpressionCompiler;
   /** Told of issuers that cannot be reached. */
   report(error: Error): void;
+  metrics?: AuthenticationMetrics | undefined;
   timing?: Partial<OidcTiming>;
   /** How long issuers of a new configuration may take to be reached. */
   replaceTimeoutMs?: number;
@@ -45,6 +48,7 @@ export class JwtAuthenticators implements TokenAuthenticator {
     }
     const old = this.#current;
     this.#current = next;
+    for (const url of old.urls) if (!next.urls.includes(url)) this.#options.metrics?.jwt(url).forget();
     setTimeout(() => old.tokens.close(), OLD_ISSUERS_MS).unref();
   }
 
@@ -55,6 +59,7 @@ export class JwtAuthenticators implements TokenAuthenticator {
 
 interface BuiltConfiguration {
   tokens: OidcTokens;
+  urls: readonly string[];
   /** Resolves when every issuer was reached. */
   ready: Promise<unknown>;
 }
@@ -64,17 +69,42 @@ function build(configuration: readonly JwtConfiguration[], options: JwtAuthentic
   const nowMs = options.timing?.nowMs;
   return {
     tokens: new OidcTokens({ issuers, algorithms: options.algorithms, ...(nowMs && { nowMs }) }),
+    urls: issuers.map(({ url }) => url),
     ready: Promise.all(issuers.map(({ provider }) => provider.ready)),
   };
 }
 
-function issuerOf(configuration: JwtConfiguration, { compile, report, timing = {} }: JwtAuthenticatorOptions): OidcIssuer {
+function issuerOf(configuration: JwtConfiguration, options: JwtAuthenticatorOptions): OidcIssuer {
+  const { compile, report, timing = {} } = options;
   const { url = '', discoveryURL, certificateAuthority, audiences = [] } = configuration.issuer ?? {};
   // Compiled before anything is opened: this may throw.
   const readClaims = claimReader(configuration, compile);
   const client = new WebhookClient({ url: new URL(url), ...(certificateAuthority && { caPem: certificateAuthority }) });
-  const provider = new OidcProvider({ issuer: url, discoveryUrl: discoveryURL, client, report, timing });
-  return { url, audiences, provider, readClaims };
+  const metrics = options.metrics?.jwt(url);
+  const provider = new OidcProvider({ issuer: url, discoveryUrl: discoveryURL, client, report, onKeys: metrics?.fetchedKeys, timing });
+  const claim = configuration.claimMappings?.groups?.claim;
+  return { url, audiences, provider, readClaims, metrics, ...(claim && { resolver: resolverOf(claim, audiences, client, certificateAuthority, options) }) };
+}
+
+/** Those who keep claims for an issuer are reached as the issuer is. */
+function resolverOf(
+  claim: string,
+  audiences: readonly string[],
+  client: WebhookClient,
+  caPem: string | undefined,
+  { algorithms, report, timing = {} }: JwtAuthenticatorOptions,
+): ClaimResolver {
+  const createProvider = (issuer: string, attempted: () => void): OidcProvider =>
+    new OidcProvider({
+      issuer,
+      client: new WebhookClient({ url: new URL(issuer), ...(caPem && { caPem }) }),
+      report: (error) => {
+        attempted();
+        report(error);
+      },
+      timing,
+    });
+  return new ClaimResolver({ claim, audiences, algorithms, client, createProvider, nowMs: timing.nowMs ?? Date.now });
 }
 
 async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {

@@ -12,6 +12,8 @@ export interface OidcProviderOptions {
   client: WebhookClient;
   /** Told when the issuer cannot be reached; it is tried again. */
   report(error: Error): void;
+  /** Told of the keys as they came, or that they did not. */
+  onKeys?: ((keySet: string | undefined) => void) | undefined;
   timing?: Partial<OidcTiming>;
 }
 
@@ -84,7 +86,7 @@ export class OidcProvider {
 
   async #discover(): Promise<URL> {
     const { issuer, discoveryUrl = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration` } = this.#options;
-    const document = await this.#fetch(new URL(discoveryUrl));
+    const { value: document } = await this.#fetch(new URL(discoveryUrl));
     if (document.issuer !== issuer)
       throw new Error(`oidc: issuer did not match the issuer returned by provider, expected ${quote(issuer)} got ${quote(String(document.issuer ?? ''))}`);
     const jwksUri = document.jwks_uri;
@@ -105,19 +107,22 @@ export class OidcProvider {
     if (waitMs > 0) await pause(Math.min(waitMs, minRefreshMs), this.#stop.signal);
     this.#fetchedAtMs = nowMs();
     try {
-      this.#keys = keysOf((await this.#fetch(this.#jwksUrl!)).keys);
+      const { value, body } = await this.#fetch(this.#jwksUrl!);
+      this.#keys = keysOf(value.keys);
+      this.#options.onKeys?.(body.toString('utf8'));
       return this.#keys;
     } catch (error) {
+      this.#options.onKeys?.(undefined);
       throw new Error(`failed to verify signature: fetching keys oidc: get keys failed: ${(error as Error).message}`, { cause: error });
     }
   }
 
-  async #fetch(url: URL): Promise<JsonObject> {
+  async #fetch(url: URL): Promise<{ value: JsonObject; body: Buffer }> {
     const { status, body } = await this.#options.client.get(url, this.#stop.signal);
     if (status !== 200) throw new Error(`${url.href}: status ${status}`);
     const value = parseJson(body);
     if (!isJsonObject(value)) throw new Error(`${url.href}: expected a JSON object`);
-    return value;
+    return { value, body };
   }
 }
 

@@ -1,10 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Authentication } from '../server/authenticator.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
-import { quote } from '../util/field-errors.ts';
-import type { Json } from '../util/json-types.ts';
+import type { JsonObject } from '../util/json-types.ts';
 import type { ClaimReader } from './claims.ts';
+import type { ClaimResolver } from './distributed-claims.ts';
+import { secondsOf, verifyIdToken } from './id-token.ts';
 import { type UnverifiedJwt, parseJwt } from './jwt.ts';
+import type { JwtMetrics } from './metrics.ts';
 import type { OidcProvider } from './oidc-provider.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
@@ -14,6 +16,9 @@ export interface OidcIssuer {
   audiences: readonly string[];
   provider: OidcProvider;
   readClaims: ClaimReader;
+  /** Finds the claim of groups where it is kept elsewhere; absent where groups come from no claim. */
+  resolver?: ClaimResolver;
+  metrics?: JwtMetrics | undefined;
 }
 
 export interface OidcOptions {
@@ -27,7 +32,6 @@ export interface OidcOptions {
 const SUCCESS_TTL_MS = 10_000;
 const MAX_CACHED = 4096;
 const MAX_TOKEN_LENGTH = 64 * 1024;
-const LEEWAY_MS = 60_000;
 /** What Google once wrote in its tokens for the issuer https://accounts.google.com. */
 const GOOGLE = 'accounts.google.com';
 
@@ -53,52 +57,50 @@ export class OidcTokens implements TokenAuthenticator {
     if (known) return known;
     const jwt = parseJwt(token);
     const issuer = jwt && this.#issuers.get(issuerOf(jwt));
-    return issuer && this.#verify(digest, jwt, issuer);
+    if (!issuer) return undefined;
+    const verified = this.#verify(digest, jwt, issuer);
+    return issuer.metrics ? timed(verified, issuer.metrics) : verified;
   }
 
-  async #verify(digest: string, jwt: UnverifiedJwt, { audiences, provider, readClaims }: OidcIssuer): Promise<Authentication> {
+  async #verify(digest: string, jwt: UnverifiedJwt, { audiences, provider, readClaims, resolver }: OidcIssuer): Promise<Authentication> {
     if (!provider.isReady) throw new Error('oidc: authenticator not initialized');
     try {
-      await provider.verify(jwt, this.#algorithms);
-      checkAudience(texts(jwt.claims.aud), audiences);
-      checkTimes(jwt, this.#nowMs());
+      await verifyIdToken(jwt, { provider, audiences, algorithms: this.#algorithms }, this.#nowMs);
     } catch (error) {
       throw new Error(`oidc: verify token: ${(error as Error).message}`, { cause: error });
     }
-    const accepted: Authentication = { user: readClaims(jwt.claims) };
+    const accepted: Authentication = { user: readClaims(resolver ? await expanded(jwt, resolver) : jwt.claims) };
     this.#accepted.set(digest, accepted, Math.min(SUCCESS_TTL_MS, secondsOf(jwt.claims.exp)! * 1000 - this.#nowMs()));
     return accepted;
   }
 
   close(): void {
-    for (const { provider } of this.#issuers.values()) provider.close();
+    for (const { provider, resolver } of this.#issuers.values()) {
+      resolver?.close();
+      provider.close();
+    }
   }
 }
 
 const issuerOf = ({ claims }: UnverifiedJwt): string => (claims.iss === GOOGLE ? `https://${GOOGLE}` : typeof claims.iss === 'string' ? claims.iss : '');
 
-const texts = (value: Json | undefined): string[] => (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
-const quoted = (list: readonly string[]): string => `[${list.map(quote).join(' ')}]`;
-
-function checkAudience(meant: readonly string[], wanted: readonly string[]): void {
-  if (wanted.some((audience) => meant.includes(audience))) return;
-  throw new Error(
-    wanted.length === 1
-      ? `oidc: expected audience ${quote(wanted[0]!)} got ${quoted(meant)}`
-      : `oidc: expected audience in ${quoted(wanted.toSorted())} got ${quoted(meant)}`,
-  );
+async function timed(verified: Promise<Authentication>, metrics: JwtMetrics): Promise<Authentication> {
+  const startMs = performance.now();
+  const record = (isSuccess: boolean): void => metrics.authenticated(isSuccess, performance.now() - startMs);
+  try {
+    const accepted = await verified;
+    record(true);
+    return accepted;
+  } catch (error) {
+    record(false);
+    throw error;
+  }
 }
 
-/** A token that does not say when it ends has ended. */
-function checkTimes({ claims }: UnverifiedJwt, nowMs: number): void {
-  const expiresAtMs = (secondsOf(claims.exp) ?? 0) * 1000;
-  if (!(expiresAtMs >= nowMs)) throw new Error(`oidc: token is expired (Token Expiry: ${shownTime(expiresAtMs)})`);
-  if (claims.nbf === undefined || claims.nbf === null) return;
-  const notBeforeMs = (secondsOf(claims.nbf) ?? Infinity) * 1000;
-  if (nowMs + LEEWAY_MS < notBeforeMs) throw new Error(`oidc: current time ${shownTime(nowMs)} before the nbf (not before) time: ${shownTime(notBeforeMs)}`);
+async function expanded({ claims }: UnverifiedJwt, resolver: ClaimResolver): Promise<JsonObject> {
+  try {
+    return await resolver.expand(claims);
+  } catch (error) {
+    throw new Error(`oidc: could not expand distributed claims: ${(error as Error).message}`, { cause: error });
+  }
 }
-
-const secondsOf = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined);
-
-const MAX_TIME_MS = 8.64e15;
-const shownTime = (timeMs: number): string => (Math.abs(timeMs) <= MAX_TIME_MS ? new Date(timeMs).toISOString() : 'unknown');

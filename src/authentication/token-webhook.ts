@@ -4,6 +4,7 @@ import type { Authentication } from '../server/authenticator.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
 import { isJsonObject, ownValue, parseJson, stringifyJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import type { TokenCacheMetrics } from './metrics.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
 export interface TokenWebhookOptions {
@@ -13,6 +14,7 @@ export interface TokenWebhookOptions {
   apiAudiences: readonly string[];
   /** How long an answer holds, be it yes or no; failures are never kept. 0: not at all. */
   cacheTtlMs: number;
+  metrics?: TokenCacheMetrics | undefined;
   retry?: RetryOptions;
   nowMs?(): number;
 }
@@ -34,12 +36,17 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
   const cache = new ExpiringCache<Answer>(MAX_CACHED, options.nowMs);
   const underWay = new Map<string, Promise<Answer>>();
   const cacheKey = randomBytes(32).toString('base64');
+  const { metrics } = options;
   const ask = async (key: string, token: string, audiences: readonly string[] | undefined): Promise<Answer> => {
+    const done = metrics?.fetching();
+    let isSuccess = false;
     try {
       const answer = { authentication: await review(options, token, audiences) };
       cache.set(key, answer, options.cacheTtlMs);
+      isSuccess = true;
       return answer;
     } finally {
+      done?.(isSuccess);
       underWay.delete(key);
     }
   };
@@ -47,11 +54,21 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
     authenticateToken(token, audiences) {
       if (token.length > MAX_TOKEN_LENGTH) return undefined;
       const key = hash('sha256', cacheKey + JSON.stringify([token, audiences ?? null]), 'base64');
+      const startMs = performance.now();
       const known = cache.get(key);
-      if (known) return known.authentication;
+      if (known) {
+        metrics?.asked(true, performance.now() - startMs);
+        return known.authentication;
+      }
       let asked = underWay.get(key);
+      const unblocked = asked && metrics?.blocked();
       if (!asked) underWay.set(key, (asked = ask(key, token, audiences)));
-      return asked.then(({ authentication }) => authentication);
+      return asked
+        .then(({ authentication }) => authentication)
+        .finally(() => {
+          unblocked?.();
+          metrics?.asked(false, performance.now() - startMs);
+        });
     },
   };
 }

@@ -14,17 +14,22 @@ export interface AuthorizationFileOptions {
   compile: ConditionCompiler;
   /** Told of a content that cannot be used; the one before it stays. */
   report(error: Error): void;
-  /** Told of a content that is in use now. */
-  onReloaded?(): void;
+  /** Told of the content at start, and of each that is in use from then on. */
+  onLoaded?(text: string): void;
+  onReloaded?(text: string): void;
   settleMs?: number;
 }
 
 /** Throws an Error where the file cannot be read, or is no valid configuration. */
-export async function openAuthorizationFile(path: string, { compile, report, onReloaded, settleMs }: AuthorizationFileOptions): Promise<AuthorizationFile> {
+export async function openAuthorizationFile(
+  path: string,
+  { compile, report, onLoaded, onReloaded, settleMs }: AuthorizationFileOptions,
+): Promise<AuthorizationFile> {
   const file = watchText(path, { onError: report, ...(settleMs !== undefined && { settleMs }) });
   const read = (): Promise<AuthorizerConfiguration[]> => parseAuthorizationConfiguration(file.current, compile);
   try {
     const authorizers = await read();
+    onLoaded?.(file.current);
     return { authorizers, onChange: follow, close: () => file.close() };
   } catch (error) {
     file.close();
@@ -35,8 +40,9 @@ export async function openAuthorizationFile(path: string, { compile, report, onR
     // One after the other, so that the last content is the one that stays.
     let reloading = Promise.resolve();
     const reload = async (): Promise<void> => {
+      const text = file.current;
       await replace(await read());
-      onReloaded?.();
+      onReloaded?.(text);
     };
     file.onChange(() => (reloading = reloading.then(reload).catch(report)));
   }

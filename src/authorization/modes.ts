@@ -7,6 +7,7 @@ import { alwaysAllow } from './always-allow.ts';
 import { alwaysDeny } from './always-deny.ts';
 import type { AuthorizationMode, AuthorizerConfiguration, WebhookConfiguration } from './authorization-configuration.ts';
 import type { ConditionCompiler } from './match-conditions.ts';
+import type { AuthorizationMetrics } from './metrics.ts';
 import { createNodeAuthorizer } from './node.ts';
 import { privilegedGroups } from './privileged-groups.ts';
 import { type RbacAuthorizer, createRbacAuthorizer } from './rbac.ts';
@@ -18,12 +19,13 @@ export interface AuthorizerFilesOptions {
   policyFile: string;
   compile: ConditionCompiler;
   warn(message: string): void;
+  metrics?: AuthorizationMetrics;
   retry?: RetryOptions;
 }
 
 /** The chain of authorizers, with all that comes from files: what is left to do needs the stores. */
 export interface PreparedAuthorizers {
-  chain: readonly { type: AuthorizationMode; fromFile: Authorizer | undefined }[];
+  chain: readonly { type: AuthorizationMode; name: string; fromFile: Authorizer | undefined }[];
   /** Ends the connections of webhooks. */
   close(): void;
 }
@@ -31,18 +33,20 @@ export interface PreparedAuthorizers {
 /** Throws where a file cannot be read or used. */
 export async function prepareAuthorizers(authorizers: readonly AuthorizerConfiguration[], options: AuthorizerFilesOptions): Promise<PreparedAuthorizers> {
   const clients: WebhookClient[] = [];
-  const fromFile = async ({ type, webhook }: AuthorizerConfiguration): Promise<Authorizer | undefined> => {
+  const fromFile = async ({ type, name, webhook }: AuthorizerConfiguration): Promise<Authorizer | undefined> => {
     if (type === 'ABAC') return loadAbacFile(options.policyFile, (message) => options.warn(message));
     if (!webhook) return undefined;
     const client = new WebhookClient(await loadKubeconfig(webhook.kubeConfigFile), { timeoutMs: webhook.timeoutMs });
     clients.push(client);
-    return webhookFor(webhook, client, options);
+    return webhookFor(name, webhook, client, options);
   };
-  const chain = await Promise.all(authorizers.map(async (authorizer) => ({ type: authorizer.type, fromFile: await fromFile(authorizer) })));
+  const chain = await Promise.all(
+    authorizers.map(async (authorizer) => ({ type: authorizer.type, name: authorizer.name, fromFile: await fromFile(authorizer) })),
+  );
   return { chain, close: () => clients.forEach((client) => client.close()) };
 }
 
-const webhookFor = (webhook: WebhookConfiguration, client: WebhookClient, { compile, retry }: AuthorizerFilesOptions): Authorizer =>
+const webhookFor = (name: string, webhook: WebhookConfiguration, client: WebhookClient, { compile, metrics, retry }: AuthorizerFilesOptions): Authorizer =>
   authorizationWebhook({
     client,
     version: webhook.subjectAccessReviewVersion,
@@ -50,12 +54,14 @@ const webhookFor = (webhook: WebhookConfiguration, client: WebhookClient, { comp
     unauthorizedTtlMs: webhook.unauthorizedTtlMs,
     onFailure: webhook.failurePolicy === 'Deny' ? 'deny' : 'noOpinion',
     conditions: webhook.matchConditions.map(compile),
+    metrics: metrics?.webhook(name),
     ...(retry && { retry }),
   });
 
 export interface AuthorizationOptions {
   client: Client;
   isEnabled(gate: string): boolean;
+  metrics?: AuthorizationMetrics | undefined;
 }
 
 export interface Authorization {
@@ -73,12 +79,14 @@ export interface Authorization {
 const OLD_WEBHOOKS_MS = 60_000;
 
 /** system:masters first, then the chain in its order. */
-export function createAuthorization(prepared: PreparedAuthorizers, { client, isEnabled }: AuthorizationOptions): Authorization {
+export function createAuthorization(prepared: PreparedAuthorizers, { client, isEnabled, metrics }: AuthorizationOptions): Authorization {
   const rbac = createRbacAuthorizer(client);
   const modes = new Set(prepared.chain.map(({ type }) => type));
   const node = modes.has('Node') ? createNodeAuthorizer({ client, isEnabled }) : undefined;
   const kept: Partial<Record<AuthorizationMode, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac, ...(node && { Node: node }) };
-  const build = ({ chain }: PreparedAuthorizers): Authorizer => unionOf([privilegedGroups, ...chain.map(({ type, fromFile }) => fromFile ?? kept[type]!)]);
+  const count = (authorizer: Authorizer, type: string, name: string): Authorizer => metrics?.counted(authorizer, type, name) ?? authorizer;
+  const build = ({ chain }: PreparedAuthorizers): Authorizer =>
+    unionOf([privilegedGroups, ...chain.map(({ type, name, fromFile }) => count(fromFile ?? kept[type]!, type, name))]);
   let current = { authorizer: build(prepared), prepared };
   return {
     authorizer: {

@@ -31,10 +31,14 @@ const refuse = (reason: string): Decision => ({ decision: 'noOpinion', reason })
 export function createNodeAuthorizer({ client, isEnabled }: NodeAuthorizerOptions): NodeAuthorizer {
   const graph = new NodeGraph();
   const hasCertificateRequests = isEnabled('PodCertificateRequest');
+  const features: NodeFeatures = {
+    hasCertificateRequests,
+    readsAccounts: hasCertificateRequests || isEnabled('KubeletServiceAccountTokenForCredentialProviders'),
+  };
   const synced = followGraph(graph, client, hasCertificateRequests);
   const uniform = compileRules(uniformRules(isEnabled('ClusterTrustBundle')));
   return {
-    authorize: (attributes) => decide(graph, uniform, hasCertificateRequests, attributes),
+    authorize: (attributes) => decide(graph, uniform, features, attributes),
     rulesFor: (user) => (isNode(user) ? UNKNOWN_RULES : NO_RULES),
     synced,
   };
@@ -75,22 +79,27 @@ const isSameForNode = (pod: Pod, old: Pod): boolean =>
 const NODE_PREFIX = 'system:node:';
 const isNode = ({ name, groups }: User): boolean => name.startsWith(NODE_PREFIX) && groups.includes(NODES_GROUP);
 
-function decide(graph: NodeGraph, uniform: RuleSet, hasCertificateRequests: boolean, attributes: AuthorizationAttributes): Decision {
+function decide(graph: NodeGraph, uniform: RuleSet, features: NodeFeatures, attributes: AuthorizationAttributes): Decision {
   const { user } = attributes;
   if (!isNode(user)) return NO_OPINION;
   const node = user.name.slice(NODE_PREFIX.length);
   if (node === '') return refuse(`unknown node for user "${user.name}"`);
   if (!attributes.isResourceRequest) return allowsPath(uniform, attributes.verb, attributes.path) ? ALLOW : NO_OPINION;
   const divided = DIVIDED.get(`${attributes.resource}.${attributes.apiGroup}`);
-  if (divided) return divided({ graph, node, attributes, hasCertificateRequests });
+  if (divided) return divided({ graph, node, attributes, ...features });
   return allowsResource(uniform, queryOf(attributes)) ? ALLOW : NO_OPINION;
 }
 
-interface Question {
+interface NodeFeatures {
+  hasCertificateRequests: boolean;
+  /** Whether a kubelet may get the service accounts of its pods. */
+  readsAccounts: boolean;
+}
+
+interface Question extends NodeFeatures {
   graph: NodeGraph;
   node: string;
   attributes: AuthorizationAttributes;
-  hasCertificateRequests: boolean;
 }
 
 type Answer = (question: Question) => Decision;
@@ -144,7 +153,8 @@ function updateStatus(kind: ReachableKind, question: Question): Decision {
 /** Reads an account of its pods, or makes tokens for it. */
 function useServiceAccount(question: Question): Decision {
   const { verb, name, subresource } = question.attributes;
-  if (verb === 'get' && subresource === '') return readRelated('serviceaccount', question);
+  if (verb === 'get' && subresource === '')
+    return question.readsAccounts ? readRelated('serviceaccount', question) : refuse('not allowed to get service accounts');
   if (verb !== 'create' || name === '') return refuse('can only create tokens for individual service accounts');
   if (subresource !== 'token') return refuse('can only create token subresource of serviceaccount');
   return related('serviceaccount', question);

@@ -189,7 +189,10 @@ describe('RBAC decisions', () => {
   });
 });
 
-const chainOf = (...types: AuthorizationMode[]): PreparedAuthorizers => ({ chain: types.map((type) => ({ type, fromFile: undefined })), close() {} });
+const chainOf = (...types: AuthorizationMode[]): PreparedAuthorizers => ({
+  chain: types.map((type) => ({ type, name: type, fromFile: undefined })),
+  close() {},
+});
 
 describe('modes', () => {
   it('let system:masters pass first and ask in order', async () => {

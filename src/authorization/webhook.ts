@@ -1,4 +1,4 @@
-import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, withRetries } from '../client/webhook-client.ts';
+import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, WebhookError, withRetries } from '../client/webhook-client.ts';
 import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
@@ -6,6 +6,7 @@ import { isJsonObject, ownValue, parseJson, stringifyJson } from '../util/json.t
 import type { JsonObject } from '../util/json-types.ts';
 import { conditionRequest, reviewBody, reviewSpec } from './access-review.ts';
 import type { MatchCondition } from './match-conditions.ts';
+import type { WebhookMetrics } from './metrics.ts';
 
 export interface AuthorizationWebhookOptions {
   client: WebhookClient;
@@ -18,6 +19,7 @@ export interface AuthorizationWebhookOptions {
   onFailure: 'noOpinion' | 'deny';
   /** The webhook is asked only where all of them hold. */
   conditions: readonly MatchCondition[];
+  metrics?: WebhookMetrics | undefined;
   retry?: RetryOptions;
   nowMs?(): number;
 }
@@ -44,12 +46,13 @@ export function authorizationWebhook(options: AuthorizationWebhookOptions): Auth
       if (wordLength(attributes) < MAX_CACHED_LENGTH) cache.set(key, decision, isAllowed ? options.authorizedTtlMs : options.unauthorizedTtlMs);
       return decision;
     } catch (error) {
+      if (options.onFailure === 'noOpinion') options.metrics?.failedOpen(failureOf(error));
       return fail((error as Error).message);
     }
   };
   return {
     authorize(attributes) {
-      const outcome = matchAll(options.conditions, attributes);
+      const outcome = matchAll(options, attributes);
       if (outcome.errors.length > 0) return fail(aggregateMessage(outcome.errors));
       if (!outcome.isMatch) return NO_OPINION;
       const spec = reviewSpec(attributes);
@@ -61,9 +64,21 @@ export function authorizationWebhook(options: AuthorizationWebhookOptions): Auth
 }
 
 /** One condition that does not hold is enough to leave the webhook out, whatever the others failed of. */
-function matchAll(conditions: readonly MatchCondition[], attributes: AuthorizationAttributes): { isMatch: boolean; errors: string[] } {
+function matchAll({ conditions, metrics }: AuthorizationWebhookOptions, attributes: AuthorizationAttributes): MatchOutcome {
+  if (conditions.length === 0) return { isMatch: true, errors: [] };
+  const startMs = performance.now();
+  const outcome = evaluateAll(conditions, attributes);
+  metrics?.matched(performance.now() - startMs, outcome.errors.length, !outcome.isMatch);
+  return outcome;
+}
+
+interface MatchOutcome {
+  isMatch: boolean;
+  errors: string[];
+}
+
+function evaluateAll(conditions: readonly MatchCondition[], attributes: AuthorizationAttributes): MatchOutcome {
   const errors: string[] = [];
-  if (conditions.length === 0) return { isMatch: true, errors };
   const request = conditionRequest(attributes);
   for (const { text, holds } of conditions) {
     try {
@@ -75,9 +90,24 @@ function matchAll(conditions: readonly MatchCondition[], attributes: Authorizati
   return { isMatch: true, errors };
 }
 
-async function review({ client, version, retry = DEFAULT_RETRY }: AuthorizationWebhookOptions, spec: JsonObject): Promise<Decision> {
+const failureOf = (error: unknown): 'timeout' | 'error' => (error instanceof WebhookError && error.isTimeout ? 'timeout' : 'error');
+
+async function call({ client, metrics }: AuthorizationWebhookOptions, body: string): Promise<Buffer> {
+  const startMs = performance.now();
+  try {
+    const answer = await client.post(body);
+    metrics?.called('success', performance.now() - startMs);
+    return answer;
+  } catch (error) {
+    metrics?.called(failureOf(error), performance.now() - startMs);
+    throw error;
+  }
+}
+
+async function review(options: AuthorizationWebhookOptions, spec: JsonObject): Promise<Decision> {
+  const { version, retry = DEFAULT_RETRY } = options;
   const body = stringifyJson(reviewBody(spec, version));
-  const answer = parseJson(await withRetries(retry, () => client.post(body)));
+  const answer = parseJson(await withRetries(retry, () => call(options, body)));
   if (!isJsonObject(answer) || answer.kind !== 'SubjectAccessReview') throw new Error('the webhook answered with something that is no SubjectAccessReview');
   const status = ownValue(answer, 'status');
   return decisionOf(isJsonObject(status) ? status : {});

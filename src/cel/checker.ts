@@ -57,6 +57,15 @@ export interface CheckedExpr {
   readonly references: ReadonlyMap<Expr, Reference>;
 }
 
+/** What a name in a checked expression means; undefined for what is none. A struct has a type, but does not name it. */
+export function meaningOf({ references }: CheckedExpr, expr: Expr): VariableReference | TypeReference | undefined {
+  const reference = references.get(expr);
+  return reference?.kind === 'variable' || (reference?.kind === 'type' && expr.kind !== 'struct') ? reference : undefined;
+}
+
+/** The function that is called; undefined where the checker found none. */
+export const functionOf = ({ references }: CheckedExpr, call: Call): FunctionReference | undefined => references.get(call) as FunctionReference | undefined;
+
 /** Overloads that compare numbers of different types; they can be turned off. */
 const MIXED_COMPARISON = /^(?:less|greater)(?:_equals)?_(?:int64_(?:uint64|double)|uint64_(?:int64|double)|double_(?:int64|uint64))$/;
 
@@ -149,11 +158,19 @@ class Checker {
   }
 
   #lookUp(name: string): { reference: VariableReference | TypeReference; type: CelType } | undefined {
-    for (const candidate of this.#environment.candidates(name)) {
+    return this.#first(name, (candidate) => {
       const variable = this.#scope.find(candidate) ?? this.#environment.findVariable(candidate);
       if (variable !== undefined) return { reference: { kind: 'variable', name: candidate }, type: variable };
       const type = this.#environment.findType(candidate);
-      if (type !== undefined) return { reference: { kind: 'type', type }, type: typeType(type) };
+      return type && { reference: { kind: 'type', type }, type: typeType(type) };
+    });
+  }
+
+  /** What is found under the first of the names that a name may stand for. */
+  #first<T>(name: string, find: (candidate: string) => T | undefined): T | undefined {
+    for (const candidate of this.#environment.candidates(name)) {
+      const found = find(candidate);
+      if (found !== undefined) return found;
     }
     return undefined;
   }
@@ -218,11 +235,7 @@ class Checker {
   }
 
   #findFunction(name: string): FunctionDeclaration | undefined {
-    for (const candidate of this.#environment.candidates(name)) {
-      const declaration = this.#environment.findFunction(candidate);
-      if (declaration !== undefined) return declaration;
-    }
-    return undefined;
+    return this.#first(name, (candidate) => this.#environment.findFunction(candidate));
   }
 
   #resolve(expr: Call, declaration: FunctionDeclaration, args: readonly CelType[], isNamespaced: boolean): CelType {

@@ -1,5 +1,5 @@
 import type { Call, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts';
-import type { CheckedExpr, FunctionReference } from './checker.ts';
+import { functionOf, meaningOf, type CheckedExpr, type FunctionReference } from './checker.ts';
 import { equal } from './compare.ts';
 import { LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST } from './cost/factors.ts';
 import { callCost, equalityCost, inequalityCost } from './cost/runtime.ts';
@@ -60,16 +60,15 @@ export class Planner {
   }
 
   plan(expr: Expr): Plan {
-    const reference = this.#checked.references.get(expr);
-    if (reference?.kind === 'type' && expr.kind !== 'struct') return constantPlan(reference.type);
-    if (reference?.kind === 'variable') return attribute(this.#variable(reference.name));
+    const meaning = meaningOf(this.#checked, expr);
+    if (meaning !== undefined) return meaning.kind === 'type' ? constantPlan(meaning.type) : attribute(this.#variable(meaning.name));
     switch (expr.kind) {
       case 'literal':
         return constantPlan(expr.value);
       case 'select':
         return this.#select(expr);
       case 'call':
-        return this.#call(expr, reference as FunctionReference);
+        return this.#call(expr, functionOf(this.#checked, expr)!);
       case 'list':
         return this.#list(expr);
       case 'map':

@@ -51,9 +51,6 @@ export const admissionPlugins: readonly AdmissionPluginFact[] = [
   off('AlwaysDeny'),
 ];
 
-/** Upstream has them; here they may be enabled, and do nothing. `src/admission/plugins.ts` has the others. */
-export const pluginsToCome: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodGroupProtection', 'PodGroupWorkloadExists', 'JobValidation']);
-
 /** The plug-ins that run, in order: those on by default and those enabled, without those disabled. */
 export function enabledPlugins(enabled: readonly string[], disabled: readonly string[]): string[] {
   return admissionPlugins.filter(({ name, isOnByDefault }) => enabled.includes(name) || (isOnByDefault && !disabled.includes(name))).map(({ name }) => name);

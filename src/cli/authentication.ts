@@ -12,6 +12,7 @@ import { SIGNING_ALGORITHMS } from '../authentication/jwt.ts';
 import { JwtAuthenticators } from '../authentication/jwt-authenticators.ts';
 import { LegacyServiceAccountTokens } from '../authentication/legacy-service-account.ts';
 import { createLoopbackIdentity } from '../authentication/loopback.ts';
+import { type AuthenticationMetrics, registerAuthenticationMetrics } from '../authentication/metrics.ts';
 import type { RequestHeaderOptions } from '../authentication/request-header.ts';
 import { ServiceAccountTokens } from '../authentication/service-account.ts';
 import type { TokenAuthenticator } from '../authentication/token-authenticator.ts';
@@ -23,12 +24,15 @@ import type { Client } from '../client/client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { WebhookClient } from '../client/webhook-client.ts';
 import type { Authenticator } from '../server/authenticator.ts';
+import { registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
+import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { Reloadable } from '../serving/certificates/reload.ts';
 import { summarize } from '../util/field-errors.ts';
 import { ALL_AUTHENTICATED } from '../util/user.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
+import { serverId } from './server-id.ts';
 import type { ServingFiles } from './serving-files.ts';
 
 /** Who asks, as the options have it. */
@@ -42,6 +46,7 @@ interface AuthenticationParts {
   logger: Logger;
   files: ServingFiles;
   client: Client;
+  registry: MetricRegistry;
   verificationKeys: Promise<readonly KeyObject[]>;
   now(): Date;
 }
@@ -52,17 +57,21 @@ export async function openAuthentication(options: CompletedOptions, parts: Authe
   try {
     // Only a file can have expressions; the language is loaded for it alone.
     const compile = options.authenticationConfig === '' ? noExpressions : (await import('../authentication/claim-expressions.ts')).compileClaimExpression;
-    const file = options.authenticationConfig === '' ? undefined : await openConfigurationFile(options, compile, parts.logger);
+    const file = options.authenticationConfig === '' ? undefined : await openConfigurationFile(options, compile, parts);
+    const tellsKeys = options.featureGates.isEnabled('StructuredAuthenticationConfigurationJWKSMetrics');
+    const metrics = registerAuthenticationMetrics(parts.registry, { serverId: serverId(options.featureGates), tellsKeys });
     if (file) closers.push(() => file.close());
-    const jwt = jwtAuthenticators(options, file, compile, parts.logger);
+    const jwt = jwtAuthenticators(options, file, compile, parts.logger, metrics);
     if (jwt) closers.push(() => jwt.close());
-    const webhook = await webhookTokens(options);
+    const webhook = await webhookTokens(options, metrics);
     if (webhook) closers.push(() => webhook.close());
     const tokens = [...localTokens(options, parts), ...(jwt ? [withImplicitAudiences(jwt, options.apiAudiences)] : []), ...(webhook ? [webhook.tokens] : [])];
     const authenticator = createAuthenticator({
       tokens,
       ...requestHeaderOptions(options, parts.files),
-      ...(parts.files.clientCa && { clientCertificates: { authorities: authoritiesOf(parts.files.clientCa) } }),
+      ...(parts.files.clientCa && {
+        clientCertificates: { authorities: authoritiesOf(parts.files.clientCa), readsUid: options.featureGates.isEnabled('AllowParsingUserUIDFromCertAuth') },
+      }),
       ...(options.basicAuthFile !== '' && { passwords: loadBasicAuthFile(options.basicAuthFile) }),
       ...anonymousOptions(options, file?.configuration.anonymous),
     });
@@ -87,12 +96,20 @@ function localTokens(options: CompletedOptions, { logger, client, verificationKe
   ];
 }
 
-function openConfigurationFile(options: CompletedOptions, compile: ExpressionCompiler, logger: Logger): Promise<AuthenticationFile> {
+function openConfigurationFile(options: CompletedOptions, compile: ExpressionCompiler, { logger, registry }: AuthenticationParts): Promise<AuthenticationFile> {
+  const reloads = registerConfigReloads(registry, 'authentication', serverId(options.featureGates));
   return openAuthenticationFile(options.authenticationConfig, {
     disallowedIssuers: options.serviceAccountIssuer,
     compile,
-    report: (error) => logger.error('The authentication configuration that changed cannot be used; the old one stays', { error }),
-    onReloaded: () => logger.info('Reloaded the authentication configuration'),
+    report(error) {
+      reloads.failed();
+      logger.error('The authentication configuration that changed cannot be used; the old one stays', { error });
+    },
+    onLoaded: (text) => reloads.loaded(text),
+    onReloaded(text) {
+      reloads.reloaded(text);
+      logger.info('Reloaded the authentication configuration');
+    },
   });
 }
 
@@ -102,6 +119,7 @@ function jwtAuthenticators(
   file: AuthenticationFile | undefined,
   compile: ExpressionCompiler,
   logger: Logger,
+  metrics: AuthenticationMetrics,
 ): JwtAuthenticators | undefined {
   const configuration = file?.configuration ?? oidcConfiguration(options);
   if (!configuration) return undefined;
@@ -109,6 +127,7 @@ function jwtAuthenticators(
     algorithms: file ? SIGNING_ALGORITHMS : options.oidcSigningAlgs,
     compile,
     report: (error) => logger.error('An OpenID issuer cannot be reached and will be tried again', { error }),
+    metrics,
   });
   file?.onChange((next) => jwt.replace(next));
   return jwt;
@@ -137,13 +156,22 @@ function oidcConfiguration(options: CompletedOptions): AuthenticationConfigurati
 
 const REVIEW_VERSIONS = new Set(['v1', 'v1beta1']);
 
-async function webhookTokens(options: CompletedOptions): Promise<{ tokens: TokenAuthenticator; close(): void } | undefined> {
+async function webhookTokens(
+  options: CompletedOptions,
+  { tokenCache }: AuthenticationMetrics,
+): Promise<{ tokens: TokenAuthenticator; close(): void } | undefined> {
   const { authenticationTokenWebhookConfigFile: path, authenticationTokenWebhookVersion: version } = options;
   if (path === '') return undefined;
   if (!REVIEW_VERSIONS.has(version))
     throw new Error(`unsupported authentication webhook version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`);
   const client = new WebhookClient(await loadKubeconfig(path));
-  const tokens = tokenWebhook({ client, version, apiAudiences: options.apiAudiences, cacheTtlMs: options.authenticationTokenWebhookCacheTtlMs });
+  const tokens = tokenWebhook({
+    client,
+    version,
+    apiAudiences: options.apiAudiences,
+    cacheTtlMs: options.authenticationTokenWebhookCacheTtlMs,
+    metrics: tokenCache,
+  });
   return { tokens, close: () => client.close() };
 }
 

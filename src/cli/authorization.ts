@@ -2,34 +2,45 @@ import type { AuthorizationMode, AuthorizerConfiguration } from '../authorizatio
 import { type AuthorizationFile, openAuthorizationFile } from '../authorization/authorization-file.ts';
 import { type ConditionCompiler, noConditions } from '../authorization/match-conditions.ts';
 import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorizers, prepareAuthorizers } from '../authorization/modes.ts';
+import { type AuthorizationMetrics, registerAuthorizationMetrics } from '../authorization/metrics.ts';
+import { type ConfigReloads, registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
+import type { MetricRegistry } from '../server/metrics/registry.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
+import { serverId } from './server-id.ts';
 
 /** The chain of authorizers that the options ask for, as far as files say it. */
 export interface OpenAuthorizers {
   prepared: PreparedAuthorizers;
+  metrics: AuthorizationMetrics;
   /** Keeps an authorization that was made of it as the file is, where there is one. */
   follow(authorization: Authorization): void;
   close(): void;
 }
 
 /** Throws a CommandError where a file cannot be read or used. */
-export async function openAuthorizers(options: CompletedOptions, logger: Logger): Promise<OpenAuthorizers> {
+export async function openAuthorizers(options: CompletedOptions, logger: Logger, registry: MetricRegistry): Promise<OpenAuthorizers> {
+  const metrics = registerAuthorizationMetrics(registry);
   let file: AuthorizationFile | undefined;
   try {
     // Only a file can have conditions; the expression language is loaded for it alone.
     const compile = options.authorizationConfig === '' ? noConditions : (await import('../authorization/request-expressions.ts')).compileCondition;
-    file = options.authorizationConfig === '' ? undefined : await openFile(options.authorizationConfig, compile, logger);
+    file =
+      options.authorizationConfig === ''
+        ? undefined
+        : await openFile(options.authorizationConfig, compile, logger, registerConfigReloads(registry, 'authorization', serverId(options.featureGates)));
     const authorizers = file?.authorizers ?? options.authorizationMode.map((mode) => fromFlags(mode as AuthorizationMode, options));
     const filesOptions: AuthorizerFilesOptions = {
       policyFile: options.authorizationPolicyFile,
       compile,
       warn: (message) => logger.warn(message),
+      metrics,
     };
     const prepared = await prepareAuthorizers(authorizers, filesOptions);
     return {
       prepared,
+      metrics,
       follow: (authorization) => file?.onChange(async (next) => authorization.replace(await prepareAuthorizers(next, filesOptions))),
       close: () => file?.close(),
     };
@@ -39,11 +50,18 @@ export async function openAuthorizers(options: CompletedOptions, logger: Logger)
   }
 }
 
-const openFile = (path: string, compile: ConditionCompiler, logger: Logger): Promise<AuthorizationFile> =>
+const openFile = (path: string, compile: ConditionCompiler, logger: Logger, reloads: ConfigReloads): Promise<AuthorizationFile> =>
   openAuthorizationFile(path, {
     compile,
-    report: (error) => logger.error('The authorization configuration that changed cannot be used; the old one stays', { error }),
-    onReloaded: () => logger.info('Reloaded the authorization configuration'),
+    report(error) {
+      reloads.failed();
+      logger.error('The authorization configuration that changed cannot be used; the old one stays', { error });
+    },
+    onLoaded: (text) => reloads.loaded(text),
+    onReloaded(text) {
+      reloads.reloaded(text);
+      logger.info('Reloaded the authorization configuration');
+    },
   });
 
 const REVIEW_VERSIONS = new Set(['v1', 'v1beta1']);

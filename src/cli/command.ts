@@ -15,6 +15,8 @@ interface Command {
   readonly summary: string;
   readonly run: (args: readonly string[], output: Output, settings?: Partial<RunSettings>) => Promise<void>;
   readonly help: (program: string, columns: number) => Promise<string>;
+  /** It takes arguments and flags of its own, not a server's. */
+  readonly isTool?: boolean;
 }
 
 const commands: readonly Command[] = [
@@ -29,6 +31,27 @@ const commands: readonly Command[] = [
     summary: 'Run the API server with the flags of kube-apiserver',
     run: async (...args) => (await import('./serve.ts')).serve(...args),
     help: async (program, columns) => serveHelp(program) + (await import('./flags/help.ts')).flagsHelp(columns),
+  },
+  {
+    name: 'backup',
+    summary: 'Write the embedded store to a file, also while a server runs on it',
+    run: async (args, output) => (await import('./commands/backup.ts')).backup(args, output),
+    help: async (program) => (await import('./commands/backup.ts')).backupHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'restore',
+    summary: 'Make an embedded store of such a file',
+    run: async (args, output) => (await import('./commands/restore.ts')).restore(args, output),
+    help: async (program) => (await import('./commands/restore.ts')).restoreHelp(program),
+    isTool: true,
+  },
+  {
+    name: 'migrate',
+    summary: 'Copy all objects from the embedded store to etcd, or back',
+    run: async (args, output) => (await import('./commands/migrate.ts')).migrate(args, output),
+    help: async (program) => (await import('./commands/migrate.ts')).migrateHelp(program),
+    isTool: true,
   },
 ];
 
@@ -52,7 +75,10 @@ async function dispatch([, programPath = 'binnacle', ...args]: readonly string[]
   if (word === '--version' || word === 'version') return output.stdout(await programVersion());
   if (word === 'help') return output.stdout(rest[0] === undefined ? shortHelp() : await findCommand(rest[0]).help(`binnacle ${rest[0]}`, output.columns));
   if (word.startsWith('-')) throw new CommandError(`flags come after a command: binnacle serve ${args.join(' ')}`);
-  return runWithFlags(findCommand(word), `binnacle ${word}`, rest, output, settings);
+  const command = findCommand(word);
+  if (!command.isTool) return runWithFlags(command, `binnacle ${word}`, rest, output, settings);
+  if (rest.includes('--help') || rest.includes('-h')) return output.stdout(await command.help(`binnacle ${word}`, output.columns));
+  return command.run(rest, output);
 }
 
 async function runWithFlags(command: Command, program: string, args: readonly string[], output: Output, settings?: Partial<RunSettings>): Promise<void> {
@@ -91,7 +117,7 @@ Usage:
   binnacle <command> [flags]
 
 Commands:
-${[...commands.map(({ name, summary }) => [name, summary] as const), ['help', 'Show the help of a command: binnacle help serve'] as const].map(([name, summary]) => `  ${name.padEnd(8)}${summary}`).join('\n')}
+${[...commands.map(({ name, summary }) => [name, summary] as const), ['help', 'Show the help of a command: binnacle help serve'] as const].map(([name, summary]) => `  ${name.padEnd(9)}${summary}`).join('\n')}
 
 Start with: binnacle up
 `;

@@ -205,7 +205,6 @@ describe('validation', () => {
 
   test('with etcd, what upstream requires is required', () => {
     expect(errorsOf('--etcd-servers=http://127.0.0.1:2379')).toEqual([
-      'the etcd3 storage backend is still to come: use --storage-backend=embedded or --storage-backend=memory, and no --etcd-servers',
       'service-account-issuer is a required flag',
       'either `--service-account-key-file` or `--service-account-signing-endpoint` must be set',
       '--service-account-signing-key-file and --service-account-issuer are required flags',

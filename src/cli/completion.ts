@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { resolveTlsFlags } from '../serving/tls-options.ts';
-import { enabledPlugins, pluginsToCome } from './admission-plugins.ts';
+import { enabledPlugins } from './admission-plugins.ts';
 import { addressAt, type Cidr, hostBits, isLoopback, isUnspecified, parseCidr } from '../util/cidr.ts';
 import { CommandError } from './command-error.ts';
 import { type FeatureGates, resolveFeatureGates } from './feature-gates.ts';
@@ -107,7 +107,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     featureGates: gates.gates,
     kubernetesVersion: reportedVersion(options.version),
     given,
-    warnings: [...warnings, ...tls.warnings, ...completionWarnings(options, given, authorizationMode)],
+    warnings: [...warnings, ...gates.warnings, ...tls.warnings, ...completionWarnings(options, given, authorizationMode)],
   };
 }
 
@@ -200,8 +200,6 @@ function completeRuntimeConfig(flag: ReadonlyMap<string, string>, errors: string
 }
 
 function* completionWarnings(options: Options, given: ReadonlySet<FlagName>, modes: readonly string[]): Generator<string> {
-  for (const name of [...options.enableAdmissionPlugins, ...options.admissionControl])
-    if (pluginsToCome.has(name)) yield `admission plug-in ${name} does nothing yet (still to come)`;
   if (given.has('anonymous-auth') && options.anonymousAuth && modes.includes('AlwaysAllow')) {
     yield 'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer';
   }

@@ -1,19 +1,21 @@
 import { readFileSync } from 'node:fs';
-import type { Client } from '../client/client.ts';
 import { controllerHooks } from '../controllers/controllers.ts';
 import { enabledControllers } from '../controllers/names.ts';
 import { parseCertificates } from '../serving/certificates/pem.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
+import type { CreatedChain } from './server-chain.ts';
+import { servedTypes } from './served-types.ts';
 import type { ServingFiles } from './serving-files.ts';
 
 /** What --controllers asks for. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
-export function enabledControllerHooks(options: CompletedOptions, client: Client, files: ServingFiles, logger: Logger) {
+export function enabledControllerHooks(options: CompletedOptions, chain: CreatedChain, files: ServingFiles, logger: Logger) {
   const names = enabledControllers(options.controllers).filter((name) => name !== 'garbage-collector-controller' || options.enableGarbageCollector);
-  return controllerHooks(client, names, {
+  return controllerHooks(chain.client, names, {
     report: (error) => logger.warn('A controller failed and will try again', { error }),
     now: () => new Date(),
     rootCa: () => rootCaOf(options, files),
+    servedTypes: () => servedTypes([...chain.kube.versions, ...chain.extensions.versions, ...chain.aggregator.versions]),
   });
 }
 

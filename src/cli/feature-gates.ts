@@ -1,3 +1,4 @@
+import { gateWarning } from './feature-gate-effects.ts';
 import { gateDependencies, type GateGroup, gateGroups } from './feature-gate-facts.ts';
 
 /** Which features are on. Asking for a gate that does not exist throws: it is a slip in the code, not of the user. */
@@ -9,7 +10,14 @@ interface Gates {
   readonly gates: FeatureGates;
   /** In upstream's words; empty when all is well. */
   readonly errors: readonly string[];
+  /** One line for each gate that was moved and changes nothing, or not all that it would upstream. */
+  readonly warnings: readonly string[];
 }
+
+const STAGES = [
+  ['AllAlpha', 'alpha'],
+  ['AllBeta', 'beta'],
+] as const;
 
 /** The component that a gate belongs to when none is named. */
 const KUBE = 'kube';
@@ -36,7 +44,24 @@ export function resolveFeatureGates(settings: ReadonlyMap<string, readonly strin
   const wanted = readPairs([...(settings.get('') ?? []), ...(settings.get(KUBE) ?? [])], errors);
   const state = applyPairs(wanted, errors);
   if (errors.length === 0) checkDependencies(state, errors);
-  return { gates: { isEnabled: (name) => stateOf(state, name) }, errors };
+  return { gates: { isEnabled: (name) => stateOf(state, name) }, errors, warnings: [...warnings(wanted, state)] };
+}
+
+function* warnings(wanted: ReadonlyMap<string, boolean>, state: ReadonlyMap<string, boolean>): Generator<string> {
+  for (const [name, value] of wanted) {
+    const group = groupByGate.get(name);
+    const warning = group && gateWarning(name, value, group);
+    if (warning !== undefined) yield warning;
+  }
+  for (const [all, stage] of STAGES) {
+    if (!wanted.has(all)) continue;
+    const idle = [...state].filter(([name, value]) => {
+      const group = groupByGate.get(name)!;
+      return group.stage === stage && !wanted.has(name) && gateWarning(name, value, group) !== undefined;
+    });
+    if (idle.length > 0)
+      yield `--feature-gates: ${all}=${wanted.get(all)} moves gates that change nothing here, or not all: ${idle.map(([name]) => name).join(', ')}`;
+  }
 }
 
 function readPairs(pairs: readonly string[], errors: string[]): Map<string, boolean> {
@@ -56,10 +81,7 @@ function readPairs(pairs: readonly string[], errors: string[]): Map<string, bool
 /** AllAlpha and AllBeta move their stage as a whole; gates named one by one win over them, wherever they stand. */
 function applyPairs(wanted: ReadonlyMap<string, boolean>, errors: string[]): Map<string, boolean> {
   const state = new Map<string, boolean>();
-  for (const [all, stage] of [
-    ['AllAlpha', 'alpha'],
-    ['AllBeta', 'beta'],
-  ] as const) {
+  for (const [all, stage] of STAGES) {
     const value = wanted.get(all);
     if (value === undefined) continue;
     for (const group of gateGroups) if (group.stage === stage) for (const name of group.names) state.set(name, value);

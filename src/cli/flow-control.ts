@@ -22,7 +22,10 @@ export function createFlowControl(options: CompletedOptions, chain: CreatedChain
     requestTimeoutMs,
     mandatoryLevels: MANDATORY_PRIORITY_LEVELS,
     mandatorySchemas: MANDATORY_FLOW_SCHEMAS,
+    countsBytes: options.featureGates.isEnabled('SizeBasedListCostEstimate'),
+    hasWatchList: options.featureGates.isEnabled('WatchList'),
     statsOf: (resource) => chain.stores.statsOf(resource),
+    limits: { readOnly: maxRequestsInflight, mutating: maxMutatingRequestsInflight },
     registry,
   });
   chain.kube.postStartHooks.push({ name: 'priority-and-fairness-filter', run: () => controller.follow(chain.client) });

@@ -22,12 +22,12 @@ import { registerBuildInfo, registerProcessMetrics, registerStorageObjects } fro
 import { MetricRegistry } from '../server/metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { buildInfo, versionHandler } from '../server/version.ts';
-import type { Engine } from '../storage/engine.ts';
 import type { Auditing } from './audit.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
 import type { CreatedChain } from './server-chain.ts';
 import type { ServingFiles } from './serving-files.ts';
+import type { StoredValues } from './stored-values.ts';
 
 /** Known only once the server listens: the port may be any free one. */
 export interface ServerAddress {
@@ -36,7 +36,7 @@ export interface ServerAddress {
 
 interface FrontParts {
   logger: Logger;
-  engine: Engine;
+  values: Pick<StoredValues, 'storage' | 'healthChecks'>;
   chain: CreatedChain;
   authenticator: Authenticator;
   verificationKeys: Promise<readonly KeyObject[]>;
@@ -48,17 +48,20 @@ interface FrontParts {
 
 /** What the options say about everything in front of the chain. */
 export function frontOptions(options: CompletedOptions, parts: FrontParts): FrontOptions {
-  const { logger, engine, address, registry, flowControl } = parts;
+  const { logger, address, registry, flowControl } = parts;
   const indicators = new MetricRegistry();
   const info = buildInfo(options.kubernetesVersion);
   registerProcessMetrics(registry);
   registerBuildInfo(registry, info);
-  registerStorageObjects(registry, () => parts.chain.stores.counts());
-  const storeCheck = { check: () => engine.checkHealth() };
+  if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => parts.chain.stores.counts());
   return {
     filters: filterOptions(options, parts),
-    discovery: { schemaOfKind: knownSchema, serverAddress: () => `${options.externalHostname}:${address.port}` },
-    openApi: { types: openApiTypes, knownGroupVersions, release: `${info.major}.${info.minor}` },
+    discovery: {
+      schemaOfKind: knownSchema,
+      serverAddress: () => `${options.externalHostname}:${address.port}`,
+      hasStorageVersionHashes: options.featureGates.isEnabled('StorageVersionHash'),
+    },
+    openApi: { types: openApiTypes, knownGroupVersions, release: `${info.major}.${info.minor}`, tellsEnums: options.featureGates.isEnabled('OpenAPIEnums') },
     shutdown: {
       delayMs: options.shutdownDelayDurationMs,
       sendRetryAfter: options.shutdownSendRetryAfter,
@@ -66,9 +69,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
       requestTimeoutMs: options.requestTimeoutMs,
     },
     livezGraceMs: options.livezGracePeriodMs,
-    // Named for etcd whatever the engine is: probes ask for these names.
-    healthChecks: [{ name: 'etcd', ...storeCheck }],
-    readinessChecks: [{ name: 'etcd-readiness', ...storeCheck }],
+    ...storageChecks(options, parts.values),
     observeHealth: registerHealthMetrics(indicators),
     paths: new Map<string, Handler>([
       ...issuerHandlers({
@@ -84,7 +85,27 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
     unlistedPaths: flowControl ? flowControlDumps(() => flowControl.levels) : new Map(),
     onHealthFailure: (endpoint, failures) => logger.verbose(2, 'A health check failed', { endpoint, failures }),
     onLifecycle: (event) => logger.verbose(1, 'Shutting down', { event }),
-    closeBackends: async () => parts.auditing?.close(),
+    async closeBackends() {
+      // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
+      parts.chain.kubelets.close();
+      await parts.auditing?.close();
+    },
+  };
+}
+
+/** Named for etcd whatever the engine is: probes ask for these names (apiserver/pkg/server/options/etcd.go addEtcdHealthEndpoint). */
+function storageChecks(
+  options: CompletedOptions,
+  { storage: { engine, overrides }, healthChecks }: FrontParts['values'],
+): Pick<FrontOptions, 'healthChecks' | 'readinessChecks'> {
+  const others = [...new Set(overrides.values())];
+  const checks = (name: string, othersName: string, timeoutMs: number) => [
+    { name, check: () => engine.checkHealth(timeoutMs) },
+    ...others.map((other, index) => ({ name: `${othersName}-${index}`, check: () => other.checkHealth(timeoutMs) })),
+  ];
+  return {
+    healthChecks: [...checks('etcd', 'etcd-override', options.etcdHealthcheckTimeoutMs), ...healthChecks],
+    readinessChecks: checks('etcd-readiness', 'etcd-override-readiness', options.etcdReadycheckTimeoutMs),
   };
 }
 
@@ -95,7 +116,10 @@ function filterOptions(options: CompletedOptions, { logger, chain, authenticator
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
   const auditCounters = registerAuditMetrics(registry);
   return {
+    constrainsImpersonation: options.featureGates.isEnabled('ConstrainedImpersonation'),
+    compressesResponses: options.featureGates.isEnabled('APIResponseCompression'),
     authentication: {
+      keepsUnknownClients: !options.featureGates.isEnabled('UnauthenticatedHTTP2DOSMitigation'),
       authenticator,
       proxyHeaders: proxyHeaders(options),
       onFailure: (error, auditId) => logger.verbose(2, 'A request could not be authenticated', { error, auditId }),
@@ -152,6 +176,7 @@ export function bootstrapOptions(options: CompletedOptions, logger: Logger, file
   return {
     report: (error) => logger.warn('A controller failed and will try again', { error }),
     now: () => new Date(),
+    isEnabled: (gate) => options.featureGates.isEnabled(gate),
     cidrs: secondary === undefined ? [primary] : [primary, secondary],
     serviceIp: options.apiServerServiceIp,
     get securePort() {
@@ -162,5 +187,9 @@ export function bootstrapOptions(options: CompletedOptions, logger: Logger, file
     endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
     clientCa: () => files.clientCa?.current,
     requestHeader: () => requestHeaderTrust(options, files),
+    onTrustChange(listener) {
+      files.clientCa?.onChange(listener);
+      files.requestHeaderCa?.onChange(listener);
+    },
   };
 }

@@ -2,7 +2,9 @@ import { stopOnSignals } from '../server/lifecycle.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import { makeMissingFiles } from './generated-files.ts';
+import { giveBackWhenIdle } from './idle-memory.ts';
 import type { Logger } from './logger.ts';
+import { guardProcess } from './process-guard.ts';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -49,7 +51,8 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
   for (const warning of options.warnings) logger.warn(warning);
   const server = await startChain(options, logger, factory);
   const stopped = aborted(stopSignal);
-  const dieOfFaults = surviveFaults(logger);
+  const stopGuarding = guardProcess(logger);
+  const stopGivingBack = giveBackWhenIdle();
   try {
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
     if (isReady) onReady?.(server);
@@ -57,25 +60,10 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
   } catch (error) {
     throw explain(error, options);
   } finally {
+    stopGivingBack();
     await server.stop();
-    dieOfFaults();
+    stopGuarding();
   }
-}
-
-/**
- * While it serves, a fault that no request's guard has caught (in a socket's event handler, of a promise that nobody waits for) is logged and costs
- * one client at most, not all of them. Answers what ends this.
- */
-function surviveFaults(logger: Logger): () => void {
-  const report = (fault: unknown): void =>
-    logger.error('A fault outside of any request', { fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) });
-  const ignore = (): void => {}; // nobody reads the log any more; to log that would begin anew
-  process.on('uncaughtException', report).on('unhandledRejection', report);
-  process.stderr.on('error', ignore);
-  return () => {
-    process.off('uncaughtException', report).off('unhandledRejection', report);
-    process.stderr.off('error', ignore);
-  };
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -1,16 +1,23 @@
 import { AdmissionChain } from '../admission/chain.ts';
 import type { PluginConfigurations } from '../admission/configuration.ts';
-import type { PluginOptions } from '../admission/plugin.ts';
+import { AdmissionMetrics } from '../admission/metrics.ts';
+import type { PluginEnvironment, PluginOptions } from '../admission/plugin.ts';
 import { createPlugins } from '../admission/plugins.ts';
-import { createAggregator } from '../aggregator/server.ts';
+import type { RemoteEnvironment } from '../aggregator/remote-api.ts';
+import { type Aggregator, createAggregator } from '../aggregator/server.ts';
 import { type IsServed, builtInApiVersions } from '../apis/api-versions.ts';
 import { apiServices } from '../apis/apiregistration/api-service.ts';
+import { type KindSettings, featuresWhere } from '../apis/features.ts';
+import { withSettings } from '../apis/with-settings.ts';
+import { groupVersions } from '../apis/facts/resources.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
+import type { AuthorizationMetrics } from '../authorization/metrics.ts';
 import { type Authorization, type PreparedAuthorizers, createAuthorization } from '../authorization/modes.ts';
 import { definitionsWithRules } from '../extensions/rules/definition-rules.ts';
 import { createExtensions } from '../extensions/server.ts';
 import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
+import { clusterAddresses, endpointAddresses, withLoopback } from '../client/service-address.ts';
 import { accessChecks } from '../kube/access-checks.ts';
 import { createServiceAllocators } from '../kube/allocation/service-allocators.ts';
 import { ComponentStatusStore, type Probed, defaultProbes } from '../kube/component-status-store.ts';
@@ -19,49 +26,82 @@ import type { TokenReader } from '../apis/authentication/reviews.ts';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
 import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
+import { type KubeletOptions, Kubelets } from '../kube/kubelet/kubelets.ts';
+import { ProxyTransports } from '../kube/proxy/transports.ts';
+import { dialDirectly } from '../serving/proxy/dial.ts';
+import { StreamMetrics } from '../kube/kubelet/metrics.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ServerChain } from '../server/chain.ts';
 import type { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
+import type { MetricRegistry } from '../server/metrics/registry.ts';
 import { notFoundHandler } from '../server/not-found.ts';
-import { Stores } from '../server/stores.ts';
+import { Stores, type StoresOptions } from '../server/stores.ts';
+import type { KeyPair } from '../serving/certificates/pem.ts';
+import type { Reloadable } from '../serving/certificates/reload.ts';
+import { watchSockets } from '../serving/websocket/watches.ts';
 import { CacheFeed } from '../storage/cache/feed.ts';
 import type { Engine } from '../storage/engine.ts';
+import { isUnspecified } from '../util/cidr.ts';
 import type { CompletedOptions } from './completion.ts';
+import type { OpenStorage } from './storage.ts';
+import type { StoredValues } from './stored-values.ts';
 
 export interface ChainParts {
-  engine: Engine;
+  values: Pick<StoredValues, 'storage' | 'encoding'>;
   /** What the stores of this chain join. */
   client: InProcessClient;
   readToken: TokenReader;
   authorizers: PreparedAuthorizers;
+  authorizationMetrics: AuthorizationMetrics;
   tokenIssuer: TokenIssuerOptions | undefined;
   bootstrap: BootstrapOptions;
   /** --admission-control-config-file */
   pluginConfigurations: PluginConfigurations;
+  registry: MetricRegistry;
+  /** --proxy-client-cert-file */
+  proxyClient: Reloadable<KeyPair> | undefined;
   now: () => Date;
 }
 
 export interface CreatedChain extends ServerChain {
   authorizer: Authorizer;
   authorization: Authorization;
+  kubelets: Kubelets;
+  proxyTransports: ProxyTransports;
+  aggregation: Aggregator;
   stores: Stores;
   environment: EndpointEnvironment;
   /** Whether a request's resource is one that is served: only such names become labels of metrics. */
   isInstalled(info: RequestInfo): boolean;
-  /** Resolves once authorization knows all that is stored. */
+  /** Resolves once the caches are filled, and authorization knows all that is stored. */
   synced: Promise<void>;
 }
 
 /** The three servers on one store, tail first: not found ← extensions ← kube ← aggregator. */
 export function createServerChain(
   options: CompletedOptions,
-  { engine, client, readToken, authorizers, tokenIssuer, bootstrap, pluginConfigurations, now }: ChainParts,
+  {
+    values: { storage, encoding },
+    client,
+    readToken,
+    authorizers,
+    authorizationMetrics,
+    tokenIssuer,
+    bootstrap,
+    pluginConfigurations,
+    registry,
+    proxyClient,
+    now,
+  }: ChainParts,
 ): CreatedChain {
-  const admission = new AdmissionChain();
+  const isEnabled = (gate: string): boolean => options.featureGates.isEnabled(gate);
+  const metrics = new AdmissionMetrics(registry);
+  const admission = new AdmissionChain(metrics);
   const stores = new Stores({
-    feed: new CacheFeed(engine, { prefix: `${options.etcdPrefix}/` }),
+    ...feedsOf(storage, `${options.etcdPrefix}/`),
     keyPrefix: `${options.etcdPrefix}/`,
+    ...(encoding && { encoding }),
     admission,
     collectsGarbage: options.enableGarbageCollector,
     deleteWorkers: options.deleteCollectionWorkers,
@@ -71,40 +111,49 @@ export function createServerChain(
   const environment: EndpointEnvironment = {
     schemaOfKind: knownSchema,
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
+    hasWatchList: isEnabled('WatchList'),
+    webSockets: watchSockets,
     random: Math.random,
     now,
   };
   const isServed = servedVersions(options.runtimeConfig);
 
-  const definitionStore = stores.open(definitionsWithRules());
-  const apiServiceStore = stores.open(apiServices);
+  const settings = kindSettings(options);
+  const definitionStore = stores.open(withSettings(definitionsWithRules(), settings));
+  const apiServiceStore = stores.open(withSettings(apiServices, settings));
   const ranges = options.serviceClusterIpRanges.filter((range) => range !== undefined);
   const allocators = createServiceAllocators({ client, ranges, ports: options.serviceNodePortRange });
+  const kubelets = new Kubelets(client, kubeletOptions(options));
+  const proxyTransports = new ProxyTransports(dialDirectly);
   const kubeStores = openKubeStores(
     stores,
-    { allocators, eventTtlSeconds: options.eventTtlMs / 1000 },
+    { allocators, eventTtlSeconds: options.eventTtlMs / 1000, settings },
     {
       client,
       tokenIssuer,
+      isEnabled,
       now,
-      preferredAddressTypes: options.kubeletPreferredAddressTypes,
+      kubelets,
+      proxyTransports,
+      metrics: new StreamMetrics(registry),
       // Authorization reads the stores that are opened here.
       authorizer: { authorize: (attributes) => authorizer.authorize(attributes) },
     },
   );
-  const authorization = createAuthorization(authorizers, { client, isEnabled: (gate) => options.featureGates.isEnabled(gate) });
+  const authorization = createAuthorization(authorizers, { client, isEnabled, metrics: authorizationMetrics });
   const { authorizer, rbac } = authorization;
-  admission.use([
-    ...createPlugins(options.admissionPlugins, {
-      client,
-      authorizer,
-      isEnabled: (gate) => options.featureGates.isEnabled(gate),
-      options: { ...pluginOptions(options), configurations: pluginConfigurations },
-    }),
-    ...accessChecks({ client, authorizer, rules: rbac, resourceOf: (group, version, kind) => servedResource(servers, group, version, kind) }),
-  ]);
+  const plugins = createPlugins(admissionPlugins(options), {
+    client,
+    authorizer,
+    isEnabled,
+    isServed: isServedByName(isServed),
+    metrics,
+    options: { ...pluginOptions(options), configurations: pluginConfigurations },
+  });
+  const resourceOf = (group: string, version: string, kind: string): string | undefined => servedResource(servers, group, version, kind);
+  admission.use(plugins, accessChecks({ client, authorizer, rules: rbac, resourceOf }));
 
-  const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(engine))) as unknown as ResourceStore;
+  const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(storage.engine))) as unknown as ResourceStore;
 
   const { report } = bootstrap;
   const {
@@ -112,28 +161,73 @@ export function createServerChain(
     customResources,
     synced: customResourcesSynced,
   } = createExtensions(
-    { environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, report, now },
+    { environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, metrics: registry, report, now },
     notFoundHandler as Handler,
   );
-  const kube = createKube({ environment, stores, client, authorizer, readToken, bootstrap, isServed, componentStatuses }, kubeStores, extensions.handle);
+  const kube = createKube(
+    { environment, stores, client, authorizer, readToken, bootstrap, isServed, isEnabled, componentStatuses },
+    kubeStores,
+    extensions.handle,
+  );
+  // All stores are read before anything is served; the hook says so to those who look for it.
+  if (isEnabled('WatchCacheInitializationPostStartHook')) kube.postStartHooks.push({ name: 'storage-readiness', run: () => {} });
   const localVersions = [...kube.versions, ...extensions.versions];
-  const aggregator = createAggregator(
-    { environment, ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!, localVersions, customVersions: customResources, client, report, now },
+  const aggregation = createAggregator(
+    {
+      environment,
+      ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!,
+      localVersions,
+      customVersions: customResources,
+      remote: remoteEnvironment(options, client, bootstrap, proxyClient),
+      client,
+      metrics: registry,
+      report,
+      now,
+    },
     kube.handle,
   );
+  proxyClient?.onChange(() => aggregation.refreshTls());
+  const aggregator = aggregation.server;
   const servers: GenericServer[] = [aggregator, kube, extensions];
   return {
     extensions,
     kube,
     aggregator,
+    aggregation,
+    remoteApis: aggregation.remoteApis,
     client,
     authorizer,
     authorization,
+    kubelets,
+    proxyTransports,
     stores,
     environment,
     isInstalled: (info) => servers.some((server) => server.hasResource(info)),
-    synced: Promise.all([customResourcesSynced, authorization.synced, allocators.restore()]).then(() => undefined),
+    synced: Promise.all([stores.loaded(), customResourcesSynced, authorization.synced, allocators.restore(), aggregation.synced]).then(() => undefined),
   };
+}
+
+/** How servers behind APIServices are reached, and who we are to them. */
+function remoteEnvironment(
+  options: CompletedOptions,
+  client: InProcessClient,
+  bootstrap: BootstrapOptions,
+  proxyClient: Reloadable<KeyPair> | undefined,
+): RemoteEnvironment {
+  const others = options.enableAggregatorRouting ? endpointAddresses(client) : clusterAddresses(client);
+  const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
+  return {
+    addressOf: withLoopback(others, () => ({ host, port: bootstrap.securePort })),
+    clientCertificate: () => proxyClient?.current,
+    rejectsRedirects: options.aggregatorRejectForwardingRedirect,
+    sendsUid: options.featureGates.isEnabled('RemoteRequestHeaderUID'),
+  };
+}
+
+/** One feed an engine. */
+function feedsOf({ engine, overrides }: OpenStorage, prefix: string): Pick<StoresOptions, 'feed' | 'feedOverrides'> {
+  const feeds = new Map([engine, ...overrides.values()].map((each) => [each, new CacheFeed(each, { prefix })]));
+  return { feed: feeds.get(engine)!, feedOverrides: new Map([...overrides].map(([resource, each]) => [resource, feeds.get(each)!])) };
 }
 
 /** The store, as the component that upstream's clusters have in its place. */
@@ -151,6 +245,24 @@ function servedResource(servers: readonly GenericServer[], group: string, versio
   const installed = servers.flatMap((server) => server.versions).find((candidate) => candidate.group === group && candidate.version === version);
   return [...(installed?.resources.values() ?? [])].find(({ served }) => served.kind === kind)?.definition.plural;
 }
+
+const kindSettings = ({ featureGates, allowPrivileged }: CompletedOptions): KindSettings => ({
+  features: featuresWhere((feature) => featureGates.isEnabled(feature)),
+  allowsPrivileged: allowPrivileged,
+});
+
+/** A plug-in that is a feature goes with it. */
+const admissionPlugins = ({ admissionPlugins: names, featureGates }: CompletedOptions): string[] =>
+  names.filter((name) => name !== 'MutatingAdmissionPolicy' || featureGates.isEnabled(name));
+
+const kubeletOptions = (options: CompletedOptions): KubeletOptions => ({
+  preferredAddressTypes: options.kubeletPreferredAddressTypes,
+  port: options.kubeletPort,
+  timeoutMs: options.kubeletTimeoutMs,
+  certificateAuthorityFile: options.kubeletCertificateAuthority,
+  clientCertificateFile: options.kubeletClientCertificate,
+  clientKeyFile: options.kubeletClientKey,
+});
 
 const pluginOptions = (options: CompletedOptions): PluginOptions => ({
   notReadyTolerationSeconds: options.defaultNotReadyTolerationSeconds,
@@ -175,3 +287,11 @@ function servedVersions(config: ReadonlyMap<string, boolean>): IsServed {
     );
   };
 }
+
+/** The same by name. What is not built in is served where it is defined. */
+const isServedByName =
+  (isServed: IsServed): PluginEnvironment['isServed'] =>
+  (group, version, plural) => {
+    const facts = groupVersions.find((candidate) => candidate.group === group && candidate.version === version);
+    return !facts || isServed(facts, plural);
+  };

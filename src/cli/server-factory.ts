@@ -1,16 +1,12 @@
-import { allowPrivileged } from '../apis/core/pod/privileges.ts';
-import { setApiFeatures } from '../apis/features.ts';
+import { setMaxListeners } from 'node:events';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
 import { type RunningChain, prepareRun } from '../server/chain.ts';
 import { InProcessClient } from '../server/in-process-client.ts';
 import { MetricRegistry } from '../server/metrics/registry.ts';
-import type { Engine } from '../storage/engine.ts';
-import { openEngine } from '../storage/open.ts';
 import { loadAdmissionConfiguration } from './admission-configuration.ts';
 import { openAuditing } from './audit.ts';
 import { openAuthentication } from './authentication.ts';
 import { openAuthorizers } from './authorization.ts';
-import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import { enabledControllerHooks } from './controllers.ts';
 import { bootstrapOptions, frontOptions } from './front-options.ts';
@@ -20,23 +16,24 @@ import type { ServerFactory } from './run.ts';
 import { createServerChain } from './server-chain.ts';
 import { type ServiceAccountKeys, loadServiceAccountKeys } from './signing-keys.ts';
 import { type ServingFiles, openServingFiles, startListening } from './serving-files.ts';
+import { type OpenStorage, openStorage } from './storage.ts';
+import { openStoredValues } from './stored-values.ts';
 
 /** CreateServerChain → PrepareRun → Run, on the store that the options name. */
 export const createServer: ServerFactory = async (options, logger) => {
-  if (options.storageBackend === 'etcd3')
-    throw new CommandError('the etcd3 storage backend is still to come: leave out --etcd-servers, or choose --storage-backend=embedded');
-  allowPrivileged(options.allowPrivileged);
-  setApiFeatures(options.featureGates);
   const files = openServingFiles(options, logger);
-  const engine = await openEngine({ backend: options.storageBackend, dataDir: options.storeDir });
+  const registry = new MetricRegistry();
+  const storage = await openStorage(options, logger, registry);
   const closers = [() => files.close()];
   const close = async (): Promise<void> => {
     for (const closer of closers) closer();
-    await engine.close();
+    await storage.close();
   };
   const stop = new AbortController();
+  // Every controller listens.
+  setMaxListeners(0, stop.signal);
   try {
-    const { listener, ready, stopped } = await run(options, logger, { files, engine, closers }, stop.signal);
+    const { listener, ready, stopped } = await run(options, logger, { files, storage, registry, closers }, stop.signal);
     const closed = stopped.finally(close);
     closed.catch(() => undefined);
     return {
@@ -57,12 +54,13 @@ const now = (): Date => new Date();
 
 interface RunParts {
   files: ServingFiles;
-  engine: Engine;
+  storage: OpenStorage;
+  registry: MetricRegistry;
   /** Called when all has stopped; what is opened on the way adds its own. */
   closers: (() => void)[];
 }
 
-async function run(options: CompletedOptions, logger: Logger, { files, engine, closers }: RunParts, stop: AbortSignal): Promise<RunningChain> {
+async function run(options: CompletedOptions, logger: Logger, { files, storage, registry, closers }: RunParts, stop: AbortSignal): Promise<RunningChain> {
   const address = { port: options.securePort };
   const client = new InProcessClient();
   let announceStart!: () => void;
@@ -70,32 +68,43 @@ async function run(options: CompletedOptions, logger: Logger, { files, engine, c
   keys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
   const verificationKeys = keys.then(({ verification }) => verification);
   verificationKeys.catch(() => undefined);
-  const authentication = await openAuthentication(options, { logger, files, client, verificationKeys, now });
+  const authentication = await openAuthentication(options, { logger, files, client, registry, verificationKeys, now });
   closers.push(() => authentication.close());
-  const authorizers = await openAuthorizers(options, logger);
+  const authorizers = await openAuthorizers(options, logger, registry);
   closers.push(() => authorizers.close());
+  const values = await openStoredValues(options, storage, logger, registry);
+  closers.push(() => values.close());
   const chain = createServerChain(options, {
-    engine,
+    values,
     client,
     now,
     bootstrap: bootstrapOptions(options, logger, files, address),
     readToken: authentication.readToken,
     authorizers: authorizers.prepared,
+    authorizationMetrics: authorizers.metrics,
     tokenIssuer: tokenIssuer(options, keys),
-    pluginConfigurations: await loadAdmissionConfiguration(options.admissionControlConfigFile, options.admissionPlugins),
+    registry,
+    proxyClient: files.proxyClient,
+    pluginConfigurations: await loadAdmissionConfiguration(options.admissionControlConfigFile, {
+      plugins: options.admissionPlugins,
+      isEnabled: (gate) => options.featureGates.isEnabled(gate),
+      warn: (text) => logger.warn(text),
+    }),
   });
-  chain.kube.postStartHooks.push(...enabledControllerHooks(options, client, files, logger));
+  chain.kube.postStartHooks.push(...enabledControllerHooks(options, chain, files, logger));
   closers.push(() => chain.authorization.close());
+  closers.push(() => chain.kubelets.close());
+  closers.push(() => chain.proxyTransports.close());
+  closers.push(() => chain.aggregation.close());
   authorizers.follow(chain.authorization);
   await chain.synced;
   const { authenticator } = authentication;
   const auditing = await openAuditing(options, logger);
-  const registry = new MetricRegistry();
   const flowControl = createFlowControl(options, chain, registry);
   closers.push(() => flowControl?.close());
   const prepared = prepareRun(
     chain,
-    frontOptions(options, { logger, engine, chain, authenticator, verificationKeys, address, auditing, registry, flowControl }),
+    frontOptions(options, { logger, values, chain, authenticator, verificationKeys, address, auditing, registry, flowControl }),
   );
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;

@@ -12,6 +12,8 @@ export interface ServingFiles {
   clientCa: FileReloadable<string> | undefined;
   /** Of front proxies. */
   requestHeaderCa: FileReloadable<string> | undefined;
+  /** By which aggregated servers know us. */
+  proxyClient: FileReloadable<KeyPair> | undefined;
   close(): void;
 }
 
@@ -22,8 +24,10 @@ export function openServingFiles(options: CompletedOptions, logger: Logger): Ser
   const sni = options.tlsSniCertKey.map(({ certFile, keyFile, names }) => ({ certificate: watchKeyPair(certFile, keyFile, { onError }), names }));
   const clientCa = options.clientCaFile === '' ? undefined : watchBundle(options.clientCaFile, { onError });
   const requestHeaderCa = options.requestheaderClientCaFile === '' ? undefined : watchBundle(options.requestheaderClientCaFile, { onError });
-  const all = [certificate, ...sni.map((entry) => entry.certificate), ...(clientCa ? [clientCa] : []), ...(requestHeaderCa ? [requestHeaderCa] : [])];
-  return { certificate, sni, clientCa, requestHeaderCa, close: () => all.forEach((file) => file.close()) };
+  const { proxyClientCertFile, proxyClientKeyFile } = options;
+  const proxyClient = proxyClientCertFile === '' || proxyClientKeyFile === '' ? undefined : watchKeyPair(proxyClientCertFile, proxyClientKeyFile, { onError });
+  const all = [certificate, ...sni.map((entry) => entry.certificate), clientCa, requestHeaderCa, proxyClient].filter((file) => file !== undefined);
+  return { certificate, sni, clientCa, requestHeaderCa, proxyClient, close: () => all.forEach((file) => file.close()) };
 }
 
 export function startListening(options: CompletedOptions, files: ServingFiles, logger: Logger, onExchange: (exchange: Exchange) => void): Promise<Listener> {

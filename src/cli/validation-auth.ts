@@ -40,6 +40,10 @@ function* validateRequestHeader(options: Draft): Generator<string> {
   ];
   for (const [flag, values] of lists) if (values.some((value) => value.trim() === '')) yield `empty value in ${JSON.stringify(flag)}`;
   const uidHeaders = options.requestheaderUidHeaders;
+  if (uidHeaders.length > 0 && !options.featureGates.isEnabled('RemoteRequestHeaderUID')) {
+    yield '--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled';
+    return;
+  }
   if (uidHeaders.length > 0 && !uidHeaders.some((header) => header.toLowerCase() === 'x-remote-uid')) {
     yield '--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work';
   }

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { unknownControllers } from '../controllers/names.ts';
 import { admissionPlugins } from './admission-plugins.ts';
 import { type Cidr, hostBits } from '../util/cidr.ts';
+import { goRegexpError } from '../util/go-regexp.ts';
 import type { Draft } from './completion.ts';
 import type { AnyFlag } from './flags/flag.ts';
 import { flagsByName, optionName, type Options } from './flags/options.ts';
@@ -62,10 +63,9 @@ function* validateCorsOrigin(origin: string): Generator<string> {
     yield `empty value in --cors-allowed-origins, ${help}`;
     return;
   }
-  try {
-    void new RegExp(origin);
-  } catch (error) {
-    yield `--cors-allowed-origins has an invalid regular expression: ${(error as Error).message}, ${help}`;
+  const problem = goRegexpError(origin);
+  if (problem !== undefined) {
+    yield `--cors-allowed-origins has an invalid regular expression: ${problem}, ${help}`;
     return;
   }
   if (!/\^|\/\//.test(origin) || !/[$:]/.test(origin)) {
@@ -82,7 +82,6 @@ function* validateStorage(options: Draft): Generator<string> {
   }
   if (options.storageBackend === 'etcd3') {
     if (options.etcdServers.length === 0) yield '--etcd-servers must be specified';
-    yield 'the etcd3 storage backend is still to come: use --storage-backend=embedded or --storage-backend=memory, and no --etcd-servers';
   }
   if (options.etcdServersOverrides.some((override) => !/^[^#/]*\/[^#/]*#[^#;]+(;[^#;]+)*$/.test(override))) {
     yield '--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated';

@@ -22,13 +22,32 @@ export interface RemoteEndpoint {
  * is wrong; plug-ins (`exec`, `auth-provider`), proxies and impersonation are refused, since nobody would notice that they are left out.
  */
 export async function loadKubeconfig(path: string): Promise<RemoteEndpoint> {
+  return readKubeconfig(path, (reader) => reader.endpoint());
+}
+
+async function readKubeconfig<T>(path: string, read: (reader: KubeconfigReader) => Promise<T>): Promise<T> {
   const { parseYaml } = await import('../util/yaml.ts');
   const text = await readFile(path, 'utf8');
   try {
-    return await new KubeconfigReader(parseYaml(text), dirname(resolve(path))).endpoint();
+    return await read(new KubeconfigReader(parseYaml(text), dirname(resolve(path))));
   } catch (error) {
     throw new Error(`kubeconfig ${path}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** How to prove who calls. */
+export type Credentials = Pick<RemoteEndpoint, 'clientCertificate' | 'authorization'>;
+
+/** The users of a kubeconfig, whose names say to whom they are for: the servers it names do not matter. */
+export interface KubeconfigUsers {
+  byName: ReadonlyMap<string, Credentials>;
+  /** The one of the current context; undefined where none is named. */
+  current: Credentials | undefined;
+}
+
+/** Throws as `loadKubeconfig` does. */
+export async function loadKubeconfigUsers(path: string): Promise<KubeconfigUsers> {
+  return readKubeconfig(path, (reader) => reader.users());
 }
 
 const REFUSED_USER_FIELDS = ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'];
@@ -50,9 +69,18 @@ class KubeconfigReader {
     const cluster = this.#named('clusters', 'cluster', textOf(context, 'cluster'));
     const userName = textOf(context, 'user');
     const user = userName === '' ? {} : this.#named('users', 'user', userName);
-    for (const field of REFUSED_USER_FIELDS) if (ownValue(user, field) != null) throw new Error(`users may not have ${field} here`);
     if (textOf(cluster, 'proxy-url') !== '') throw new Error('clusters may not have proxy-url here');
     return { url: serverUrl(textOf(cluster, 'server')), ...(await this.#trust(cluster)), ...(await this.#identity(user)) };
+  }
+
+  async users(): Promise<KubeconfigUsers> {
+    const entries = ownValue(this.#config, 'users');
+    const names = (Array.isArray(entries) ? entries : []).flatMap((entry) => (isJsonObject(entry) ? [textOf(entry, 'name')] : []));
+    const byName = new Map<string, Credentials>();
+    for (const name of names) byName.set(name, await this.#identity(this.#named('users', 'user', name)));
+    const contextName = textOf(this.#config, 'current-context');
+    const current = contextName === '' ? '' : textOf(this.#named('contexts', 'context', contextName), 'user');
+    return { byName, current: byName.get(current) };
   }
 
   async #trust(cluster: JsonObject): Promise<Pick<RemoteEndpoint, 'caPem' | 'serverName' | 'isTlsUnverified'>> {
@@ -63,7 +91,8 @@ class KubeconfigReader {
     return { ...(caPem !== undefined && { caPem }), ...(serverName !== '' && { serverName }), ...(isTlsUnverified && { isTlsUnverified }) };
   }
 
-  async #identity(user: JsonObject): Promise<Pick<RemoteEndpoint, 'clientCertificate' | 'authorization'>> {
+  async #identity(user: JsonObject): Promise<Credentials> {
+    for (const field of REFUSED_USER_FIELDS) if (ownValue(user, field) != null) throw new Error(`users may not have ${field} here`);
     const certPem = await this.#content(user, 'client-certificate');
     const keyPem = await this.#content(user, 'client-key');
     if ((certPem === undefined) !== (keyPem === undefined)) throw new Error('client-certificate and client-key must be given together');

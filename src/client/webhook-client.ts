@@ -3,6 +3,8 @@ import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from 
 import type { Duplex } from 'node:stream';
 import { formatDuration } from '../util/duration.ts';
 import { quote } from '../util/field-errors.ts';
+import { isJsonObject, parseJson } from '../util/json.ts';
+import { goNetworkError } from '../util/network-error.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
 
 /** A call that got no answer, or one that is no success. Never holds what was sent. */
@@ -62,8 +64,8 @@ export class WebhookClient {
   }
 
   /** Any answer is an answer. */
-  get(url: URL, signal?: AbortSignal): Promise<RemoteAnswer> {
-    return this.#call('GET', url, { accept: 'application/json' }, undefined, signal);
+  get(url: URL, signal?: AbortSignal, headers: Record<string, string> = { accept: 'application/json' }): Promise<RemoteAnswer> {
+    return this.#call('GET', url, headers, undefined, signal);
   }
 
   /** Calls under way fail. */
@@ -151,40 +153,10 @@ function exchange(url: URL, options: RequestOptions, body: string | Buffer | und
   });
 }
 
-/** What Node tells of a failure beside its code. */
-interface NetworkError extends Error {
-  address?: string;
-  port?: number;
-  hostname?: string;
-  host?: string;
-  cert?: { subjectaltname?: string };
-}
-
-const UNVERIFIED = 'tls: failed to verify certificate: x509:';
-const unknownAuthority = (): string => `${UNVERIFIED} certificate signed by unknown authority`;
-
-/** By the codes of Node and OpenSSL, what Go says. */
-const GO_WORDS: Readonly<Record<string, (error: NetworkError) => string>> = {
-  ECONNREFUSED: ({ address, port }) => `dial tcp ${address?.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`,
-  ENOTFOUND: ({ hostname }) => `dial tcp: lookup ${hostname}: no such host`,
-  ECONNRESET: () => 'EOF',
-  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
-  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
-  CERT_HAS_EXPIRED: () => `${UNVERIFIED} certificate has expired or is not yet valid`,
-  CERT_NOT_YET_VALID: () => `${UNVERIFIED} certificate has expired or is not yet valid`,
-  ERR_TLS_CERT_ALTNAME_INVALID: ({ host, cert }) =>
-    `${UNVERIFIED} certificate is valid for ${(cert?.subjectaltname ?? '').replaceAll(/(?:DNS|IP Address):/g, '')}, not ${host}`,
-};
-
 /** The words are those of Go's http.Client; `isTimeout` where our own limit ended the call. */
 function networkError(method: string, url: URL, error: NodeJS.ErrnoException, isTimeout: boolean): WebhookError {
   const verb = method.charAt(0) + method.slice(1).toLowerCase();
-  const reason = isTimeout
-    ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
-    : (GO_WORDS[error.code ?? '']?.(error as NetworkError) ?? error.message);
+  const reason = isTimeout ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : goNetworkError(error);
   return new WebhookError(`${verb} ${quote(String(url))}: ${reason}`, { isTransient: error.code === 'ECONNRESET', isTimeout });
 }
 
@@ -196,11 +168,25 @@ function refusal({ status, headers, body }: RemoteAnswer): WebhookError {
   const isTransient = TRANSIENT.has(status) || headers['retry-after'] !== undefined;
   const location = headers.location;
   const message =
-    status >= 300 && status < 400
-      ? `the server answered ${status}, a redirect${location === undefined ? '' : ` to ${quote(location.slice(0, MAX_SHOWN_CHARACTERS))}`}: redirects are not followed`
-      : refusalMessage(status, body.toString('utf8', 0, MAX_SHOWN_CHARACTERS).trim());
+    status >= 300 && status < 400 && location !== undefined
+      ? `the server answered ${status}, a redirect to ${quote(location.slice(0, MAX_SHOWN_CHARACTERS))}: redirects are not followed`
+      : (statusMessage(body) ?? refusalMessage(status, body.toString('utf8', 0, MAX_SHOWN_CHARACTERS).trim()));
   return new WebhookError(message, { status, isTransient, isTimeout: status === 504 });
 }
+
+/** What the answer says itself, where it is a Status. */
+function statusMessage(body: Buffer): string | undefined {
+  if (body[0] !== 0x7b || body.length > MAX_STATUS_BYTES) return undefined;
+  try {
+    const value = parseJson(body);
+    const isStatus = isJsonObject(value) && value.kind === 'Status' && value.status === 'Failure';
+    return isStatus && typeof value.message === 'string' ? value.message.slice(0, MAX_SHOWN_CHARACTERS) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_STATUS_BYTES = 64 * 1024;
 
 const REFUSALS: Record<number, string> = {
   400: 'the server rejected our request for an unknown reason',
@@ -214,11 +200,11 @@ const REFUSALS: Record<number, string> = {
 };
 
 function refusalMessage(status: number, text: string): string {
-  if (status === 403 && text !== '') return `forbidden: ${text}`;
+  if (status === 403 && text !== '') return text;
   const known = REFUSALS[status];
   if (known !== undefined) return known;
   return status >= 500
-    ? `an error on the server (${quote(text || 'unknown')}) has prevented the request from succeeding`
+    ? `an error on the server (${quote(text)}) has prevented the request from succeeding`
     : `the server responded with the status code ${status} but did not return more information`;
 }
 

@@ -6,13 +6,16 @@ import type { ControllerName } from './names.ts';
 import { keepNamespacesFinalized } from './namespaces.ts';
 import { collectPods } from './pod-termination.ts';
 import { keepQuotas } from './resource-quotas.ts';
+import { type PolicyStatusOptions, keepPolicyStatus } from './policy-status.ts';
 import { type RootCaOptions, keepRootCa } from './root-ca.ts';
 import { keepServiceAccounts } from './service-accounts.ts';
 
 /** All but the signal, which the server gives to the hooks. */
-export type ControllersOptions = Omit<RootCaOptions, 'signal'>;
+export type ControllersOptions = Omit<EveryOption, 'signal'>;
 
-const CONTROLLERS: Record<ControllerName, Controller<RootCaOptions>> = {
+type EveryOption = RootCaOptions & PolicyStatusOptions;
+
+const CONTROLLERS: Record<ControllerName, Controller<EveryOption>> = {
   'serviceaccount-controller': keepServiceAccounts,
   'root-ca-certificate-publisher-controller': keepRootCa,
   'clusterrole-aggregation-controller': keepAggregatedRoles,
@@ -20,6 +23,7 @@ const CONTROLLERS: Record<ControllerName, Controller<RootCaOptions>> = {
   'garbage-collector-controller': collectGarbage,
   'pod-garbage-collector-controller': collectPods,
   'resourcequota-controller': keepQuotas,
+  'validatingadmissionpolicy-status-controller': keepPolicyStatus,
 };
 
 /** What a cluster without a controller manager needs in order to be of use, as work for a server to begin once it listens. */

@@ -7,6 +7,7 @@ export const CONTROLLER_NAMES = [
   'garbage-collector-controller',
   'pod-garbage-collector-controller',
   'resourcequota-controller',
+  'validatingadmissionpolicy-status-controller',
 ] as const;
 
 export type ControllerName = (typeof CONTROLLER_NAMES)[number];

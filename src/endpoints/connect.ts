@@ -30,9 +30,10 @@ export async function connect(request: ServerRequest, target: ResourceTarget, co
     verb: info.verb,
     options,
     context: request,
+    exchange,
     store,
   });
-  exchange.respond(204, {}, '');
+  if (!exchange.isAnswered) exchange.respond(204, {}, '');
 }
 
 /** What follows the subresource, with a slash at its start where there is anything, and at its end where the request has one. */

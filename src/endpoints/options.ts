@@ -159,8 +159,10 @@ export interface WatchRequestOptions extends WatchOptions {
 }
 
 export function parseWatchOptions(query: URLSearchParams, scope: SelectorScope): WatchRequestOptions {
-  const asked = withInitialEventsDefault(parseCollectionQuery(query));
-  const selection = selectionOf(query, scope, () => validateCollectionQuery(asked));
+  const hasWatchList = scope.target.environment.hasWatchList ?? true;
+  const parsed = parseCollectionQuery(query);
+  const asked = hasWatchList ? withInitialEventsDefault(parsed) : parsed;
+  const selection = selectionOf(query, scope, () => validateCollectionQuery(asked, hasWatchList));
   const problem = resourceVersionProblem(asked.resourceVersion);
   // Upstream lets this one escape without a reason or a code of its own.
   if (problem !== undefined) throw unknownError(problem);
@@ -181,9 +183,9 @@ function withInitialEventsDefault(asked: CollectionQuery): CollectionQuery {
   return { ...asked, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' };
 }
 
-function validateCollectionQuery(asked: CollectionQuery): void {
+function validateCollectionQuery(asked: CollectionQuery, hasWatchList = true): void {
   const errors = new FieldErrors();
-  if (asked.isWatch) validateWatchQuery(asked, errors);
+  if (asked.isWatch) validateWatchQuery(asked, errors, hasWatchList);
   else validateListQuery(asked, errors);
   if (!errors.isEmpty) throw invalidOptions('ListOptions', errors);
 }
@@ -200,11 +202,13 @@ function validateListQuery(asked: CollectionQuery, errors: FieldErrors): void {
   if (asked.sendInitialEvents !== undefined) errors.at('sendInitialEvents').forbidden('sendInitialEvents is forbidden for list');
 }
 
-function validateWatchQuery(asked: CollectionQuery, errors: FieldErrors): void {
+function validateWatchQuery(asked: CollectionQuery, errors: FieldErrors, hasWatchList: boolean): void {
   const match = asked.resourceVersionMatch;
   const at = errors.at('resourceVersionMatch');
   if (asked.sendInitialEvents !== undefined && match !== 'NotOlderThan')
     at.forbidden('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  if (asked.sendInitialEvents !== undefined && !hasWatchList)
+    errors.at('sendInitialEvents').forbidden('sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled');
   if (match === '') return;
   if (asked.sendInitialEvents === undefined) at.forbidden('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
   if (match !== 'NotOlderThan') at.notSupported(match, ['NotOlderThan']);

@@ -1,6 +1,7 @@
 import type { ServedVersion, Subresource } from '../registry/definition.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
+import type { Exchange, ResponseStream } from '../serving/exchange.ts';
 
 /**
  * What a resource request is about: found by the server from the request's group, version, resource and subresource. Paths that the resource does
@@ -23,9 +24,20 @@ export interface EndpointEnvironment {
   schemaOfKind(group: string, version: string, kind: string): ObjectSchema | undefined;
   /** A watch without timeoutSeconds ends after a random time between this and twice this (--min-request-timeout). */
   minRequestTimeoutMs: number;
+  /** Whether watches may begin with the present state when asked (WatchList); true where absent. */
+  hasWatchList?: boolean;
+  /** Watches over WebSockets; none where absent. */
+  webSockets?: WebSockets;
   /** In [0, 1). */
   random(): number;
   now(): Date;
+}
+
+export interface WebSockets {
+  /** Whether the client wants its answer over a WebSocket. */
+  isAsked(exchange: Exchange): boolean;
+  /** Answers with a WebSocket on which each chunk is a message, of text or of bytes. Undefined where the handshake was refused, and that was answered. */
+  open(exchange: Exchange, isText: boolean): ResponseStream | undefined;
 }
 
 /** Of a request's body (apiserver's MaxRequestBodyBytes). */

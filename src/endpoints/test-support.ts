@@ -210,6 +210,9 @@ export class FakeExchange implements Exchange {
     if (this.#body.length > limitBytes) throw new ApiError(413, 'RequestEntityTooLarge', `Request entity is too large: limit is ${limitBytes}`);
     return this.#body;
   }
+  openBody(): undefined {
+    return undefined;
+  }
   respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void {
     this.startStream(status, headers);
     for (const part of Array.isArray(body) ? body : [body ?? '']) this.chunks.push(Buffer.from(part as Buffer));

@@ -21,8 +21,7 @@ type Pending = { type: EventType; entry: CacheEntry; isInitial: boolean } | { bo
  *              empty unless the stream is more than WRITE_AHEAD_BYTES behind
  */
 export class WatchStream implements WatchSink {
-  readonly #request: ServerRequest;
-  readonly #contentType: string;
+  readonly #begin: () => ResponseStream | undefined;
   readonly #encoder: WatchEncoder;
   readonly #timer: NodeJS.Timeout;
   #stream: ResponseStream | undefined;
@@ -35,9 +34,9 @@ export class WatchStream implements WatchSink {
   #changes = 0;
   #changeBytes = 0;
 
-  constructor(request: ServerRequest, contentType: string, encoder: WatchEncoder, timeoutMs: number) {
-    this.#request = request;
-    this.#contentType = contentType;
+  /** `begin` begins the answer; undefined where the client can have none, and was told so. */
+  constructor(request: ServerRequest, begin: () => ResponseStream | undefined, encoder: WatchEncoder, timeoutMs: number) {
+    this.#begin = begin;
     this.#encoder = encoder;
     this.#timer = setTimeout(() => this.#end(), timeoutMs);
     request.exchange.onClose(() => this.#close());
@@ -76,17 +75,23 @@ export class WatchStream implements WatchSink {
   fail(error: Error): void {
     if (this.#isOver) return;
     const { status } = error instanceof ApiError ? error : internalError('the watch has failed');
-    this.#open().write(this.#encoder.error(status));
+    this.#open()?.write(this.#encoder.error(status));
     this.#end();
   }
 
-  #open(): ResponseStream {
-    return (this.#stream ??= this.#request.exchange.startStream(200, { 'content-type': this.#contentType }));
+  end(): void {
+    this.#end();
+  }
+
+  #open(): ResponseStream | undefined {
+    this.#stream ??= this.#begin();
+    if (!this.#stream) this.#close();
+    return this.#stream;
   }
 
   #write(frame: Buffer): void {
     const stream = this.#open();
-    if (stream.write(frame) || stream.bufferedBytes <= WRITE_AHEAD_BYTES) return;
+    if (!stream || stream.write(frame) || stream.bufferedBytes <= WRITE_AHEAD_BYTES) return;
     this.#isDraining = true;
     stream.onDrain(() => this.#resume());
   }
@@ -120,7 +125,7 @@ export class WatchStream implements WatchSink {
   /** A proper end of the answer, so that the client knows that nothing was cut off. */
   #end(): void {
     if (this.#isOver) return;
-    this.#open().end();
+    this.#open()?.end();
     this.#close();
   }
 

@@ -1,6 +1,7 @@
 import { outputForm } from './answer.ts';
 import type { OutputForm } from './negotiation.ts';
-import { negotiateStream } from './negotiation.ts';
+import { PROTOBUF_TYPE, negotiateStream } from './negotiation.ts';
+import type { ResponseStream } from '../serving/exchange.ts';
 import { type WatchRequestOptions, parseWatchOptions } from './options.ts';
 import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
@@ -29,10 +30,35 @@ export async function watch(request: ServerRequest, target: ResourceTarget): Pro
 }
 
 function openStream(request: ServerRequest, target: ResourceTarget, form: OutputForm, options: WatchRequestOptions): WatchStream {
-  const contentType = negotiateStream(form);
+  const begin = beginning(request, target, form);
   const encoder = new WatchEncoder(target, form, request.query);
-  return new WatchStream(request, contentType, encoder, Math.min(timeoutMs(target, options.timeoutSeconds), TIMER_MAX_MS));
+  return new WatchStream(request, begin, encoder, Math.min(timeoutMs(target, options.timeoutSeconds), TIMER_MAX_MS));
 }
+
+/** How the answer is to be begun: as one stream, or over a WebSocket with a message for each event (apiserver/pkg/endpoints/handlers/watch.go HandleWS). */
+function beginning({ exchange }: ServerRequest, { environment }: ResourceTarget, form: OutputForm): () => ResponseStream | undefined {
+  const contentType = negotiateStream(form);
+  const { webSockets } = environment;
+  if (!webSockets?.isAsked(exchange)) return () => exchange.startStream(200, { 'content-type': contentType });
+  if (form.mediaType !== PROTOBUF_TYPE) return () => webSockets.open(exchange, true);
+  return () => {
+    const stream = webSockets.open(exchange, false);
+    return stream && withoutLengths(stream);
+  };
+}
+
+const LENGTH_BYTES = 4;
+
+/** Messages have their own ends: protobuf's lengths, which tell events of one stream apart, are left out. */
+const withoutLengths = (stream: ResponseStream): ResponseStream => ({
+  get bufferedBytes() {
+    return stream.bufferedBytes;
+  },
+  write: (chunk) => stream.write(chunk.subarray(LENGTH_BYTES)),
+  onDrain: (listener) => stream.onDrain(listener),
+  end: () => stream.end(),
+  destroy: () => stream.destroy(),
+});
 
 /** Spread out, so that the watches of a busy moment do not all come back in another one. */
 function timeoutMs({ environment }: ResourceTarget, timeoutSeconds: number): number {

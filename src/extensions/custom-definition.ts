@@ -11,7 +11,7 @@ import { equalJson } from '../util/json-equal.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { compareVersionNames } from '../util/version-names.ts';
 import { columnsOf } from './columns.ts';
-import { type VersionRules, finalizerWarnings, validateCustom, validateCustomStatus } from './custom-validation.ts';
+import { type VersionRules, customWarnings, ruleWarnings, validateCustom, validateCustomStatus } from './custom-validation.ts';
 import { compileJsonPath, printFound } from './json-path.ts';
 import { scaleSubresource } from './scale.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './rules/validation-rules.ts';
@@ -122,7 +122,7 @@ function updateRules(rulesOf: RulesOf, hasStatus: boolean): UpdateRules {
       if (!hasStatus && !equalApartFromMetadata(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
     validateUpdate: (object, old, errors, apiVersion) => validateCustom(rulesOf(apiVersion), object, old, errors),
-    warnings: finalizerWarnings,
+    warnings: customWarnings,
   };
 }
 
@@ -157,6 +157,7 @@ function subresourcesOf(
         if (managedFields === undefined) delete object.metadata.managedFields;
       },
       validateUpdate: (object, old, errors, apiVersion) => validateCustomStatus(rulesOf(apiVersion), object, old, errors),
+      warnings: (object) => [...ruleWarnings(object)],
     },
   };
   return {

@@ -7,6 +7,7 @@ import type { InProcessClient } from '../server/in-process-client.ts';
 import type { Stores } from '../server/stores.ts';
 import { apiVersionOf } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
+import type { ObserveConversion } from './conversion/metrics.ts';
 import { ConvertingStore } from './conversion/converting-store.ts';
 import { type Converter, WebhookConverter } from './conversion/webhook-converter.ts';
 import { type CustomParts, customDefinition, isConvertedByWebhook, isServed, subresourcesIn, versionDefinition } from './custom-definition.ts';
@@ -35,6 +36,7 @@ export interface CustomResourcesOptions {
   stores: Stores;
   client: InProcessClient;
   parts: Omit<CustomParts, 'read' | 'isTerminating'>;
+  observeConversion: ObserveConversion;
   /** A definition that is there now. */
   read(name: string): CustomResourceDefinition | undefined;
 }
@@ -50,7 +52,8 @@ export class CustomResources {
   readonly #names = new AcceptedNames();
   /** By group, then version. */
   readonly #groups = new Map<string, Map<string, Map<string, InstalledResource>>>();
-  readonly #changed = new Map<string, ServedVersion>();
+  /** By group-version: the resources in which it is to be published anew. */
+  readonly #changed = new Map<string, { version: ServedVersion; plurals: Set<string> }>();
   readonly #listeners = new Set<() => void>();
 
   constructor(options: CustomResourcesOptions) {
@@ -101,14 +104,14 @@ export class CustomResources {
   }
 
   #install(name: string, crd: CustomResourceDefinition): void {
-    const { stores, client, parts } = this.#options;
+    const { stores, client, parts, observeConversion } = this.#options;
     const ownParts: CustomParts = { ...parts, read: () => this.#options.read(name), isTerminating: () => this.#terminating.has(name) };
     const definition = isConvertedByWebhook(crd) ? versionDefinition(crd, storedVersionOf(crd), ownParts) : customDefinition(crd, ownParts);
     const isUnchanged = (crd.metadata.generation ?? 1) === 1 && (crd.status.storedVersions ?? []).length <= 1;
     // What stays is told apart here, so that the definition itself, which is large, does not.
     const form = { isUnchanged, renames: !isConvertedByWebhook(crd) };
     const store = new LazyStore(definition, () => stores.openApart(definition, storedForm(definition, form)));
-    const converter = isConvertedByWebhook(crd) ? new WebhookConverter(crd.spec.conversion!, client) : undefined;
+    const converter = isConvertedByWebhook(crd) ? new WebhookConverter(name, crd.spec.conversion!, client, observeConversion) : undefined;
     const views =
       converter === undefined
         ? definition.served.map((served) => ({ definition, served, store }))
@@ -130,7 +133,7 @@ export class CustomResources {
         storageVersionHash,
         isCustom: true,
       });
-      this.#changed.set(apiVersionOf(view.served.group, view.served.version), view.served);
+      this.#note(view.served, definition.plural);
     }
     client.add(store);
   }
@@ -140,10 +143,17 @@ export class CustomResources {
     this.#options.client.remove(definition.group, definition.plural);
     for (const served of all) {
       const isGone = this.#groups.get(served.group)?.get(served.version)?.delete(definition.plural);
-      if (isGone) this.#changed.set(apiVersionOf(served.group, served.version), served);
+      if (isGone) this.#note(served, definition.plural);
     }
     store.close();
     converter?.close();
+  }
+
+  #note(version: ServedVersion, plural: string): void {
+    const key = apiVersionOf(version.group, version.version);
+    const changed = this.#changed.get(key) ?? { version, plurals: new Set<string>() };
+    changed.plurals.add(plural);
+    this.#changed.set(key, changed);
   }
 
   #resourcesIn({ group, version }: ServedVersion): Map<string, InstalledResource> {
@@ -157,17 +167,17 @@ export class CustomResources {
   /** What has changed since the last time, all at once: a definition that took another's place was never gone. */
   #publishAll(): void {
     if (this.#changed.size === 0) return;
-    for (const served of this.#changed.values()) this.#publish(served);
+    for (const { version, plurals } of this.#changed.values()) this.#publish(version, plurals);
     this.#changed.clear();
     for (const listener of this.#listeners) listener();
   }
 
-  /** Servers and their documents hold on to what they are given: each change is a new value. */
-  #publish({ group, version }: ServedVersion): void {
+  /** Documents are kept by the value that they were made of: each change is a new one. What it holds is not copied, since it may be thousands. */
+  #publish({ group, version }: ServedVersion, changed: ReadonlySet<string>): void {
     const { server } = this.#options;
     const versions = this.#groups.get(group)!;
     const resources = versions.get(version)!;
-    if (resources.size > 0) server.install({ group, version, ...PRIORITY, resources: new Map(resources) });
+    if (resources.size > 0) server.install({ group, version, ...PRIORITY, resources }, changed);
     else {
       server.uninstall(group, version);
       versions.delete(version);

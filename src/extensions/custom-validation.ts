@@ -65,14 +65,24 @@ const NOT_CHECKED = 'some validation rules were not checked because the object w
 function applyRules({ validations }: VersionRules, object: JsonObject, old: JsonObject | undefined, errors: FieldErrors): void {
   const rules = validations();
   if (rules === undefined) return;
-  if (errors.list.some(({ type }) => BLOCKING.has(type))) new FieldErrors('<nil>', errors.list).invalid(null, NOT_CHECKED);
-  else rules.validate(object, old, errors);
+  if (errors.list.some(({ type }) => BLOCKING.has(type))) return new FieldErrors('<nil>', errors.list).invalid(null, NOT_CHECKED);
+  const warnings: string[] = [];
+  rules.validate(object, old, errors, (text) => warnings.push(text));
+  if (warnings.length > 0) letBe.set(object, warnings);
 }
+
+/** What rules found wrong with objects, but no more so than it was: found while they are judged, told with their other warnings. */
+const letBe = new WeakMap<object, readonly string[]>();
+
+/** Of an object that was judged. */
+export const ruleWarnings = (object: ApiObject): readonly string[] => letBe.get(object) ?? [];
+
+export const customWarnings = (object: ApiObject, old: ApiObject | undefined): string[] => [...ruleWarnings(object), ...finalizerWarnings(object, old)];
 
 const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
 /** Of finalizers that were added: names that others might choose too. */
-export function finalizerWarnings(object: ApiObject, old: ApiObject | undefined): string[] {
+function finalizerWarnings(object: ApiObject, old: ApiObject | undefined): string[] {
   const before = new Set(old?.metadata.finalizers ?? []);
   const added = [...new Set(object.metadata.finalizers ?? [])].filter((name) => !before.has(name)).sort();
   return added.flatMap((name) => {

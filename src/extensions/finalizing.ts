@@ -1,5 +1,6 @@
 import { CLEANUP_FINALIZER } from '../apis/apiextensions/custom-resource-definition.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
+import { delay } from '../util/delay.ts';
 import {
   type DefinitionClient,
   type DefinitionControllerOptions,
@@ -65,17 +66,5 @@ async function finalize(definitions: DefinitionClient, name: string, uid: string
     setCondition(definition, isEstablished ? COMPLETED : NEVER_ESTABLISHED, now());
     definition.metadata.finalizers = definition.metadata.finalizers!.filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
     return true;
-  });
-}
-
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end, { once: true });
   });
 }

@@ -17,7 +17,6 @@ import type {
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { resourceExpired } from '../util/errors.ts';
 
 interface Opened {
   store: ResourceStore;
@@ -87,10 +86,10 @@ export class LazyStore implements ResourceStore {
     return this.#store.withoutAdmission();
   }
 
-  /** Ends its watches: their clients list anew, from whatever has taken this store's place. */
+  /** Ends its watches: their clients watch on, on whatever has taken this store's place. */
   close(): void {
     this.#opened?.close();
-    for (const sink of this.#sinks) sink.fail(resourceExpired('The resource is no longer served as it was: its definition has changed'));
+    for (const sink of this.#sinks) sink.end();
     this.#sinks.clear();
   }
 

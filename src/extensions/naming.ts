@@ -34,12 +34,10 @@ export async function keepNamesAccepted(definitions: DefinitionClient, options: 
       const current = definitions.informer.get('', name);
       accepted.set(name, current);
       if (current) await syncNames(definitions, name, accepted, options);
-      const group = (definitions.informer.get('', name) ?? old)?.spec.group;
+      const group = (current ?? old)?.spec.group;
       const isFreed = old !== undefined && !equalJson(definitions.informer.get('', name)?.status.acceptedNames, old.status.acceptedNames);
       // What it had may be what others wait for.
-      if (isFreed)
-        for (const other of definitions.informer.list(''))
-          if (other.spec.group === group && other.metadata.name !== name) await syncNames(definitions, other.metadata.name!, accepted, options);
+      if (isFreed) for (const other of accepted.waitingIn(group!)) if (other !== name) await syncNames(definitions, other, accepted, options);
     },
     options,
   );
@@ -60,25 +58,66 @@ async function syncNames(definitions: DefinitionClient, name: string, all: Accep
   all.set(name, definitions.informer.get('', name));
 }
 
+/** The names of one group. */
+class GroupNames {
+  /** By definition. */
+  readonly had = new Map<string, CustomResourceDefinitionNames>();
+  /** Definitions that have not all that they ask for. */
+  readonly waiting = new Set<string>();
+  readonly #uses = { resources: new Map<string, number>(), kinds: new Map<string, number>() };
+
+  isTaken(what: 'resources' | 'kinds', name: string): boolean {
+    return this.#uses[what].has(name);
+  }
+
+  count({ plural, singular = '', shortNames = [], kind, listKind = '' }: CustomResourceDefinitionNames, by: 1 | -1): void {
+    for (const name of [plural, singular, ...shortNames]) addUse(this.#uses.resources, name, by);
+    for (const name of [kind, listKind]) addUse(this.#uses.kinds, name, by);
+  }
+}
+
+function addUse(uses: Map<string, number>, name: string, by: 1 | -1): void {
+  const count = (uses.get(name) ?? 0) + by;
+  if (count === 0) uses.delete(name);
+  else uses.set(name, count);
+}
+
 /** The names that definitions have, by group: so that one more definition does not cost a look at all the others. */
 export class AcceptedNames {
-  readonly #groups = new Map<string, Map<string, CustomResourceDefinitionNames>>();
+  readonly #groups = new Map<string, GroupNames>();
   readonly #groupOf = new Map<string, string>();
 
   /** `definition` as it is now; undefined once it is gone. */
   set(name: string, definition: CustomResourceDefinition | undefined, names = definition?.status.acceptedNames): void {
-    const former = this.#groupOf.get(name);
-    if (former !== undefined) this.#groups.get(former)?.delete(name);
-    this.#groupOf.delete(name);
+    this.#forget(name);
     if (definition === undefined || names === undefined) return;
     const { group } = definition.spec;
+    const inGroup = this.#groups.get(group) ?? new GroupNames();
+    this.#groups.set(group, inGroup);
     this.#groupOf.set(name, group);
-    const inGroup = this.#groups.get(group) ?? new Map<string, CustomResourceDefinitionNames>();
-    this.#groups.set(group, inGroup.set(name, names));
+    inGroup.had.set(name, names);
+    inGroup.count(names, 1);
+    if (!equalJson(definition.spec.names, names)) inGroup.waiting.add(name);
   }
 
-  inGroup(group: string): Iterable<[string, CustomResourceDefinitionNames]> {
-    return this.#groups.get(group) ?? [];
+  isTaken(group: string, what: 'resources' | 'kinds', name: string): boolean {
+    return this.#groups.get(group)?.isTaken(what, name) ?? false;
+  }
+
+  /** Definitions of the group that have not all the names that they ask for. */
+  waitingIn(group: string): string[] {
+    return [...(this.#groups.get(group)?.waiting ?? [])];
+  }
+
+  #forget(name: string): void {
+    const group = this.#groupOf.get(name);
+    if (group === undefined) return;
+    const inGroup = this.#groups.get(group)!;
+    inGroup.count(inGroup.had.get(name)!, -1);
+    inGroup.had.delete(name);
+    inGroup.waiting.delete(name);
+    this.#groupOf.delete(name);
+    if (inGroup.had.size === 0) this.#groups.delete(group);
   }
 }
 
@@ -95,23 +134,23 @@ export const areNamesFree = (definition: CustomResourceDefinition, all: Accepted
 
 /** The names that the definition gets of those it asks for, and what became of the rest. The last conflict is the one told. */
 function decideNames({ spec, status }: CustomResourceDefinition, all: AcceptedNames): NamingResult {
-  const taken = takenNames(spec.group, all);
+  const isTaken = (what: 'resources' | 'kinds', name: string): boolean => all.isTaken(spec.group, what, name);
   const asked = spec.names;
   const had = status.acceptedNames;
   const names: CustomResourceDefinitionNames = { ...had };
   let accepted = NO_CONFLICTS;
-  const decide = <K extends 'plural' | 'singular' | 'kind' | 'listKind'>(field: K, used: ReadonlySet<string>, reason: string): void => {
+  const decide = <K extends 'plural' | 'singular' | 'kind' | 'listKind'>(field: K, what: 'resources' | 'kinds', reason: string): void => {
     const wanted = asked[field] ?? '';
-    if (wanted !== (had[field] ?? '') && used.has(wanted)) accepted = { status: 'False', reason, message: inUse(wanted) };
+    if (wanted !== (had[field] ?? '') && isTaken(what, wanted)) accepted = { status: 'False', reason, message: inUse(wanted) };
     else names[field] = wanted;
   };
-  decide('plural', taken.resources, 'PluralConflict');
-  decide('singular', taken.resources, 'SingularConflict');
-  const conflicts = (asked.shortNames ?? []).filter((name) => !(had.shortNames ?? []).includes(name) && taken.resources.has(name));
+  decide('plural', 'resources', 'PluralConflict');
+  decide('singular', 'resources', 'SingularConflict');
+  const conflicts = (asked.shortNames ?? []).filter((name) => !(had.shortNames ?? []).includes(name) && isTaken('resources', name));
   if (conflicts.length > 0) accepted = { status: 'False', reason: 'ShortNamesConflict', message: aggregate(conflicts.map(inUse)) };
   else assignList(names, 'shortNames', asked.shortNames);
-  decide('kind', taken.kinds, 'KindConflict');
-  decide('listKind', taken.kinds, 'ListKindConflict');
+  decide('kind', 'kinds', 'KindConflict');
+  decide('listKind', 'kinds', 'ListKindConflict');
   assignList(names, 'categories', asked.categories);
   return { names, accepted };
 }
@@ -123,14 +162,4 @@ const aggregate = (messages: readonly string[]): string => (messages.length === 
 function assignList(names: CustomResourceDefinitionNames, field: 'shortNames' | 'categories', value: string[] | undefined): void {
   if (value === undefined) delete names[field];
   else names[field] = [...value];
-}
-
-function takenNames(group: string, all: AcceptedNames): { resources: ReadonlySet<string>; kinds: ReadonlySet<string> } {
-  const resources = new Set<string>();
-  const kinds = new Set<string>();
-  for (const [, { plural, singular = '', shortNames = [], kind, listKind = '' }] of all.inGroup(group)) {
-    for (const name of [plural, singular, ...shortNames]) resources.add(name);
-    for (const name of [kind, listKind]) kinds.add(name);
-  }
-  return { resources, kinds };
 }

@@ -27,7 +27,7 @@ function nested(object: JsonObject, path: string): Json | undefined {
   let value: Json | undefined = object;
   for (const [depth, name] of names.entries()) {
     if (value === null) return undefined;
-    if (!isJsonObject(value)) throw mismatch(names.slice(0, depth + 1), value, 'map[string]interface {}');
+    if (!isJsonObject(value)) throw mismatch(names.slice(0, depth + 1), value, 'map[string]interface{}');
     value = ownValue(value, name);
     if (value === undefined) return undefined;
   }

@@ -5,8 +5,10 @@ import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
+import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { Stores } from '../server/stores.ts';
 import { genericNotFound, notFound } from '../util/errors.ts';
+import { conversionMetrics } from './conversion/metrics.ts';
 import { CustomResources, type CustomResourcesOptions } from './custom-resources.ts';
 import { definitionControllers } from './definition-controllers.ts';
 import { deleteInstances } from './deleting-instances.ts';
@@ -18,6 +20,7 @@ export interface ExtensionsOptions {
   ownVersion: ApiVersion;
   stores: Stores;
   client: InProcessClient;
+  metrics: MetricRegistry;
   /** Hears of failures that are tried again. */
   report(error: Error): void;
   now: () => Date;
@@ -37,12 +40,19 @@ const PARTS: CustomResourcesOptions['parts'] = {
 };
 
 /** The tail of the chain: CustomResourceDefinitions, what is told of them in their status, and the resources that they define. */
-export function createExtensions({ environment, ownVersion, stores, client, report, now }: ExtensionsOptions, delegate: Handler): Extensions {
+export function createExtensions({ environment, ownVersion, stores, client, metrics, report, now }: ExtensionsOptions, delegate: Handler): Extensions {
   const missing: Handler = (request) => serveMissing(server, ownVersion.group, request, delegate);
   const server: GenericServer = new GenericServer('extensions', environment, delegate, missing);
   server.install(ownVersion);
   const { informer } = client.resource<CustomResourceDefinition>(ownVersion.group, 'customresourcedefinitions');
-  const customResources = new CustomResources({ server, stores, client, parts: PARTS, read: (name) => informer.get('', name) });
+  const customResources = new CustomResources({
+    server,
+    stores,
+    client,
+    parts: PARTS,
+    observeConversion: conversionMetrics(metrics),
+    read: (name) => informer.get('', name),
+  });
   const sync = (name: string, crd: CustomResourceDefinition | undefined): void => {
     try {
       customResources.sync(name, crd);

@@ -1,6 +1,7 @@
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { withResourceVersion } from '../storage/client-json.ts';
-import type { StoredCodec } from '../storage/codec.ts';
+import { type StoredCodec, jsonCodec } from '../storage/codec.ts';
+import { readableValue } from '../storage/unreadable.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { parseOwnJson, stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
@@ -16,7 +17,9 @@ export function storedForm(definition: ResourceDefinition, { isUnchanged, rename
   const [stored] = definition.served;
   const apiVersion = apiVersionOf(definition.group, definition.version);
   return {
-    toClientBytes(value, revision) {
+    encode: jsonCodec.encode.bind(jsonCodec),
+    toClientBytes(sealed, revision) {
+      const value = readableValue(sealed);
       if (isUnchanged && value.subarray(0, OWN_BEGINNING.length).equals(OWN_BEGINNING)) return withResourceVersion(value, revision);
       const parsed = parseOwnJson(value);
       if (!renames && (parsed as JsonObject)['apiVersion'] !== apiVersion) return withResourceVersion(typeFirst(parsed as JsonObject), revision);

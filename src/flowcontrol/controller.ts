@@ -6,13 +6,14 @@ import { parseFieldSelector } from '../util/field-selector.ts';
 import { adjustSeats } from './borrowing.ts';
 import { type ActiveSchema, FlowClassifier } from './classifier.ts';
 import { type FlowClock, systemClock } from './clock.ts';
-import { FlowMetrics } from './metrics.ts';
+import type { Flow } from './flow.ts';
+import { FlowMetrics, type FlowMetricsOptions } from './metrics.ts';
 import { API_VERSION, CATCH_ALL, type FlowSchema, type FlowSchemaSpec, GROUP, type PriorityLevelConfiguration, type PriorityLevelSpec } from './objects.ts';
 import { PriorityLevel, isSound } from './priority-level.ts';
 import { Ticket } from './ticket.ts';
 import { Turn } from './turn.ts';
 import { WatchTracker } from './watch-tracker.ts';
-import { type EstimatedRequest, ONE_SEAT, type ResourceStats, type WorkEstimate, estimateWork } from './work-estimate.ts';
+import { type EstimateSources, type EstimatedRequest, ONE_SEAT, type ResourceStats, type WorkEstimate, estimateWork } from './work-estimate.ts';
 
 const ADJUSTMENT_PERIOD_MS = 10_000;
 const MAX_WAIT_MS = 60_000;
@@ -26,7 +27,11 @@ export interface FlowControllerOptions {
   mandatorySchemas: ReadonlyMap<string, FlowSchemaSpec>;
   /** By `deployments.apps`. */
   statsOf(resource: string): ResourceStats | undefined;
+  /** See EstimateSources. */
+  countsBytes?: boolean;
+  hasWatchList?: boolean;
   registry: MetricRegistry;
+  limits?: FlowMetricsOptions['limits'];
   clock?: FlowClock;
 }
 
@@ -40,6 +45,7 @@ export class FlowController implements FlowControl {
   readonly #turn: Turn;
   readonly #metrics: FlowMetrics;
   readonly #watches = new WatchTracker();
+  readonly #sources: EstimateSources;
   readonly #stops: (() => void)[] = [];
   #levels = new Map<string, PriorityLevel>();
   #classifier!: FlowClassifier;
@@ -50,9 +56,11 @@ export class FlowController implements FlowControl {
 
   constructor(options: FlowControllerOptions) {
     this.#options = options;
+    this.#sources = { statsOf: options.statsOf, watches: this.#watches, countsBytes: options.countsBytes, hasWatchList: options.hasWatchList };
     this.#clock = options.clock ?? systemClock;
     this.#turn = new Turn(this.#clock, () => this.#dispatchAll());
-    this.#metrics = new FlowMetrics(options.registry, () => this.#levels.values());
+    const { limits = { readOnly: options.serverSeats, mutating: options.serverSeats } } = options;
+    this.#metrics = new FlowMetrics(options.registry, () => this.#levels.values(), { nowMs: () => this.#clock.nowMs(), limits });
     this.#configure();
     this.#adjustLater();
   }
@@ -83,7 +91,7 @@ export class FlowController implements FlowControl {
   arrive(request: FlowRequest): Ticket {
     if (this.#isStale) this.#configure();
     const flow = this.#classifier.flowOf(request.user, request.info);
-    const work = request.info.verb === 'get' ? ONE_SEAT : this.#estimate(request, flow.level);
+    const work = request.info.verb === 'get' ? ONE_SEAT : this.#estimate(request, flow);
     const ticket = new Ticket(flow, work, request, this.#clock.nowMs());
     flow.stats.estimated(ticket.seats);
     flow.level.queues.arrive(ticket);
@@ -95,8 +103,8 @@ export class FlowController implements FlowControl {
     return this.#watches.add(request.info, (field) => fieldValue(request.queryValue('fieldSelector'), field));
   }
 
-  #estimate(request: FlowRequest, { maxRequestSeats }: PriorityLevel): WorkEstimate {
-    return estimateWork(request, maxRequestSeats, { statsOf: this.#options.statsOf, watches: this.#watches });
+  #estimate(request: FlowRequest, { level, stats }: Flow): WorkEstimate {
+    return estimateWork(request, level.maxRequestSeats, this.#sources, (watches) => stats.watched(watches));
   }
 
   /** A quarter of the time that there is for the whole, counted from when the request came. */
@@ -126,6 +134,7 @@ export class FlowController implements FlowControl {
   }
 
   #adjust(): void {
+    this.#metrics.sample();
     this.#metrics.fairFraction = adjustSeats([...this.#levels.values()], this.#clock.nowMs());
   }
 

@@ -45,6 +45,11 @@ export class PriorityLevel {
     return this.spec.limited?.limitResponse.queuing;
   }
 
+  /** Requests that there is room for in all queues. */
+  get waitingLimit(): number {
+    return (this.queuing?.queues ?? 0) * (this.queuing?.queueLengthLimit ?? 0);
+  }
+
   configure({ metadata, spec }: PriorityLevelConfiguration): void {
     this.uid = metadata.uid ?? '';
     this.spec = spec;

@@ -15,7 +15,7 @@ const INFO = parseRequestInfo('GET', '/api/v1/namespaces/a/pods/b');
 function newLevel({ seats = 4, queues = 16, handSize = 4, queueLengthLimit = 10 } = {}) {
   const clock = new FakeClock();
   const turn = new Turn(clock, () => level.queues.dispatch());
-  const metrics = new FlowMetrics(new MetricRegistry(), () => []);
+  const metrics = new FlowMetrics(new MetricRegistry(), () => [], { nowMs: () => 0, limits: { readOnly: 1, mutating: 1 } });
   const level: PriorityLevel = new PriorityLevel(
     {
       kind: '',
@@ -164,7 +164,7 @@ describe('the thread', () => {
     const { clock, level, arrive } = newLevel({ seats: 50, queues: 128, handSize: 6, queueLengthLimit: 50 });
     const order: string[] = [];
     for (let i = 0; i < 300; i++) answerAtOnce(arrive('greedy'), clock, 0.1, order);
-    for (let i = 0; i < 100; i++) clock.turn();
+    for (let i = 0; i < 300; i++) clock.turn();
     expect(order).toHaveLength(300);
     expect(level.queues).toMatchObject({ rejected: 0, waiting: 0, seatsInUse: 0, isIdle: true });
   });

@@ -35,6 +35,7 @@ export class QueueSet {
   #currentR = 0;
   #lastMs: number;
   #lastStartR = 0;
+  #hasStarted = false;
   #enqueued = 0;
   #robin = 0;
   #isHeldByThread = false;
@@ -60,6 +61,18 @@ export class QueueSet {
   }
   get seatsInUse(): number {
     return this.#seatsInUse;
+  }
+  get seatsWaiting(): number {
+    return this.#seatsWaiting;
+  }
+  /** R, and the R at which what was dispatched last began, in seat-seconds; undefined before anything was dispatched from a queue. */
+  get virtualTimes(): { currentR: number; latestS: number | undefined } {
+    return { currentR: this.#currentR / 1000, latestS: this.#hasStarted ? this.#lastStartR / 1000 : undefined };
+  }
+  /** The least and the greatest R at which a queue's next request would begin; undefined while nothing waits. */
+  get nextStarts(): { least: number; greatest: number } | undefined {
+    const starts = this.#queues.filter(({ waiting }) => waiting.length > 0).map(({ nextDispatchR }) => nextDispatchR / 1000);
+    return starts.length === 0 ? undefined : { least: Math.min(...starts), greatest: Math.max(...starts) };
   }
   get isIdle(): boolean {
     return this.#waiting === 0 && this.executing.size === 0;
@@ -225,6 +238,7 @@ export class QueueSet {
     queue.executing++;
     queue.seatsInUse += seats;
     this.#lastStartR = queue.nextDispatchR;
+    this.#hasStarted = true;
     queue.nextDispatchR += ticket.totalWork;
   }
 

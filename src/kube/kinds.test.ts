@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setApiFeatures } from '../apis/features.ts';
+import { expect, test } from 'vitest';
+import { featuresWhere } from '../apis/features.ts';
 import type { ServiceAllocators } from '../apis/core/service/allocation.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { kubeKinds } from './kinds.ts';
@@ -42,12 +42,9 @@ const NEEDS_VERSION = new Set([
   'storageversionmigrations',
 ]);
 
-let kinds: ResourceDefinition[];
-beforeAll(() => {
-  setApiFeatures({ isEnabled: () => true });
-  kinds = kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 3600 });
-});
-afterAll(() => setApiFeatures({ isEnabled: () => false }));
+const kindsWith = (isEnabled: boolean): ResourceDefinition[] =>
+  kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 3600, settings: { features: featuresWhere(() => isEnabled), allowsPrivileged: false } });
+const kinds = kindsWith(true);
 
 const pluralsOf = (definitions: readonly ResourceDefinition[]): Set<string> => new Set(definitions.map(({ plural }) => plural));
 
@@ -57,8 +54,13 @@ test('which kinds a PUT overwrites only by version', () =>
   expect(pluralsOf(kinds.filter(({ allowsUnconditionalUpdate = true }) => !allowsUnconditionalUpdate))).toEqual(NEEDS_VERSION));
 
 test('without features, their kinds are not there', () => {
-  setApiFeatures({ isEnabled: () => false });
-  const without = pluralsOf(kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 3600 }));
+  const without = pluralsOf(kindsWith(false));
   const gated = [...pluralsOf(kinds)].filter((plural) => !without.has(plural));
   expect(gated).toEqual(['clustertrustbundles', 'podcertificaterequests', 'storageversionmigrations', 'podgroups', 'workloads']);
+});
+
+test('whether clients write the status of a ServiceCIDR with the rest', () => {
+  const hasOwnStatus = (definitions: readonly ResourceDefinition[]): boolean | undefined =>
+    definitions.find(({ plural }) => plural === 'servicecidrs')?.hasStatus;
+  expect([hasOwnStatus(kinds), hasOwnStatus(kindsWith(false))]).toEqual([true, false]);
 });

@@ -36,7 +36,9 @@ import { leases } from '../apis/coordination/lease.ts';
 import { leaseCandidates } from '../apis/coordination/lease-candidate.ts';
 import { endpointSlices } from '../apis/discovery/endpoint-slice.ts';
 import { defineEvents } from '../apis/events/event.ts';
-import { type ApiFeature, isFeatureOn } from '../apis/features.ts';
+import type { ApiFeature, KindSettings } from '../apis/features.ts';
+import { copyWith } from '../apis/define.ts';
+import { withSettings } from '../apis/with-settings.ts';
 import { flowSchemas } from '../apis/flowcontrol/flow-schema.ts';
 import { priorityLevelConfigurations } from '../apis/flowcontrol/priority-level-configuration.ts';
 import { ingresses } from '../apis/networking/ingress.ts';
@@ -140,16 +142,22 @@ const GATED_KINDS: readonly (readonly [ApiFeature, ResourceDefinition])[] = [
 ];
 
 export interface KindOptions {
+  settings: KindSettings;
   allocators: ServiceAllocators;
   /** --event-ttl */
   eventTtlSeconds: number;
 }
 
+/** Clients wrote its status with the rest, once. */
+const isServiceCidrsAsBefore = ({ plural }: ResourceDefinition, { features }: KindSettings): boolean =>
+  plural === 'servicecidrs' && !features.has('ServiceCIDRStatusFieldWiping');
+
 /** All of them, with those that need something of the server they stand in. */
-export const kubeKinds = ({ allocators, eventTtlSeconds }: KindOptions): ResourceDefinition[] => [
-  ...KINDS,
-  ...GATED_KINDS.filter(([feature]) => isFeatureOn(feature)).map(([, definition]) => definition),
-  defineServices(serviceAllocation(allocators)),
-  defineCoreEvents(eventTtlSeconds),
-  defineEvents(eventTtlSeconds),
-];
+export const kubeKinds = ({ allocators, eventTtlSeconds, settings }: KindOptions): ResourceDefinition[] =>
+  [
+    ...KINDS.map((definition) => (isServiceCidrsAsBefore(definition, settings) ? copyWith(definition, { hasStatus: false }) : definition)),
+    ...GATED_KINDS.filter(([feature]) => settings.features.has(feature)).map(([, definition]) => definition),
+    defineServices(serviceAllocation(allocators)),
+    defineCoreEvents(eventTtlSeconds),
+    defineEvents(eventTtlSeconds),
+  ].map((definition) => withSettings(definition as ResourceDefinition, settings));

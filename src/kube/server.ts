@@ -24,6 +24,8 @@ export interface KubeOptions {
   bootstrap: BootstrapOptions;
   componentStatuses: ResourceStore;
   isServed: IsServed;
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
 }
 
 /** The middle of the chain: every built-in group but the two that the other servers own. */
@@ -54,7 +56,7 @@ function reviewStores({ stores, authorizer, readToken }: KubeOptions): ResourceS
   ];
 }
 
-function formerBindings({ stores, environment }: KubeOptions, kept: readonly ResourceStore[]): ResourceStore {
+function formerBindings({ stores, environment, isEnabled }: KubeOptions, kept: readonly ResourceStore[]): ResourceStore {
   const pods = kept.find(({ definition }) => definition.group === '' && definition.plural === 'pods') as unknown as ResourceStore<Pod>;
-  return stores.review(defineResource('v1/bindings'), formerBinding(pods, environment.now));
+  return stores.review(defineResource('v1/bindings'), formerBinding(pods, { isEnabled, now: environment.now }));
 }

@@ -21,20 +21,21 @@ export interface IpAllocator {
   release(address: string): Promise<void>;
 }
 
-/** Node ports. */
+/** Node ports. Two callers never get the same port, whichever servers they ask. */
 export interface PortAllocator {
-  /** A set of changes that all come true, or none. */
+  /** A set of changes that all come true, or none. A dry run reserves nothing. */
   begin(dryRun: boolean): PortOperation;
-  release(port: number): void;
+  /** One that was not reserved is no error. */
+  release(ports: readonly number[]): Promise<void>;
 }
 
 export interface PortOperation {
   /** Throws AllocationError. */
-  allocate(port: number): void;
-  allocateAny(): number;
+  allocate(port: number): Promise<void>;
+  allocateAny(): Promise<number>;
   /** Given back when the operation is committed. */
   releaseLater(port: number): void;
-  commit(): void;
+  commit(): Promise<void>;
   /** Does nothing after a commit. */
-  revert(): void;
+  revert(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { clone } from '../schema/clone.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { ApiError, alreadyExists, generateNameConflict, unknownError } from '../util/errors.ts';
+import { ApiError, alreadyExists, generateNameConflict, isTooLargeForStore, unknownError } from '../util/errors.ts';
 import type { FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -21,6 +21,7 @@ import {
   placeInNamespace,
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
+import { timedStorage } from './storage-latency.ts';
 
 /** A generated name that is taken is made anew this many times (KEP-4420). */
 const GENERATED_NAME_ATTEMPTS = 8;
@@ -65,15 +66,32 @@ export async function createOwned<T extends ApiObject>(
   guardOwnership(object, managedFields, context);
 
   const isGenerated = Boolean(object.metadata.generateName) && !object.metadata.name;
-  if (!isGenerated) return createOnce(parts, context, namespace, object, options);
+  if (!isGenerated) return createFitting(parts, context, namespace, object, options);
   for (let attempt = 1; ; attempt++) {
     try {
       const named = clone(object);
       named.metadata.name = (parts.definition.nameFrom ?? generateName)(object.metadata.generateName!);
-      return await createOnce(parts, context, namespace, named, options);
+      return await createFitting(parts, context, namespace, named, options);
     } catch (error) {
       if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
     }
+  }
+}
+
+/** Who owns which field is the first thing to go where an object is too large for the store (endpoints/handlers/create.go). */
+async function createFitting<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  object: T,
+  options: WriteOptions,
+): Promise<WriteResult<T>> {
+  try {
+    return await createOnce(parts, context, namespace, object, options);
+  } catch (error) {
+    if (!isTooLargeForStore(error)) throw error;
+    delete object.metadata.managedFields;
+    return createOnce(parts, context, namespace, object, options);
   }
 }
 
@@ -87,7 +105,7 @@ async function createOnce<T extends ApiObject>(
   const hooks = await beginCreate(parts, context, namespace, object, options);
   try {
     const result = await commitNew(parts, context, namespace, object, options);
-    hooks?.commit();
+    await hooks?.commit();
     return result;
   } catch (error) {
     await hooks?.revert();
@@ -141,11 +159,11 @@ async function commitNew<T extends ApiObject>(
   if (options.dryRun) {
     const existing = await currentEntry(parts, key);
     if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
-    return { object: stored, entry: undefined, created: true };
+    return { object: asRead(parts, stored), entry: undefined, created: true };
   }
   const ttlSeconds = definition.ttlSeconds?.(stored);
-  const value = encodeStored(stored);
-  const revision = await engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) });
+  const value = encodeStored(parts, stored);
+  const revision = await timedStorage(context, engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }));
   stored.metadata.resourceVersion = String(revision);
   return { object: stored, entry: cache.entryAt(key, value, revision), created: true };
 }
@@ -161,8 +179,13 @@ function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, ob
 function validNew<T extends ApiObject>(parts: StoreParts<T>, object: T, apiVersion: string | undefined): T {
   const stored = canonical(parts, object);
   validateNew(parts, stored, object, apiVersion);
-  if (!parts.definition.completeNew) return stored;
-  parts.definition.completeNew(stored);
+  return stored;
+}
+
+/** A dry run answers with what would be read. */
+function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T {
+  if (!parts.definition.defaultsOnRead) return stored;
+  parts.definition.served[0]!.default?.(stored);
   return canonical(parts, stored);
 }
 

@@ -1,4 +1,6 @@
+import type { Exchange } from '../serving/exchange.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
+import type { StoredVersion } from '../storage/encoding/upstream-codec.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { FieldErrors } from '../util/field-errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
@@ -23,6 +25,10 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   schema: ObjectSchema;
   /** Where objects are kept, below the store's prefix: `configmaps`, `services/specs`, `apiextensions.k8s.io/customresourcedefinitions`. */
   storagePrefix: string;
+  /** What upstream's stored form has of its own; protobuf in `version` where absent. Counts only where values are stored as upstream stores them. */
+  stored?: UpstreamForm;
+  /** A new object is stored without some of its defaults, which follow from what was made after it was defaulted: they are filled in whenever it is read. */
+  defaultsOnRead?: boolean;
   /** The group of the kind that is stored, where it is another (events): what is said of an object rather than of a resource names this one. */
   storedGroup?: string;
   /** Every group-version under which clients reach the resource; the storage version first. */
@@ -61,8 +67,6 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
    * where it is told: versions of a custom resource have rules of their own.
    */
   validate?(object: T, errors: FieldErrors, old?: T, apiVersion?: string): void;
-  /** What a new object is given once it is known to be valid. */
-  completeNew?(object: T): void;
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
   beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
   beginUpdate?(object: T, old: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
@@ -77,6 +81,16 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   /** What a Table says of the object's row beside its cells; nothing where absent. */
   rowConditions?(object: T): readonly RowCondition[];
   subresources?: Record<string, Subresource<T>>;
+}
+
+/** How upstream stores a kind (pkg/kubeapiserver/default_storage_factory_builder.go and its like in the other two servers). */
+export interface UpstreamForm {
+  /** The version that is written: a served one, or one of `older`. `version` where absent. */
+  version?: string;
+  /** Written as JSON, whatever --storage-media-type says. */
+  isJson?: boolean;
+  /** Versions that are not served, but may be stored. */
+  older?: readonly StoredVersion[];
 }
 
 /** What one way of updating (the object itself, or a subresource) may change. */
@@ -96,9 +110,9 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   allowsUnconditionalUpdate?: boolean;
 }
 
-/** Finished after the write: committed, or taken back when it failed. */
+/** Finished after the write: committed, which must not throw, or taken back when it failed. */
 export interface Transaction {
-  commit(): void;
+  commit(): Promise<void> | void;
   revert(): Promise<void> | void;
 }
 
@@ -188,7 +202,7 @@ export interface Connector {
   methods: readonly string[];
   /** What a request asks for, as the subresource's kind has it. `path` is what follows the subresource, with its leading slash, or ''. */
   options(query: URLSearchParams, path: string): JsonObject;
-  /** Refusals are thrown. Resolves where there is nothing to be sent. */
+  /** Answers on the call's exchange, or leaves it unanswered where there is nothing to be sent. Refusals are thrown. A stream may outlive the promise. */
   open(call: ConnectCall): Promise<void>;
 }
 
@@ -200,5 +214,6 @@ export interface ConnectCall {
   verb: string;
   options: JsonObject;
   context: RequestContext;
+  exchange: Exchange;
   store: ResourceStore;
 }

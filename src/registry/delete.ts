@@ -176,8 +176,8 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, nam
 
 async function writeMarked<T extends ApiObject>({ parts, key, options, entry, object }: Deletion<T>): Promise<T> {
   const marked = canonical(parts, object);
-  const value = encodeStored(marked);
-  if (options.dryRun || encodeStored(canonical(parts, entry.object<T>())).equals(value)) return marked;
+  const value = encodeStored(parts, marked);
+  if (options.dryRun || encodeStored(parts, canonical(parts, entry.object<T>())).equals(value)) return marked;
   const revision = await parts.engine.commit({ type: 'put', key, value, expected: entry.revision });
   marked.metadata.resourceVersion = String(revision);
   return marked;

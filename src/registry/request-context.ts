@@ -1,13 +1,18 @@
 import type { User } from '../util/user.ts';
 
+/** As the audit event's annotations name them, `apiserver.latency.k8s.io/<part>` (apiserver/pkg/endpoints/request/webhook_duration.go). */
+export type LatencyPart = 'apf-queue-wait' | 'authentication' | 'authorization' | 'etcd' | 'impersonation' | 'mutating-webhook' | 'validating-webhook';
+
 /** What the layers below the endpoints know of the request they work for. Controllers inside the process make their own. */
 export interface RequestContext {
   user: User;
   userAgent: string;
   /** Shown to the client in a `Warning: 299` header; equal texts once. */
   warn(text: string): void;
-  /** Recorded with the request's audit event. */
-  annotateAudit(key: string, value: string): void;
+  /** Recorded with the request's audit event, where its level is that or a higher one; `Metadata` where none is named. */
+  annotateAudit(key: string, value: string, level?: 'Metadata' | 'Request'): void;
+  /** A part of the time that the request took; told with its audit event where it was slow. Absent where nobody asks. */
+  noteLatency?(part: LatencyPart, durationMs: number): void;
   /** Aborted when the client has gone or the deadline has passed. */
   signal: AbortSignal | undefined;
 }

@@ -1,10 +1,10 @@
 import { normalize } from '../schema/normalize.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
+import type { StoredCodec } from '../storage/codec.ts';
 import type { Engine } from '../storage/engine.ts';
 import { type ApiObject, type GroupResource } from '../util/api-object.ts';
-import { badRequest, unknownError } from '../util/errors.ts';
+import { badRequest, tooLargeForStore } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { stringifyJson } from '../util/json.ts';
 import { pathSegmentErrors } from '../util/names.ts';
 import { quote } from '../util/field-errors.ts';
 import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission.ts';
@@ -16,6 +16,8 @@ export interface StoreParts<T extends ApiObject = ApiObject> {
   definition: ResourceDefinition<T>;
   engine: Engine;
   cache: ObjectCache;
+  /** The cache's own. */
+  codec: StoredCodec;
   /** `/registry/configmaps/` */
   keyPrefix: string;
   admission: Admission;
@@ -58,17 +60,10 @@ export function canonical<T extends ApiObject>({ definition }: StoreParts<T>, ob
 const MAX_STORED_BYTES = 3 * 1024 * 1024;
 
 /** The stored bytes of a canonical object: without its resourceVersion, which the store gives it. */
-export function encodeStored(object: ApiObject): Buffer {
-  const bytes = Buffer.from(stringifyJson(withoutResourceVersion(object)));
-  if (bytes.length > MAX_STORED_BYTES) throw unknownError('etcdserver: request is too large');
+export function encodeStored({ codec }: StoreParts, object: ApiObject): Buffer {
+  const bytes = codec.encode(object);
+  if (bytes.length > MAX_STORED_BYTES) throw tooLargeForStore();
   return bytes;
-}
-
-function withoutResourceVersion(object: ApiObject): object {
-  if (object.metadata.resourceVersion === undefined) return object;
-  const { resourceVersion, ...metadata } = object.metadata;
-  void resourceVersion;
-  return { ...object, metadata };
 }
 
 /** The namespace of an object is its request's; a cluster-scoped one has none. */

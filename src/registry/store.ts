@@ -92,6 +92,8 @@ export interface WatchSink {
   bookmark(revision: number, initialEventsEnd: boolean): void;
   /** The watch is over: an ERROR event with this Status, then the end. */
   fail(error: Error): void;
+  /** The watch is over, and its client is told no more than that: it may watch on from where it was. */
+  end(): void;
 }
 
 export interface WriteOptions {

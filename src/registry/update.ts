@@ -2,7 +2,7 @@ import { clone } from '../schema/clone.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { badRequest, conflict, invalid, notFound } from '../util/errors.ts';
+import { badRequest, conflict, invalid, isTooLargeForStore, notFound } from '../util/errors.ts';
 import { FieldErrors } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { stringifyJson } from '../util/json.ts';
@@ -26,6 +26,7 @@ import {
   placeInNamespace,
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
+import { timedStorage } from './storage-latency.ts';
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
@@ -41,6 +42,8 @@ interface Attempt<T extends ApiObject> {
   /** The stored object; shared, never changed. */
   old: T;
   entry: CacheEntry;
+  /** Leaves out who owns which field: with it, the object was too large for the store (endpoints/handlers/update.go, patch.go). */
+  dropsOwnership: boolean;
 }
 
 export async function update<T extends ApiObject>(
@@ -55,16 +58,19 @@ export async function update<T extends ApiObject>(
   const key = keyOf(parts, namespace, name);
   const rules = options.subresource === '' ? definition : (definition.subresources?.[options.subresource]?.update ?? {});
   const mayCreate = options.subresource === '' && options.mayCreate && (definition.createsOnUpdate === true || options.isApply);
+  let dropsOwnership = false;
   for (;;) {
     const entry = await currentEntry(parts, key);
     if (!entry && !mayCreate) throw notFound(groupResource(definition), name);
     try {
       if (!entry) return await createInstead(parts, context, namespace, name, await next(undefined), options);
       const old = entry.object<T>();
-      return await attempt({ parts, context, namespace, name, key, rules, options, old, entry }, await next(clone(old)));
+      return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, await next(clone(old)));
     } catch (error) {
       // Another writer came first. The next round sees its object, and refuses if this one insists on the version that is gone.
-      if (!(error instanceof CommitConflict)) throw error;
+      if (error instanceof CommitConflict) continue;
+      if (!isTooLargeForStore(error) || dropsOwnership || options.isApply) throw error;
+      dropsOwnership = true;
     }
   }
 }
@@ -94,6 +100,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
   const { managedFields } = object.metadata;
   await admit(call, object, 'mutate');
   guardOwnership(object, managedFields, context);
+  if (call.dropsOwnership) delete object.metadata.managedFields;
   checkVersion(call, object);
   let hooks: Transaction | undefined;
   try {
@@ -105,7 +112,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     for (const warning of warningsOf(call, stored)) context.warn(warning);
     await admit(call, stored, 'validate');
     const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
-    hooks?.commit();
+    await hooks?.commit();
     return result;
   } catch (error) {
     await hooks?.revert();
@@ -218,15 +225,23 @@ async function removeFinished<T extends ApiObject>({ parts, context, key, entry,
   return { object, entry: undefined, created: false };
 }
 
-async function commitChange<T extends ApiObject>({ parts, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
+async function commitChange<T extends ApiObject>({ parts, context, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
   // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
   object.metadata.resourceVersion = String(entry.revision);
   const isSame = entry.bytes.equals(Buffer.from(stringifyJson(canonical(parts, object) as unknown as JsonObject)));
-  if (isSame) return { object, entry: options.dryRun ? undefined : entry, created: false };
   if (options.dryRun) return { object, entry: undefined, created: false };
+  const value = encodeStored(parts, object);
+  if (isSame && (await isStoredSo(parts, key, entry, value))) return { object, entry, created: false };
   const ttlSeconds = parts.definition.ttlSeconds?.(object);
-  const value = encodeStored(object);
-  const revision = await parts.engine.commit({ type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) });
+  const change = { type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) } as const;
+  const revision = await timedStorage(context, parts.engine.commit(change));
   object.metadata.resourceVersion = String(revision);
   return { object, entry: parts.cache.entryAt(key, value, revision), created: false };
+}
+
+/** Whether the store holds these very bytes: the same object may have been stored in another version or encoding, or encrypted with a key that is to go. */
+async function isStoredSo({ engine }: StoreParts, key: string, { revision }: CacheEntry, value: Buffer): Promise<boolean> {
+  const current = await engine.get(key);
+  if (current?.revision !== revision) throw new CommitConflict(key, current);
+  return !current.isStale && current.value.equals(value);
 }

@@ -19,6 +19,11 @@ export function decodeProtobuf(schema: ObjectSchema, bytes: Buffer): JsonObject 
   return messageCodec(schema).readObject(new ProtobufReader(bytes), 0);
 }
 
+/** The same for bytes that were stored: what was let in once must be read, however many values it has. */
+export function decodeStoredProtobuf(schema: ObjectSchema, bytes: Buffer): JsonObject {
+  return messageCodec(schema).readObject(new ProtobufReader(bytes, 0, bytes.length, { left: Infinity }), 0);
+}
+
 /** runtime.Unknown: what stands around a message on the wire and in etcd, after the four bytes `k8s\0`. */
 export interface ProtobufEnvelope {
   apiVersion: string;

@@ -12,6 +12,8 @@ export interface Auditor {
 
 /** One request, as it is recorded. What is told too late, after the answer is complete, is ignored. */
 export interface RequestAudit extends AuditRecorder {
+  /** The level is `Request` or higher: what the request holds is recorded too. */
+  readonly keepsRequest: boolean;
   /** False: it could not be stored that the request came, and so it must be refused. Never rejects. */
   received(): boolean | Promise<boolean>;
   /** The request goes on as this user. `constraint` is the right that allowed it; '' is the old one, to impersonate without constraint. */

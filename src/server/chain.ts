@@ -14,6 +14,7 @@ import { Hooks } from './hooks.ts';
 import type { InProcessClient } from './in-process-client.ts';
 import { type ShutdownOptions, runUntil } from './lifecycle.ts';
 import type { HealthObserver } from './metrics/health-metrics.ts';
+import type { RemoteApis, RemoteVersion } from './remote-apis.ts';
 import { IncomingRequest } from './server-request.ts';
 
 /**
@@ -25,13 +26,15 @@ export interface ServerChain {
   kube: GenericServer;
   aggregator: GenericServer;
   client: InProcessClient;
+  /** What servers elsewhere add to the documents. */
+  remoteApis: RemoteApis;
 }
 
 /** What stands in front of the chain, and how it ends. */
 export interface FrontOptions {
   filters: StandardFilterOptions;
-  discovery: Omit<DiscoveryOptions, 'installed'>;
-  openApi: Omit<DocumentSources, 'installed' | 'descriptions'>;
+  discovery: Omit<DiscoveryOptions, 'installed' | 'remote'>;
+  openApi: Omit<DocumentSources, 'installed' | 'remote' | 'descriptions'>;
   shutdown: ShutdownOptions;
   livezGraceMs: number;
   /** Store and other parts whose failure makes the server unready. */
@@ -86,11 +89,11 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
 
   for (const [path, handler] of [...options.paths, ...health.handlers()]) head.route(path, handler);
   for (const [path, handler] of options.unlistedPaths) head.route(path, handler, { isListed: false });
-  head.route('/', indexHandler(servers));
-  const installed = installedVersions(servers);
+  head.route('/', indexHandler(servers, chain.remoteApis));
+  const installed = installedVersions(servers, chain.remoteApis);
   const documented = withOpenApi(
-    { ...options.openApi, installed, descriptions: builtDescriptions() },
-    withDiscovery({ ...options.discovery, installed }, head.handle),
+    { ...options.openApi, installed, remote: chain.remoteApis, descriptions: builtDescriptions() },
+    withDiscovery({ ...options.discovery, installed, remote: () => chain.remoteApis.versions() }, head.handle),
   );
   signals.muxAndDiscoveryComplete.signal();
 
@@ -106,24 +109,28 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
   };
 }
 
-/** All servers' versions in one array, the same one until a server has installed another. */
-function installedVersions(servers: readonly GenericServer[]): () => readonly ApiVersion[] {
+/** All servers' versions in one array, the same one until a server has installed another. What is served elsewhere is not among them. */
+function installedVersions(servers: readonly GenericServer[], remoteApis: RemoteApis): () => readonly ApiVersion[] {
   let generation = -1;
+  let remote: readonly RemoteVersion[] | undefined;
   let versions: readonly ApiVersion[] = [];
   return () => {
     const current = servers.reduce((sum, server) => sum + server.generation, 0);
-    if (current !== generation) versions = servers.flatMap((server) => server.versions);
+    if (current === generation && remoteApis.versions() === remote) return versions;
     generation = current;
+    remote = remoteApis.versions();
+    const isElsewhere = ({ group, version }: ApiVersion): boolean => remote!.some((other) => other.group === group && other.version === version);
+    versions = servers.flatMap((server) => server.versions).filter((version) => !isElsewhere(version));
     return versions;
   };
 }
 
 /** `/`: every path there is, for people who look around. */
-function indexHandler(servers: readonly GenericServer[]): Handler {
+function indexHandler(servers: readonly GenericServer[], remoteApis: RemoteApis): Handler {
   return ({ exchange }) => {
-    const groups = servers
-      .flatMap((server) => server.versions)
-      .flatMap(({ group, version }) => (group === '' ? ['/api', `/api/${version}`] : ['/apis', `/apis/${group}`, `/apis/${group}/${version}`]));
+    const groups = [...servers.flatMap((server) => server.versions), ...remoteApis.versions()].flatMap(({ group, version }) =>
+      group === '' ? ['/api', `/api/${version}`] : ['/apis', `/apis/${group}`, `/apis/${group}/${version}`],
+    );
     const paths = [...new Set([...groups, '/openapi/v2', '/openapi/v3', '/openapi/v3/', ...servers.flatMap((server) => server.paths)])]
       .filter((path) => path !== '/')
       .sort();

@@ -34,15 +34,14 @@ export class GenericServer {
     this.#delegate = delegate;
   }
 
-  /** Serves a group-version, in place of what stood there. */
-  install(version: ApiVersion): void {
+  /** Serves a group-version, in place of what stood there; only the resources `changed` are others than they were. */
+  install(version: ApiVersion, changed: Iterable<string> = version.resources.keys()): void {
     const versions = this.#groups.get(version.group) ?? new Map<string, InstalledVersion>();
-    const former = versions.get(version.version);
-    const targets = new Map<string, Targets>();
-    for (const [plural, resource] of version.resources) {
-      // What has not changed keeps what was made for it.
-      const isSame = former?.api.resources.get(plural) === resource;
-      targets.set(plural, isSame ? former!.targets.get(plural)! : this.#targetsOf(resource));
+    const targets = versions.get(version.version)?.targets ?? new Map<string, Targets>();
+    for (const plural of changed) {
+      const resource = version.resources.get(plural);
+      if (resource === undefined) targets.delete(plural);
+      else targets.set(plural, this.#targetsOf(resource));
     }
     versions.set(version.version, { api: version, targets });
     this.#groups.set(version.group, versions);
@@ -65,8 +64,10 @@ export class GenericServer {
     return [...this.#groups.values()].flatMap((versions) => [...versions.values()].map(({ api }) => api));
   }
 
+  /** At the path by which it is asked for. */
   hasResource(info: RequestInfo): boolean {
-    return this.#targetOf(info) !== undefined;
+    const target = this.#targetOf(info);
+    return target !== undefined && isServedAt(target, info);
   }
 
   /** Serves a path that is no resource. */
@@ -95,7 +96,7 @@ export class GenericServer {
     const { info } = request;
     if (!this.#groups.has(info.apiGroup)) return this.#delegate(request);
     const target = this.#targetOf(info);
-    if (!target || !hasPath(target.store.definition.namespaced, info)) return this.#missing(request);
+    if (!target || !isServedAt(target, info)) return this.#missing(request);
     return serveResource(request, target);
   }
 
@@ -108,6 +109,13 @@ export class GenericServer {
     const whole: ResourceTarget = { store, served, isCustom, environment: this.#environment };
     return { whole, subresources: new Map(Object.entries(subresources).map(([name, subresource]) => [name, { ...whole, subresource }])) };
   }
+}
+
+/** A custom resource that has namespaces is not there outside of them, but to be read (…/apiserver/customresource_handler.go). */
+function isServedAt({ store, isCustom }: ResourceTarget, info: RequestInfo): boolean {
+  const { namespaced } = store.definition;
+  const isRead = info.verb === 'list' || info.verb === 'watch';
+  return hasPath(namespaced, info) && (!isCustom || !namespaced || info.namespace !== '' || isRead);
 }
 
 const refuseMissing: Handler = () => {

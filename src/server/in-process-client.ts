@@ -92,7 +92,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
     return orUndefined(async () => (await this.#store.get(namespace, name, '')).object<T>());
   }
   async list(namespace: string): Promise<T[]> {
-    return (await this.#store.list(namespace, { ...EVERYTHING, resourceVersion: '' })).entries.map((entry) => entry.object<T>());
+    return (await this.#store.list(namespace, { ...EVERYTHING, resourceVersion: '' })).entries.map((entry) => objectIn<T>(entry));
   }
   /** Defaults come from the version it is stored in, which is the one that code here speaks. */
   async create(namespace: string, object: T): Promise<T> {
@@ -131,6 +131,15 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   }
 }
 
+/** One that can not be read keeps its kind from being used here: whoever is told must learn which it is. */
+function objectIn<T>(entry: CacheEntry): T {
+  try {
+    return entry.object<T>();
+  } catch (error) {
+    throw new Error(`${entry.key}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 function identityOf<T extends ApiObject>({ definition }: ResourceStore<T>): ResourceIdentity {
   const { group, version, plural, kind, namespaced, verbs, served } = definition;
   return { group, version, plural, kind, namespaced, verbs, apiVersions: served.map((one) => apiVersionOf(one.group, one.version)) };
@@ -159,7 +168,7 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
     }
   }
   list(namespace: string): T[] {
-    return this.#atHand(this.#store.list(namespace, EVERYTHING)).entries.map((entry) => entry.object<T>());
+    return this.#atHand(this.#store.list(namespace, EVERYTHING)).entries.map((entry) => objectIn<T>(entry));
   }
   async scan(visit: (object: T) => void, concerns: Concerns, signal: AbortSignal): Promise<void> {
     let sliceEndMs = performance.now() + SCAN_SLICE_MS;
@@ -182,6 +191,7 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
       },
       bookmark() {},
       fail() {},
+      end() {},
     };
     const options = {
       selection: EVERYTHING.selection,

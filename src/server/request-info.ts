@@ -79,6 +79,12 @@ function readGroupVersion(info: RequestInfo, segments: string[]): number {
   return prefix === 'api' ? 2 : 3;
 }
 
+/** Whether the verb stands in the path, `/api/v1/watch/pods`, however it is escaped. */
+export function hasPathVerb(path: string): boolean {
+  const segments = splitPath(path);
+  return PATH_VERBS.has(segments[segments[0] === 'api' ? 2 : 3] ?? '');
+}
+
 function readResource(info: RequestInfo, method: string, segments: string[], resourceAt: number): void {
   let at = resourceAt;
   if (PATH_VERBS.has(segments[at]!)) {

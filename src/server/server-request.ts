@@ -1,4 +1,5 @@
 import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
+import type { LatencyPart } from '../registry/request-context.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import { ANONYMOUS, type User } from '../util/user.ts';
 import type { RequestAudit } from './auditor.ts';
@@ -23,6 +24,9 @@ const UNKNOWN_INFO: RequestInfo = Object.freeze({
 
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 const NO_ANNOTATIONS: ReadonlyMap<string, string> = new Map();
+const NO_LATENCIES: ReadonlyMap<LatencyPart, number> = new Map();
+/** Parts whose times are not added up: the longest is what the request waited for. */
+const PARALLEL_PARTS: ReadonlySet<LatencyPart> = new Set<LatencyPart>(['apf-queue-wait', 'authorization', 'validating-webhook']);
 
 export type FinishListener = (request: IncomingRequest) => void;
 
@@ -50,6 +54,7 @@ export class IncomingRequest implements ServerRequest {
   #controller: AbortController | undefined;
   #warnings: WarningRecorder | undefined;
   #auditAnnotations: Map<string, string> | undefined;
+  #latencies: Map<LatencyPart, number> | undefined;
   #finishListeners: FinishListener[] | undefined;
   #isFinished = false;
 
@@ -86,10 +91,21 @@ export class IncomingRequest implements ServerRequest {
   }
 
   /** The first value of a key stays (apiserver/pkg/audit). */
-  annotateAudit(key: string, value: string): void {
-    if (!this.isAudited) return;
+  annotateAudit(key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata'): void {
+    if (!this.isAudited || (level === 'Request' && !this.audit?.keepsRequest)) return;
     this.#auditAnnotations ??= new Map();
     if (!this.#auditAnnotations.has(key)) this.#auditAnnotations.set(key, value);
+  }
+
+  get latencies(): ReadonlyMap<LatencyPart, number> {
+    return this.#latencies ?? NO_LATENCIES;
+  }
+
+  noteLatency(part: LatencyPart, durationMs: number): void {
+    if (!this.isAudited) return;
+    this.#latencies ??= new Map();
+    const former = this.#latencies.get(part) ?? 0;
+    this.#latencies.set(part, PARALLEL_PARTS.has(part) ? Math.max(former, durationMs) : former + durationMs);
   }
 
   get signal(): AbortSignal {

@@ -1,19 +1,27 @@
 import type { Admission } from '../registry/admission.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { GenericStore } from '../registry/generic-store.ts';
+import { codecOf, customCodec, unservedCodec } from '../registry/stored-codec.ts';
+import { StoredObjects } from '../registry/stored-objects.ts';
 import { type Review, ReviewStore } from '../registry/review-store.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectCache } from '../storage/cache/cache.ts';
 import type { StoredCodec } from '../storage/codec.ts';
 import { type CacheFeed } from '../storage/cache/feed.ts';
 import { openCache } from '../storage/cache/object-cache.ts';
+import type { UpstreamEncoding } from '../storage/encoding/upstream-codec.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { InProcessClient } from './in-process-client.ts';
 
 export interface StoresOptions {
   feed: CacheFeed;
+  /** Of resources with a store of their own, by `group/resource`; those that share their objects with another go by that one. */
+  feedOverrides?: ReadonlyMap<string, CacheFeed>;
   /** `/registry/` (--etcd-prefix) */
   keyPrefix: string;
+  /** Where values are stored as upstream stores them; as our own JSON where absent. */
+  encoding?: UpstreamEncoding;
   admission: Admission;
   collectsGarbage: boolean;
   deleteWorkers: number;
@@ -24,7 +32,7 @@ export interface StoresOptions {
 /** Opens the stores of a chain: one cache a prefix (events have two stores on one), all fed by one watch of the engine, each known to the in-process client. */
 export class Stores {
   readonly #options: StoresOptions;
-  readonly #caches = new Map<string, ObjectCache>();
+  readonly #caches = new Map<string, { cache: ObjectCache; codec: StoredCodec }>();
   /** By `deployments.apps`. */
   readonly #sizes = new Map<string, ResourceSize>();
 
@@ -33,31 +41,50 @@ export class Stores {
   }
 
   open(definition: ResourceDefinition): ResourceStore {
-    const { feed, admission, collectsGarbage, deleteWorkers, now, client } = this.#options;
+    const { admission, collectsGarbage, deleteWorkers, now, client } = this.#options;
+    const feed = this.#feedOf(definition);
     const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
     const known = this.#caches.get(keyPrefix);
-    const cache = known ?? openCache(feed, keyPrefix);
-    const store = new GenericStore({ definition, engine: feed.engine, cache, keyPrefix, admission, collectsGarbage, deleteWorkers, now });
+    const codec = known?.codec ?? codecOf(definition, this.#options.encoding);
+    const cache = known?.cache ?? openCache(feed, keyPrefix, { codec });
+    const store = new GenericStore({ definition, engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now });
     client.add(store);
     if (known) return store;
-    this.#caches.set(keyPrefix, cache);
+    this.#caches.set(keyPrefix, { cache, codec });
     this.#sizes.set(definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`, new ResourceSize(cache, keyPrefix));
     return store;
   }
 
   /** The same for a resource that may go again: its cache is its own until it is closed, which ends its watches, and the client is not told. */
-  openApart(definition: ResourceDefinition, codec?: StoredCodec): { store: ResourceStore; close(): void } {
-    const { feed, admission, collectsGarbage, deleteWorkers, now } = this.#options;
+  openApart(definition: ResourceDefinition, form: StoredCodec): { store: ResourceStore; close(): void } {
+    const { admission, collectsGarbage, deleteWorkers, now } = this.#options;
+    const feed = this.#feedOf(definition);
     const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
-    const cache = openCache(feed, keyPrefix, codec && { codec });
+    const codec = customCodec(form, this.#options.encoding);
+    const cache = openCache(feed, keyPrefix, { codec });
     return {
-      store: new GenericStore({ definition, engine: feed.engine, cache, keyPrefix, admission, collectsGarbage, deleteWorkers, now }),
+      store: new GenericStore({ definition, engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now }),
       close: () => cache.close(),
     };
   }
 
+  /** Objects that the servers of one store keep for each other, under `folder` below the prefix. `resource`: what they are called by --etcd-servers-overrides. */
+  openUnserved<T extends ApiObject>(schema: ObjectSchema, folder: string, resource: string): StoredObjects<T> {
+    const { engine } = this.#options.feedOverrides?.get(`/${resource}`) ?? this.#options.feed;
+    return new StoredObjects(engine, unservedCodec(schema, this.#options.encoding), `${this.#options.keyPrefix}${folder}/`);
+  }
+
   review<T extends ApiObject>(definition: ResourceDefinition, review: Review<T>): ResourceStore {
     return new ReviewStore(definition, review as unknown as Review, this.#options.admission);
+  }
+
+  /** Resolves once the caches opened so far have what is stored; rejects when one could not be loaded. */
+  async loaded(): Promise<void> {
+    await Promise.all([...this.#caches.values()].map(({ cache }) => cache.ready));
+  }
+
+  #feedOf({ group, storedGroup = group, plural }: ResourceDefinition): CacheFeed {
+    return this.#options.feedOverrides?.get(`${storedGroup}/${plural}`) ?? this.#options.feed;
   }
 
   /** How many objects there are of each resource, for metrics. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { ConnectionInfo, Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 
 /** What an exchange is told of the request it carries. */
@@ -62,6 +62,10 @@ export class TrackedExchange implements Exchange {
     return this.#inner.readBody(limitBytes);
   }
 
+  openBody(): Readable | undefined {
+    return this.#inner.openBody();
+  }
+
   respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void {
     if (this.isAnswered) return;
     this.status = status;
@@ -118,8 +122,8 @@ class CountedStream implements ResponseStream {
   onDrain(listener: () => void): void {
     this.#inner.onDrain(listener);
   }
-  end(): void {
-    this.#inner.end();
+  end(trailers?: ResponseHeaders): void {
+    this.#inner.end(trailers);
   }
   destroy(): void {
     this.#inner.destroy();

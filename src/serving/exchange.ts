@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 
 /** Names are lower case. A list value is sent as several header lines. */
 export type ResponseHeaders = Record<string, string | number | string[]>;
@@ -28,9 +28,11 @@ export interface Exchange {
 
   /** The whole body. Throws requestEntityTooLarge beyond the limit (without reading on), badRequest when the client breaks off. */
   readBody(limitBytes: number): Promise<Buffer>;
+  /** The body as it comes, unbounded, for those who pass it on: called once, in place of `readBody`. Undefined where the request has none. */
+  openBody(): Readable | undefined;
   /** Answers at once; the body is written as it is, never copied. Several buffers are one body, in order. */
   respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void;
-  /** Begins an answer of unknown length. */
+  /** Begins an answer of unknown length, or of the one that its `content-length` says, which is the caller's to keep. */
   startStream(status: number, headers: ResponseHeaders): ResponseStream;
   /** Takes the raw connection over (HTTP/1.1 Upgrade only; undefined otherwise). `head` is what the client already sent behind the request. */
   upgrade(): { socket: Duplex; head: Buffer } | undefined;
@@ -48,7 +50,8 @@ export interface ResponseStream {
   readonly bufferedBytes: number;
   /** Calls back once, the next time that all was handed to the network. Never, if the client goes first. */
   onDrain(listener: () => void): void;
-  end(): void;
+  /** Trailers are sent where the answer's headers have announced some (`trailer`) and the client's HTTP version has room for them. */
+  end(trailers?: ResponseHeaders): void;
   /** Cuts the connection or stream off without a proper end. */
   destroy(): void;
 }

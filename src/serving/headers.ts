@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { ResponseHeaders } from './exchange.ts';
 
 /** Statuses whose answers have neither a body nor its length (RFC 9110 §6.4.1). */
@@ -13,13 +14,19 @@ export function safeValue(value: string): string {
     .replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
 }
 
-/** Every line of one header among `name, value, name, value, …`. */
+/** Every line of one header among `name, value, name, value, …`. Names of users come in UTF-8, which Node has read a byte a character. */
 export function linesOf(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]!.toLowerCase() === name) values.push(rawHeaders[index + 1]!);
+    if (rawHeaders[index]!.toLowerCase() === name) values.push(fromUtf8(rawHeaders[index + 1]!));
   }
   return values;
+}
+
+function fromUtf8(value: string): string {
+  if (!/[\x80-\xff]/.test(value)) return value;
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : value;
 }
 
 /** `name, value, name, value, …` with the body's length, for HTTP/1.1. */

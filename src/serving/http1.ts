@@ -1,6 +1,6 @@
 import { IncomingMessage, METHODS, type Server, ServerResponse, createServer } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type ResponseBody, normalizeBody, readAll, writeParts } from './body.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
@@ -176,11 +176,21 @@ class Http1Exchange implements Exchange {
   }
 
   readBody(limitBytes: number): Promise<Buffer> {
-    const { expect, 'content-length': length } = this.#request.headers;
-    const isWelcome = length === undefined || Number(length) <= limitBytes;
-    if (expect !== undefined && isWelcome && !this.isAnswered) this.#response.writeContinue();
+    const length = this.#request.headers['content-length'];
+    if (length === undefined || Number(length) <= limitBytes) this.#welcomeBody();
     // Once it has its answer, Node tells a request nothing more of its connection: a deadline's answer would leave the reader waiting for ever.
     return readAll(this.#request, length, limitBytes, (listener) => this.onClose(listener));
+  }
+
+  openBody(): Readable | undefined {
+    const { 'content-length': length, 'transfer-encoding': encoding } = this.#request.headers;
+    if (this.#detached || (encoding === undefined && (length === undefined || Number(length) === 0))) return undefined;
+    this.#welcomeBody();
+    return this.#request;
+  }
+
+  #welcomeBody(): void {
+    if (this.#request.headers.expect !== undefined && !this.isAnswered) this.#response.writeContinue();
   }
 
   respond(status: number, headers: ResponseHeaders, body?: ResponseBody): void {
@@ -286,17 +296,19 @@ class Http1Stream implements ResponseStream {
   readonly #response: ServerResponse;
   readonly #hasBody: boolean;
   readonly #socket: Duplex | undefined;
+  readonly #isFramed: boolean;
 
   constructor(exchange: Exchange, response: ServerResponse, hasBody: boolean) {
     this.#exchange = exchange;
     this.#response = response;
     this.#hasBody = hasBody;
     this.#socket = exchange.httpVersion === '1.1' && response.socket ? response.socket : undefined;
+    this.#isFramed = response.chunkedEncoding;
   }
 
   write(chunk: Buffer): boolean {
     if (!this.#hasBody || chunk.length === 0 || this.#exchange.isClosed || this.#response.writableEnded) return true;
-    return this.#socket ? this.#socket.write(frame(chunk)) : this.#response.write(chunk);
+    return this.#socket ? this.#socket.write(this.#isFramed ? frame(chunk) : chunk) : this.#response.write(chunk);
   }
 
   get bufferedBytes(): number {
@@ -307,8 +319,10 @@ class Http1Stream implements ResponseStream {
     (this.#socket ?? this.#response).once('drain', listener);
   }
 
-  end(): void {
-    if (!this.#exchange.isClosed) this.#response.end();
+  end(trailers?: ResponseHeaders): void {
+    if (this.#exchange.isClosed) return;
+    if (trailers && this.#isFramed) this.#response.addTrailers(trailers as OutgoingHttpHeaders);
+    this.#response.end();
   }
 
   destroy(): void {

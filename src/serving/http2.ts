@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import {
   type IncomingHttpHeaders as Http2Headers,
   type OutgoingHttpHeaders,
@@ -141,10 +142,19 @@ class Http2Exchange implements Exchange {
 
   readBody(limitBytes: number): Promise<Buffer> {
     if (!this.#hasBody) return Promise.resolve(Buffer.alloc(0));
-    const { expect, 'content-length': length } = this.#headers;
-    const isWelcome = length === undefined || Number(length) <= limitBytes;
-    if (expect === '100-continue' && isWelcome && !this.isAnswered && !this.isClosed) this.#stream.additionalHeaders({ ':status': 100 });
+    const length = this.#headers['content-length'];
+    if (length === undefined || Number(length) <= limitBytes) this.#welcomeBody();
     return readAll(this.#stream, length, limitBytes);
+  }
+
+  openBody(): Readable | undefined {
+    if (!this.#hasBody) return undefined;
+    this.#welcomeBody();
+    return this.#stream;
+  }
+
+  #welcomeBody(): void {
+    if (this.#headers.expect === '100-continue' && !this.isAnswered && !this.isClosed) this.#stream.additionalHeaders({ ':status': 100 });
   }
 
   respond(status: number, headers: ResponseHeaders, body?: ResponseBody): void {
@@ -163,10 +173,11 @@ class Http2Exchange implements Exchange {
   startStream(status: number, headers: ResponseHeaders): ResponseStream {
     if (this.isAnswered || this.isClosed || this.#stream.closed || this.#stream.destroyed) return closedStream;
     const isBodiless = this.method === 'HEAD' || hasNoBody(status);
-    this.#stream.respond(wireHeaders(status, headers, undefined), isBodiless ? { endStream: true } : undefined);
+    const hasTrailers = headers.trailer !== undefined;
+    this.#stream.respond(wireHeaders(status, headers, undefined), isBodiless ? { endStream: true } : hasTrailers ? { waitForTrailers: true } : undefined);
     this.isAnswered = true;
     if (this.#hasBody) this.#dropUnreadBody();
-    return isBodiless ? closedStream : new Http2ResponseStream(this, this.#stream);
+    return isBodiless ? closedStream : new Http2ResponseStream(this, this.#stream, hasTrailers);
   }
 
   upgrade(): undefined {
@@ -211,10 +222,12 @@ function wireHeaders(status: number, headers: ResponseHeaders, contentLength: nu
 class Http2ResponseStream implements ResponseStream {
   readonly #exchange: Http2Exchange;
   readonly #stream: ServerHttp2Stream;
+  #trailers: ResponseHeaders = {};
 
-  constructor(exchange: Http2Exchange, stream: ServerHttp2Stream) {
+  constructor(exchange: Http2Exchange, stream: ServerHttp2Stream, hasTrailers: boolean) {
     this.#exchange = exchange;
     this.#stream = stream;
+    if (hasTrailers) stream.once('wantTrailers', () => stream.sendTrailers(this.#trailers));
   }
 
   write(chunk: Buffer): boolean {
@@ -230,7 +243,8 @@ class Http2ResponseStream implements ResponseStream {
     this.#stream.once('drain', listener);
   }
 
-  end(): void {
+  end(trailers: ResponseHeaders = {}): void {
+    this.#trailers = trailers;
     if (!this.#stream.destroyed) this.#stream.end();
   }
 

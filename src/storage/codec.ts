@@ -1,10 +1,28 @@
+import type { ApiObject } from '../util/api-object.ts';
+import { stringifyJson } from '../util/json.ts';
 import { withResourceVersion } from './client-json.ts';
+import { readableValue } from './unreadable.ts';
 
-/** How stored values become what clients are sent. Engines differ: the embedded one keeps JSON, etcd keeps protobuf. */
+/** How objects become stored values, and those what clients are sent. Engines differ: the embedded one keeps our JSON, etcd what upstream keeps there. */
 export interface StoredCodec {
-  /** The object as JSON in its storage version, starting with `{"kind":"K","apiVersion":"V",`, with its resourceVersion. */
+  /** The stored value of a canonical object, less its resourceVersion, which the store gives it. */
+  encode(object: ApiObject): Buffer;
+  /**
+   * The object as JSON in its storage version, starting with `{"kind":"K","apiVersion":"V",`, with its resourceVersion. Throws an ApiError of 500 where
+   * the value can not be read.
+   */
   toClientBytes(value: Buffer, revision: number): Buffer;
 }
 
 /** Values are stored as the JSON that clients are sent, less the resourceVersion, which is not known before they are stored. */
-export const jsonCodec: StoredCodec = { toClientBytes: withResourceVersion };
+export const jsonCodec: StoredCodec = {
+  encode: (object) => Buffer.from(stringifyJson(unversioned(object))),
+  toClientBytes: (value, revision) => withResourceVersion(readableValue(value), revision),
+};
+
+/** The object without what the store knows of it: upstream stores neither its version nor the link to itself that old releases had. */
+export function unversioned<T extends ApiObject>(object: T): T {
+  if (object.metadata.resourceVersion === undefined && object.metadata.selfLink === undefined) return object;
+  const { resourceVersion: _version, selfLink: _link, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,5 +1,5 @@
 /**
- * A linearizable, revisioned, ordered key-value store: the contract that `engines/memory.ts`, `engines/embedded.ts` and `engines/etcd.ts` keep.
+ * A linearizable, revisioned, ordered key-value store: the contract that `engines/memory.ts`, `engines/embedded.ts` and `engines/etcd/engine.ts` keep.
  * One suite, `engines/contract.ts`, runs against all of them.
  *
  * Revisions are positive integers that grow by at least one with every commit, over all keys, and never repeat, across restarts too.
@@ -12,7 +12,7 @@ export interface Engine {
   /**
    * Keys that start with `prefix`, ascending, from one consistent state.
    * `after`: only keys beyond this one. `limit`: at most so many. `revision`: the state as of that revision; throws Compacted when it is no longer kept,
-   * and RangeError when it has not been reached.
+   * and RangeError when it has not been reached. `hasExactCount` false: `remaining` need only tell whether there are more.
    */
   range(prefix: string, options?: RangeOptions): Promise<Range>;
 
@@ -26,7 +26,8 @@ export interface Engine {
   /**
    * Calls `sink` with every change of keys under `prefix` whose revision is `from` or later, in revision order, with no gap and no repetition,
    * changes of one revision in one call. Throws Compacted (from this call, or later through `onError`) when `from` is no longer kept.
-   * Changes are delivered in the same turn in which `commit` resolves, or earlier; `sink` must not throw, and must not keep or change the array.
+   * A single writer delivers changes in the same turn in which `commit` resolves, or earlier; others do so with their own commits, unless the way to
+   * the store is broken, and with everybody else's as soon as they hear of them. `sink` must not throw, and must not keep or change the array.
    * `onProgress` tells a revision up to which all changes have been delivered, where the engine learns of one without a change under `prefix`;
    * engines that are single writers may leave that out.
    */
@@ -50,8 +51,8 @@ export interface Engine {
   /** Forgets history before `revision`. */
   compact(revision: number): Promise<void>;
 
-  /** Throws when the store does not work, with a message for `/readyz`. */
-  checkHealth(): Promise<void>;
+  /** Throws when the store does not work, with a message for `/readyz`. `timeoutMs`: how long it may take to answer, where it could be long. */
+  checkHealth(timeoutMs?: number): Promise<void>;
 
   /** Waits for pending commits, then lets go of files and connections. */
   close(): Promise<void>;
@@ -62,12 +63,16 @@ export interface Stored {
   value: Buffer;
   /** Of the change that wrote this value. */
   revision: number;
+  /** Encrypted otherwise than a new value would be, so that a write is due even where nothing changes. Told by `get`. */
+  isStale?: boolean;
 }
 
 export interface RangeOptions {
   after?: string;
   limit?: number;
   revision?: number;
+  /** Default: true. */
+  hasExactCount?: boolean;
 }
 
 export interface Range {
@@ -109,6 +114,8 @@ export interface StoredEvent {
 
 export interface Subscription {
   close(): void;
+  /** Somebody waits for a revision that may have no change under the prefix: makes `onProgress` called soon, where that takes asking. */
+  requestProgress?(): void;
 }
 
 /** The key is not at the revision that the change expected. */

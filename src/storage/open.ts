@@ -1,16 +1,17 @@
 import type { Engine } from './engine.ts';
+import type { EtcdEngineOptions } from './engines/etcd/engine.ts';
 import { openMemoryEngine } from './engines/memory.ts';
 
-interface StorageOptions {
-  backend: 'memory' | 'embedded';
-  /** The embedded store's folder. */
-  dataDir: string;
-}
+type StorageOptions = { backend: 'memory' } | { backend: 'embedded'; /** Its folder. */ dataDir: string } | ({ backend: 'etcd3' } & EtcdEngineOptions);
 
 /** Throws StorageUnavailable, with one line for the operator, when the store cannot be opened. */
-export async function openEngine({ backend, dataDir }: StorageOptions): Promise<Engine> {
-  if (backend === 'memory') return openMemoryEngine();
-  // Loaded only when it is used: LMDB is native code.
+export async function openEngine(options: StorageOptions): Promise<Engine> {
+  if (options.backend === 'memory') return openMemoryEngine();
+  // Loaded only when it is used: each has much that the others do without, LMDB native code.
+  if (options.backend === 'etcd3') {
+    const { openEtcdEngine } = await import('./engines/etcd/engine.ts');
+    return openEtcdEngine(options);
+  }
   const { openEmbeddedEngine } = await import('./engines/embedded.ts');
-  return openEmbeddedEngine({ folder: dataDir });
+  return openEmbeddedEngine({ folder: options.dataDir });
 }

@@ -107,7 +107,7 @@ export function webhookDenied(webhookName: string, sent: Readonly<Record<string,
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   const why = text(message) || text(reason);
   const denied = `admission webhook ${JSON.stringify(webhookName)} denied the request`;
-  const isRefusal = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
+  const isRefusal = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 999;
   const given = typeof details === 'object' && details !== null ? (details as StatusDetails) : undefined;
   return new ApiError(
     isRefusal ? code : 400,
@@ -163,6 +163,35 @@ export const internalError = (message: string): ApiError =>
   new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
 /** A failure that upstream answers as 500 with its bare message and no reason. */
 export const unknownError = (message: string): ApiError => new ApiError(500, undefined, message);
+const TOO_LARGE_FOR_STORE = 'etcdserver: request is too large';
+/** The object is bigger than the store takes, in etcd's words. */
+export const tooLargeForStore = (): ApiError => unknownError(TOO_LARGE_FOR_STORE);
+export const isTooLargeForStore = (error: unknown): boolean => error instanceof Error && error.message === TOO_LARGE_FOR_STORE;
+/** What another server's answer is to a client of ours, by its code (NewGenericServerResponse); `null` where that server's own words are kept. */
+const ANSWERS: Readonly<Record<number, readonly [reason: string, message: string | null]>> = {
+  400: ['BadRequest', 'the server rejected our request for an unknown reason'],
+  401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
+  403: ['Forbidden', null],
+  404: ['NotFound', 'the server could not find the requested resource'],
+  405: ['MethodNotAllowed', 'the server does not allow this method on the requested resource'],
+  406: ['NotAcceptable', null],
+  409: ['Conflict', 'the server reported a conflict'],
+  415: ['UnsupportedMediaType', null],
+  422: ['Invalid', 'the server rejected our request due to an error in our request'],
+  429: ['TooManyRequests', 'the server has received too many requests and has asked us to try again later'],
+  503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
+  504: ['Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request'],
+};
+/** An answer of another server that is no success. `resource` and `name` are what it was asked for. */
+export function genericServerResponse(code: number, resource: string, name: string, serverMessage: string): ApiError {
+  const [reason, known] = ANSWERS[code] ?? [code >= 500 ? 'InternalError' : undefined, undefined];
+  const other =
+    code >= 500
+      ? `an error on the server (${JSON.stringify(serverMessage)}) has prevented the request from succeeding`
+      : `the server responded with the status code ${code} but did not return more information`;
+  const message = known === null ? serverMessage : (known ?? other);
+  return new ApiError(code, reason, `${message} ( ${resource} ${name})`, { name, kind: resource });
+}
 export const serviceUnavailable = (message: string, retryAfterSeconds?: number): ApiError =>
   new ApiError(503, 'ServiceUnavailable', message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
 export const timeout = (message: string, retryAfterSeconds = 0): ApiError =>

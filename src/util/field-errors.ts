@@ -27,7 +27,8 @@ export function printValue(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
 }
 
-const SHORT_ESCAPES: Record<string, string> = {
+/** What Go, and CEL after it, write for characters that have a letter of their own. */
+export const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\u0007': '\\a',
   '\b': '\\b',
   '\f': '\\f',

@@ -135,7 +135,7 @@ describe.each(['Deny', 'NoOpinion'])('webhooks of a configuration file that fail
   test.each([
     ['garbage', "invalid character 'o' in literal null (expecting 'u')"],
     ['other-kind', 'the webhook answered with something that is no SubjectAccessReview'],
-    ['refused', 'forbidden: who are you'],
+    ['refused', 'who are you'],
     ['redirected', 'the server answered 307, a redirect to "https://127.0.0.1/": redirects are not followed'],
   ])('an answer that is none: %s', async (namespace, error) => {
     expect(await outcome(asker(), configMaps(namespace))).toBe(failed(namespace, error));

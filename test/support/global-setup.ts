@@ -11,6 +11,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The bundled server of this run. */
     distDir: string;
+    /** How many faults a test of test/faults is to inject. */
+    faultInjections: number;
   }
 }
 

@@ -47,8 +47,8 @@ export class Clients {
   }
 
   /** A kubectl that goes on until it is stopped. */
-  startKubectl(args: string): LineReader {
-    return new LineReader(spawn(KUBECTL, words(args), { env: this.#env }));
+  startKubectl(args: string, env?: Record<string, string>): LineReader {
+    return new LineReader(spawn(KUBECTL, words(args), { env: { ...this.#env, ...env } }));
   }
 
   #run(binary: string, args: readonly string[], { stdin, env }: RunOptions): Promise<CommandResult> {

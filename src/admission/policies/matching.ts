@@ -9,6 +9,8 @@ import type { View, Views } from '../webhooks/view.ts';
 export interface MatchFacts {
   readonly attributes: AdmissionAttributes;
   readonly views: Views;
+  /** The request is about something that is in no namespace, and is none: selectors of namespaces do not count. */
+  readonly isClusterWide: boolean;
   /** Labels of the namespace that the request is in, or that there is none. */
   namespace(): { labels: Record<string, string> | undefined } | Error;
 }
@@ -17,8 +19,8 @@ export interface MatchFacts {
 export class ResourceMatcher {
   readonly rules: readonly NamedRuleWithOperations[];
   readonly #excluded: readonly NamedRuleWithOperations[];
-  readonly #namespaces: LabelSelector;
-  readonly #objects: LabelSelector;
+  readonly namespaces: LabelSelector;
+  readonly objects: LabelSelector;
   readonly #matchesEquivalents: boolean;
   /** Of all rules; undefined for any. */
   readonly #operations: ReadonlySet<string> | undefined;
@@ -26,8 +28,8 @@ export class ResourceMatcher {
   constructor({ resourceRules = [], excludeResourceRules = [], namespaceSelector, objectSelector, matchPolicy }: MatchResources) {
     this.rules = resourceRules;
     this.#excluded = excludeResourceRules;
-    this.#namespaces = parsedSelector(namespaceSelector ?? {}) ?? EVERYTHING;
-    this.#objects = parsedSelector(objectSelector ?? {}) ?? EVERYTHING;
+    this.namespaces = parsedSelector(namespaceSelector ?? {}) ?? EVERYTHING;
+    this.objects = parsedSelector(objectSelector ?? {}) ?? EVERYTHING;
     this.#matchesEquivalents = matchPolicy !== undefined && matchPolicy !== 'Exact';
     const operations = new Set(resourceRules.flatMap((rule) => rule.operations ?? []));
     this.#operations = resourceRules.length === 0 || operations.has('*') ? undefined : operations;
@@ -62,18 +64,17 @@ export class ResourceMatcher {
   }
 
   #matchesObject({ object, oldObject }: AdmissionAttributes): boolean {
-    return this.#objects.isEmpty || this.#isSelected(object) || this.#isSelected(oldObject);
+    return this.objects.isEmpty || this.#isSelected(object) || this.#isSelected(oldObject);
   }
 
   #isSelected(object: ApiObject | undefined): boolean {
-    return object?.metadata !== undefined && this.#objects.matches(object.metadata.labels);
+    return object?.metadata !== undefined && this.objects.matches(object.metadata.labels);
   }
 
   #matchesNamespace(facts: MatchFacts): boolean | Error {
-    const { attributes } = facts;
-    if (this.#namespaces.isEmpty || (attributes.namespace === '' && attributes.resource !== 'namespaces')) return true;
+    if (this.namespaces.isEmpty || facts.isClusterWide) return true;
     const found = facts.namespace();
-    return found instanceof Error ? found : this.#namespaces.matches(found.labels);
+    return found instanceof Error ? found : this.namespaces.matches(found.labels);
   }
 }
 

@@ -17,8 +17,16 @@ async function put(environment: TestEnvironment, group: string, plural: string, 
 }
 
 /** One policy for each list of mutations, bound, in that order. */
-async function chainWith(...policies: { mutations: object[]; failurePolicy?: string; reinvocationPolicy?: string }[]): Promise<AdmissionChain> {
-  const environment = testEnvironment();
+const chainWith = (...policies: MutatingSpec[]): Promise<AdmissionChain> => chainIn(testEnvironment(), ...policies);
+
+interface MutatingSpec {
+  mutations: object[];
+  failurePolicy?: string;
+  reinvocationPolicy?: string;
+  matchConditions?: object[];
+}
+
+async function chainIn(environment: TestEnvironment, ...policies: MutatingSpec[]): Promise<AdmissionChain> {
   await put(environment, '', 'namespaces', { metadata: { name: 'n' } });
   for (const [index, spec] of policies.entries()) {
     const name = `p${index}`;
@@ -26,7 +34,7 @@ async function chainWith(...policies: { mutations: object[]; failurePolicy?: str
     await put(environment, GROUP, 'mutatingadmissionpolicies', { metadata: { name, uid: name }, spec: whole });
     await put(environment, GROUP, 'mutatingadmissionpolicybindings', { metadata: { name: 'b' + index }, spec: { policyName: name } });
   }
-  const chain = new AdmissionChain();
+  const chain = new AdmissionChain(environment.metrics);
   chain.use([mutatingAdmissionPolicy(environment)]);
   return chain;
 }
@@ -114,4 +122,21 @@ test('policies run in order, and again where they ask for it and something chang
     seen: '3',
     late: 'x',
   });
+});
+
+test('mutations are counted by what came of them, and conditions that kept a policy away', async () => {
+  const environment = testEnvironment();
+  const chain = await chainIn(
+    environment,
+    { mutations: [patch("[JSONPatch{op: 'add', path: '/data/b', value: 'x'}]")] },
+    { mutations: [patch('object.none')], failurePolicy: 'Ignore' },
+    { mutations: [patch('[]')], matchConditions: [{ name: 'never', expression: 'false' }] },
+  );
+  expect(await dataAfter(chain, { a: '1' })).toEqual({ a: '1', b: 'x' });
+  const counted = environment.registry.print().match(/^apiserver_(?:mutating\S+_total|admission_match\S+_count)\{.*$/gm);
+  expect(counted).toEqual([
+    'apiserver_admission_match_condition_evaluation_seconds_count{kind="policy",name="p2",operation="CREATE",type="validate"} 2',
+    'apiserver_mutating_admission_policy_check_total{error_type="invalid_error",policy="p1",policy_binding="b1"} 1',
+    'apiserver_mutating_admission_policy_check_total{error_type="no_error",policy="p0",policy_binding="b0"} 1',
+  ]);
 });

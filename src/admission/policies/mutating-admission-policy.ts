@@ -10,7 +10,10 @@ import type { JsonObject } from '../../util/json-types.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import type { View } from '../webhooks/view.ts';
+import { type AdmissionMetrics, policyErrorType } from '../metrics.ts';
+import type { ConditionsJudgement } from './policy-expressions.ts';
 import { Mutator } from './mutator.ts';
+import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
 import { PatchError } from './patches.ts';
 import { settled } from './pending.ts';
@@ -43,6 +46,8 @@ interface Outcome {
   failures: Failure[];
   /** Invocations that ran and are to run again where the object changes after them. */
   repeatable: string[];
+  /** What is to be counted. */
+  counts: ((metrics: AdmissionMetrics) => void)[];
 }
 
 /** What a first round leaves for a second one (mutating/reinvocationcontext.go). */
@@ -65,11 +70,12 @@ export function mutatingAdmissionPolicy(environment: PluginEnvironment): Admissi
   const mutate = (attributes: AdmissionAttributes): Promise<void> | void => {
     if (!source.isSynced) return source.synced.then(() => mutate(attributes));
     const hooks = source.hooksFor(attributes);
-    if (hooks.length === 0) return;
+    if (!hooks) return;
     const mayRun = runsInRound(attributes, memories.get(attributes));
     const request = new PolicyRequest(environment, attributes);
     const outcome = settled(() => run(hooks, request, mayRun));
     const finish = (found: Outcome): void => {
+      for (const count of found.counts) count(environment.metrics);
       apply(found, attributes);
       if (found.repeatable.length > 0)
         memories.set(attributes, { repeatable: new Set(found.repeatable), isPatched: found.isPatched, output: stringifyJson(attributes.object ?? null) });
@@ -86,9 +92,12 @@ function runsInRound({ reinvocation, object }: AdmissionAttributes, memory: Memo
   return (id) => hasChanged && memory.repeatable.has(id);
 }
 
-function run(hooks: readonly MutatingHook[], request: PolicyRequest, mayRun: (id: string) => boolean): Outcome {
-  const outcome: Outcome = { object: request.attributes.object, isPatched: false, failures: [], repeatable: [] };
-  const invocations = hooks.filter(({ matcher }) => matcher.mayMatch(request)).flatMap((hook) => invocationsOf(hook, request, outcome));
+function run(hooks: LabelIndex<MutatingHook>, request: PolicyRequest, mayRun: (id: string) => boolean): Outcome {
+  const outcome: Outcome = { object: request.attributes.object, isPatched: false, failures: [], repeatable: [], counts: [] };
+  const invocations = hooks
+    .candidates(request)
+    .filter(({ matcher }) => matcher.mayMatch(request))
+    .flatMap((hook) => invocationsOf(hook, request, outcome));
   for (const invocation of invocations) invoke(invocation, request, outcome, mayRun);
   return outcome;
 }
@@ -143,18 +152,40 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
     }
   };
   const before = request.shown(view, outcome.object);
-  if (!guard(() => mutator.applies(request.inputs(view, param, before))) || !mayRun(id)) return;
+  const name = hook.policy.metadata.name!;
+  const { operation } = request.attributes;
+  // Upstream's label of the type is that of validations.
+  const countConditions = ({ durationMs, errors }: ConditionsJudgement): void =>
+    void outcome.counts.push((metrics) => metrics.conditionsEvaluated({ name, kind: 'policy', type: 'validate' }, operation, durationMs, errors));
+  if (!guard(() => mutator.applies(request.inputs(view, param, before), countConditions)) || !mayRun(id)) return;
   for (const mutation of mutator.mutations) {
+    if (!outcome.object) continue;
     guard(() => {
-      const { object } = outcome;
-      if (!object) return false;
-      const shown = view.show(object);
-      const next = mutator.mutated(mutation, shown, request.inputs(view, param, shown), schemaOf(request.attributes, view));
-      outcome.object = readBack(next, object, view);
-      return (outcome.isPatched = true);
+      const beganMs = performance.now();
+      let errorType = 'no_error';
+      try {
+        outcome.object = mutatedBy(mutation, mutator, invocation, request, outcome.object!);
+        return (outcome.isPatched = true);
+      } catch (error) {
+        errorType = error instanceof PatchError ? policyErrorType(error.message) : 'invalid_error';
+        throw error;
+      } finally {
+        const durationMs = performance.now() - beganMs;
+        outcome.counts.push((metrics) => metrics.mutationChecked(name, binding, errorType, durationMs));
+      }
     });
   }
   if (hook.policy.spec.reinvocationPolicy === 'IfNeeded') outcome.repeatable.push(id);
+}
+function mutatedBy(
+  mutation: Mutator['mutations'][number],
+  mutator: Mutator,
+  { view, param }: Invocation,
+  request: PolicyRequest,
+  object: ApiObject,
+): ApiObject {
+  const shown = view.show(object);
+  return readBack(mutator.mutated(mutation, shown, request.inputs(view, param, shown), schemaOf(request.attributes, view)), object, view);
 }
 
 function schemaOf({ definition, subresource }: AdmissionAttributes, { group, version, kind }: View): ObjectSchema {

@@ -5,7 +5,7 @@ import type { ObjectSchema } from '../../schema/schema.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import { COST_BUDGET, Evaluation, OutOfBudget } from './evaluation.ts';
 import { PatchError, configurationApplied, jsonPatched } from './patches.ts';
-import { PolicyExpressions, conditionsHold } from './policy-expressions.ts';
+import { type ConditionsJudgement, PolicyExpressions, judgeConditions } from './policy-expressions.ts';
 
 interface Mutation {
   readonly isConfiguration: boolean;
@@ -33,11 +33,13 @@ export class Mutator {
     );
   }
 
-  /** Throws PatchError where nobody can tell and the policy does not ignore that. */
-  applies(inputs: Activation): boolean {
-    const holds = conditionsHold(this.#conditions, this.#expressions.variables, inputs);
-    if (typeof holds === 'boolean') return holds;
-    if (this.#ignoresErrors) return false;
+  /** Throws PatchError where nobody can tell and the policy does not ignore that. `onDoubt` is told of conditions that do not all hold. */
+  applies(inputs: Activation, onDoubt: (conditions: ConditionsJudgement) => void): boolean {
+    const conditions = judgeConditions(this.#conditions, this.#expressions.variables, inputs);
+    const { holds } = conditions;
+    if (holds === true) return true;
+    onDoubt(conditions);
+    if (holds === false || this.#ignoresErrors) return false;
     throw new PatchError(holds);
   }
 

@@ -1,6 +1,7 @@
 import { declaredEnvironment, variableType, withVariables, type Declarations } from '../../apis/admissionregistration/expression-environment.ts';
 import { compileIn, type CompiledExpression, type ExpressionResult, type NamedExpression } from '../../apis/admissionregistration/expressions.ts';
 import type { Activation } from '../../cel/frame.ts';
+import { aggregateMessage } from '../../util/aggregate-message.ts';
 import { Evaluation, MATCH_CONDITIONS_COST_BUDGET, OutOfBudget } from './evaluation.ts';
 
 /** Compiles the expressions of one policy: all see its variables, and each variable those before it. */
@@ -25,25 +26,40 @@ export class PolicyExpressions {
   }
 }
 
-/** Whether the conditions of a policy hold; the text of an error where that cannot be said (plugin/webhook/matchconditions). */
-export function conditionsHold(
+/** What match conditions came to. */
+export interface ConditionsJudgement {
+  /** The text of an error where nobody can tell. */
+  readonly holds: boolean | string;
+  /** How many of them had no answer. */
+  readonly errors: number;
+  readonly durationMs: number;
+}
+
+const UNCONDITIONAL: ConditionsJudgement = { holds: true, errors: 0, durationMs: 0 };
+
+/** Whether all conditions hold: one that does not counts for more than errors of others (plugin/webhook/matchconditions). */
+export function judgeConditions(
   conditions: readonly CompiledExpression[],
   variables: ReadonlyMap<string, CompiledExpression>,
   inputs: Activation,
-): boolean | string {
-  if (conditions.length === 0) return true;
-  const evaluation = new Evaluation({ ...inputs, namespaceObject: null }, variables, MATCH_CONDITIONS_COST_BUDGET);
-  const errors = new Set<string>();
+): ConditionsJudgement {
+  if (conditions.length === 0) return UNCONDITIONAL;
+  const beganMs = performance.now();
+  const errors: string[] = [];
+  const holds = evaluateConditions(conditions, new Evaluation({ ...inputs, namespaceObject: null }, variables, MATCH_CONDITIONS_COST_BUDGET), errors);
+  return { holds, errors: errors.length, durationMs: performance.now() - beganMs };
+}
+
+function evaluateConditions(conditions: readonly CompiledExpression[], evaluation: Evaluation, errors: string[]): boolean | string {
   try {
     for (const condition of conditions) {
       const { value, error } = evaluation.evaluate(condition);
       if (value === false) return false;
-      if (error !== undefined) errors.add(error);
+      if (error !== undefined) errors.push(error);
     }
   } catch (error) {
     if (error instanceof OutOfBudget) return error.message;
     throw error;
   }
-  if (errors.size === 0) return true;
-  return errors.size === 1 ? [...errors][0]! : `[${[...errors].join(', ')}]`;
+  return errors.length === 0 || aggregateMessage(errors);
 }

@@ -17,13 +17,15 @@ export class PolicyRequest implements MatchFacts {
   readonly attributes: AdmissionAttributes;
   readonly environment: PluginEnvironment;
   readonly views: Views;
+  readonly isClusterWide: boolean;
   #authorizer: AuthorizerValue | undefined;
   #labelled: { labels: Record<string, string> | undefined } | Error | undefined;
 
   constructor(environment: PluginEnvironment, attributes: AdmissionAttributes) {
     this.environment = environment;
     this.attributes = attributes;
-    this.views = viewsOf(attributes);
+    this.views = viewsOf(environment, attributes);
+    this.isClusterWide = attributes.namespace === '' && attributes.resource !== 'namespaces';
   }
 
   /** Of a namespace that is being written, the labels to come. */

@@ -2,6 +2,7 @@ import type { MatchResources, ParamKind, ParamRef, Variable } from '../../apis/f
 import type { Client } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../util/api-object.ts';
+import { LabelIndex } from './label-index.ts';
 import { ResourceMatcher } from './matching.ts';
 
 const GROUP = 'admissionregistration.k8s.io';
@@ -40,7 +41,7 @@ export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
   readonly #list: () => { policies: P[]; bindings: B[] };
   readonly #compile: (policy: P) => C;
   #known = new Map<string, Hook<P, B, C>['compiled']>();
-  #index: { byResource: ReadonlyMap<string, readonly Hook<P, B, C>[]>; others: readonly Hook<P, B, C>[] } | undefined;
+  #index: { byResource: ReadonlyMap<string, LabelIndex<Hook<P, B, C>>>; others: LabelIndex<Hook<P, B, C>> } | undefined;
 
   constructor(client: Client, policies: string, bindings: string, compile: (policy: P) => C) {
     const policyInformer = client.resource<P>(GROUP, policies).informer;
@@ -57,12 +58,12 @@ export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
     });
   }
 
-  /** Those that may be about the request, in the order of their names. */
-  hooksFor({ group, resource }: AdmissionAttributes): readonly Hook<P, B, C>[] {
+  /** Those that are about the request's resource, in the order of their names; undefined where there are none. */
+  hooksFor({ group, resource }: AdmissionAttributes): LabelIndex<Hook<P, B, C>> | undefined {
     this.#index ??= this.#makeIndex();
     const { byResource, others } = this.#index;
     const found = byResource.get(resource) ?? others;
-    return found.length === 0 || EXEMPT_GROUPS.has(group) || (group === GROUP && EXEMPT.has(resource)) ? [] : found;
+    return found.isEmpty || EXEMPT_GROUPS.has(group) || (group === GROUP && EXEMPT.has(resource)) ? undefined : found;
   }
 
   #makeIndex() {
@@ -72,7 +73,10 @@ export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
     const byResource = new Map<string, Hook<P, B, C>[]>();
     for (const names of namedBy.values()) for (const resource of names) byResource.set(resource, []);
     for (const hook of hooks) for (const resource of isAboutAll(hook) ? byResource.keys() : namedBy.get(hook)!) byResource.get(resource)!.push(hook);
-    return { byResource, others: hooks.filter(isAboutAll) };
+    return {
+      byResource: new Map([...byResource].map(([resource, found]) => [resource, new LabelIndex(found)])),
+      others: new LabelIndex(hooks.filter(isAboutAll)),
+    };
   }
 
   #hooks(): Hook<P, B, C>[] {

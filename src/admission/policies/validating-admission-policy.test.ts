@@ -175,3 +175,17 @@ describe('parameters', () => {
     );
   });
 });
+
+test('what is not admitted without an error is counted, by what is done about it', async () => {
+  const environment = testEnvironment();
+  const validations = [{ expression: 'has(object.data.a)' }, { expression: 'true' }, { expression: 'object.none' }];
+  const plugin = await pluginWith({ validations }, { validationActions: ['Deny', 'Audit'] }, environment);
+  expect(await refusalOf(plugin)).toMatchObject({ code: 422 });
+  const counted = environment.registry.print().match(/^apiserver_validating\S+_total\{.*$/gm);
+  expect(counted).toEqual(
+    ['audit', 'deny'].flatMap((action) => [
+      `apiserver_validating_admission_policy_check_total{enforcement_action="${action}",error_type="compile_error",policy="p",policy_binding="b"} 1`,
+      `apiserver_validating_admission_policy_check_total{enforcement_action="${action}",error_type="invalid_error",policy="p",policy_binding="b"} 1`,
+    ]),
+  );
+});

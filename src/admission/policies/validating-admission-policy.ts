@@ -3,8 +3,10 @@ import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { ApiError } from '../../util/errors.ts';
 import { stringifyJson } from '../../util/json.ts';
 import { type AdmissionPlugin, EVERY_OPERATION, type PluginEnvironment } from '../plugin.ts';
+import { type AdmissionMetrics, type PolicyAction, policyErrorType } from '../metrics.ts';
 import { refusal } from '../refusal.ts';
 import type { View } from '../webhooks/view.ts';
+import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
 import { settled } from './pending.ts';
 import { PolicyRequest } from './policy-request.ts';
@@ -29,7 +31,11 @@ interface Findings {
   denials: Denial[];
   warnings: string[];
   annotations: [key: string, value: string][];
+  /** What is to be counted. */
+  counts: ((metrics: AdmissionMetrics) => void)[];
 }
+
+const newFindings = (): Findings => ({ denials: [], warnings: [], annotations: [], counts: [] });
 
 /** Rules in CEL that requests must keep (apiserver/pkg/admission/plugin/policy/validating). */
 export function validatingAdmissionPolicy(environment: PluginEnvironment): AdmissionPlugin {
@@ -40,24 +46,25 @@ export function validatingAdmissionPolicy(environment: PluginEnvironment): Admis
     (policy) => new Validator(policy),
   );
 
+  const { metrics } = environment;
   const validate = (attributes: AdmissionAttributes): Promise<void> | void => {
     if (!source.isSynced) return source.synced.then(() => validate(attributes));
     const hooks = source.hooksFor(attributes);
-    if (hooks.length === 0) return;
+    if (!hooks) return;
     const request = new PolicyRequest(environment, attributes);
     const findings = settled(() => judge(hooks, request));
-    return findings instanceof Promise ? findings.then((found) => tell(found, attributes)) : tell(findings, attributes);
+    return findings instanceof Promise ? findings.then((found) => tell(found, attributes, metrics)) : tell(findings, attributes, metrics);
   };
   return { name: 'ValidatingAdmissionPolicy', operations: EVERY_OPERATION, validate };
 }
 
-function judge(hooks: readonly ValidatingHook[], request: PolicyRequest): Findings | undefined {
+function judge(hooks: LabelIndex<ValidatingHook>, request: PolicyRequest): Findings | undefined {
   let findings: Findings | undefined;
-  for (const hook of hooks) {
+  for (const hook of hooks.candidates(request)) {
     if (!hook.matcher.mayMatch(request)) continue;
     findings = guarded(hook, undefined, findings, () => {
       const view = hook.matcher.match(request);
-      return view ? judgeByPolicy(hook, view, request, findings ?? { denials: [], warnings: [], annotations: [] }) : findings;
+      return view ? judgeByPolicy(hook, view, request, findings ?? newFindings()) : findings;
     });
   }
   return findings;
@@ -72,7 +79,9 @@ function guarded(hook: ValidatingHook, binding: string | undefined, findings: Fi
     if (hook.policy.spec.failurePolicy === 'Ignore') return findings;
     const message = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`;
     const denial = { policy: hook.policy.metadata.name!, binding, message, reason: '' };
-    return findings ? { ...findings, denials: [...findings.denials, denial] } : { denials: [denial], warnings: [], annotations: [] };
+    const found = findings ?? newFindings();
+    found.denials.push(denial);
+    return found;
   }
 }
 
@@ -87,7 +96,10 @@ function judgeByPolicy(hook: ValidatingHook, view: View, request: PolicyRequest,
       if (matcher && !matcher.match(request)) return findings;
       const params = paramsFor(environment.client, resource, binding.spec.paramRef, attributes.namespace);
       const judgements = params.map((param) => hook.compiled().judge(request.inputs(view, param, object)));
-      for (const judgement of judgements) note(judgement, hook.policy, binding, findings, collected);
+      for (const judgement of judgements) {
+        note(judgement, hook.policy, binding, findings, collected);
+        if (isCounted(judgement)) findings.counts.push(countOf(judgement, hook.policy, binding, attributes));
+      }
       return findings;
     })!;
   }
@@ -117,13 +129,37 @@ function note(
     }
   }
   for (const { key, value } of annotations) collected.set(key, (collected.get(key) ?? new Set<string>()).add(cut(value)));
-  for (const message of annotationErrors) findings.denials.push({ policy, binding: boundBy, message, reason: '' });
+  for (const { message } of annotationErrors) findings.denials.push({ policy, binding: boundBy, message, reason: '' });
+}
+
+const isCounted = ({ conditions, refusals, ignored, annotationErrors }: Judgement): boolean =>
+  conditions !== undefined || refusals.length > 0 || ignored.length > 0 || annotationErrors.length > 0;
+
+const ACTION_LABELS: Readonly<Record<string, PolicyAction>> = { Deny: 'deny', Audit: 'audit', Warn: 'warn' };
+
+/** As policy/validating/dispatcher.go counts: what is admitted without an error is not. */
+function countOf(
+  { conditions, refusals, ignored, annotationErrors }: Judgement,
+  { metadata }: ValidatingAdmissionPolicy,
+  binding: ValidatingAdmissionPolicyBinding,
+  { operation }: AdmissionAttributes,
+): (metrics: AdmissionMetrics) => void {
+  const policy = metadata.name!;
+  const count = (metrics: AdmissionMetrics, action: PolicyAction, { message, durationMs }: { message: string; durationMs: number }): void =>
+    metrics.validationChecked(policy, binding.metadata.name!, policyErrorType(message), action, durationMs);
+  return (metrics) => {
+    if (conditions) metrics.conditionsEvaluated({ name: policy, kind: 'policy', type: 'validate' }, operation, conditions.durationMs, conditions.errors);
+    for (const one of ignored) count(metrics, 'allow', one);
+    for (const one of refusals) for (const action of binding.spec.validationActions ?? []) count(metrics, ACTION_LABELS[action]!, one);
+    for (const one of annotationErrors) count(metrics, 'deny', one);
+  };
 }
 
 const cut = (text: string): string => (Buffer.byteLength(text) <= MAX_ANNOTATION_BYTES ? text : Buffer.from(text).subarray(0, MAX_ANNOTATION_BYTES).toString());
 
-function tell(findings: Findings | undefined, attributes: AdmissionAttributes): void {
+function tell(findings: Findings | undefined, attributes: AdmissionAttributes, metrics: AdmissionMetrics): void {
   if (!findings) return;
+  for (const count of findings.counts) count(metrics);
   for (const warning of findings.warnings) attributes.context.warn(warning);
   for (const [key, value] of findings.annotations) attributes.context.annotateAudit(key, value);
   const [first] = findings.denials;

@@ -3,7 +3,7 @@ import type { CompiledExpression } from '../../apis/admissionregistration/expres
 import type { Activation } from '../../cel/frame.ts';
 import { typeOf } from '../../cel/values.ts';
 import { COST_BUDGET, Evaluation, OutOfBudget, type Outcome } from './evaluation.ts';
-import { PolicyExpressions, conditionsHold } from './policy-expressions.ts';
+import { type ConditionsJudgement, PolicyExpressions, judgeConditions } from './policy-expressions.ts';
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
@@ -13,16 +13,28 @@ interface Refusal {
   readonly index: number;
   readonly message: string;
   readonly reason: string;
+  /** That the expression took. */
+  readonly durationMs: number;
+}
+
+/** An expression that had no answer. */
+interface Unanswered {
+  readonly message: string;
+  readonly durationMs: number;
 }
 
 export interface Judgement {
+  /** Of the match conditions, where they did not all hold. */
+  readonly conditions?: ConditionsJudgement;
   readonly refusals: readonly Refusal[];
+  /** What would have been a refusal, did the policy not ignore errors. */
+  readonly ignored: readonly Unanswered[];
   readonly annotations: readonly { key: string; value: string }[];
   /** Of annotations: they deny the request whatever the binding's actions are. */
-  readonly annotationErrors: readonly string[];
+  readonly annotationErrors: readonly Unanswered[];
 }
 
-const NOTHING: Judgement = { refusals: [], annotations: [], annotationErrors: [] };
+const NOTHING: Judgement = { refusals: [], ignored: [], annotations: [], annotationErrors: [] };
 
 interface CompiledValidation {
   readonly rule: Validation;
@@ -55,55 +67,78 @@ export class Validator {
   /** Throws Pending where the authorizer does. */
   judge(inputs: Activation): Judgement {
     const { variables } = this.#expressions;
-    const holds = conditionsHold(this.#conditions, variables, inputs);
-    if (holds === false) return NOTHING;
-    if (holds !== true) return this.#failed(holds);
+    const conditions = judgeConditions(this.#conditions, variables, inputs);
+    if (conditions.holds === false) return { ...NOTHING, conditions };
+    if (conditions.holds !== true) return { ...(this.#ignoresErrors ? NOTHING : this.#failed(conditions.holds)), conditions };
     try {
-      const evaluation = new Evaluation(inputs, variables, COST_BUDGET);
-      const outcomes = this.#validations.map(({ expression }) => evaluation.evaluate(expression));
-      const withoutAuthorizer = { ...inputs };
-      delete withoutAuthorizer['authorizer'];
-      delete withoutAuthorizer['authorizer.requestResource'];
-      const messages = new Evaluation(withoutAuthorizer, variables, evaluation.remainingBudget);
-      const refusals = outcomes.flatMap((outcome, index) => this.#refusal(index, outcome, messages) ?? []);
-      return { refusals, ...this.#annotate(new Evaluation(withoutAuthorizer, variables, COST_BUDGET)) };
+      return this.#judgeValidations(new Evaluation(inputs, variables, COST_BUDGET), inputs);
     } catch (error) {
       if (error instanceof OutOfBudget) return this.#failed(error.message);
       throw error;
     }
   }
 
-  #failed(message: string): Judgement {
-    return this.#ignoresErrors ? NOTHING : { ...NOTHING, refusals: [{ index: 0, message, reason: '' }] };
+  #judgeValidations(evaluation: Evaluation, inputs: Activation): Judgement {
+    const broken: Broken[] = [];
+    for (const [index, { expression }] of this.#validations.entries()) {
+      const beganMs = performance.now();
+      const outcome = evaluation.evaluate(expression);
+      if (outcome.value !== true) broken.push({ index, outcome, durationMs: performance.now() - beganMs });
+    }
+    if (broken.length === 0 && this.#annotations.length === 0) return NOTHING;
+    const withoutAuthorizer = { ...inputs };
+    delete withoutAuthorizer['authorizer'];
+    delete withoutAuthorizer['authorizer.requestResource'];
+    const { variables } = this.#expressions;
+    const messages = new Evaluation(withoutAuthorizer, variables, evaluation.remainingBudget);
+    const ignored: Unanswered[] = [];
+    const refusals = broken.flatMap((one) => this.#refusal(one, messages, ignored) ?? []);
+    return { refusals, ignored, ...this.#annotate(new Evaluation(withoutAuthorizer, variables, COST_BUDGET)) };
   }
 
-  #refusal(index: number, { value, error }: Outcome, messages: Evaluation): Refusal | undefined {
-    if (value === true || (error !== undefined && this.#ignoresErrors)) return undefined;
-    if (error !== undefined) return { index, message: error, reason: '' };
+  #failed(message: string): Judgement {
+    return this.#ignoresErrors
+      ? { ...NOTHING, ignored: [{ message, durationMs: 0 }] }
+      : { ...NOTHING, refusals: [{ index: 0, message, reason: '', durationMs: 0 }] };
+  }
+
+  #refusal({ index, outcome, durationMs }: Broken, messages: Evaluation, ignored: Unanswered[]): Refusal | undefined {
+    const failed = (message: string): Refusal | undefined => {
+      if (!this.#ignoresErrors) return { index, message, reason: '', durationMs };
+      ignored.push({ message, durationMs });
+    };
+    if (outcome.error !== undefined) return failed(outcome.error);
     const { rule, message } = this.#validations[index]!;
     const reason = rule.reason ?? 'Invalid';
     try {
-      return { index, message: (message && computedMessage(messages.evaluate(message))) || writtenMessage(rule), reason };
+      return { index, message: (message && computedMessage(messages.evaluate(message))) || writtenMessage(rule), reason, durationMs };
     } catch (failure) {
       if (!(failure instanceof OutOfBudget)) throw failure;
-      return this.#ignoresErrors ? undefined : { index, message: `failed messageExpression: ${failure.message}`, reason: '' };
+      return failed(`failed messageExpression: ${failure.message}`);
     }
   }
 
   #annotate(evaluation: Evaluation): Pick<Judgement, 'annotations' | 'annotationErrors'> {
     const annotations: { key: string; value: string }[] = [];
-    const annotationErrors: string[] = [];
+    const annotationErrors: Unanswered[] = [];
     for (const { key, expression } of this.#annotations) {
+      const beganMs = performance.now();
       const { value, error } = evaluation.evaluate(expression);
-      if (error !== undefined && !this.#ignoresErrors) annotationErrors.push(error);
+      const fail = (message: string): void => void annotationErrors.push({ message, durationMs: performance.now() - beganMs });
+      if (error !== undefined && !this.#ignoresErrors) fail(error);
       else if (typeof value === 'string' && value.trim() !== '') annotations.push({ key, value: value.trim() });
       else if (value !== undefined && value !== null && typeof value !== 'string')
-        annotationErrors.push(
-          `valueExpression '${expression.text}' resulted in unsupported return type: ${typeOf(value).name}. Return type must be either string or null.`,
-        );
+        fail(`valueExpression '${expression.text}' resulted in unsupported return type: ${typeOf(value).name}. Return type must be either string or null.`);
     }
     return { annotations, annotationErrors };
   }
+}
+
+/** A validation that did not come to true. */
+interface Broken {
+  readonly index: number;
+  readonly outcome: Outcome;
+  readonly durationMs: number;
 }
 
 /** Nothing where it is not fit to be shown. */

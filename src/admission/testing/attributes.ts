@@ -1,7 +1,9 @@
 import { FakeClient } from '../../client/fake-client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
+import { MetricRegistry } from '../../server/metrics/registry.ts';
 import type { ApiObject } from '../../util/api-object.ts';
+import { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 
 /** For tests: a write as admission sees it, and what was told of it. */
@@ -54,14 +56,20 @@ export async function admit<T>(plugin: AdmissionPlugin, write: AdmissionAttribut
 
 export interface TestEnvironment extends PluginEnvironment {
   client: FakeClient;
+  /** Where `metrics` counts. */
+  registry: MetricRegistry;
 }
 
 /** With all gates on; nobody may do anything but those whom `isAllowed` lets. */
 export function testEnvironment(isAllowed: Parameters<typeof authorizerOf>[0] = () => false): TestEnvironment {
+  const registry = new MetricRegistry();
   return {
     client: new FakeClient(),
     authorizer: authorizerOf(isAllowed),
     isEnabled: () => true,
+    isServed: () => true,
+    registry,
+    metrics: new AdmissionMetrics(registry),
     options: { notReadyTolerationSeconds: 300, unreachableTolerationSeconds: 301, routesToEndpoints: true },
   };
 }

@@ -1,34 +1,52 @@
 import { WebhookError } from '../../client/webhook-client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { isApiError, badRequest, internalError, timeout, webhookDenied } from '../../util/errors.ts';
+import { type ApiError, isApiError, badRequest, internalError, timeout, webhookDenied } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import { stringifyJson } from '../../util/json.ts';
+import { annotateForOthers } from '../audit-annotation.ts';
+import type { AdmissionMetrics, WebhookType } from '../metrics.ts';
 import type { Invocation } from './match.ts';
 import { type Verdict, UnreadableAnswer, createReview, readVerdict, reviewVersion } from './review.ts';
 import type { View } from './view.ts';
 
 /** The webhook could not be asked, or its answer could not be used: its failure policy says what comes of it. */
 export class CallFailure extends Error {
-  constructor(webhookName: string, reason: string) {
+  /** The one of its answer, where that is no success; else what upstream counts the failure as. */
+  readonly code: number;
+
+  constructor(webhookName: string, reason: string, code = 503) {
     super(`failed calling webhook ${quote(webhookName)}: ${reason}`);
+    this.code = code;
+  }
+}
+
+/** The webhook has said no. */
+class WebhookRefusal extends Error {
+  readonly denial: ApiError;
+
+  constructor(denial: ApiError) {
+    super(denial.message);
+    this.denial = denial;
   }
 }
 
 const WITHOUT_SIDE_EFFECTS = new Set(['None', 'NoneOnDryRun']);
 
-/** Asks one webhook. Its warnings and annotations are passed on; a refusal is thrown as the ApiError that it is to be, and CallFailure where there is no verdict. */
+/** Asks one webhook. Its warnings and annotations are passed on. Throws what `outcomeOf` understands: WebhookRefusal, or CallFailure where there is no verdict. */
 export async function callWebhook({ webhook, view }: Invocation, attributes: AdmissionAttributes, requested: View, isMutating: boolean): Promise<Verdict> {
   const { name, sideEffects, admissionReviewVersions } = webhook.spec;
   if (attributes.dryRun && !WITHOUT_SIDE_EFFECTS.has(sideEffects ?? '')) throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
-  const review = attempt(name, 'could not create admission objects', () =>
-    createReview(reviewVersion(admissionReviewVersions ?? []), attributes, requested, view),
+  const review = attempt(
+    name,
+    'could not create admission objects',
+    () => createReview(reviewVersion(admissionReviewVersions ?? []), attributes, requested, view),
+    400,
   );
   const answer = await post(webhook.caller.post(stringifyJson(review.body), attributes.context.signal), name);
-  const verdict = attempt(name, 'received invalid webhook response', () => readVerdict(answer, review, isMutating));
-  const { context } = attributes;
-  for (const [key, value] of Object.entries(verdict.auditAnnotations)) context.annotateAudit(`${name}/${key}`, value);
-  for (const warning of verdict.warnings) context.warn(warning);
-  if (!verdict.allowed) throw webhookDenied(name, verdict.status);
+  const verdict = await readVerdict(answer, review, isMutating).catch((error: unknown) => fail(name, 'received invalid webhook response', error));
+  for (const [key, value] of Object.entries(verdict.auditAnnotations)) annotateForOthers(attributes, `${name}/${key}`, value);
+  for (const warning of verdict.warnings) attributes.context.warn(warning);
+  if (!verdict.allowed) throw new WebhookRefusal(webhookDenied(name, verdict.status));
   return verdict;
 }
 
@@ -41,15 +59,53 @@ async function post(call: Promise<Buffer>, webhookName: string): Promise<Buffer>
     return await call;
   } catch (error) {
     if (!(error instanceof WebhookError) && !isApiError(error)) throw error;
-    throw new CallFailure(webhookName, `${CALL}: ${error.message.replace(OWN_LIMIT, '')}`);
+    throw new CallFailure(webhookName, `${CALL}: ${error.message.replace(OWN_LIMIT, '')}`, isApiError(error) ? error.code : error.status);
   }
 }
 
-function attempt<T>(webhookName: string, failure: string, step: () => T): T {
+function attempt<T>(webhookName: string, failure: string, step: () => T, code?: number): T {
   try {
     return step();
   } catch (error) {
-    throw new CallFailure(webhookName, `${error instanceof UnreadableAnswer ? CALL : failure}: ${(error as Error).message}`);
+    return fail(webhookName, failure, error, code);
+  }
+}
+
+function fail(webhookName: string, failure: string, error: unknown, code?: number): never {
+  throw new CallFailure(webhookName, `${error instanceof UnreadableAnswer ? CALL : failure}: ${(error as Error).message}`, code);
+}
+
+/** Counts a call by what it comes to; `call` may throw what `outcomeOf` understands. */
+export async function counted<T>(
+  metrics: AdmissionMetrics,
+  type: WebhookType,
+  { webhook }: Invocation,
+  attributes: AdmissionAttributes,
+  call: () => Promise<T>,
+): Promise<T> {
+  const { name, failurePolicy } = webhook.spec;
+  const { operation, context } = attributes;
+  const beganMs = performance.now();
+  const end = (code: number, isRejected: boolean): void => {
+    const durationMs = performance.now() - beganMs;
+    metrics.webhookCalled(name, type, operation, durationMs, code, isRejected);
+    context.noteLatency?.(type === 'validating' ? 'validating-webhook' : 'mutating-webhook', durationMs);
+  };
+  try {
+    const result = await call();
+    end(200, false);
+    return result;
+  } catch (error) {
+    if (error instanceof CallFailure) {
+      const isRejected = failurePolicy !== 'Ignore';
+      if (isRejected && !context.signal?.aborted) metrics.webhookRejected(name, type, operation, 'calling_webhook_error', error.code);
+      end(error.code, isRejected);
+    } else {
+      const code = error instanceof WebhookRefusal ? error.denial.code : 0;
+      metrics.webhookRejected(name, type, operation, error instanceof WebhookRefusal ? 'no_error' : 'apiserver_internal_error', code);
+      end(code, true);
+    }
+    throw error;
   }
 }
 
@@ -57,6 +113,7 @@ function attempt<T>(webhookName: string, failure: string, step: () => T): T {
  * What a call that threw comes to: undefined where it is let pass. `onOpen` is told then. A request whose time is over is not carried on.
  */
 export function outcomeOf(error: unknown, { webhook }: Invocation, { context }: AdmissionAttributes, onOpen: () => void): unknown {
+  if (error instanceof WebhookRefusal) return error.denial;
   if (!(error instanceof CallFailure)) return error;
   if (webhook.spec.failurePolicy !== 'Ignore') return internalError(error.message);
   if (context.signal?.aborted) return requestTimeout();

@@ -2,7 +2,7 @@ import type { CompiledExpression } from '../../apis/admissionregistration/expres
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import { settled } from '../policies/pending.ts';
-import { PolicyExpressions, conditionsHold } from '../policies/policy-expressions.ts';
+import { type ConditionsJudgement, PolicyExpressions, judgeConditions } from '../policies/policy-expressions.ts';
 import { PolicyRequest } from '../policies/policy-request.ts';
 import type { Invocation } from './match.ts';
 
@@ -11,17 +11,16 @@ type MatchConditions = NonNullable<Invocation['webhook']['spec']['matchCondition
 const expressions = new PolicyExpressions([], false);
 const compiled = new WeakMap<MatchConditions, CompiledExpression[]>();
 
-/** Whether a webhook's conditions hold for a write, as it would be shown it; the text of an error where that cannot be said. */
-export function webhookConditionsHold(
+/** Whether a webhook's conditions hold for a write, as it would be shown it. */
+export function judgeWebhookConditions(
   environment: PluginEnvironment,
   { webhook, view }: Invocation,
   attributes: AdmissionAttributes,
-): boolean | string | Promise<boolean | string> {
+): ConditionsJudgement | Promise<ConditionsJudgement> {
   const { matchConditions = [] } = webhook.spec;
-  if (matchConditions.length === 0) return true;
   const request = new PolicyRequest(environment, attributes);
   const inputs = request.inputs(view, undefined, request.shown(view, attributes.object));
-  return settled(() => conditionsHold(programsOf(matchConditions), expressions.variables, inputs));
+  return settled(() => judgeConditions(programsOf(matchConditions), expressions.variables, inputs));
 }
 
 function programsOf(conditions: MatchConditions): CompiledExpression[] {

@@ -2,7 +2,7 @@ import type { MutatingWebhook, MutatingWebhookConfiguration } from '../../apis/f
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { Client } from '../../client/client.ts';
 import type { LabelSelector } from '../../util/label-selector.ts';
-import { type ServiceAddress, WebhookCaller } from './caller.ts';
+import { type CallEnvironment, WebhookCaller } from './caller.ts';
 
 /** Validating ones have all but a reinvocation policy. As stored: defaults are filled in. */
 export type WebhookSpec = MutatingWebhook;
@@ -25,14 +25,14 @@ export class WebhookSource {
   readonly synced: Promise<void>;
   isSynced = false;
   readonly #list: () => MutatingWebhookConfiguration[];
-  readonly #addressOf: ServiceAddress;
+  readonly #calls: CallEnvironment;
   #callers = new Map<string, WebhookCaller>();
   #webhooks: readonly Webhook[] | undefined;
 
-  constructor(client: Client, plural: string, addressOf: ServiceAddress) {
+  constructor(client: Client, plural: string, calls: CallEnvironment) {
     const { informer } = client.resource<MutatingWebhookConfiguration>('admissionregistration.k8s.io', plural);
     this.#list = () => informer.list('');
-    this.#addressOf = addressOf;
+    this.#calls = calls;
     this.synced = informer.synced.then(() => {
       informer.onChange(() => (this.#webhooks = undefined));
       this.isSynced = true;
@@ -67,7 +67,7 @@ export class WebhookSource {
 
   #caller({ clientConfig, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: WebhookSpec, former: ReadonlyMap<string, WebhookCaller>): WebhookCaller {
     const key = JSON.stringify([clientConfig, timeoutSeconds]);
-    const caller = this.#callers.get(key) ?? former.get(key) ?? new WebhookCaller(clientConfig, timeoutSeconds * 1000, this.#addressOf);
+    const caller = this.#callers.get(key) ?? former.get(key) ?? new WebhookCaller(clientConfig, timeoutSeconds * 1000, this.#calls);
     this.#callers.set(key, caller);
     return caller;
   }

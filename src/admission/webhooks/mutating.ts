@@ -8,28 +8,35 @@ import { quote } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { isJsonObject, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
-import { CallFailure, callWebhook, outcomeOf } from './call.ts';
+import { CallFailure, callWebhook, counted, outcomeOf } from './call.ts';
 import { WebhookSource } from './configuration.ts';
-import { EVERY_OPERATION, serviceAddresses } from './environment.ts';
+import { EVERY_OPERATION, callEnvironment } from './environment.ts';
 import type { Invocation } from './match.ts';
+import { patchFailure } from './patch-failure.ts';
 import { Rounds } from './rounds.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
-import type { Verdict } from './review.ts';
+import { type Verdict, noTypeIn } from './review.ts';
 import type { View } from './view.ts';
 
+const PATCH = 'patch.webhook.admission.k8s.io/';
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
 const FAILED_OPEN = `failed-open.${MUTATION}`;
 
 /** Asks the webhooks that a write concerns one after the other; each sees what those before it changed (apiserver/pkg/admission/plugin/webhook/mutating). */
 export function mutatingAdmissionWebhook(environment: PluginEnvironment): AdmissionPlugin {
-  const source = new WebhookSource(environment.client, 'mutatingwebhookconfigurations', serviceAddresses(environment));
-  const relevance = new Relevance(environment);
+  const source = new WebhookSource(
+    environment.client,
+    'mutatingwebhookconfigurations',
+    callEnvironment(environment, environment.options.configurations?.mutatingWebhookUsers),
+  );
+  const relevance = new Relevance(environment, 'admit');
   const rounds = new Rounds();
 
   function mutate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!source.isSynced) return source.synced.then(() => mutate(attributes));
-    const candidates = candidatesFor(source.webhooks, attributes);
+    const candidates = candidatesFor(environment, source.webhooks, attributes);
     return candidates && dispatch(candidates, attributes);
   }
 
@@ -38,7 +45,7 @@ export function mutatingAdmissionWebhook(environment: PluginEnvironment): Admiss
     for (const invocation of invocations) {
       const isRelevant = await relevance.isRelevant(invocation, attributes);
       if (!isRelevant || !round.asks(invocation.webhook)) continue;
-      const hasChanged = await ask(invocation, attributes, requested, round.number);
+      const hasChanged = await ask(environment.metrics, invocation, attributes, requested, round.number);
       round.wasAsked(invocation.webhook, hasChanged);
     }
     round.end();
@@ -48,55 +55,84 @@ export function mutatingAdmissionWebhook(environment: PluginEnvironment): Admiss
 }
 
 /** Whether the webhook has changed the object. */
-async function ask(invocation: Invocation, attributes: AdmissionAttributes, requested: View, round: number): Promise<boolean> {
+async function ask(metrics: AdmissionMetrics, invocation: Invocation, attributes: AdmissionAttributes, requested: View, round: number): Promise<boolean> {
+  const { context } = attributes;
   const { configuration, spec } = invocation.webhook;
   const place = `round_${round}_index_${invocation.index}`;
   let mutated = false;
   try {
-    mutated = applyVerdict(await callWebhook(invocation, attributes, requested, true), invocation, attributes);
+    mutated = await counted(metrics, 'admit', invocation, attributes, async () => {
+      const applied = applyVerdict(await callWebhook(invocation, attributes, requested, true), invocation, attributes);
+      if (!applied) return false;
+      const shown = { configuration, webhook: spec.name, patch: applied.operations.map(shownOperation), patchType: 'JSONPatch' };
+      context.annotateAudit(PATCH + place, stringifyJson(shown), 'Request');
+      return applied.hasChanged;
+    });
   } catch (error) {
-    const refusal = outcomeOf(error, invocation, attributes, () => attributes.context.annotateAudit(FAILED_OPEN + place, spec.name));
+    const refusal = outcomeOf(error, invocation, attributes, () => {
+      metrics.webhookFailedOpen(spec.name, 'admit');
+      context.annotateAudit(FAILED_OPEN + place, spec.name);
+    });
     if (refusal !== undefined) throw refusal;
   } finally {
-    attributes.context.annotateAudit(MUTATION + place, stringifyJson({ configuration, webhook: spec.name, mutated }));
+    context.annotateAudit(MUTATION + place, stringifyJson({ configuration, webhook: spec.name, mutated }));
   }
   return mutated;
 }
 
-function applyVerdict({ patch, patchType }: Verdict, { webhook, view }: Invocation, attributes: AdmissionAttributes): boolean {
+/** With its fields in the order of their names, as Go writes maps. */
+const shownOperation = ({ from, op, path, value }: JsonPatchOperation): JsonObject => ({
+  ...(from !== undefined && { from }),
+  ...(op !== undefined && { op }),
+  ...(path !== undefined && { path }),
+  ...(value !== undefined && { value }),
+});
+
+/** What was done to the object; undefined where the webhook asks for nothing. */
+function applyVerdict(
+  { patch, patchType }: Verdict,
+  { webhook, view }: Invocation,
+  attributes: AdmissionAttributes,
+): { operations: readonly JsonPatchOperation[]; hasChanged: boolean } | undefined {
   const { name } = webhook.spec;
   const operations = patch.length === 0 ? [] : readPatch(patch, name);
-  if (operations.length === 0) return false;
+  if (operations.length === 0) return undefined;
   const { object } = attributes;
   if (!object) throw internalError(`admission webhook ${quote(name)} attempted to modify the object, which is not supported for this operation`);
-  if (patchType !== 'JSONPatch') throw new CallFailure(name, `unsupported patch type ${quote(patchType)}`);
+  if (patchType !== 'JSONPatch') throw new CallFailure(name, `unsupported patch type ${quote(patchType)}`, 400);
   const before = view.show(object);
-  const patched = patchedObject(before, operations, name);
+  const patched = patchedObject(before, operations);
   const next = readPatched(patched, object, view);
   const hasChanged = !equalJson(before, view.show(next) as Json);
   replaceContent(object, next);
-  return hasChanged;
+  return { operations, hasChanged };
 }
 
 function readPatch(patch: Buffer, webhookName: string): JsonPatchOperation[] {
   try {
     return parseJsonPatch(patch);
   } catch (error) {
-    throw new CallFailure(webhookName, `received undecodable patch in webhook response: ${(error as Error).message}`);
+    throw new CallFailure(webhookName, `received undecodable patch in webhook response: ${inPatchTypes((error as Error).message)}`);
   }
 }
 
-/** What kind of object it is, a patch may not change. */
-function patchedObject(before: JsonObject, operations: readonly JsonPatchOperation[], webhookName: string): JsonObject {
+/** Go's names of what is read: here, patches are read by the library itself. */
+const inPatchTypes = (message: string): string =>
+  message.replace('[]handlers.jsonPatchOp', 'jsonpatch.Patch').replace('handlers.jsonPatchOp', 'jsonpatch.Operation');
+
+/** What kind of object it is, a patch may leave out, but not change. */
+function patchedObject(before: JsonObject, operations: readonly JsonPatchOperation[]): JsonObject {
   let patched: Json;
   try {
     patched = applyJsonPatch(before, operations);
   } catch (error) {
     if (!isApiError(error)) throw error;
-    throw internalError(`the patch of admission webhook ${quote(webhookName)} cannot be applied to the object`);
+    throw internalError(patchFailure(before, operations));
   }
-  if (!isJsonObject(patched) || patched['kind'] !== before['kind'] || patched['apiVersion'] !== before['apiVersion'])
-    throw internalError(`admission webhook ${quote(webhookName)} attempted to change the kind or the apiVersion of the object`);
+  if (!isJsonObject(patched)) throw internalError(noTypeIn(patched));
+  const [kind, apiVersion] = [patched['kind'] || before['kind'], patched['apiVersion'] || before['apiVersion']];
+  if (kind !== before['kind'] || apiVersion !== before['apiVersion'])
+    throw internalError(`no kind ${quote(String(kind))} is registered for version ${quote(String(apiVersion))} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
   return patched;
 }
 

@@ -1,7 +1,8 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { forbidden } from '../../util/errors.ts';
+import type { StepLabel } from '../metrics.ts';
 import type { PluginEnvironment } from '../plugin.ts';
-import { webhookConditionsHold } from './conditions.ts';
+import { judgeWebhookConditions } from './conditions.ts';
 import type { Webhook } from './configuration.ts';
 import { type Invocation, SelectorMatcher, isAdmissionConfiguration, viewFor } from './match.ts';
 import { type View, type Views, viewsOf } from './view.ts';
@@ -13,9 +14,9 @@ export interface Candidates {
 }
 
 /** Undefined where no webhook's rules name this kind of write. */
-export function candidatesFor(webhooks: readonly Webhook[], attributes: AdmissionAttributes): Candidates | undefined {
+export function candidatesFor(environment: PluginEnvironment, webhooks: readonly Webhook[], attributes: AdmissionAttributes): Candidates | undefined {
   if (webhooks.length === 0 || isAdmissionConfiguration(attributes)) return undefined;
-  const views = viewsOf(attributes);
+  const views = viewsOf(environment, attributes);
   const invocations = webhooks.flatMap((webhook, index) => invocationOf(webhook, index, attributes, views));
   return invocations.length === 0 ? undefined : { requested: views.requested, invocations };
 }
@@ -29,9 +30,11 @@ function invocationOf(webhook: Webhook, index: number, attributes: AdmissionAttr
 export class Relevance {
   readonly #environment: PluginEnvironment;
   readonly #selectors: SelectorMatcher;
+  readonly #step: StepLabel;
 
-  constructor(environment: PluginEnvironment) {
+  constructor(environment: PluginEnvironment, step: StepLabel) {
     this.#environment = environment;
+    this.#step = step;
     this.#selectors = new SelectorMatcher(environment.client);
   }
 
@@ -39,10 +42,22 @@ export class Relevance {
   async isRelevant(invocation: Invocation, attributes: AdmissionAttributes): Promise<boolean> {
     const { webhook } = invocation;
     if (!this.#selectors.matches(webhook, attributes)) return false;
-    const holds = await webhookConditionsHold(this.#environment, invocation, attributes);
-    if (typeof holds === 'boolean') return holds;
-    if (webhook.spec.failurePolicy === 'Ignore') return false;
+    const holds = await this.#conditionsHold(invocation, attributes);
+    if (holds === true) return true;
+    if (holds === false || webhook.spec.failurePolicy === 'Ignore') {
+      this.#environment.metrics.webhookExcluded(webhook.spec.name, this.#step, attributes.operation);
+      return false;
+    }
     const { group, resource, name } = attributes;
     throw forbidden({ group, resource }, name, holds);
+  }
+
+  async #conditionsHold(invocation: Invocation, attributes: AdmissionAttributes): Promise<boolean | string> {
+    const { matchConditions = [], name } = invocation.webhook.spec;
+    if (matchConditions.length === 0) return true;
+    const { holds, errors, durationMs } = await judgeWebhookConditions(this.#environment, invocation, attributes);
+    const type = this.#step === 'validate' ? 'validating' : this.#step;
+    if (holds !== true) this.#environment.metrics.conditionsEvaluated({ name, kind: 'webhook', type }, attributes.operation, durationMs, errors);
+    return holds;
   }
 }

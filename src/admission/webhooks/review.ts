@@ -94,14 +94,14 @@ function optionsOf({ operation, options }: AdmissionAttributes): JsonObject | nu
 export class UnreadableAnswer extends Error {}
 
 /** Throws UnreadableAnswer, or another Error where the answer can be read and is wrong. */
-export function readVerdict(answer: Buffer, { uid, version }: Review, isMutating: boolean): Verdict {
-  const review = parseReview(answer);
+export async function readVerdict(answer: Buffer, { uid, version }: Review, isMutating: boolean): Promise<Verdict> {
+  const review = await parseReview(answer, version);
   const response = ownValue(review, 'response') ?? null;
   if (response === null) throw new Error('webhook response was absent');
   if (!isJsonObject(response)) throw unmarshalError(response, 'response', 'AdmissionResponse');
-  const patch = Buffer.from(textOf(response, 'patch'), 'base64');
+  const patch = bytesOf(response, 'patch');
   const patchType = ownValue(response, 'patchType') ?? null;
-  if (version === 'v1') checkV1(review, response, uid, patch, patchType, isMutating);
+  if (version === 'v1') checkV1(response, uid, patch, patchType, isMutating);
   return {
     allowed: booleanOf(response, 'allowed'),
     patch: isMutating ? patch : Buffer.alloc(0),
@@ -113,33 +113,53 @@ export function readVerdict(answer: Buffer, { uid, version }: Review, isMutating
   };
 }
 
-function parseReview(answer: Buffer): JsonObject {
-  let review: Json;
-  try {
-    review = parseJson(answer);
-  } catch (error) {
-    throw new UnreadableAnswer(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
-  }
-  if (!isJsonObject(review))
+/** Kind and version may be left out. What does not begin as an object of JSON does is read as YAML. */
+async function parseReview(answer: Buffer, version: ReviewVersion): Promise<JsonObject> {
+  if (answer.length === 0) throw new UnreadableAnswer('0-length response with status code: 200 and content type: application/json');
+  const review = (await parseText(answer)) ?? {};
+  if (!isJsonObject(review)) throw new UnreadableAnswer(noTypeIn(review));
+  const kind = textOf(review, 'kind') || KIND;
+  const apiVersion = textOf(review, 'apiVersion') || apiVersionOf(GROUP, version);
+  const known = KNOWN_KINDS.get(`${apiVersion} ${kind}`);
+  if (known === undefined)
     throw new UnreadableAnswer(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(review)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+      `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"`,
     );
-  const [kind, apiVersion] = [textOf(review, 'kind'), textOf(review, 'apiVersion')];
-  if (kind === '') throw new UnreadableAnswer(`Object 'Kind' is missing in '${answer.toString('utf8', 0, MAX_SHOWN_BYTES)}'`);
-  if (apiVersion === '') throw new UnreadableAnswer(`Object 'apiVersion' is missing in '${answer.toString('utf8', 0, MAX_SHOWN_BYTES)}'`);
-  if (kind !== KIND || !apiVersion.startsWith(`${GROUP}/`)) throw new UnreadableAnswer(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`);
+  if (known !== `${version}.${KIND}`) throw new UnreadableAnswer(`converting (${known}) to (${version}.${KIND}): unknown conversion`);
   return review;
 }
 
-const MAX_SHOWN_BYTES = 1024;
+/** What the decoder of webhooks' answers knows, by Go's names. */
+const KNOWN_KINDS: ReadonlyMap<string, string> = new Map([
+  [`${GROUP}/v1 ${KIND}`, `v1.${KIND}`],
+  [`${GROUP}/v1beta1 ${KIND}`, `v1beta1.${KIND}`],
+  ['v1 Status', 'v1.Status'],
+]);
+
+const OPENING_BRACE = /^\s*\{/;
+
+async function parseText(answer: Buffer): Promise<Json> {
+  try {
+    if (answer.length > MAX_YAML_BYTES || OPENING_BRACE.test(answer.toString('latin1', 0, MAX_SPACE_BYTES))) return parseJson(answer);
+    const { parseYaml } = await import('../../util/yaml.ts');
+    return parseYaml(answer.toString());
+  } catch (error) {
+    throw new UnreadableAnswer(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
+  }
+}
+
+const MAX_SPACE_BYTES = 256;
+/** YAML takes long to read, and others wait meanwhile. */
+const MAX_YAML_BYTES = 64 * 1024;
+
+/** Of JSON that is no object, and so has neither a kind nor a version. */
+export const noTypeIn = (value: Json): string =>
+  `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 
 /** Which v1 asks for, and v1beta1 did not (request/admissionreview.go VerifyAdmissionResponse). */
-function checkV1(review: JsonObject, response: JsonObject, uid: string, patch: Buffer, patchType: Json, isMutating: boolean): void {
+function checkV1(response: JsonObject, uid: string, patch: Buffer, patchType: Json, isMutating: boolean): void {
   const answered = textOf(response, 'uid');
   if (answered !== uid) throw new Error(`expected response.uid=${quote(uid)}, got ${quote(answered)}`);
-  const apiVersion = textOf(review, 'apiVersion');
-  if (apiVersion !== apiVersionOf(GROUP, 'v1'))
-    throw new Error(`expected webhook response of ${GROUP}/v1, Kind=${KIND}, got ${apiVersion}, Kind=${textOf(review, 'kind')}`);
   if (!isMutating) {
     if (patch.length > 0) throw new Error('validating webhook may not return response.patch');
     if (patchType !== null) throw new Error('validating webhook may not return response.patchType');
@@ -160,14 +180,29 @@ function fieldOf<T extends Json>(object: JsonObject, field: string, isRight: (va
 
 const isText = (value: Json): value is string => typeof value === 'string';
 const isBoolean = (value: Json): value is boolean => typeof value === 'boolean';
-const isTexts = (value: Json): value is string[] => Array.isArray(value) && value.every(isText);
-const isTextMap = (value: Json): value is Record<string, string> =>
-  isJsonObject(value) && Object.values(value).every((item) => item !== undefined && isText(item));
-
 const textOf = (object: JsonObject, field: string): string => fieldOf(object, field, isText, '', 'string');
 const booleanOf = (object: JsonObject, field: string): boolean => fieldOf(object, field, isBoolean, false, 'bool');
-const textsOf = (object: JsonObject, field: string): string[] => fieldOf(object, field, isTexts, [], '[]string');
-const textMapOf = (object: JsonObject, field: string): Record<string, string> => fieldOf(object, field, isTextMap, {}, 'map[string]string');
+const textsOf = (object: JsonObject, field: string): string[] => {
+  const items = fieldOf(object, field, Array.isArray as (value: Json) => value is Json[], [], '[]string');
+  return items.map((item) => asText(item, field));
+};
+const textMapOf = (object: JsonObject, field: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(fieldOf(object, field, isJsonObject, {}, 'map[string]string')).map(([key, value]) => [key, asText(value!, field)]));
+
+function asText(value: Json, field: string): string {
+  if (value === null) return '';
+  if (!isText(value)) throw unmarshalError(value, field, 'string');
+  return value;
+}
+
+/** Go reads no further than the first character that is none of base64's. */
+function bytesOf(object: JsonObject, field: string): Buffer {
+  const text = textOf(object, field).replaceAll(/[\r\n]/g, '');
+  const legal = /^[A-Za-z0-9+/]*={0,2}/.exec(text)![0].length;
+  if (legal < text.length || text.length % 4 !== 0)
+    throw new UnreadableAnswer(`illegal base64 data at input byte ${Math.min(legal, text.length - (text.length % 4))}`);
+  return Buffer.from(text, 'base64');
+}
 function objectOf(object: JsonObject, field: string): JsonObject | undefined {
   const value = ownValue(object, field) ?? undefined;
   if (value !== undefined && !isJsonObject(value)) throw unmarshalError(value, field, 'v1.Status');

@@ -1,21 +1,26 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
-import { callWebhook, outcomeOf, requestTimeout } from './call.ts';
+import { callWebhook, counted, outcomeOf, requestTimeout } from './call.ts';
 import { WebhookSource } from './configuration.ts';
 import type { Invocation } from './match.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
-import { EVERY_OPERATION, serviceAddresses } from './environment.ts';
+import { EVERY_OPERATION, callEnvironment } from './environment.ts';
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/';
 
 /** Asks all webhooks that a write concerns at once; the first refusal counts (apiserver/pkg/admission/plugin/webhook/validating). */
 export function validatingAdmissionWebhook(environment: PluginEnvironment): AdmissionPlugin {
-  const source = new WebhookSource(environment.client, 'validatingwebhookconfigurations', serviceAddresses(environment));
-  const relevance = new Relevance(environment);
+  const { metrics } = environment;
+  const source = new WebhookSource(
+    environment.client,
+    'validatingwebhookconfigurations',
+    callEnvironment(environment, environment.options.configurations?.validatingWebhookUsers),
+  );
+  const relevance = new Relevance(environment, 'validate');
 
   function validate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!source.isSynced) return source.synced.then(() => validate(attributes));
-    const candidates = candidatesFor(source.webhooks, attributes);
+    const candidates = candidatesFor(environment, source.webhooks, attributes);
     return candidates && dispatch(candidates, attributes);
   }
 
@@ -27,10 +32,13 @@ export function validatingAdmissionWebhook(environment: PluginEnvironment): Admi
     const refusals: unknown[] = [];
     const ask = async (invocation: Invocation, index: number): Promise<void> => {
       try {
-        await callWebhook(invocation, attributes, requested, false);
+        await counted(metrics, 'validating', invocation, attributes, () => callWebhook(invocation, attributes, requested, false));
       } catch (error) {
-        const annotateOpen = (): void => attributes.context.annotateAudit(`${FAILED_OPEN}round_0_index_${index}`, invocation.webhook.spec.name);
-        const refusal = outcomeOf(error, invocation, attributes, annotateOpen);
+        const { name } = invocation.webhook.spec;
+        const refusal = outcomeOf(error, invocation, attributes, () => {
+          metrics.webhookFailedOpen(name, 'validating');
+          attributes.context.annotateAudit(`${FAILED_OPEN}round_0_index_${index}`, name);
+        });
         if (refusal !== undefined) refusals.push(refusal);
       }
     };

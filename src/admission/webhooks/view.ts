@@ -6,6 +6,7 @@ import { normalize } from '../../schema/normalize.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
+import type { PluginEnvironment } from '../plugin.ts';
 
 /** How a write looks in one of the versions in which its resource is served. */
 export interface View {
@@ -23,29 +24,41 @@ export interface View {
 export interface Views {
   /** As the client made it. */
   requested: View;
-  /** The same in all other versions. */
+  /** The same in all other versions that are served. */
   equivalents: readonly View[];
 }
 
-const known = new WeakMap<ResourceDefinition, Map<string, Views>>();
+/** Servers in one process may have switched off different versions of the same resource. */
+type Served = Pick<PluginEnvironment, 'isServed'>;
+const known = new WeakMap<Served, WeakMap<ResourceDefinition, Map<string, Views>>>();
 
-export function viewsOf(attributes: AdmissionAttributes): Views {
+export function viewsOf(server: Served, attributes: AdmissionAttributes): Views {
   const { definition, subresource, apiVersion = '' } = attributes;
   if (!definition) return { requested: bareView(attributes), equivalents: [] };
-  let ofDefinition = known.get(definition);
-  if (!ofDefinition) known.set(definition, (ofDefinition = new Map()));
-  const key = `${apiVersion} ${subresource}`;
+  const ofDefinition = madeOnce(
+    madeOnce(known, server, () => new WeakMap<ResourceDefinition, Map<string, Views>>()),
+    definition,
+    () => new Map<string, Views>(),
+  );
+  const key = subresource === '' ? apiVersion : `${apiVersion} ${subresource}`;
   let views = ofDefinition.get(key);
-  if (!views) ofDefinition.set(key, (views = makeViews(definition, apiVersion, subresource)));
+  if (!views) ofDefinition.set(key, (views = makeViews(server, definition, apiVersion, subresource)));
   return views;
 }
 
-function makeViews(definition: ResourceDefinition, apiVersion: string, name: string): Views {
+function madeOnce<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = make()));
+  return value;
+}
+
+function makeViews(server: Served, definition: ResourceDefinition, apiVersion: string, name: string): Views {
   const subresource = definition.subresources?.[name];
   const requested = definition.served.find(({ group, version }) => apiVersionOf(group, version) === apiVersion) ?? definition.served[0]!;
   const viewIn = (served: ServedVersion): View =>
     subresource !== undefined && subresource.kind !== definition.kind ? subresourceView(served, subresource) : objectView(served);
-  return { requested: viewIn(requested), equivalents: definition.served.filter((served) => served !== requested).map(viewIn) };
+  const others = definition.served.filter((served) => served !== requested && server.isServed(served.group, served.version, definition.plural));
+  return { requested: viewIn(requested), equivalents: others.map(viewIn) };
 }
 
 function objectView(served: ServedVersion): View {

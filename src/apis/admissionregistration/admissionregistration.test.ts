@@ -138,7 +138,7 @@ describe('policies', () => {
     };
     expect(updated(validatingAdmissionPolicies, object, change, 'status').problems).toEqual([
       'status.typeChecking.expressionWarnings[0].warning: Required value',
-      'status.typeChecking.expressionWarnings[0].fieldRef: Invalid value: "spec[": invalid JSONPath: unrecognized identifier spec',
+      'status.typeChecking.expressionWarnings[0].fieldRef: Invalid value: "spec[": invalid JSONPath: unterminated array',
       'status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"',
     ]);
   });

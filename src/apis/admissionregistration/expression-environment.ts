@@ -1,3 +1,4 @@
+import { type DeclaredType, declaredTypes } from '../../cel/data/declared-type.ts';
 import { recordTypes } from '../../cel/data/record-types.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { AUTHORIZER, RESOURCE_CHECK } from '../../cel/library/authorizer.ts';
@@ -100,6 +101,28 @@ export function declaredEnvironment({ hasParams, hasAuthorizer, hasPatchTypes = 
   });
   environments.set(key, made);
   return made;
+}
+
+/** What a policy's expressions are checked against; undefined where a type is not known, and may be anything. */
+export interface CheckedTypes {
+  hasParams: boolean;
+  params: DeclaredType | undefined;
+}
+
+/** For checks of types alone, without `variables`. As upstream declares it, which leaves out `authorizer.requestResource` (plugin/policy/validating, buildEnvSet). */
+export function checkingEnvironment(object: DeclaredType | undefined, { hasParams, params }: CheckedTypes): Environment {
+  const objectType = object?.type ?? DYN;
+  return KUBERNETES_ENVIRONMENT.extend({
+    variables: {
+      object: objectType,
+      oldObject: objectType,
+      namespaceObject: NAMESPACE,
+      request: REQUEST,
+      authorizer: AUTHORIZER,
+      ...(hasParams && { params: params?.type ?? DYN }),
+    },
+    types: [TYPES, ...[object, params].filter((type) => type !== undefined).map((type) => declaredTypes(type))],
+  });
 }
 
 const VARIABLES = structType('kubernetes.variables');

@@ -24,6 +24,7 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
   allowsUnconditionalUpdate: false,
 
   default: fillDefaults,
+  stored: { version: 'v1beta1' },
   alsoServed: earlierVersions<MutatingAdmissionPolicy>('MutatingAdmissionPolicy', fillDefaults),
 
   validatesWhole: 'before',

@@ -3,12 +3,14 @@ import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { subdomainName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../facts/types/apiextensions-v1.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { DEFAULT_WEBHOOK_PORT } from '../validation/webhook-client-config.ts';
 import { APPROVED_ANNOTATION, approvalOf, isProtectedGroup } from './approval.ts';
 import { unknownFormats } from './formats.ts';
 import { validateNames } from './names.ts';
 import { validateSpec } from './spec-rules.ts';
+import { betaDefinition } from './stored-version.ts';
 import { STRICT, isEstablished, strictnessFor } from './strictness.ts';
 
 /** On a deleted definition until its objects are gone. */
@@ -16,9 +18,12 @@ export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 const TERMINATING = 'Terminating';
 const PRESERVING = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
 
+const GATED_STATUS: GatedFields = [['CRDObservedGenerationTracking', ['status.observedGeneration', 'status.conditions.*.observedGeneration']]];
+
 /** A resource that users define. What it serves, and which of its names are taken, is for `src/extensions/`, which tells it in the status. */
 export const customResourceDefinitions = defineResource<CustomResourceDefinition>('apiextensions.k8s.io/v1/customresourcedefinitions', {
   storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
+  stored: { version: 'v1beta1', isJson: true, older: [betaDefinition] },
   generation: 'spec',
   allowsUnconditionalUpdate: false,
 
@@ -82,6 +87,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
     status: {
       update: {
         allowsUnconditionalUpdate: false,
+        prepareForUpdate: (definition, old) => dropGatedFields(GATED_STATUS, definition, old),
         validateUpdate({ status }, _old, errors) {
           validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
         },

@@ -6,12 +6,14 @@ import { scaleSubresource } from '../autoscaling/scale.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdateDeployment } from '../facts/types/apps-v1.ts';
+import { dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { parsedSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
+import { GATED_REPLICA_STATUS } from './replica-set.ts';
 import { readCount } from './annotation-count.ts';
 import {
   type StatusCounts,
@@ -97,7 +99,9 @@ export const deployments = defineResource<Deployment>('apps/v1/deployments', {
   subresources: {
     status: {
       update: {
-        prepareForUpdate({ metadata }, old) {
+        prepareForUpdate(deployment, old) {
+          const { metadata } = deployment;
+          dropGatedFields(GATED_REPLICA_STATUS, deployment, old);
           if (old.metadata.labels) metadata.labels = { ...old.metadata.labels };
           else delete metadata.labels;
         },

@@ -4,6 +4,7 @@ import { scaleSubresource } from '../autoscaling/scale.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { ReplicaSet } from '../facts/types/apps-v1.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { formatLabelSelector, parsedSelector } from '../validation/label-selector.ts';
@@ -28,6 +29,9 @@ export const REPLICA_STATUS: StatusCounts = {
     ['availableReplicas', 'readyReplicas', 'cannot be greater than readyReplicas'],
   ],
 };
+
+/** Of Deployments too. */
+export const GATED_REPLICA_STATUS: GatedFields = [['DeploymentReplicaSetTerminatingReplicas', ['status.terminatingReplicas']]];
 
 const updateRules: UpdateRules<ReplicaSet> = {
   prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.template, old.spec.template),
@@ -58,6 +62,7 @@ export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
   subresources: {
     status: {
       update: {
+        prepareForUpdate: (replicaSet, old) => dropGatedFields(GATED_REPLICA_STATUS, replicaSet, old),
         validateUpdate({ metadata, status }, _old, errors) {
           validateFinalizerNames(metadata, errors);
           validateCounts(status, REPLICA_STATUS, errors.at('status'));

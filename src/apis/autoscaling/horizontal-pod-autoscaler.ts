@@ -8,6 +8,7 @@ import type {
   HorizontalPodAutoscalerSpec,
 } from '../facts/types/autoscaling-v2.ts';
 import { isFeatureOn } from '../features.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { targetsCell } from './metric-targets.ts';
@@ -29,6 +30,8 @@ const scaleUpRules = (): HPAScalingRules => ({
   ],
 });
 const scaleDownRules = (): HPAScalingRules => ({ selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] });
+
+const GATED: GatedFields = [['HPAConfigurableTolerance', ['spec.behavior.scaleUp.tolerance', 'spec.behavior.scaleDown.tolerance']]];
 
 /** How many replicas something has, by what is measured. Stored as v2; v1 knows CPU only, and carries the rest along in annotations. */
 export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>('autoscaling/v2/horizontalpodautoscalers', {
@@ -54,6 +57,9 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
     spec.behavior.scaleUp = { ...scaleUpRules(), ...spec.behavior.scaleUp };
     spec.behavior.scaleDown = { ...scaleDownRules(), ...spec.behavior.scaleDown };
   },
+
+  prepareForCreate: (autoscaler) => dropGatedFields(GATED, autoscaler, undefined),
+  prepareForUpdate: (autoscaler, old) => dropGatedFields(GATED, autoscaler, old),
 
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);

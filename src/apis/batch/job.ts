@@ -8,6 +8,7 @@ import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/tem
 import { defineResource } from '../define.ts';
 import type { Job, JobSpec } from '../facts/types/batch-v1.ts';
 import type { Container, PodTemplateSpec } from '../facts/types/core-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { internalForm } from '../validation/internal-form.ts';
@@ -50,7 +51,8 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
     dropGatedTemplateFields(job.spec.template);
   },
   prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.template, old.spec.template),
-  completeNew: takeTemplateLabels,
+  // Labels that are generated after a job was defaulted become its own when it is read, and are stored with the next write (pkg/apis/batch/v1/defaults.go).
+  defaultsOnRead: true,
 
   validate(job, errors, old) {
     validateFinalizerNames(job.metadata, errors);
@@ -107,7 +109,7 @@ function defaultJobCounts(spec: JobSpec): void {
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32;
 }
 
-/** A job without labels has its template's: those that clients wrote, and else, since it is asked again of what is stored, those that were generated. */
+/** A job without labels has its template's. */
 function takeTemplateLabels({ metadata, spec }: Job): void {
   const { labels } = spec.template.metadata;
   if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels;
@@ -171,9 +173,12 @@ function validateCompletionsChange(spec: JobSpec, old: JobSpec, errors: FieldErr
 /** Where pods go, and what they are given, may change while none has been made (KEP-2926, KEP-5440). */
 function validateTemplateChange({ spec }: Job, old: Job, errors: FieldErrors): void {
   const isSuspended = old.spec.suspend === true;
-  const isIdle = isSuspended && (old.status.startTime === undefined || hasCondition(old.status, 'Suspended', 'True')) && (old.status.active ?? 0) === 0;
-  if (!isIdle) return validateUnchanged(spec.template, old.spec.template, errors, () => internalPodTemplate(spec.template));
-  const expected = withSchedulingOf(spec.template, clone(old.spec.template));
+  const isNotStarted = old.status.startTime === undefined;
+  const isIdle = isSuspended && (isNotStarted || hasCondition(old.status, 'Suspended', 'True')) && (old.status.active ?? 0) === 0;
+  const mayMove = isFeatureOn('MutableSchedulingDirectivesForSuspendedJobs') ? isIdle : isSuspended && isNotStarted;
+  const expected = mayMove ? withSchedulingOf(spec.template, clone(old.spec.template)) : clone(old.spec.template);
+  if (!isIdle || !isFeatureOn('MutablePodResourcesForSuspendedJobs'))
+    return validateUnchanged(spec.template, expected, errors, () => internalPodTemplate(spec.template));
   for (const list of ['containers', 'initContainers'] as const) takeResources(expected.spec[list] ?? [], spec.template.spec[list] ?? []);
   validateUnchanged(spec.template.spec, expected.spec, errors.at('spec'), () => internalPodSpec(spec.template.spec));
 }

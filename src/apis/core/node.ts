@@ -2,6 +2,7 @@ import { clone } from '../../schema/clone.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { Node, NodeSpec, NodeStatus } from '../facts/types/core-v1.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { legacyCidrWarnings, parseCidr, validateLegacyCidr } from '../validation/cidr.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateResourceQuantity } from '../validation/resource-names.ts';
@@ -13,6 +14,8 @@ const ROLE_LABEL_PREFIX = 'node-role.kubernetes.io/';
 const ROLE_LABEL = 'kubernetes.io/role';
 const FEATURE_NAME_MAX_BYTES = 253;
 const FEATURE_SEGMENT = /^[a-zA-Z][a-zA-Z0-9]*$/;
+
+const GATED: GatedFields = [['NodeDeclaredFeatures', ['status.declaredFeatures']]];
 
 /** A machine that pods run on. Its kubelet writes it whole, status and all, when it comes up. */
 export const nodes = defineResource<Node>('v1/nodes', {
@@ -29,6 +32,7 @@ export const nodes = defineResource<Node>('v1/nodes', {
   prepareForCreate({ spec, status }) {
     delete spec.configSource;
     delete status.config;
+    dropGatedFields(GATED, { status }, undefined);
   },
   prepareForUpdate(node, old) {
     node.status = clone(old.status);
@@ -57,6 +61,7 @@ export const nodes = defineResource<Node>('v1/nodes', {
         prepareForUpdate(node, old) {
           node.spec = clone(old.spec);
           if (!old.status.config) delete node.status.config;
+          dropGatedFields(GATED, node, old);
         },
         validateUpdate: validateNodeUpdate,
       },

@@ -1,7 +1,8 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { labelName } from '../../util/names.ts';
+import { label1035Name, labelName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { Service, ServicePort, ServiceSpec } from '../facts/types/core-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { legacyCidrWarnings } from '../validation/cidr.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { legacyIpWarnings } from '../validation/ip-address.ts';
@@ -30,7 +31,7 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
     storagePrefix: 'services/specs',
     createsOnUpdate: true,
     // KEP-5311: what DNS takes, no longer only what starts with a letter.
-    nameErrors: labelName,
+    nameErrors: (name, isPrefix) => (isFeatureOn('RelaxedServiceNameValidation') ? labelName : label1035Name)(name, isPrefix),
 
     default({ spec, status }) {
       defaultAffinity(spec);

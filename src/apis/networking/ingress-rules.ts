@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors, labelName, pathSegmentErrors } from '../../util/names.ts';
+import { dns1123SubdomainErrors, label1035Name, labelName, pathSegmentErrors } from '../../util/names.ts';
 import type { HTTPIngressPath, IngressBackend, IngressRule, IngressServiceBackend, ServiceBackendPort } from '../facts/types/networking-v1.ts';
 import { validateHostPattern, validateNoIp } from '../validation/host-names.ts';
 import { portNameErrors, validatePortNumber } from '../validation/ports.ts';
@@ -10,25 +10,32 @@ const IMPLEMENTATION_SPECIFIC = 'ImplementationSpecific';
 const FORBIDDEN_IN_PATH = ['//', '/./', '/../', '%2f', '%2F'];
 const FORBIDDEN_AT_END = ['/..', '/.'];
 
-export function validateIngressRule(rule: IngressRule, errors: FieldErrors, allowInvalidWildcardRule: boolean): void {
+/** What an older ingress was let in with, and may keep. */
+export interface IngressTolerance {
+  invalidWildcardRules: boolean;
+  /** KEP-5311: names that start with a digit. */
+  relaxedServiceNames: boolean;
+}
+
+export function validateIngressRule(rule: IngressRule, errors: FieldErrors, tolerance: IngressTolerance): void {
   const { host = '' } = rule;
   if (host !== '') {
     validateNoIp(host, errors.at('host'));
     validateHostPattern(host, errors.at('host'));
   }
-  if (!host.includes('*') || !allowInvalidWildcardRule) validateRuleValue(rule, errors);
+  if (!host.includes('*') || !tolerance.invalidWildcardRules) validateRuleValue(rule, errors, tolerance);
 }
 
 /** What the rule does, whatever its host. */
-export function validateRuleValue({ http }: IngressRule, errors: FieldErrors): void {
+export function validateRuleValue({ http }: IngressRule, errors: FieldErrors, tolerance: IngressTolerance): void {
   if (!http) return;
   const at = errors.at('http', 'paths');
   const paths = http.paths ?? [];
   if (paths.length === 0) at.required();
-  for (const [index, path] of paths.entries()) validatePath(path, at.index(index));
+  for (const [index, path] of paths.entries()) validatePath(path, at.index(index), tolerance);
 }
 
-function validatePath({ path = '', pathType, backend }: HTTPIngressPath, errors: FieldErrors): void {
+function validatePath({ path = '', pathType, backend }: HTTPIngressPath, errors: FieldErrors, tolerance: IngressTolerance): void {
   if (pathType === null) return errors.at('pathType').required('pathType must be specified');
   const at = errors.at('path');
   if (pathType === EXACT || pathType === PREFIX) {
@@ -38,21 +45,21 @@ function validatePath({ path = '', pathType, backend }: HTTPIngressPath, errors:
   } else if (pathType === IMPLEMENTATION_SPECIFIC) {
     if (path !== '' && !path.startsWith('/')) at.invalid(path, 'must be an absolute path');
   } else errors.at('pathType').notSupported(pathType, [EXACT, IMPLEMENTATION_SPECIFIC, PREFIX]);
-  validateBackend(backend, errors.at('backend'));
+  validateBackend(backend, errors.at('backend'), tolerance);
 }
 
 /** Where the traffic goes: a service, or some other object of the namespace. */
-export function validateBackend({ resource, service }: IngressBackend, errors: FieldErrors): void {
+export function validateBackend({ resource, service }: IngressBackend, errors: FieldErrors, tolerance: IngressTolerance): void {
   if (resource && service) errors.invalid('', 'cannot set both resource and service backends');
   else if (resource) validateResourceBackend(resource, errors.at('resource'));
-  else if (service) validateServiceBackend(service, errors);
+  else if (service) validateServiceBackend(service, errors, tolerance);
   else errors.invalid('', 'resource or service backend is required');
 }
 
-function validateServiceBackend({ name, port }: IngressServiceBackend, errors: FieldErrors): void {
+function validateServiceBackend({ name, port }: IngressServiceBackend, errors: FieldErrors, { relaxedServiceNames }: IngressTolerance): void {
   const at = errors.at('service', 'name');
   if (name === '') at.required();
-  else for (const error of labelName(name, false)) at.invalid(name, error);
+  else for (const error of (relaxedServiceNames ? labelName : label1035Name)(name, false)) at.invalid(name, error);
   validateBackendPort(port, errors);
 }
 

@@ -1,11 +1,12 @@
 import { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors, subdomainName } from '../../util/names.ts';
+import { dns1123SubdomainErrors, label1035Name, labelName, subdomainName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { Ingress, IngressLoadBalancerIngress, IngressRule, IngressSpec, IngressTLS } from '../facts/types/networking-v1.ts';
+import { isFeatureOn } from '../features.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateHostPattern, validateNoIp } from '../validation/host-names.ts';
 import { legacyIpWarnings, validateLegacyIp } from '../validation/ip-address.ts';
-import { validateBackend, validateIngressRule, validateRuleValue } from './ingress-rules.ts';
+import { type IngressTolerance, validateBackend, validateIngressRule, validateRuleValue } from './ingress-rules.ts';
 
 /** How the class was named before there was a field for it. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
@@ -57,9 +58,9 @@ const balancersOf = (status: Ingress['status'] | undefined): IngressLoadBalancer
 function validateSpec(spec: IngressSpec, errors: FieldErrors, old: IngressSpec | undefined): void {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
   if (rules.length === 0 && !defaultBackend) errors.invalid(spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified');
-  if (defaultBackend) validateBackend(defaultBackend, errors.at('defaultBackend'));
-  const allowInvalidWildcardRule = (old?.rules ?? []).some(isInvalidWildcardRule);
-  for (const [index, rule] of rules.entries()) validateIngressRule(rule, errors.at('rules').index(index), allowInvalidWildcardRule);
+  const tolerance = toleranceFor(old);
+  if (defaultBackend) validateBackend(defaultBackend, errors.at('defaultBackend'), tolerance);
+  for (const [index, rule] of rules.entries()) validateIngressRule(rule, errors.at('rules').index(index), tolerance);
   const allowInvalidSecretName = (old?.tls ?? []).some(({ secretName }) => secretNameErrors(secretName).length > 0);
   for (const [index, entry] of tls.entries()) validateTls(entry, errors.at('tls').index(index), allowInvalidSecretName);
   if (ingressClassName !== undefined)
@@ -67,9 +68,19 @@ function validateSpec(spec: IngressSpec, errors: FieldErrors, old: IngressSpec |
 }
 
 /** Let in by older releases, and kept. */
+const toleranceFor = (old: IngressSpec | undefined): IngressTolerance => ({
+  invalidWildcardRules: (old?.rules ?? []).some(isInvalidWildcardRule),
+  relaxedServiceNames: isFeatureOn('RelaxedServiceNameValidation') || serviceNamesOf(old).some(isOnlyRelaxedName),
+});
+
+const serviceNamesOf = ({ defaultBackend, rules = [] }: IngressSpec = {}): string[] =>
+  [defaultBackend, ...rules.flatMap(({ http }) => (http?.paths ?? []).map(({ backend }) => backend))].flatMap((backend) => backend?.service?.name ?? []);
+
+const isOnlyRelaxedName = (name: string): boolean => labelName(name, false).length === 0 && label1035Name(name, false).length > 0;
+
 function isInvalidWildcardRule(rule: IngressRule): boolean {
   const errors = new FieldErrors();
-  if (rule.host?.includes('*')) validateRuleValue(rule, errors);
+  if (rule.host?.includes('*')) validateRuleValue(rule, errors, { invalidWildcardRules: false, relaxedServiceNames: false });
   return !errors.isEmpty;
 }
 

@@ -8,6 +8,8 @@ import type {
   ExactDeviceRequest,
   ResourceClaimSpec,
 } from '../facts/types/resource-v1.ts';
+import { isFeatureOn } from '../features.ts';
+import type { GatedFields } from '../gated-fields.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { MAX_CONFIGS, validateConfiguration } from './configuration.ts';
 import { validateUnique, validateList } from './lists.ts';
@@ -23,6 +25,15 @@ const EXACT_COUNT = 'ExactCount';
 const ALL = 'All';
 const ONE_OF = 'exactly one of `exactly` or `firstAvailable` is required';
 const UNKNOWN_REQUEST = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+
+const ofRequests = (field: string): string[] => [`devices.requests.*.exactly.${field}`, `devices.requests.*.firstAvailable.*.${field}`];
+
+/** pkg/api/resourceclaimspec DropDisabledFields */
+export const GATED_SPEC: GatedFields = [
+  ['DRAPrioritizedList', ['devices.requests.*.firstAvailable']],
+  ['DRADeviceTaints', ofRequests('tolerations')],
+  ['DRAConsumableCapacity', ['devices.constraints.*.distinctAttribute', ...ofRequests('capacity')]],
+];
 
 const TOLERATION: InternalFields = [
   ['Key', 'key', ''],
@@ -164,6 +175,7 @@ function validateConstraint({ requests, matchAttribute, distinctAttribute }: Dev
   if (matchAttribute !== undefined) validateDomainQualifiedName(matchAttribute, errors.at('matchAttribute'));
   else if (distinctAttribute !== undefined) validateDomainQualifiedName(distinctAttribute, errors.at('distinctAttribute'));
   // Upstream's words, though nothing is set here.
+  else if (!isFeatureOn('DRAConsumableCapacity')) errors.at('matchAttribute').required();
   else errors.required('exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set');
 }
 

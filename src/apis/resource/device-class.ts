@@ -3,6 +3,7 @@ import { equalJson } from '../../util/json-equal.ts';
 import { subdomainName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { DeviceClass } from '../facts/types/resource-v1.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { isExtendedResource } from '../validation/resource-names.ts';
 import { MAX_CONFIGS, validateConfiguration } from './configuration.ts';
@@ -10,12 +11,17 @@ import { validateList } from './lists.ts';
 import { validateSelectors } from './selectors.ts';
 import { betaVersions } from './versions.ts';
 
+const GATED: GatedFields = [['DRAExtendedResource', ['spec.extendedResourceName']]];
+
 /** Devices that claims ask for by one name, and the configuration that comes with it. */
 export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/deviceclasses', {
   alsoServed: betaVersions<DeviceClass>('DeviceClass'),
   generation: 'spec',
   // Upstream's newer package for such names speaks of bytes.
   nameErrors: (name, isPrefix) => subdomainName(name, isPrefix).map((error) => error.replace(/ characters$/, ' bytes')),
+
+  prepareForCreate: (deviceClass) => dropGatedFields(GATED, deviceClass, undefined),
+  prepareForUpdate: (deviceClass, old) => dropGatedFields(GATED, deviceClass, old),
 
   validate({ metadata, spec }, errors, old) {
     validateFinalizerNames(metadata, errors);

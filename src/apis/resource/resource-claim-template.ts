@@ -1,9 +1,10 @@
 import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from '../facts/types/resource-v1.ts';
 import { defineResource } from '../define.ts';
+import { dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateTemplateMetadata } from '../validation/template-metadata.ts';
-import { defaultClaimSpec, printedClaimSpec, validateClaimSpec } from './claim-spec.ts';
+import { GATED_SPEC, defaultClaimSpec, printedClaimSpec, validateClaimSpec } from './claim-spec.ts';
 import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
 
 /** What the claims of pods are made from. It never changes. */
@@ -15,6 +16,9 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
     ({ spec }) => flattenRequests(spec.spec),
     ({ spec }) => nestRequests(spec.spec),
   ),
+
+  prepareForCreate: ({ spec }) => dropGatedFields(GATED_SPEC, spec.spec, undefined),
+  prepareForUpdate: ({ spec }, old) => dropGatedFields(GATED_SPEC, spec.spec, old.spec.spec),
 
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);

@@ -1,12 +1,22 @@
 import { defineResource } from '../define.ts';
 import type { ResourceClaim } from '../facts/types/resource-v1.ts';
+import { isFeatureOn } from '../features.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
-import { defaultClaimSpec, printedClaimSpec, requestNames, validateClaimSpec } from './claim-spec.ts';
+import { GATED_SPEC, defaultClaimSpec, printedClaimSpec, requestNames, validateClaimSpec } from './claim-spec.ts';
 import { dropDeallocated, validateClaimStatus } from './claim-status.ts';
 import { defaultTolerations } from './taints.ts';
 import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
+
+const ofResults = (...fields: string[]): string[] => fields.map((field) => `status.allocation.devices.results.*.${field}`);
+
+const GATED_STATUS: GatedFields = [
+  ['DRAResourceClaimDeviceStatus', ['status.devices']],
+  ['DRADeviceBindingConditions', ofResults('bindingConditions', 'bindingFailureConditions')],
+  ['DRAConsumableCapacity', [...ofResults('shareID', 'consumedCapacity'), 'status.devices.*.shareID']],
+];
 
 /** Devices that pods need, and what was found for them. What is asked for never changes. */
 export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/resourceclaims', {
@@ -17,6 +27,9 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
     ({ spec }) => flattenRequests(spec),
     ({ spec }) => nestRequests(spec),
   ),
+
+  prepareForCreate: ({ spec }) => dropGatedFields(GATED_SPEC, spec, undefined),
+  prepareForUpdate: ({ spec }, old) => dropGatedFields(GATED_SPEC, spec, old.spec),
 
   validate({ metadata, spec }, errors, old) {
     validateFinalizerNames(metadata, errors);
@@ -34,7 +47,8 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
       update: {
         prepareForUpdate(claim, old) {
           keepMetadataForStatus(claim, old);
-          dropDeallocated(claim.status, old.status);
+          if (isFeatureOn('DRAResourceClaimDeviceStatus') || old.status.devices) dropDeallocated(claim.status, old.status);
+          dropGatedFields(GATED_STATUS, claim, old);
         },
         validateUpdate({ metadata, spec, status }, old, errors) {
           validateFinalizerNames(metadata, errors);

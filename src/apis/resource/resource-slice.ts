@@ -1,8 +1,8 @@
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { timeOf } from '../../util/time.ts';
 import { defineResource } from '../define.ts';
-import type { Device, DeviceAttribute, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';
-import { isFeatureOn } from '../features.ts';
+import type { Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';
+import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
@@ -17,13 +17,27 @@ const MAX_ADVANCED_DEVICES = 64;
 const MAX_COUNTER_SETS = 8;
 const ONE_OF = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
 
+const ofDevices = (...fields: string[]): string[] => fields.map((field) => `spec.devices.*.${field}`);
+const BINDING_FIELDS = ofDevices('bindingConditions', 'bindingFailureConditions', 'bindsToNode');
+
+const GATED: GatedFields = [
+  ['DRADeviceTaints', ofDevices('taints')],
+  ['DRAPartitionableDevices', ['spec.sharedCounters', 'spec.perDeviceNodeSelection', ...ofDevices('consumesCounters', 'nodeName', 'nodeSelector', 'allNodes')]],
+  ['DRADeviceBindingConditions', BINDING_FIELDS],
+  // What is bound is told in the claim's status.
+  ['DRAResourceClaimDeviceStatus', BINDING_FIELDS],
+  ['DRAConsumableCapacity', ofDevices('allowMultipleAllocations', 'capacity.*.requestPolicy')],
+  ['DRANodeAllocatableResources', ofDevices('nodeAllocatableResourceMappings')],
+  ['DRAListTypeAttributes', ['ints', 'bools', 'strings', 'versions'].flatMap((field) => ofDevices(`attributes.*.${field}`))],
+];
+
 /** Devices that a driver offers, in pools, on some nodes. */
 export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/resourceslices', {
   default: fillDefaults,
   alsoServed: betaVersions<ResourceSlice>('ResourceSlice', fillDefaults, flattenDevices, nestDevices),
   generation: 'spec',
-  prepareForCreate: (slice) => dropDisabled(slice),
-  prepareForUpdate: (slice, old) => dropDisabled(slice, old),
+  prepareForCreate: (slice) => dropGatedFields(GATED, slice, undefined),
+  prepareForUpdate: (slice, old) => dropGatedFields(GATED, slice, old),
 
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);
@@ -49,19 +63,6 @@ function fillDefaults({ spec }: ResourceSlice): void {
   const now = timeOf(new Date());
   for (const taint of (spec.devices ?? []).flatMap(({ taints = [] }) => taints)) taint.timeAdded ??= now;
 }
-
-/** What its feature does not allow goes, unless some device had it. */
-function dropDisabled({ spec }: ResourceSlice, old?: ResourceSlice): void {
-  if (!isFeatureOn('DRANodeAllocatableResources') && !devicesOf(old).some(({ nodeAllocatableResourceMappings }) => nodeAllocatableResourceMappings))
-    for (const device of spec.devices ?? []) delete device.nodeAllocatableResourceMappings;
-  if (!isFeatureOn('DRAListTypeAttributes') && !attributesOf(old).some((attribute) => LIST_VALUES.some((field) => attribute[field])))
-    for (const attribute of attributesOf({ spec })) for (const field of LIST_VALUES) delete attribute[field];
-}
-
-const LIST_VALUES = ['ints', 'bools', 'strings', 'versions'] as const;
-const devicesOf = (slice: Pick<ResourceSlice, 'spec'> | undefined): readonly Device[] => slice?.spec.devices ?? [];
-const attributesOf = (slice: Pick<ResourceSlice, 'spec'> | undefined): DeviceAttribute[] =>
-  devicesOf(slice).flatMap(({ attributes = {} }) => Object.values(attributes));
 
 function validateSpec(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefined, errors: FieldErrors): void {
   validateDriverName(spec.driver, errors.at('driver'));

@@ -1,11 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
-import { setApiFeatures } from '../features.ts';
+import { expect, test } from 'vitest';
+import { type ApiFeature, withinSettings } from '../features.ts';
 import { cellsOf, created, updated } from '../testing/kind-tester.ts';
 import { podGroups } from './pod-group.ts';
 import { workloads } from './workload.ts';
 
-const enable = (...features: string[]): void => setApiFeatures({ isEnabled: (name) => features.includes(name) });
-afterEach(() => enable());
+const enabled = <Result>(features: readonly ApiFeature[], run: () => Result): Result =>
+  withinSettings({ features: new Set(features), allowsPrivileged: false }, run);
 
 const group = (spec: object) => created(podGroups, { metadata: { name: 'g', namespace: 'default' }, spec: { schedulingPolicy: { basic: {} }, ...spec } });
 const workload = (spec: object) => created(workloads, { metadata: { name: 'w', namespace: 'default' }, spec });
@@ -13,8 +13,8 @@ const workload = (spec: object) => created(workloads, { metadata: { name: 'w', n
 test('what features have, goes without them', () => {
   const more = { priority: 7, schedulingConstraints: { topology: [{ key: 'a' }] }, resourceClaims: [{ name: 'c', resourceClaimName: 'r' }] };
   expect(group(more).object.spec).toEqual({ podGroupTemplateRef: null, schedulingPolicy: { basic: {} } });
-  enable('WorkloadAwarePreemption', 'TopologyAwareWorkloadScheduling', 'DRAWorkloadResourceClaims');
-  expect(group(more).object.spec).toMatchObject({ disruptionMode: 'Pod', ...more });
+  const { object } = enabled(['WorkloadAwarePreemption', 'TopologyAwareWorkloadScheduling', 'DRAWorkloadResourceClaims'], () => group(more));
+  expect(object.spec).toMatchObject({ disruptionMode: 'Pod', ...more });
 });
 
 test.each<[object, string[]]>([

@@ -1,4 +1,5 @@
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
+import { isFeatureOn } from '../features.ts';
 import { formatIp, isMapped, parseIp } from './ip-address.ts';
 
 /** A range of addresses as text gave it. */
@@ -16,7 +17,7 @@ const NOT_A_CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/
 /** For fields that once took ranges in any form; `former` are the old object's, which may stay (apimachinery/pkg/util/validation/ip.go). */
 export function validateLegacyCidr(value: string, errors: FieldErrors, former: readonly string[] = []): void {
   if (former.includes(value)) return;
-  const problem = cidrProblem(value);
+  const problem = isFeatureOn('StrictIPCIDRValidation') || !parseCidr(value) ? cidrProblem(value) : undefined;
   if (problem !== undefined) errors.invalid(value, problem);
 }
 

@@ -1,4 +1,5 @@
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
+import { isFeatureOn } from '../features.ts';
 
 /** An address as text gave it. Four bytes, or sixteen. */
 interface Address {
@@ -13,8 +14,8 @@ const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)
 export function validateLegacyIp(value: string, errors: FieldErrors, former: readonly string[] = []): void {
   if (former.includes(value)) return;
   const address = parseIp(value);
-  const problem = address ? formProblem(address) : NOT_AN_IP;
-  if (problem !== undefined) errors.invalid(value, problem);
+  const problem = address ? isFeatureOn('StrictIPCIDRValidation') && formProblem(address) : NOT_AN_IP;
+  if (problem) errors.invalid(value, problem);
 }
 
 /** For newer fields: one form per address. */

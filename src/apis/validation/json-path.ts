@@ -8,8 +8,8 @@ const PLAIN_STEPS: readonly RegExp[] = [
 ];
 const ARRAY = /\[([^\]\n]*)\]/y;
 const INDEX = /^(?:-?\d*(?::-?\d*){0,2}|\*|'[^']*'|"[^"]*")$/;
-const IDENTIFIER = /[\p{L}\p{Nd}_]+/uy;
-const KNOWN_IDENTIFIERS = new Set(['range', 'end', 'true', 'false']);
+/** What it means is asked when the path is walked, not here. */
+const IDENTIFIER = /[\p{L}\p{Nd}_][^\s.,[\]$@{}]*/uy;
 
 /** What the parser would say of a template such as `{.spec.foo[0]}`; undefined where it takes it. */
 export function jsonPathError(template: string): string | undefined {
@@ -38,7 +38,7 @@ function stepAt(template: string, position: number): number | string {
   }
   if (char === '[') return arrayStep(match(ARRAY));
   const identifier = match(IDENTIFIER)?.[0];
-  if (identifier !== undefined) return KNOWN_IDENTIFIERS.has(identifier) ? identifier.length : `unrecognized identifier ${identifier}`;
+  if (identifier !== undefined) return identifier.length;
   return `unrecognized character in action: U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')} '${char}'`;
 }
 

@@ -1,5 +1,5 @@
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select } from '../ast.ts';
-import type { CheckedExpr, FunctionReference } from '../checker.ts';
+import { functionOf, meaningOf, type CheckedExpr } from '../checker.ts';
 import { ACCUMULATOR } from '../macro.ts';
 import { isOptional, type CelType } from '../types.ts';
 import { codePointCount } from '../values.ts';
@@ -40,9 +40,8 @@ class Estimation {
   }
 
   cost(expr: Expr): CostEstimate {
-    const reference = this.#checked.references.get(expr);
-    if (reference?.kind === 'variable') return this.#name(expr, reference.name);
-    if (reference?.kind === 'type' && expr.kind !== 'struct') return this.#name(expr, reference.type.name);
+    const meaning = meaningOf(this.#checked, expr);
+    if (meaning !== undefined) return this.#name(expr, meaning.kind === 'type' ? meaning.type.name : meaning.name);
     switch (expr.kind) {
       case 'select':
         return this.#select(expr);
@@ -93,7 +92,7 @@ class Estimation {
   }
 
   #call(expr: Call): CostEstimate {
-    const reference = this.#checked.references.get(expr) as FunctionReference | undefined;
+    const reference = functionOf(this.#checked, expr);
     if (reference?.declaration.name === 'dyn') return this.#dyn(expr);
     const argCosts = expr.args.map((arg) => this.cost(arg));
     const args = expr.args.map((arg) => this.#node(arg));

@@ -1,3 +1,4 @@
+import { SHORT_ESCAPES } from '../../util/field-errors.ts';
 import { show } from '../convert.ts';
 import { fn, member, overload, type FunctionDeclaration, type Library } from '../declarations.ts';
 import { DYN, INT, STRING, listType } from '../types.ts';
@@ -101,20 +102,9 @@ function trim(text: string): string {
   return text.slice(start, end);
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
+/** Unlike Go's, leaves be what has no letter of its own (cel-go/ext/strings.go). */
 // oxlint-disable-next-line no-control-regex -- what CEL escapes
-const quote = (text: string): string => `"${text.replaceAll(/[\u0007-\r\\"]/g, (char) => ESCAPES[char]!)}"`;
+const quoteShort = (text: string): string => `"${text.replaceAll(/[\u0007-\r\\"]/g, (char) => SHORT_ESCAPES[char]!)}"`;
 
 /** The versions of the library differ in how `format` writes numbers and what is inside of lists and maps. */
 export function stringsLibrary(style: FormatStyle): Library {
@@ -146,7 +136,7 @@ const FUNCTIONS: readonly FunctionDeclaration[] = [
   fn('split', member('string_split_string', [STRING, STRING], TEXTS, split), member('string_split_string_int', [STRING, STRING, INT], TEXTS, split)),
   fn('substring', member('string_substring_int', [STRING, INT], STRING, substring), member('string_substring_int_int', [STRING, INT, INT], STRING, substring)),
   fn('trim', member('string_trim', [STRING], STRING, trim)),
-  fn('strings.quote', overload('strings_quote', [STRING], STRING, quote)),
+  fn('strings.quote', overload('strings_quote', [STRING], STRING, quoteShort)),
   fn('join', member('list_join', [TEXTS], STRING, join), member('list_join_string', [TEXTS, STRING], STRING, join)),
 ];
 

@@ -1,4 +1,4 @@
-import { admissionPlugins, pluginsToCome } from '../admission-plugins.ts';
+import { admissionPlugins } from '../admission-plugins.ts';
 import { flag, flagSet } from './flag.ts';
 import { file, int, strings } from './types.ts';
 
@@ -11,7 +11,7 @@ export const admission = flagSet('admission', {
   }),
   'admission-control-config-file': flag(
     file,
-    'File that configures admission plug-ins (AdmissionConfiguration): EventRateLimit, PodNodeSelector, PodSecurity, PodTolerationRestriction and ResourceQuota.',
+    'File that configures admission plug-ins (AdmissionConfiguration): EventRateLimit, ImagePolicyWebhook, PodNodeSelector, PodSecurity, PodTolerationRestriction, ResourceQuota and the webhooks.',
   ),
   'default-not-ready-toleration-seconds': flag(int, 'Seconds for which pods tolerate notReady:NoExecute, where they do not say.', { default: 300 }),
   'default-unreachable-toleration-seconds': flag(int, 'Seconds for which pods tolerate unreachable:NoExecute, where they do not say.', { default: 300 }),
@@ -21,6 +21,6 @@ export const admission = flagSet('admission', {
   ),
   'enable-admission-plugins': flag(
     strings,
-    `Admission plug-ins to run besides those that are on by default, comma separated; their order does not matter. Still to come, and without effect: ${[...pluginsToCome].toSorted().join(', ')}.\nKnown ones: ${all.join(', ')}.`,
+    `Admission plug-ins to run besides those that are on by default, comma separated; their order does not matter.\nKnown ones: ${all.join(', ')}.`,
   ),
 });

@@ -17,7 +17,7 @@ made where they are missing, and kept in \`--data-dir\`. \`binnacle up\` takes t
 ${flagSets.map(section).join('')}
 ## Feature gates
 
-\`--feature-gates\` knows these; a locked one cannot be moved. That a gate is known does not say that what it guards is here yet.
+\`--feature-gates\` knows these; a locked one cannot be moved. What moving the others does here is told in [feature-gates.md](feature-gates.md).
 
 | stage | default | gates |
 | --- | --- | --- |

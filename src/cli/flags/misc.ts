@@ -1,8 +1,6 @@
 import { flag, flagSet } from './flag.ts';
 import { bool, duration, file, int, portRange, string, strings, uint } from './types.ts';
 
-const AGGREGATION = 'proxying to aggregated API servers';
-const KUBELET = 'connections to kubelets';
 const LEADERSHIP = 'coordinated leader election';
 const PEERS = 'proxying to peers';
 const SEVERAL_SERVERS = 'running several servers on one store';
@@ -11,7 +9,6 @@ const EXTERNAL_SIGNER = 'external signers of service account tokens';
 export const misc = flagSet('misc', {
   'aggregator-reject-forwarding-redirect': flag(bool, 'Refuse redirects of aggregated API servers instead of passing them on.', {
     default: true,
-    later: AGGREGATION,
   }),
   'allow-privileged': flag(bool, 'Allow privileged containers.'),
   'apiserver-count': flag(int, 'API servers in the cluster, for --endpoint-reconciler-type=master-count.', {
@@ -23,30 +20,28 @@ export const misc = flagSet('misc', {
   'coordinated-leadership-lease-duration': flag(duration, 'How long a lease of coordinated leader election lasts.', { default: 15_000, later: LEADERSHIP }),
   'coordinated-leadership-renew-deadline': flag(duration, 'By when such a lease must be renewed.', { default: 10_000, later: LEADERSHIP }),
   'coordinated-leadership-retry-period': flag(duration, 'Time between attempts to renew it.', { default: 2000, later: LEADERSHIP }),
-  'enable-aggregator-routing': flag(bool, 'Send requests to the endpoints of aggregated API servers instead of to the cluster IP.', { later: AGGREGATION }),
+  'enable-aggregator-routing': flag(bool, 'Send requests to the endpoints of aggregated API servers instead of to the cluster IP.'),
   'enable-logs-handler': flag(bool, 'Serve log files at /logs.', { later: 'serving log files', deprecated: 'Log handler functionality is deprecated' }),
   'endpoint-reconciler-type': flag(string, 'How the endpoints of the kubernetes service are kept: master-count, lease or none.', { default: 'lease' }),
   'event-ttl': flag(duration, 'How long events are kept.', { default: 3_600_000 }),
-  'kubelet-certificate-authority': flag(file, "Certificate authority of kubelets' serving certificates.", { later: KUBELET }),
-  'kubelet-client-certificate': flag(file, 'Client certificate for kubelets.', { later: KUBELET }),
-  'kubelet-client-key': flag(file, 'Key of the client certificate for kubelets.', { later: KUBELET }),
+  'kubelet-certificate-authority': flag(file, "Certificate authority of kubelets' serving certificates. Without it they are not verified."),
+  'kubelet-client-certificate': flag(file, 'Client certificate for kubelets.'),
+  'kubelet-client-key': flag(file, 'Key of the client certificate for kubelets.'),
   'kubelet-port': flag(uint, 'Port of kubelets.', {
     default: 10_250,
-    later: KUBELET,
     deprecated: 'kubelet-port is deprecated and will be removed.',
     isHidden: true,
   }),
   'kubelet-preferred-address-types': flag(strings, 'Types of node addresses to try for kubelets, in order.', {
     default: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
-    later: KUBELET,
   }),
   'kubelet-read-only-port': flag(uint, 'Read-only port of kubelets.', {
     default: 10_255,
-    later: KUBELET,
+    noEffect: 'nothing is read from that port',
     deprecated: 'kubelet-read-only-port is deprecated and will be removed.',
     isHidden: true,
   }),
-  'kubelet-timeout': flag(duration, 'How long a request to a kubelet may take.', { default: 5000, later: KUBELET }),
+  'kubelet-timeout': flag(duration, 'How long a connection to a kubelet may take to stand.', { default: 5000 }),
   'kubernetes-service-node-port': flag(int, 'Node port of the kubernetes service. 0: it has none, and is of type ClusterIP.'),
   'max-connection-bytes-per-sec': flag(int, 'Bytes a second that a long-running request may transfer. 0: no limit.', {
     later: 'limiting the rate of connections',
@@ -54,8 +49,8 @@ export const misc = flagSet('misc', {
   'peer-advertise-ip': flag(string, 'Address at which other API servers reach this one.', { later: PEERS }),
   'peer-advertise-port': flag(string, 'Port at which other API servers reach this one.', { later: PEERS }),
   'peer-ca-file': flag(file, 'Certificate authority of the other API servers.', { later: PEERS }),
-  'proxy-client-cert-file': flag(file, 'Client certificate for aggregated API servers and webhooks.', { later: AGGREGATION }),
-  'proxy-client-key-file': flag(file, 'Key of that certificate.', { later: AGGREGATION }),
+  'proxy-client-cert-file': flag(file, 'Client certificate by which aggregated API servers know this one, and believe the user that it names.'),
+  'proxy-client-key-file': flag(file, 'Key of that certificate.'),
   'service-account-signing-endpoint': flag(string, 'Socket of an external signer of service account tokens.', { later: EXTERNAL_SIGNER }),
   'service-account-signing-key-file': flag(
     file,

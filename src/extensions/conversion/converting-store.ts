@@ -80,6 +80,7 @@ export class ConvertingStore implements ResourceStore {
       send: (type, entry, event: CacheEvent | undefined) => enqueue(async () => sink.send(type, await this.#entry(entry), event)),
       bookmark: (revision, isInitialEventsEnd) => enqueue(() => sink.bookmark(revision, isInitialEventsEnd)),
       fail: (error) => enqueue(() => fail(error)),
+      end: () => enqueue(() => sink.end()),
     });
   }
 

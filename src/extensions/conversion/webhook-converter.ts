@@ -12,6 +12,7 @@ import { formatGo, goTypeOfValue } from '../../util/go-format.ts';
 import { JsonError } from '../../util/json-parser.ts';
 import { isJsonObject, parseJson, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { ConversionFailure, ObserveConversion } from './metrics.ts';
 
 /** Converts objects from one version of a custom resource to another. */
 export interface Converter {
@@ -26,42 +27,75 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const REVIEW_GROUP = 'apiextensions.k8s.io';
 const KNOWN_REVIEWS = new Set(['v1', 'v1beta1']);
 
+/** A conversion that failed, in the words that the client is told. */
+class ConversionError extends Error {
+  readonly failure: ConversionFailure;
+  constructor(failure: ConversionFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}
+
 /** Asks a definition's webhook, many objects at a time (…/apiserver/conversion/webhook_converter.go). */
 export class WebhookConverter implements Converter {
+  readonly #definitionName: string;
   readonly #config: WebhookClientConfig;
   readonly #reviewVersion: string;
   readonly #client: Client;
+  readonly #observe: ObserveConversion;
   readonly #calls = new Map<string, WebhookClient>();
 
-  constructor({ webhook }: CustomResourceConversion, client: Client) {
+  constructor(definitionName: string, { webhook }: CustomResourceConversion, client: Client, observe: ObserveConversion) {
+    this.#definitionName = definitionName;
     this.#config = webhook?.clientConfig ?? {};
     this.#reviewVersion = (webhook?.conversionReviewVersions ?? []).find((version) => KNOWN_REVIEWS.has(version)) ?? 'v1';
     this.#client = client;
+    this.#observe = observe;
   }
 
   async convert(objects: readonly ApiObject[], apiVersion: string): Promise<ApiObject[]> {
     const due = objects.filter((object) => object.apiVersion !== apiVersion);
     if (due.length === 0) return [...objects];
-    const subject = subjectOf(due[0]!);
-    const converted = (await this.#ask(due, apiVersion, subject)).values();
-    return objects.map((object, index) => (object.apiVersion === apiVersion ? object : settled(object, converted.next().value!, apiVersion, subject, index)));
+    const beganMs = performance.now();
+    const end = (failure?: ConversionFailure): void => {
+      const [fromVersion, toVersion] = [versionOf(due[0]!.apiVersion), versionOf(apiVersion)];
+      this.#observe({ definitionName: this.#definitionName, fromVersion, toVersion, durationMs: performance.now() - beganMs, failure });
+    };
+    try {
+      const converted = await this.#converted(objects, due, apiVersion);
+      end();
+      return converted;
+    } catch (error) {
+      if (!(error instanceof ConversionError)) throw error;
+      end(error.failure);
+      throw unknownError(error.message);
+    }
   }
 
   close(): void {
     for (const call of this.#calls.values()) call.close();
   }
 
+  /** Those that are due, among the others as they were. */
+  async #converted(objects: readonly ApiObject[], due: readonly ApiObject[], apiVersion: string): Promise<ApiObject[]> {
+    const subject = subjectOf(due[0]!);
+    const converted = (await this.#ask(due, apiVersion, subject)).values();
+    return objects.map((object, index) => (object.apiVersion === apiVersion ? object : settled(object, converted.next().value!, apiVersion, subject, index)));
+  }
+
   async #ask(objects: readonly ApiObject[], desiredAPIVersion: string, subject: string): Promise<Json[]> {
     const uid = randomUUID();
     const review = { kind: 'ConversionReview', apiVersion: `${REVIEW_GROUP}/${this.#reviewVersion}`, request: { uid, desiredAPIVersion, objects } };
+    const failed = (failure: ConversionFailure, why: string) => new ConversionError(failure, `conversion webhook for ${subject} failed: ${why}`);
     try {
       const answer = parseJson(await this.#webhook().post(stringifyJson(review)));
       const converted = convertedObjects(answer, uid, this.#reviewVersion);
       if (converted.length === objects.length) return converted;
-      throw unknownError(`conversion webhook for ${subject} returned ${converted.length} objects, expected ${objects.length}`);
+      const why = `returned ${converted.length} objects, expected ${objects.length}`;
+      throw new ConversionError('partial_response_failure', `conversion webhook for ${subject} ${why}`);
     } catch (error) {
-      if (error instanceof WebhookError || error instanceof MalformedReview || error instanceof JsonError)
-        throw unknownError(`conversion webhook for ${subject} failed: ${error.message}`);
+      if (error instanceof MalformedReview) throw failed('malformed_response_failure', error.message);
+      if (error instanceof WebhookError || error instanceof JsonError) throw failed('call_failure', error.message);
       throw error;
     }
   }
@@ -107,12 +141,14 @@ function convertedObjects(answer: Json, uid: string, version: string): Json[] {
 }
 
 const showType = (apiVersion: string, kind: string): string => `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1);
 const subjectOf = ({ apiVersion, kind }: ApiObject): string => showType(apiVersion, kind);
 
 /** What came back, held to what a conversion may change: not the kind, nor of metadata anything but labels and annotations. */
 function settled(original: ApiObject, answer: Json, apiVersion: string, subject: string, index: number): ApiObject {
   const refuse = (why: string): never => {
-    throw unknownError(`conversion webhook for ${subject} returned invalid converted object at index ${index}: ${why}`);
+    const told = `conversion webhook for ${subject} returned invalid converted object at index ${index}: ${why}`;
+    throw new ConversionError('invalid_converted_object_failure', told);
   };
   const converted = isJsonObject(answer) ? answer : refuse('not an object');
   if (converted['apiVersion'] !== apiVersion) refuse(`invalid groupVersion (expected ${apiVersion}, received ${String(converted['apiVersion'] ?? '')})`);

@@ -7,7 +7,7 @@ import { CelError, CelOptional, type CelValue, NONE } from '../../cel/values.ts'
 import { oldItem } from '../../schema/structural/list-items.ts';
 import type { ValidationRule } from '../../schema/structural/json-schema.ts';
 import type { Structure } from '../../schema/structural/structure.ts';
-import { FieldErrors, quote } from '../../util/field-errors.ts';
+import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { isJsonObject, ownValue } from '../../util/json.ts';
 import type { Json } from '../../util/json-types.ts';
@@ -25,21 +25,27 @@ class BudgetSpent extends Error {}
 /** What stood here before, as far as that is known, and what stood above: unchanged values may break rules that do not look back. */
 interface Before {
   value: Json | undefined;
-  isUnchanged: boolean;
+  now: Json;
+  above: Before | undefined;
 }
+
+/** Where the place had no value of its own, by what stood above it. Asked only of values that break a rule. */
+const isUnchanged = (before: Before | undefined): boolean =>
+  before !== undefined && (before.value === undefined ? isUnchanged(before.above) : equalJson(before.now, before.value));
 
 interface Run {
   budget: number;
+  warn(text: string): void;
 }
 
 /** Rules as they are compiled when the first object is judged. */
 export const compileRuleTree: CompileRules = (structure) => {
   const root = new RuleNode(structure, true);
   return {
-    validate(object, old, errors) {
-      const before = old && { value: old, isUnchanged: equalJson(object, old) };
+    validate(object, old, errors, warn) {
+      const before = old && { value: old, now: object, above: undefined };
       try {
-        root.validate(object, before, { budget: OBJECT_COST_LIMIT }, errors);
+        root.validate(object, before, { budget: OBJECT_COST_LIMIT, warn }, errors);
       } catch (error) {
         if (!(error instanceof BudgetSpent)) throw error;
       }
@@ -50,17 +56,19 @@ export const compileRuleTree: CompileRules = (structure) => {
 class RuleNode {
   readonly #structure: Structure;
   readonly #isRoot: boolean;
+  readonly #hasOwnRules: boolean;
   readonly #children = new Map<Structure, RuleNode | undefined>();
   #compiled: { rules: readonly CompiledRule[]; schema: DataSchema } | { problem: string } | undefined;
 
   constructor(structure: Structure, isRoot: boolean) {
     this.#structure = structure;
     this.#isRoot = isRoot;
+    this.#hasOwnRules = rulesOf(structure.schema).length > 0;
   }
 
   validate(value: Json, before: Before | undefined, run: Run, errors: FieldErrors): void {
     if (value === null) return;
-    if (rulesOf(this.#structure.schema).length > 0) this.#apply(value, before, run, errors);
+    if (this.#hasOwnRules) this.#apply(value, before, run, errors);
     if (Array.isArray(value)) return this.#validateItems(value, before, run, errors);
     if (!isJsonObject(value)) return;
     for (const key of Object.keys(value)) {
@@ -102,14 +110,17 @@ class RuleNode {
     if (run.budget <= 0) spend(errors, type);
     const self = dataValue(value, compiled.schema);
     const oldSelf = before?.value === undefined || before.value === null ? undefined : dataValue(before.value, compiled.schema);
-    for (const rule of compiled.rules) this.#applyOne(rule, { self, oldSelf }, value, before?.isUnchanged === true, run, errors);
+    const owned = (this.#structure.schema['x-kubernetes-validations'] ?? []).length;
+    for (const [index, rule] of compiled.rules.entries())
+      // Rules of allOf go by what stands above, as the schemas there do.
+      this.#applyOne(rule, { self, oldSelf }, value, index < owned ? before : before?.above, run, errors);
   }
 
   #applyOne(
     compiled: CompiledRule,
     data: { self: CelValue; oldSelf: CelValue | undefined },
     value: Json,
-    isUnchanged: boolean,
+    before: Before | undefined,
     run: Run,
     errors: FieldErrors,
   ): void {
@@ -126,15 +137,18 @@ class RuleNode {
     run.budget -= result.cost;
     if (result.value === true) return;
     if (result.value instanceof CelError) return evaluationError(result, rule, type, errors);
-    // What is unchanged is let be, unless the rule is about the change.
-    if (!usesOldSelf && isUnchanged) return;
     const place = compiled.fieldPath === '' ? at(errors) : errors.at(compiled.fieldPath);
-    tell(rule, messageOf(compiled, variables, run, place, type), value, type, place);
+    const detail = messageOf(compiled, variables, run, place, type);
+    // What is unchanged is let be, unless the rule is about the change; the client is warned of it.
+    const isLetBe = !usesOldSelf && isUnchanged(before);
+    const told = isLetBe ? new FieldErrors(place.path) : place;
+    tell(rule, detail, value, type, told);
+    if (isLetBe) run.warn(summarize(told.list));
   }
 }
 
 const childOf = (before: Before | undefined, value: Json, former: Json | undefined): Before | undefined =>
-  before && { value: former, isUnchanged: former === undefined ? before.isUnchanged : equalJson(value, former) };
+  before && { value: former, now: value, above: before };
 
 /** The whole object has no path. */
 const at = (errors: FieldErrors): FieldErrors => (errors.path === '' ? new FieldErrors('<nil>', errors.list) : errors);

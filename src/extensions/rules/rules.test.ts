@@ -13,9 +13,9 @@ function schemaWith(rules: ValidationRule[], properties: Record<string, JsonSche
   return { type: 'object', properties: { spec: { type: 'object', properties, 'x-kubernetes-validations': rules } } };
 }
 
-function judge(schema: JsonSchema, object: JsonObject, old?: JsonObject): string[] {
+function judge(schema: JsonSchema, object: JsonObject, old?: JsonObject, warnings: string[] = []): string[] {
   const errors = new FieldErrors();
-  compileRuleTree(new Structure(schema))!.validate(object, old, errors);
+  compileRuleTree(new Structure(schema))!.validate(object, old, errors, (text) => warnings.push(text));
   return errors.list.map(({ field, body }) => `${field}: ${body}`);
 }
 
@@ -42,9 +42,11 @@ test('rules of change wait for something that was there', () => {
   expect(judge(schemaWith(rules), { spec: { size: 1 } }, { spec: { size: 2 } })).toEqual(['spec: Invalid value: shrinks']);
 });
 
-test('what is unchanged may break rules that do not look back', () => {
+test('what is unchanged may break rules that do not look back, with a warning', () => {
   const schema = schemaWith([{ rule: 'self.size > 3' }]);
-  expect(judge(schema, { spec: { size: 1 }, other: 1 }, { spec: { size: 1 } })).toEqual([]);
+  const warnings: string[] = [];
+  expect(judge(schema, { spec: { size: 1 }, other: 1 }, { spec: { size: 1 } }, warnings)).toEqual([]);
+  expect(warnings).toEqual(['spec: Invalid value: failed rule: self.size > 3']);
   expect(judge(schema, { spec: { size: 2 } }, { spec: { size: 1 } })).toHaveLength(1);
 });
 

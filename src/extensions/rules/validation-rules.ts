@@ -7,7 +7,8 @@ import type { JsonObject } from '../../util/json-types.ts';
  * errors and cost limits as apiextensions' schema/cel tells them.
  */
 export interface ValidationRules {
-  validate(object: JsonObject, old: JsonObject | undefined, errors: FieldErrors): void;
+  /** `warn` is told what is wrong but was so before. */
+  validate(object: JsonObject, old: JsonObject | undefined, errors: FieldErrors, warn: (text: string) => void): void;
 }
 
 /** Undefined where the schema has no rules. Compiled at the first use of the version. */

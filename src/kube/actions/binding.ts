@@ -7,25 +7,31 @@ import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
 import { setPodCondition } from '../../apis/core/pod/conditions.ts';
 import { success } from './success.ts';
 
+export interface BindingOptions {
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
+  now(): Date;
+}
+
 /** POST pods/binding: a scheduler says where a pod is to run (pkg/registry/core/pod/storage/storage.go BindingREST). */
-export const podBinding = (now: () => Date): Action => ({
+export const podBinding = (options: BindingOptions): Action => ({
   async create({ namespace, name, body, dryRun, store, admit }) {
     const binding = body as Binding;
     if (binding.metadata.name !== name) throw badRequest('name in URL does not match name in Binding object');
     validateBinding(binding);
     await admit();
-    await assignPod(store as unknown as ResourceStore<Pod>, namespace, binding, dryRun, now());
+    await assignPod(store as unknown as ResourceStore<Pod>, namespace, binding, dryRun, options);
     return success();
   },
 });
 
 /** POST bindings: the same, from before subresources. Its uid is no precondition. */
 export const formerBinding =
-  (pods: ResourceStore<Pod>, now: () => Date): Review<Binding> =>
+  (pods: ResourceStore<Pod>, options: BindingOptions): Review<Binding> =>
   async (binding, _context, namespace, dryRun) => {
     validateBinding(binding);
     const { uid: _uid, ...metadata } = binding.metadata;
-    await assignPod(pods, namespace, { ...binding, metadata }, dryRun, now());
+    await assignPod(pods, namespace, { ...binding, metadata }, dryRun, options);
     return success() as Binding;
   };
 
@@ -37,17 +43,23 @@ function validateBinding({ target }: Binding): void {
   if (!errors.isEmpty) throw unknownError(summarize(errors.list));
 }
 
-async function assignPod(pods: ResourceStore<Pod>, namespace: string, { metadata, target }: Binding, dryRun: boolean, now: Date): Promise<void> {
+async function assignPod(
+  pods: ResourceStore<Pod>,
+  namespace: string,
+  { metadata, target }: Binding,
+  dryRun: boolean,
+  { isEnabled, now }: BindingOptions,
+): Promise<void> {
   const { name = '', uid, resourceVersion, annotations, labels } = metadata;
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
   const assign = (pod: Pod): void => {
     const obstacle = whyNotAssignable(pod);
     if (obstacle !== undefined) throw conflict({ group: '', resource: 'pods/binding' }, name, obstacle);
     pod.spec.nodeName = target.name!;
-    delete pod.status.nominatedNodeName;
+    if (isEnabled('ClearingNominatedNodeNameAfterBinding')) delete pod.status.nominatedNodeName;
     if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
-    if (labels) pod.metadata.labels = { ...pod.metadata.labels, ...labels };
-    setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, now);
+    if (labels && isEnabled('PodTopologyLabelsAdmission')) pod.metadata.labels = { ...pod.metadata.labels, ...labels };
+    setPodCondition(pod, { type: 'PodScheduled', status: 'True' }, now());
   };
   await pods.amend(namespace, name, assign, { dryRun, preconditions });
 }

@@ -1,52 +1,48 @@
-import { containersOf } from '../../apis/core/pod/containers-of.ts';
 import type { Action } from '../../apis/define.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
-import type { Client } from '../../client/client.ts';
-import { queryBoolean, queryInteger } from '../../endpoints/query.ts';
+import { queryBoolean } from '../../endpoints/query.ts';
+import { pathWithQuery } from '../kubelet/location.ts';
+import type { Kubelets } from '../kubelet/kubelets.ts';
+import type { StreamMetrics } from '../kubelet/metrics.ts';
+import { isTunnellingWebSocket, tunnelPortForward } from '../kubelet/port-forward.ts';
+import { isCommandWebSocket, translateCommand } from '../kubelet/translate.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
-import { badRequest, forbidden, genericNotFound, invalid } from '../../util/errors.ts';
-import { FieldErrors, quote } from '../../util/field-errors.ts';
+import type { ProxyTarget } from '../../serving/proxy/forward.ts';
+import { isUpgradeRequest, tunnel } from '../../serving/proxy/upgrade.ts';
+import { ApiError, badRequest, forbidden, unknownError } from '../../util/errors.ts';
+import { quote } from '../../util/field-errors.ts';
 import type { JsonObject } from '../../util/json-types.ts';
-import { canonicalTime } from '../../util/time.ts';
-import { connectionToCome, kubeletHost } from './kubelet.ts';
+import { chooseContainer, onlyAt, podOf } from './pod-location.ts';
 
 export interface StreamOptions {
-  client: Client;
   authorizer: Pick<Authorizer, 'authorize'>;
-  /** --kubelet-preferred-address-types */
-  preferredAddressTypes: readonly string[];
+  kubelets: Kubelets;
+  metrics: StreamMetrics;
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
 }
 
 /** Streams into a pod: GET for WebSockets, POST for the rest. */
 const STREAM_METHODS = ['GET', 'POST'];
+const FLAGS = ['stdin', 'stdout', 'stderr', 'tty'] as const;
 
-/** GET pods/log (pkg/registry/core/pod/rest/log.go). A pod that runs nowhere has an empty log. */
-export const podLog = (options: StreamOptions): Action => ({
-  connect: {
-    methods: ['GET'],
-    options: (query, path) => onlyAt(path, logOptions(query)),
-    async open(call) {
-      validateLogOptions(call.name, call.options);
-      const pod = await podOf(call);
-      chooseContainer(pod, call.options.container);
-      if (!pod.spec.nodeName) return;
-      await kubeletHost(options.client, pod.spec.nodeName, options.preferredAddressTypes);
-      throw connectionToCome(`the log of pod ${quote(call.name)} cannot be read`);
-    },
-  },
-});
-
-/** exec and attach: streams of one container. */
+/** exec and attach: streams of one container (pkg/registry/core/pod/rest/subresources.go). */
 export const containerStream = (options: StreamOptions): Action => ({
   connect: {
     methods: STREAM_METHODS,
     options: (query, path) => onlyAt(path, containerOptions(query)),
     async open(call) {
-      await authorizeCreate(options.authorizer, call);
+      await authorizeCreate(options, call);
       const pod = await podOf(call);
-      chooseContainer(pod, call.options.container);
-      await dial(options, call, pod);
+      const container = chooseContainer(pod, call.options.container);
+      const path = pathWithQuery(`/${call.subresource}/${call.namespace}/${call.name}/${container}`, containerParameters(call));
+      const { target, speaksWebSocket } = await kubeletOf(options, call, pod, path);
+      if (!translates(options, call, 'TranslateStreamCloseWebsocketRequests', speaksWebSocket) || !isCommandWebSocket(call.exchange))
+        return passThrough(call, target, options.kubelets);
+      const [stdin, stdout, stderr, tty] = FLAGS.map((name) => call.options[name] === true);
+      const wanted = { stdin: stdin!, stdout: stdout!, stderr: stderr!, tty: tty! };
+      options.metrics.translated(await translateCommand(call.exchange, target, wanted, options.kubelets.closing));
     },
   },
 });
@@ -56,54 +52,32 @@ export const portForward = (options: StreamOptions): Action => ({
     methods: STREAM_METHODS,
     options: (query, path) => onlyAt(path, query.has('ports') ? { ports: query.getAll('ports').flatMap(portsIn) } : {}),
     async open(call) {
-      await authorizeCreate(options.authorizer, call);
-      await dial(options, call, await podOf(call));
+      await authorizeCreate(options, call);
+      const pod = await podOf(call);
+      const ports = call.options.ports as number[] | undefined;
+      const path = pathWithQuery(`/portForward/${call.namespace}/${call.name}`, ports ? [['port', ports.join(',')]] : []);
+      const { target, speaksWebSocket } = await kubeletOf(options, call, pod, path);
+      if (!translates(options, call, 'PortForwardWebsockets', speaksWebSocket) || !isTunnellingWebSocket(call.exchange))
+        return passThrough(call, target, options.kubelets);
+      options.metrics.tunnelled(await worded(tunnelPortForward(call.exchange, target, options.kubelets.closing)));
     },
   },
 });
 
-function onlyAt(path: string, options: JsonObject): JsonObject {
-  if (path !== '' && path !== '/') throw genericNotFound();
-  return options;
-}
-
-function logOptions(query: URLSearchParams): JsonObject {
-  const options: JsonObject = {};
-  for (const name of ['container', 'stream']) if (query.has(name)) options[name] = query.get(name);
-  for (const name of ['follow', 'previous', 'timestamps', 'insecureSkipTLSVerifyBackend']) if (queryBoolean(query, name)) options[name] = true;
-  for (const name of ['sinceSeconds', 'tailLines', 'limitBytes']) {
-    const value = queryInteger(query, name);
-    if (value !== undefined) options[name] = value;
-  }
-  if (query.has('sinceTime')) options.sinceTime = readTime(query.get('sinceTime')!);
-  return options;
-}
-
-function readTime(text: string): string | null {
-  if (text === '' || text === 'null') return null;
-  try {
-    return canonicalTime(text);
-  } catch (error) {
-    throw badRequest((error as Error).message);
-  }
-}
-
-function validateLogOptions(name: string, { tailLines, limitBytes, sinceSeconds, sinceTime, stream }: JsonObject): void {
-  const errors = new FieldErrors();
-  if (typeof tailLines === 'number' && tailLines < 0) errors.at('tailLines').invalid(tailLines, 'must be greater than or equal to 0');
-  if (typeof limitBytes === 'number' && limitBytes < 1) errors.at('limitBytes').invalid(limitBytes, 'must be greater than 0');
-  if (sinceSeconds !== undefined && sinceTime !== undefined) errors.forbidden('at most one of `sinceTime` or `sinceSeconds` may be specified');
-  else if (typeof sinceSeconds === 'number' && sinceSeconds < 1) errors.at('sinceSeconds').invalid(sinceSeconds, 'must be greater than 0');
-  if (stream !== undefined) errors.at('stream').forbidden('may not be specified');
-  if (!errors.isEmpty) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors.list);
-}
-
 function containerOptions(query: URLSearchParams): JsonObject {
   const options: JsonObject = {};
-  for (const name of ['stdin', 'stdout', 'stderr', 'tty']) if (queryBoolean(query, name)) options[name] = true;
+  for (const name of FLAGS) if (queryBoolean(query, name)) options[name] = true;
   if (query.has('container')) options.container = query.get('container');
   if (query.has('command')) options.command = query.getAll('command');
   return options;
+}
+
+/** The same, as a kubelet is asked: it has names of its own. */
+function containerParameters({ options, subresource }: ConnectCall): [string, string][] {
+  const kubeletNames = { stdin: 'input', stdout: 'output', stderr: 'error', tty: 'tty' };
+  const streams = FLAGS.filter((name) => options[name] === true).map((name): [string, string] => [kubeletNames[name], '1']);
+  const command = subresource === 'exec' ? ((options.command ?? []) as string[]) : [];
+  return [...streams, ...command.map((word): [string, string] => ['command', word])];
 }
 
 const portsIn = (list: string): number[] =>
@@ -114,30 +88,43 @@ const portsIn = (list: string): number[] =>
   });
 
 /** A WebSocket begins with a GET, but it does what a POST does: reading is not enough (kubernetes/kubernetes#133515). */
-async function authorizeCreate(authorizer: Pick<Authorizer, 'authorize'>, { verb, context, namespace, name, subresource }: ConnectCall): Promise<void> {
-  if (verb === 'create') return;
+async function authorizeCreate({ authorizer, isEnabled }: StreamOptions, { verb, context, namespace, name, subresource }: ConnectCall): Promise<void> {
+  if (verb === 'create' || !isEnabled('AuthorizePodWebsocketUpgradeCreatePermission')) return;
   const what = { isResourceRequest: true, apiGroup: '', apiVersion: 'v1', resource: 'pods', subresource, namespace, name, path: '' };
   const { decision, reason } = await authorizer.authorize({ user: context.user, verb: 'create', ...what });
   if (decision !== 'allow') throw forbidden({ group: '', resource: 'pods' }, name, reason);
 }
 
-const podOf = async ({ store, namespace, name }: ConnectCall): Promise<Pod> => (await store.get(namespace, name, '')).object<Pod>();
-
-/** A container must be named where there are several, and be one of the pod's where it is. */
-function chooseContainer({ metadata, spec }: Pod, wanted: unknown): void {
-  const names = [...containersOf(spec)].map(({ name }) => name);
-  const count = spec.containers?.length ?? 0;
-  if (typeof wanted === 'string' && wanted !== '') {
-    if (!names.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${metadata.name}`);
-  } else if (count === 0) {
-    throw badRequest(`a container name must be specified for pod ${metadata.name}`);
-  } else if (count > 1) {
-    throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${names.join(' ')}]`);
-  }
+async function kubeletOf(
+  { kubelets }: StreamOptions,
+  { name }: ConnectCall,
+  { spec: { nodeName } }: Pod,
+  path: string,
+): Promise<{ target: ProxyTarget; speaksWebSocket: boolean }> {
+  if (!nodeName) throw badRequest(`pod ${name} does not have a host assigned`);
+  const { host, port, transport, features } = await kubelets.of(nodeName);
+  return { target: { transport, host, port, path }, speaksWebSocket: features.includes('ExtendWebSocketsToKubelet') };
 }
 
-async function dial({ client, preferredAddressTypes }: StreamOptions, { name, subresource }: ConnectCall, { spec: { nodeName } }: Pod): Promise<never> {
-  if (!nodeName) throw badRequest(`pod ${name} does not have a host assigned`);
-  await kubeletHost(client, nodeName, preferredAddressTypes);
-  throw connectionToCome(`${subresource} of pod ${quote(name)} cannot be begun`);
+/** Whether WebSockets end here: kubelets that speak them themselves say so, the others know SPDY only. */
+function translates({ isEnabled, metrics }: StreamOptions, { subresource }: ConnectCall, gate: string, speaksWebSocket: boolean): boolean {
+  if (!isEnabled(gate)) return false;
+  const isKubelets = speaksWebSocket && isEnabled('ExtendWebSocketsToKubelet');
+  metrics.routed(subresource, isKubelets ? 'proxied_to_kubelet' : 'translated_at_apiserver');
+  return !isKubelets;
+}
+
+/** Whatever the two sides speak, they speak to each other. */
+async function passThrough({ exchange }: ConnectCall, target: ProxyTarget, { closing }: Kubelets): Promise<void> {
+  if (!isUpgradeRequest(exchange)) throw badRequest('Upgrade request required');
+  await worded(tunnel(exchange, target, { signal: closing }));
+}
+
+/** What the road to the kubelet says of its failure is for the client to know, as upstream has it. */
+async function worded<Result>(pending: Promise<Result>): Promise<Result> {
+  try {
+    return await pending;
+  } catch (error) {
+    throw error instanceof ApiError ? error : unknownError((error as Error).message);
+  }
 }

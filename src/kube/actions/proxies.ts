@@ -1,52 +1,81 @@
 import type { Action } from '../../apis/define.ts';
-import type { EndpointAddress, Endpoints, Pod, Service } from '../../apis/facts/types/core-v1.ts';
+import type { EndpointAddress, EndpointPort, Endpoints, Pod, Service } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
 import { badRequest, notFound, serviceUnavailable } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
-import { checkProxyable, connectionToCome, kubeletHost } from './kubelet.ts';
+import type { Kubelets } from '../kubelet/kubelets.ts';
+import { proxyableAddress } from '../proxy/guarded-dial.ts';
+import { type ProxiedBackend, passToBackend } from '../proxy/pass.ts';
+import type { ProxyTransports } from '../proxy/transports.ts';
 import { type ProxyTarget, parseProxyTarget } from './scheme-name-port.ts';
 import { isGlobalUnicast } from './unicast.ts';
 
 const PROXY_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /** A proxy to whatever `find` says the name stands for; it throws where there is nothing to go to. */
-const proxyTo = (kind: string, find: (target: ProxyTarget, call: ConnectCall) => Promise<void>): Action => ({
+const proxyTo = (kind: string, find: (target: ProxyTarget, call: ConnectCall) => Promise<ProxiedBackend>): Action => ({
   connect: {
     methods: PROXY_METHODS,
     options: (_query, path) => (path === '' ? {} : { path }),
     async open(call) {
       const target = parseProxyTarget(call.name);
       if (!target) throw badRequest(`invalid ${kind} request ${quote(call.name)}`);
-      await find(target, call);
-      throw connectionToCome(`${kind} ${quote(call.name)} cannot be proxied to`);
+      await passToBackend(call, await find(target, call));
     },
   },
 });
 
 /** pods/proxy (pkg/registry/core/pod/strategy.go ResourceLocation). */
-export const podProxy = (): Action =>
-  proxyTo('pod', async ({ name }, { store, namespace }) => {
-    const { status } = (await store.get(namespace, name, '')).object<Pod>();
-    if (!isGlobalUnicast(status.podIPs?.[0]?.ip ?? '')) throw badRequest('address not allowed');
+export const podProxy = (transports: ProxyTransports): Action =>
+  proxyTo('pod', async ({ scheme, name, port }, { store, namespace }) => {
+    const { spec, status } = (await store.get(namespace, name, '')).object<Pod>();
+    const host = status.podIPs?.[0]?.ip ?? '';
+    if (!isGlobalUnicast(host)) throw badRequest('address not allowed');
+    const declared = (spec.containers ?? []).find(({ ports = [] }) => ports.length > 0)?.ports![0]!.containerPort;
+    return { host, port: port === '' && declared !== undefined ? declared : portNumber(port, scheme), transport: transports.of(scheme) };
   });
 
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { '': 80, http: 80, https: 443 };
+
+function portNumber(port: string, scheme: string): number {
+  if (port === '') return DEFAULT_PORTS[scheme]!;
+  if (!/^\d{1,5}$/.test(port)) throw serviceUnavailable(`error trying to reach service: dial tcp: lookup tcp/${port}: unknown port`);
+  return Number(port);
+}
+
 /** nodes/proxy (pkg/registry/core/node/strategy.go ResourceLocation). */
-export const nodeProxy = (client: Client, preferredAddressTypes: readonly string[]): Action =>
-  proxyTo('node', async ({ name }) => checkProxyable(await kubeletHost(client, name, preferredAddressTypes)));
+export const nodeProxy = (kubelets: Kubelets, transports: ProxyTransports): Action =>
+  proxyTo('node', async ({ scheme, name, port }) => {
+    const kubelet = await kubelets.of(name);
+    await proxyableAddress(kubelet.host);
+    if (port === '' || port === String(kubelet.port)) return { host: kubelet.host, port: kubelet.port, transport: kubelet.guardedTransport };
+    return { host: kubelet.host, port: portNumber(port, scheme), transport: transports.of(scheme) };
+  });
 
 /** services/proxy (pkg/registry/core/service/storage/storage.go ResourceLocation). */
-export const serviceProxy = (client: Client): Action =>
-  proxyTo('service', async ({ name, port }, { store, namespace, name: id }) => {
+export const serviceProxy = (client: Client, transports: ProxyTransports): Action =>
+  proxyTo('service', async ({ scheme, name, port }, { store, namespace, name: id }) => {
     const portName = /^[+-]?\d+$/.test(port) ? portNameOf((await store.get(namespace, name, '')).object<Service>(), Number(port)) : port;
     const endpoints = await client.resource<Endpoints>('', 'endpoints').get(namespace, name);
     if (!endpoints) throw notFound({ group: '', resource: 'endpoints' }, name);
-    const subsets = endpoints.subsets ?? [];
-    if (subsets.length === 0) throw serviceUnavailable(`no endpoints available for service ${quote(name)}`);
-    const addresses = subsets.filter(({ ports = [] }) => ports.some((each) => (each.name ?? '') === portName)).flatMap((subset) => subset.addresses ?? []);
-    for (const address of addresses) if (await isPods(client, namespace, address)) return;
+    if ((endpoints.subsets ?? []).length === 0) throw serviceUnavailable(`no endpoints available for service ${quote(name)}`);
+    for (const { address, port: found } of shuffled(candidates(endpoints, portName)))
+      if (await isPods(client, namespace, address)) return { host: address.ip!, port: found.port!, transport: transports.of(scheme) };
     throw serviceUnavailable(`no endpoints available for service ${quote(id)}`);
   });
+
+const candidates = ({ subsets = [] }: Endpoints, portName: string): { address: EndpointAddress; port: EndpointPort }[] =>
+  subsets.flatMap(({ addresses = [], ports = [] }) => {
+    const port = ports.find(({ name = '' }) => name === portName);
+    return port ? addresses.map((address) => ({ address, port })) : [];
+  });
+
+/** From a random place on, so that all of them get their share. */
+function shuffled<T>(items: readonly T[]): T[] {
+  const start = Math.floor(Math.random() * items.length);
+  return [...items.slice(start), ...items.slice(0, start)];
+}
 
 function portNameOf({ metadata, spec }: Service, number: number): string {
   const found = (spec.ports ?? []).find(({ port }) => port === number);

@@ -43,10 +43,14 @@ test('exec, attach and portforward need a pod that has a node', async () => {
   }
   await server.create('/api/v1/nodes', { metadata: { name: 'n1' } });
   expect(await codeAndMessage('POST', `${namespace}/pods/placed/exec?command=sh`)).toEqual([500, 'no preferred addresses found; known addresses: []']);
-  await server.status('/api/v1/nodes/n1', { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] });
+  // Nobody listens on the first port.
+  await server.status('/api/v1/nodes/n1', { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: 1 } } });
   expect(await codeAndMessage('POST', `${namespace}/pods/placed/exec?command=sh&container=x`)).toEqual([400, 'container x is not valid for pod placed']);
-  expect((await codeAndMessage('POST', `${namespace}/pods/placed/exec?command=sh`))[0]).toBe(503);
-  expect((await codeAndMessage('GET', `${namespace}/pods/placed/log`))[0]).toBe(503);
+  expect(await codeAndMessage('POST', `${namespace}/pods/placed/exec?command=sh`)).toEqual([400, 'Upgrade request required']);
+  expect(await codeAndMessage('GET', `${namespace}/pods/placed/log`)).toEqual([
+    500,
+    `Get "https://127.0.0.1:1/containerLogs/${namespace.split('/').at(-1)}/placed/c": dial tcp 127.0.0.1:1: connect: connection refused`,
+  ]);
   expect(await codeAndMessage('POST', `${namespace}/pods/placed/portforward?ports=http`)).toEqual([
     400,
     'cannot convert to []int32: strconv.ParseUint: parsing "http": invalid syntax',

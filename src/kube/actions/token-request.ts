@@ -29,13 +29,23 @@ const INJECTED_LIFETIME_SECONDS = 3607;
 const EXTENDED_LIFETIME_SECONDS = 365 * 24 * 3600;
 const TOKEN_REQUEST = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 
+const UID_MISMATCH = 'authentication.k8s.io/token-request-uid-mismatch';
+
+export interface TokenRequestOptions {
+  client: Client;
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
+  now(): Date;
+}
+
 /** POST serviceaccounts/token (pkg/registry/core/serviceaccount/storage/token.go). */
-export const tokenRequest = (issuer: TokenIssuerOptions, client: Client, now: () => Date): Action => ({
+export const tokenRequest = (issuer: TokenIssuerOptions, { client, isEnabled, now }: TokenRequestOptions): Action => ({
   async create({ namespace, name, body, context, store, admit }) {
     const request = body as TokenRequest;
     checkName(request, name);
     const account = (await store.get(namespace, name, '')).object();
     const issuedAt = now();
+    checkUid(request, account, isEnabled('TokenRequestServiceAccountUIDValidation') ? undefined : (why) => context.annotateAudit(UID_MISMATCH, why));
     fillIn(request, account, issuer, issuedAt);
     validateSpec(request);
     await admit();
@@ -63,12 +73,16 @@ function checkName({ metadata }: TokenRequest, name: string): void {
   throw invalid(TOKEN_REQUEST, name, errors.list);
 }
 
+/** A request for an account that was made anew is refused, or only noted. */
+function checkUid({ metadata: { uid } }: TokenRequest, { metadata: account }: ApiObject, note: ((why: string) => void) | undefined): void {
+  if (!uid || uid === account.uid) return;
+  const why = `the UID in the token request (${uid}) does not match the UID of the service account (${account.uid})`;
+  if (!note) throw conflict({ group: TOKEN_REQUEST.group, resource: TOKEN_REQUEST.kind }, account.name!, why);
+  note(why);
+}
+
 function fillIn(request: TokenRequest, { metadata: account }: ApiObject, { apiAudiences }: TokenIssuerOptions, issuedAt: Date): void {
   const { metadata, spec } = request;
-  if (metadata.uid && metadata.uid !== account.uid) {
-    const why = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${account.uid})`;
-    throw conflict({ group: TOKEN_REQUEST.group, resource: TOKEN_REQUEST.kind }, account.name!, why);
-  }
   request.metadata = { ...metadata, name: account.name!, namespace: account.namespace!, uid: account.uid!, creationTimestamp: timeOf(issuedAt) };
   if ((spec.audiences ?? []).length === 0) spec.audiences = [...apiAudiences];
   spec.expirationSeconds ??= DEFAULT_LIFETIME_SECONDS;

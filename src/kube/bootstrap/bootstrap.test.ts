@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { keepClusterAuthentication } from './cluster-authentication.ts';
 import { FACTS, TABLES, tableOf } from '../../../scripts/bootstrap/generate.ts';
 import { type BindingObject, RBAC_GROUP, type RoleObject } from '../../authorization/rbac-objects.ts';
 import { FakeClient } from '../../client/fake-client.ts';
@@ -9,6 +10,17 @@ import type { ControllerOptions } from './keeping.ts';
 import { type BootstrapOptions, bootstrapHooks } from './hooks.ts';
 
 const authority = createAuthority({ commonName: 'ca' });
+/** Of the gates that bootstrapping asks for. */
+const ON_BY_DEFAULT = new Set([
+  'APIServerIdentity',
+  'ComponentFlagz',
+  'ComponentStatusz',
+  'DRADeviceTaints',
+  'DRAExtendedResource',
+  'DRAResourceClaimGranularStatusAuthorization',
+  'KubeletServiceAccountTokenForCredentialProviders',
+  'UnknownVersionInteroperabilityProxy',
+]);
 const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io';
 
 function optionsOf(more: Partial<BootstrapOptions> = {}): ControllerOptions & BootstrapOptions & { stop(): void } {
@@ -25,6 +37,7 @@ function optionsOf(more: Partial<BootstrapOptions> = {}): ControllerOptions & Bo
     securePort: 16443,
     nodePort: 0,
     advertiseAddress: undefined,
+    isEnabled: (gate) => ON_BY_DEFAULT.has(gate),
     endpointReconciler: 'none',
     clientCa: () => authority.certPem,
     requestHeader: () => undefined,
@@ -94,7 +107,8 @@ describe('a fresh store', () => {
     const before = client.writes.length;
     expect(client.writes.filter((write) => write.startsWith('update '))).toEqual([]);
     await start(client, { advertiseAddress: '192.0.2.7', endpointReconciler: 'lease' });
-    expect(client.writes.slice(before)).toEqual([]);
+    // But for its lease, which says that it lives.
+    expect(client.writes.slice(before).filter((write) => !write.startsWith('update leases '))).toEqual([]);
   });
 });
 
@@ -224,6 +238,26 @@ describe('cluster authentication', () => {
       'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
       'requestheader-allowed-names': '["front","back"]',
     });
+  });
+
+  it('follows the files', async () => {
+    const client = new FakeClient();
+    let clientCa = authority.certPem;
+    let changed = (): void => {};
+    const stop = new AbortController();
+    await keepClusterAuthentication(client, {
+      signal: stop.signal,
+      report: vi.fn<(error: Error) => void>(),
+      now: () => new Date(),
+      clientCa: () => clientCa,
+      requestHeader: () => undefined,
+      onTrustChange: (listener) => void (changed = listener),
+    });
+    clientCa = createAuthority({ commonName: 'next' }).certPem;
+    changed();
+    const data = (): unknown => get(client, '', 'configmaps', 'extension-apiserver-authentication', 'kube-system')?.data;
+    await vi.waitFor(() => expect(data()).toEqual({ 'client-ca-file': authority.certPem + clientCa }));
+    stop.abort();
   });
 
   it('is not written where there is nothing to say', async () => {

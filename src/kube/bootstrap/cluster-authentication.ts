@@ -17,6 +17,8 @@ export interface ClusterAuthenticationOptions extends ControllerOptions {
   clientCa(): string | undefined;
   /** The `--requestheader-*` flags; undefined where there is no CA for a front proxy. */
   requestHeader(): RequestHeaderTrust | undefined;
+  /** Calls back when one of the two has become another. */
+  onTrustChange?(listener: () => void): void;
 }
 
 export interface RequestHeaderTrust {
@@ -36,6 +38,9 @@ interface ConfigMap extends ApiObject {
 
 /** The ConfigMap extension-apiserver-authentication: what is in it already is kept, since other servers write theirs (clusterauthenticationtrust). */
 export function keepClusterAuthentication(client: Client, options: ClusterAuthenticationOptions): Promise<void> {
+  options.onTrustChange?.(() => {
+    if (!options.signal.aborted) ensureConfigMap(client, options).catch((error: unknown) => options.report(error as Error));
+  });
   return keepDoing(() => ensureConfigMap(client, options), INTERVAL_MS, options);
 }
 

@@ -3,6 +3,7 @@ import type { PostStartHook, PreShutdownHook } from '../../server/hooks.ts';
 import { type ClusterAuthenticationOptions, keepClusterAuthentication } from './cluster-authentication.ts';
 import { keepFlowControlDefaults } from './flow-control.ts';
 import { keepFlowSchemaStatus } from './flow-schema-status.ts';
+import { type IdentityLeaseOptions, collectIdentityLeases, keepIdentityLease } from './identity-lease.ts';
 import { type KubernetesServiceOptions, keepKubernetesService, removeKubernetesEndpoints } from './kubernetes-service.ts';
 import { ensureLegacyTokenTracking } from './legacy-token-tracking.ts';
 import { ensurePriorityClasses } from './priority-classes.ts';
@@ -11,7 +12,7 @@ import { type ServiceCidrOptions, keepDefaultServiceCidr } from './service-cidr.
 import { keepSystemNamespaces } from './system-namespaces.ts';
 
 /** All but the signal, which the server gives to the hooks. */
-export type BootstrapOptions = Omit<ServiceCidrOptions & KubernetesServiceOptions & ClusterAuthenticationOptions, 'signal'>;
+export type BootstrapOptions = Omit<ServiceCidrOptions & KubernetesServiceOptions & ClusterAuthenticationOptions & IdentityLeaseOptions, 'signal'>;
 
 export interface BootstrapHooks {
   postStart: PostStartHook[];
@@ -37,10 +38,17 @@ export function bootstrapHooks(client: Client, options: BootstrapOptions): Boots
     serviceStop.abort();
     return removeKubernetesEndpoints(client, options);
   };
+  const identity: PostStartHook[] = options.isEnabled('APIServerIdentity')
+    ? [
+        { name: 'start-kube-apiserver-identity-lease-controller', run: (signal) => keepIdentityLease(client, { ...options, signal }) },
+        { name: 'start-kube-apiserver-identity-lease-garbage-collector', run: (signal) => collectIdentityLeases(client, { ...options, signal }) },
+      ]
+    : [];
   return {
     postStart: [
       { name: 'start-system-namespaces-controller', run: (signal) => keepSystemNamespaces(client, { ...options, signal }) },
       { name: 'start-cluster-authentication-info-controller', run: (signal) => keepClusterAuthentication(client, { ...options, signal }) },
+      ...identity,
       { name: 'start-legacy-token-tracking-controller', run: (signal) => ensureLegacyTokenTracking(client, { ...options, signal }) },
       { name: 'start-kubernetes-service-cidr-controller', run: serviceCidr },
       { name: 'bootstrap-controller', run: service },

@@ -1,5 +1,6 @@
 import type { Client, ResourceClient } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
+import { delay } from '../../util/delay.ts';
 import { isApiError } from '../../util/errors.ts';
 
 /** What every bootstrap controller is given. */
@@ -35,19 +36,6 @@ export async function keepDoing(step: () => Promise<unknown>, intervalMs: number
   const timer = setInterval(() => void step().catch((error: unknown) => options.report(error as Error)), intervalMs);
   timer.unref();
   options.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
-}
-
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    timer.unref();
-    signal.addEventListener('abort', end, { once: true });
-  });
 }
 
 /** Objects of a table, with what the table leaves out. */

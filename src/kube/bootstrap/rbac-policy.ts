@@ -7,6 +7,7 @@ import clusterRoleBindings from './data/cluster-role-bindings.json' with { type:
 import clusterRoles from './data/cluster-roles.json' with { type: 'json' };
 import roleBindings from './data/role-bindings.json' with { type: 'json' };
 import roles from './data/roles.json' with { type: 'json' };
+import { gatedBindings, gatedRoles } from './gated-policy.ts';
 import { type ControllerOptions, ensureNamespaces, ignoringAlreadyExists, syncedResource, typed, untilDone } from './keeping.ts';
 
 const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
@@ -16,17 +17,21 @@ const API_VERSION = `${RBAC_GROUP}/v1`;
  * The default roles and bindings. Those that exist get what they lack and keep what was added to them; who sets their
  * autoupdate annotation to "false" keeps them as they are (component-helpers/auth/rbac/reconciliation).
  */
-export function ensureRbacPolicy(client: Client, options: ControllerOptions): Promise<void> {
-  return untilDone(() => allDone([reconcileCluster(client), reconcileNamespaces(client)]), options);
+export function ensureRbacPolicy(client: Client, options: RbacPolicyOptions): Promise<void> {
+  return untilDone(() => allDone([reconcileCluster(client, options), reconcileNamespaces(client)]), options);
 }
 
-async function reconcileCluster(client: Client): Promise<void> {
+export interface RbacPolicyOptions extends ControllerOptions {
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
+}
+
+async function reconcileCluster(client: Client, { isEnabled }: RbacPolicyOptions): Promise<void> {
   const roleClient = await syncedResource<RoleObject>(client, RBAC_GROUP, 'clusterroles');
   const bindingClient = await syncedResource<BindingObject>(client, RBAC_GROUP, 'clusterrolebindings');
-  await allDone([
-    ...typed<RoleObject>('ClusterRole', API_VERSION, clusterRoles).map((role) => reconcileRole(roleClient, role)),
-    ...typed<BindingObject>('ClusterRoleBinding', API_VERSION, clusterRoleBindings).map((binding) => reconcileBinding(bindingClient, binding)),
-  ]);
+  const gated = gatedRoles(typed<RoleObject>('ClusterRole', API_VERSION, clusterRoles), isEnabled);
+  const bindings = gatedBindings(typed<BindingObject>('ClusterRoleBinding', API_VERSION, clusterRoleBindings), gated);
+  await allDone([...gated.map((role) => reconcileRole(roleClient, role)), ...bindings.map((binding) => reconcileBinding(bindingClient, binding))]);
 }
 
 async function reconcileNamespaces(client: Client): Promise<void> {

@@ -9,7 +9,7 @@ export type MetadataRule = (metadata: JsonObject, errors: FieldErrors) => void;
 
 /** That embedded resources have a type and sound metadata (…/schema/objectmeta). */
 export function validateEmbedded(structure: Structure | undefined, value: Json, validateMetadata: MetadataRule, errors: FieldErrors): void {
-  if (structure === undefined || typeof value !== 'object' || value === null) return;
+  if (structure === undefined || typeof value !== 'object' || value === null || !structure.hasEmbedded) return;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++)
       if (typeof value[index] === 'object') validateEmbedded(structure.items, value[index]!, validateMetadata, errors.index(index));
@@ -20,8 +20,8 @@ export function validateEmbedded(structure: Structure | undefined, value: Json, 
     const inner = value[key];
     if (typeof inner !== 'object' || inner === null) continue;
     const property = structure.property(key);
-    if (property !== undefined) validateEmbedded(property, inner, validateMetadata, errors.at(key));
-    else if (structure.additional !== undefined) validateEmbedded(structure.additional, inner, validateMetadata, errors.key(key));
+    const child = property ?? structure.additional;
+    if (child?.hasEmbedded) validateEmbedded(child, inner, validateMetadata, property ? errors.at(key) : errors.key(key));
   }
 }
 

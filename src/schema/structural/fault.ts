@@ -1,5 +1,6 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import type { Json } from '../../util/json-types.ts';
+import type { Place } from './place.ts';
 
 /** One fault: where below the value (`spec.list[0]`), and how it is told there. Faults without a place are told of `<nil>`, as upstream's are. */
 export interface Fault {
@@ -16,6 +17,9 @@ export interface Findings {
 /** What stood at the value's place before; undefined where nothing can be said to have. */
 export type Old = { value: Json } | undefined;
 
-export const invalidFault = (path: string, value: unknown, message: string): Fault => ({ path, tell: (errors) => errors.invalid(value, message) });
+export const invalidFault = (place: Place, value: unknown, message: string): Fault => ({
+  path: String(place),
+  tell: (errors) => errors.invalid(value, message),
+});
 /** Errors that upstream gives no place. */
 export const placeless = (message: string): Fault => ({ path: undefined, tell: (errors) => errors.invalid('', message) });

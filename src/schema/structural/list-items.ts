@@ -36,13 +36,23 @@ function byKeys(keys: readonly string[], list: readonly Json[]): ReadonlyMap<str
   return items;
 }
 
-const keyText = (keys: readonly string[], item: Json): string => stringifyJson(keyOf(keys, item));
+/** The same for items with the same key, and for no others. */
+function keyText(keys: readonly string[], item: Json): string {
+  let text = '';
+  for (const name of keys) text += `${textOf(isJsonObject(item) ? ownValue(item, name) : undefined)}\u0000`;
+  return text;
+}
+
+/** The same for equal values, and for no others. */
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' ? JSON.stringify(value) : value === undefined ? '' : `${typeof value}${stringifyJson(value)}`;
 
 /** That items of sets, and keys of items in maps, stand once (…/schema/listtype). `errors` is of the object. */
 export function validateListTypes(structure: Structure | undefined, value: Json, errors: FieldErrors): void {
-  if (structure === undefined || typeof value !== 'object' || value === null) return;
+  if (structure === undefined || typeof value !== 'object' || value === null || !structure.hasListTypes) return;
   if (Array.isArray(value)) {
     validateList(structure, value, errors);
+    if (structure.items?.hasListTypes !== true) return;
     for (let index = 0; index < value.length; index++)
       if (typeof value[index] === 'object') validateListTypes(structure.items, value[index]!, errors.index(index));
     return;
@@ -51,29 +61,30 @@ export function validateListTypes(structure: Structure | undefined, value: Json,
     const inner = value[key];
     if (typeof inner !== 'object' || inner === null) continue;
     const property = structure.property(key);
-    if (property !== undefined) validateListTypes(property, inner, errors.at(key));
-    else if (structure.additional !== undefined) validateListTypes(structure.additional, inner, errors.key(key));
+    const child = property ?? structure.additional;
+    if (child?.hasListTypes) validateListTypes(child, inner, property ? errors.at(key) : errors.key(key));
   }
 }
 
 function validateList({ schema }: Structure, list: readonly Json[], errors: FieldErrors): void {
   const type = schema['x-kubernetes-list-type'];
-  if (type === 'set') for (const index of repeated(list)) errors.index(index).duplicate(list[index]);
+  if (type === 'set') for (const index of repeated(list, textOf)) errors.index(index).duplicate(list[index]);
   if (type !== 'map') return;
   const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (wrong >= 0) return errors.index(wrong).invalid(list[wrong], 'must be an object for an array of list-type map');
-  const keys = list.map((item) => keyOf(schema['x-kubernetes-list-map-keys'] ?? [], item));
-  for (const index of repeated(keys)) errors.index(index).duplicate(keys[index]);
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  for (const index of repeated(list, (item) => keyText(keys, item))) errors.index(index).duplicate(keyOf(keys, list[index]!));
 }
 
-/** The indexes of the second ones of each. */
-function repeated(list: readonly Json[]): number[] {
+/** The indexes of the second ones of each that have the same text. */
+function repeated(list: readonly Json[], text: (item: Json) => string): number[] {
+  if (list.length < 2) return [];
   const seen = new Map<string, number>();
   const indexes: number[] = [];
-  for (const [index, item] of list.entries()) {
-    const text = `${typeof item}${stringifyJson(item)}`;
-    const times = (seen.get(text) ?? 0) + 1;
-    seen.set(text, times);
+  for (let index = 0; index < list.length; index++) {
+    const key = text(list[index]!);
+    const times = (seen.get(key) ?? 0) + 1;
+    seen.set(key, times);
     if (times === 2) indexes.push(index);
   }
   return indexes;

@@ -23,13 +23,9 @@ interface Unknown {
 export function shapeObject(structure: Structure, metadataSchema: ObjectSchema, value: Json, strict: StrictErrors | undefined): JsonObject {
   if (!isJsonObject(value)) return {};
   const shaper = new Shaper(metadataSchema, strict === undefined ? undefined : { inMetadata: [], pruned: [], inEmbedded: [] });
-  const { kind, apiVersion, metadata, ...rest } = shaper.root(structure, value);
+  const shaped = shaper.root(structure, value);
   if (strict !== undefined) tell(strict, value, shaper.unknown!);
-  const shaped: JsonObject = {};
-  if (kind !== undefined) shaped['kind'] = kind;
-  if (apiVersion !== undefined) shaped['apiVersion'] = apiVersion;
-  if (metadata !== undefined) shaped['metadata'] = metadata;
-  return Object.assign(shaped, rest);
+  return shaped;
 }
 
 function tell({ errors, duplicates }: StrictErrors, value: JsonObject, { inMetadata, pruned, inEmbedded }: Unknown): void {
@@ -47,11 +43,17 @@ class Shaper {
     this.unknown = unknown;
   }
 
+  /** The type and metadata first. */
   root(structure: Structure, raw: JsonObject): JsonObject {
-    const metadata = raw['metadata'];
-    const typed = metadata === undefined ? undefined : this.#metadata(metadata, 'metadata', this.unknown?.inMetadata);
-    const object = this.#object(structure, raw, structure.keepsUnknownFields, true);
-    if (typed !== undefined) object['metadata'] = typed;
+    const { kind, apiVersion, metadata } = raw;
+    const object: JsonObject = {};
+    if (kind !== undefined) object['kind'] = kind;
+    if (apiVersion !== undefined) object['apiVersion'] = apiVersion;
+    if (metadata !== undefined) object['metadata'] = this.#metadata(metadata, 'metadata', this.unknown?.inMetadata);
+    for (const key of sortedKeys(raw)) {
+      const value = raw[key];
+      if (value !== undefined && !TYPE_FIELDS.has(key)) this.#field(object, key, value, structure.child(key), structure.keepsUnknownFields);
+    }
     return object;
   }
 
@@ -59,7 +61,7 @@ class Shaper {
   #value(structure: Structure | undefined, raw: Json, keeps: boolean): Json {
     if (typeof raw !== 'object' || raw === null) return raw;
     if (Array.isArray(raw)) return this.#list(structure, raw, keeps);
-    return this.#object(structure, raw, keeps, false);
+    return this.#object(structure, raw, keeps);
   }
 
   #list(structure: Structure | undefined, raw: readonly Json[], keeps: boolean): Json[] {
@@ -74,12 +76,13 @@ class Shaper {
     return list;
   }
 
-  #object(structure: Structure | undefined, raw: JsonObject, keeps: boolean, isRoot: boolean): JsonObject {
+  #object(structure: Structure | undefined, raw: JsonObject, keeps: boolean): JsonObject {
     const object: JsonObject = {};
+    const isEmbedded = structure?.isEmbeddedResource === true;
     for (const key of sortedKeys(raw)) {
       const value = raw[key];
       if (value === undefined) continue;
-      if ((isRoot || structure?.isEmbeddedResource) && TYPE_FIELDS.has(key)) setKey(object, key, isRoot ? value : this.#typeField(key, value));
+      if (isEmbedded && TYPE_FIELDS.has(key)) setKey(object, key, this.#typeField(key, value));
       else this.#field(object, key, value, structure?.child(key), keeps);
     }
     return object;
@@ -92,6 +95,7 @@ class Shaper {
       return;
     }
     if (value === null && !structure.isNullable && structure.default === undefined) return;
+    if (typeof value !== 'object') return setKey(object, key, value);
     this.#path.push(key);
     setKey(object, key, this.#value(structure, value, structure.keepsUnknownFields));
     this.#path.pop();
@@ -106,11 +110,12 @@ class Shaper {
   }
 
   #metadata(value: Json, path: string, unknown: string[] | undefined): JsonObject {
+    if (unknown === undefined) return decode(this.#metadataSchema, value);
     const errors: string[] = [];
-    const metadata = decode(this.#metadataSchema, value, unknown && { errors });
+    const metadata = decode(this.#metadataSchema, value, { errors });
     for (const error of errors) {
       const field = /^unknown field "(.*)"$/.exec(error)?.[1];
-      if (field !== undefined) unknown!.push(`${path}.${field}`);
+      if (field !== undefined) unknown.push(`${path}.${field}`);
     }
     return metadata;
   }

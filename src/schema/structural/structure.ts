@@ -16,6 +16,8 @@ export class Structure {
   #additional: Structure | null | undefined;
   #items: Structure | null | undefined;
   #hasDefaults: boolean | undefined;
+  #hasListTypes: boolean | undefined;
+  #hasEmbedded: boolean | undefined;
 
   constructor(schema: JsonSchema) {
     this.schema = schema;
@@ -58,7 +60,23 @@ export class Structure {
 
   /** Whether anything below this has a default: what has none need not be walked. */
   get hasDefaults(): boolean {
-    return (this.#hasDefaults ??= holdsDefaults(this));
+    return (this.#hasDefaults ??= this.#someBelow((inner) => inner.default !== undefined || inner.hasDefaults));
+  }
+
+  /** Whether this or anything below it is a list that is a set or a map. */
+  get hasListTypes(): boolean {
+    const type = this.schema['x-kubernetes-list-type'];
+    return (this.#hasListTypes ??= type === 'set' || type === 'map' || this.#someBelow((inner) => inner.hasListTypes));
+  }
+
+  /** Whether this or anything below it is an embedded resource. */
+  get hasEmbedded(): boolean {
+    return (this.#hasEmbedded ??= this.isEmbeddedResource || this.#someBelow((inner) => inner.hasEmbedded));
+  }
+
+  #someBelow(test: (inner: Structure) => boolean): boolean {
+    for (const name of this.#names) if (test(this.property(name)!)) return true;
+    return [this.additional, this.items].some((inner) => inner !== undefined && test(inner));
   }
 }
 
@@ -67,13 +85,4 @@ const ANYTHING: JsonSchema = { 'x-kubernetes-preserve-unknown-fields': true, nul
 function structureIn(value: unknown): Structure | null {
   if (value === true) return new Structure(ANYTHING);
   return isJsonObject(value as Json) ? new Structure(value as JsonSchema) : null;
-}
-
-function holdsDefaults(structure: Structure): boolean {
-  for (const name of structure.propertyNames) {
-    const property = structure.property(name)!;
-    if (property.default !== undefined || property.hasDefaults) return true;
-  }
-  const { additional, items } = structure;
-  return [additional, items].some((inner) => inner !== undefined && (inner.default !== undefined || inner.hasDefaults));
 }

@@ -5,10 +5,12 @@ import type { Json, JsonObject } from '../../util/json-types.ts';
 import { compileRegexp } from '../../util/re2/regexp.ts';
 import { combinationFaults } from './combinations.ts';
 import { type Fault, type Findings, type Old, invalidFault } from './fault.ts';
-import { effectiveFormat, hasFormat } from './formats.ts';
+import { hasFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { JudgedSchema } from './judged-schema.ts';
 import { oldItem } from './list-items.ts';
 import { numberFaults } from './number-faults.ts';
+import { Place } from './place.ts';
 
 /** More than anybody is told of. */
 const MAX_FAULTS = 1_000;
@@ -19,7 +21,7 @@ const MAX_FAULTS = 1_000;
  */
 export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old): void {
   const findings: Findings = { faults: [], matches: 0 };
-  checkChild(schema, value, '', old, findings);
+  checkChild(JudgedSchema.of(schema), value, new Place(), old, findings);
   for (const { path, tell } of findings.faults) tell(placeOf(errors, path));
 }
 
@@ -30,32 +32,34 @@ function placeOf(errors: FieldErrors, path: string | undefined): FieldErrors {
 }
 
 /** The value of a field, an item or the whole. */
-function checkChild(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
+function checkChild(judged: JudgedSchema, value: Json, place: Place, old: Old, findings: Findings): void {
   const before = findings.faults.length;
   if (before >= MAX_FAULTS) return;
-  check(schema, value, path, old, findings);
+  check(judged, value, place, old, findings);
   if (old !== undefined && findings.faults.length > before && equalJson(value, old.value)) findings.faults.length = before;
 }
 
 /** The same without regard to whether the value itself changed: its parts may have been there before. */
-function check(schema: JsonSchema, value: Json, path: string, old: Old, findings: Findings): void {
+function check(judged: JudgedSchema, value: Json, place: Place, old: Old, findings: Findings): void {
   const { faults } = findings;
+  const { schema } = judged;
   const before = faults.length;
-  typeFaults(schema, value, path, faults);
+  typeFaults(judged, value, place, faults);
   if (faults.length === before) findings.matches++;
-  if (value === null) return enumFaults(schema, value, path, faults);
-  if (schema.anyOf || schema.oneOf || schema.allOf || schema.not) combinationFaults(schema, path, (other) => judged(other, value, path, old), findings);
-  if (typeof value === 'string') textFaults(schema, value, path, faults);
-  else if (typeof value === 'number' || typeof value === 'bigint') numberFaults(schema, value, path, faults);
-  else if (Array.isArray(value)) listFaults(schema, value, path, old, findings);
-  enumFaults(schema, value, path, faults);
-  if (isJsonObject(value)) objectFaults(schema, value, path, old, findings);
+  if (value === null) return enumFaults(schema, value, place, faults);
+  if (judged.hasAlternatives) combinationFaults(schema, place, (other) => judgedBy(other, value, place, old), findings);
+  if (typeof value === 'string') textFaults(judged, value, place, faults);
+  else if (typeof value === 'number' || typeof value === 'bigint') {
+    if (judged.hasBounds) numberFaults(schema, value, place, faults);
+  } else if (Array.isArray(value)) listFaults(judged, value, place, old, findings);
+  if (schema.enum !== undefined) enumFaults(schema, value, place, faults);
+  if (isJsonObject(value)) objectFaults(judged, value, place, old, findings);
   findings.matches += 3;
 }
 
-function judged(schema: JsonSchema, value: Json, path: string, old: Old): Findings {
+function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old): Findings {
   const findings: Findings = { faults: [], matches: 0 };
-  check(schema, value, path, old, findings);
+  check(JudgedSchema.of(schema), value, place, old, findings);
   return findings;
 }
 
@@ -67,38 +71,36 @@ function jsonType(value: Json): string {
   return typeof value;
 }
 
-const wantedTypes = (schema: JsonSchema): readonly string[] =>
-  schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : [];
-
 /** Go's formats of numbers as they come out of JSON. */
 const VALUE_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
 
-function typeFaults(schema: JsonSchema, value: Json, path: string, faults: Fault[]): void {
-  const wanted = wantedTypes(schema);
-  const format = effectiveFormat(schema.type, schema.format);
-  if (wanted.length === 0 && format === undefined) return;
+function typeFaults({ types, format, schema }: JudgedSchema, value: Json, place: Place, faults: Fault[]): void {
+  if (types.length === 0 && format === undefined) return;
   const type = jsonType(value);
+  if (value !== null && (types.includes(type) || (type === 'integer' && types.includes('number')))) return;
+  const path = String(place);
   const fault = (expected: string, found: string): void =>
     void faults.push({ path, tell: (errors) => errors.typeInvalid(found, `${path} in body must be of type ${expected}: ${quote(found)}`) });
   if (value === null) {
-    if (wanted.length > 0 && !schema.nullable) fault(wanted.join(','), 'null');
+    if (types.length > 0 && !schema.nullable) fault(types.join(','), 'null');
     return;
   }
-  const isRight = wanted.includes(type) || (type === 'integer' && wanted.includes('number'));
   const isTextOrList = type === 'string' || type === 'array';
-  if (!isTextOrList && format !== undefined && !isRight && VALUE_FORMATS[type] !== format) return fault(format, VALUE_FORMATS[type] ?? '');
-  if (isTextOrList && format !== undefined && !wanted.includes('number') && !wanted.includes('integer')) return;
-  if (!isRight) fault(wanted.join(','), type);
+  if (!isTextOrList && format !== undefined && VALUE_FORMATS[type] !== format) return fault(format, VALUE_FORMATS[type] ?? '');
+  if (isTextOrList && format !== undefined && !types.includes('number') && !types.includes('integer')) return;
+  fault(types.join(','), type);
 }
 
-function textFaults({ maxLength, minLength, pattern, type, format }: JsonSchema, text: string, path: string, faults: Fault[]): void {
-  if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path, tell: (errors) => errors.tooLong(maxLength) });
+function textFaults(judged: JudgedSchema, text: string, place: Place, faults: Fault[]): void {
+  const { maxLength, minLength, pattern } = judged.schema;
+  if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path: String(place), tell: (errors) => errors.tooLong(maxLength) });
   if (minLength !== undefined && !isLonger(text, minLength - 1))
-    faults.push(invalidFault(path, text, `${path} in body should be at least ${minLength} chars long`));
-  if (pattern) patternFaults(pattern, text, path, faults);
-  const effective = effectiveFormat(type, format);
-  if (effective !== undefined && !hasFormat(effective, text))
-    faults.push({ path, tell: (errors) => errors.typeInvalid(text, `${path} in body must be of type ${effective}: ${quote(text)}`) });
+    faults.push(invalidFault(place, text, `${place} in body should be at least ${minLength} chars long`));
+  if (pattern) patternFaults(pattern, text, place, faults);
+  const { format } = judged;
+  if (format === undefined || hasFormat(format, text)) return;
+  const path = String(place);
+  faults.push({ path, tell: (errors) => errors.typeInvalid(text, `${path} in body must be of type ${format}: ${quote(text)}`) });
 }
 
 /** Lengths are of code points; most texts are far from their bounds. */
@@ -108,48 +110,70 @@ function isLonger(text: string, limit: number): boolean {
   return Array.from(text).length > limit;
 }
 
-function patternFaults(pattern: string, text: string, path: string, faults: Fault[]): void {
+function patternFaults(pattern: string, text: string, place: Place, faults: Fault[]): void {
   const regexp = compileRegexp(pattern);
-  if ('error' in regexp) faults.push(invalidFault(path, text, `${path} in body should match '${pattern}, but pattern is invalid: ${regexp.error}'`));
-  else if (!regexp.test(text)) faults.push(invalidFault(path, text, `${path} in body should match '${pattern}'`));
+  if ('error' in regexp) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}, but pattern is invalid: ${regexp.error}'`));
+  else if (!regexp.test(text)) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}'`));
 }
 
-function listFaults(schema: JsonSchema, list: readonly Json[], path: string, old: Old, findings: Findings): void {
-  const { items, minItems, maxItems, uniqueItems } = schema;
+function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], place: Place, old: Old, findings: Findings): void {
+  const { minItems, maxItems, uniqueItems } = schema;
   const { faults } = findings;
-  if (isJsonObject(items))
-    for (let index = 0; index < list.length; index++)
-      checkChild(items as JsonSchema, list[index]!, `${path}[${index}]`, oldItem(schema, list[index]!, old), findings);
-  if (minItems !== undefined && list.length < minItems) faults.push(invalidFault(path, list.length, `${path} in body should have at least ${minItems} items`));
-  if (maxItems !== undefined && list.length > maxItems) faults.push({ path, tell: (errors) => errors.tooMany(list.length, maxItems) });
+  if (items !== undefined) {
+    for (let index = 0; index < list.length; index++) {
+      place.enter(index);
+      checkChild(items, list[index]!, place, oldItem(schema, list[index]!, old), findings);
+      place.leave();
+    }
+  }
+  if (minItems !== undefined && list.length < minItems)
+    faults.push(invalidFault(place, list.length, `${place} in body should have at least ${minItems} items`));
+  if (maxItems !== undefined && list.length > maxItems) faults.push({ path: String(place), tell: (errors) => errors.tooMany(list.length, maxItems) });
   if (uniqueItems && list.some((item, index) => list.slice(0, index).some((other) => equalJson(item, other))))
-    faults.push(invalidFault(path, '', `${path} in body shouldn't contain duplicates`));
+    faults.push(invalidFault(place, '', `${place} in body shouldn't contain duplicates`));
 }
 
 /** Null is never one of them, even where it is listed. */
-function enumFaults({ enum: choices }: JsonSchema, value: Json, path: string, faults: Fault[]): void {
+function enumFaults({ enum: choices }: JsonSchema, value: Json, place: Place, faults: Fault[]): void {
   if (!choices || choices.length === 0 || (value !== null && choices.some((choice) => equalJson(choice, value)))) return;
   const shown = choices.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)));
-  faults.push({ path, tell: (errors) => errors.notSupported(value, shown) });
+  faults.push({ path: String(place), tell: (errors) => errors.notSupported(value, shown) });
 }
 
-function objectFaults(schema: JsonSchema, object: JsonObject, path: string, old: Old, findings: Findings): void {
-  const { minProperties, maxProperties, properties = {}, additionalProperties, required = [] } = schema;
+function objectFaults(judged: JudgedSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
+  const { minProperties, maxProperties, additionalProperties, required } = judged.schema;
   const { faults } = findings;
-  const keys = Object.keys(object);
-  if (minProperties !== undefined && keys.length < minProperties)
-    faults.push(invalidFault(path, keys.length, `${path} in body should have at least ${minProperties} properties`));
-  if (maxProperties !== undefined && keys.length > maxProperties) faults.push({ path, tell: (errors) => errors.tooMany(keys.length, maxProperties) });
-  for (const key of keys) {
+  if (minProperties !== undefined || maxProperties !== undefined) countFaults(judged.schema, Object.keys(object).length, place, faults);
+  if (additionalProperties === false || judged.additional !== undefined) otherKeyFaults(judged, object, place, old, findings);
+  for (const { name, isInherited, schema } of judged.properties) {
+    const value = isInherited ? ownValue(object, name) : object[name];
+    if (value === undefined) continue;
+    place.enter(name);
+    checkChild(schema, value, place, oldField(old, name), findings);
+    place.leave();
+  }
+  if (required === undefined) return;
+  for (const key of required) if (ownValue(object, key) === undefined) faults.push({ path: `${place}.${key}`, tell: (errors) => errors.required() });
+}
+
+function countFaults({ minProperties, maxProperties }: JsonSchema, count: number, place: Place, faults: Fault[]): void {
+  if (minProperties !== undefined && count < minProperties)
+    faults.push(invalidFault(place, count, `${place} in body should have at least ${minProperties} properties`));
+  if (maxProperties !== undefined && count > maxProperties) faults.push({ path: String(place), tell: (errors) => errors.tooMany(count, maxProperties) });
+}
+
+/** Keys that are no properties. */
+function otherKeyFaults({ schema, additional }: JudgedSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
+  const { properties = {} } = schema;
+  for (const key of Object.keys(object)) {
     if (Object.hasOwn(properties, key)) continue;
-    if (additionalProperties === false) faults.push(invalidFault(path, key, `${path}.${key} in body is a forbidden property`));
-    else if (isJsonObject(additionalProperties)) checkChild(additionalProperties as JsonSchema, object[key]!, `${path}.${key}`, oldField(old, key), findings);
+    if (additional === undefined) findings.faults.push(invalidFault(place, key, `${place}.${key} in body is a forbidden property`));
+    else {
+      place.enter(place.isTop ? `.${key}` : key);
+      checkChild(additional, object[key]!, place, oldField(old, key), findings);
+      place.leave();
+    }
   }
-  for (const key of Object.keys(properties)) {
-    const value = ownValue(object, key);
-    if (value !== undefined) checkChild(properties[key]!, value, path === '' ? key : `${path}.${key}`, oldField(old, key), findings);
-  }
-  for (const key of required) if (ownValue(object, key) === undefined) faults.push({ path: `${path}.${key}`, tell: (errors) => errors.required() });
 }
 
 function oldField(old: Old, key: string): Old {

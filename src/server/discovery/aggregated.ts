@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../util/json-types.ts';
 import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
+import type { RemoteVersion } from '../remote-apis.ts';
 import { groupVersionsByPriority, isForeign } from './legacy.ts';
 
 /** apidiscovery.k8s.io/v2 (KEP-3352): all groups, versions and resources in one document. `core` is the document of `/api`, else that of `/apis`. */
-export function aggregatedDiscovery(versions: readonly ApiVersion[], part: 'core' | 'groups'): JsonObject {
+export function aggregatedDiscovery(versions: readonly (ApiVersion | RemoteVersion)[], part: 'core' | 'groups'): JsonObject {
   const groups = part === 'core' ? [versions.filter(({ group }) => group === '')] : [...groupVersionsByPriority(versions).values()];
   const items = groups
     .filter((group) => group.length > 0)
@@ -11,7 +12,9 @@ export function aggregatedDiscovery(versions: readonly ApiVersion[], part: 'core
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
 }
 
-function versionDiscovery({ version, resources }: ApiVersion): JsonObject {
+function versionDiscovery(served: ApiVersion | RemoteVersion): JsonObject {
+  if ('discovery' in served) return served.discovery;
+  const { version, resources } = served;
   const sorted = [...resources.values()].sort((a, b) => (a.definition.plural < b.definition.plural ? -1 : 1));
   return { version, resources: sorted.map(resourceDiscovery), freshness: 'Current' };
 }

@@ -6,14 +6,19 @@ import type { ApiVersion } from '../../registry/api-version.ts';
 import { encodeProtobufObject } from '../../schema/protobuf.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { JsonObject } from '../../util/json-types.ts';
+import type { RemoteVersion } from '../remote-apis.ts';
 import { aggregatedDiscovery } from './aggregated.ts';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupVersionsByPriority } from './legacy.ts';
 
 export interface DiscoveryOptions {
   /** What is installed now, over all servers of the chain. A new array whenever that has changed, so that documents are made once. */
   installed(): readonly ApiVersion[];
+  /** What other servers serve, behind this one; nothing of it is among `installed`. A new array whenever it has changed. */
+  remote(): readonly RemoteVersion[];
   /** Types by kind: discovery's own. */
   schemaOfKind(group: string, version: string, kind: string): ObjectSchema | undefined;
+  /** Whether the hashes by which storage versions are told are listed (StorageVersionHash); true where absent. */
+  hasStorageVersionHashes?: boolean;
   /** `host:port` at which clients reach this server. */
   serverAddress(): string;
 }
@@ -23,15 +28,18 @@ const OFFER = { isResource: false, isCustom: false, mayStream: false };
 /** `/api`, `/apis` and what stands right below them, in the legacy and the aggregated form; other paths go on to `next`. */
 export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler {
   let versions: readonly ApiVersion[] | undefined;
-  let documents = new Documents([], options);
+  let remoteVersions: readonly RemoteVersion[] | undefined;
+  let documents = new Documents([], [], options);
 
   return (request) => {
     const { info } = request;
     if (info.isResourceRequest || !info.path.startsWith('/api')) return next(request);
     const installed = options.installed();
-    if (installed !== versions) {
+    const remote = options.remote();
+    if (installed !== versions || remote !== remoteVersions) {
       versions = installed;
-      documents = new Documents(installed, options);
+      remoteVersions = remote;
+      documents = new Documents(installed, remote, options);
     }
     const path = info.path.endsWith('/') ? info.path.slice(0, -1) : info.path;
     if ((path === '/api' || path === '/apis') && request.exchange.method === 'GET') {
@@ -70,12 +78,15 @@ interface Tagged {
 /** The documents of one state of the installed versions, each made when it is first asked for. */
 class Documents {
   readonly #versions: readonly ApiVersion[];
+  /** With those that other servers serve. */
+  readonly #all: readonly (ApiVersion | RemoteVersion)[];
   readonly #options: DiscoveryOptions;
   readonly #legacy = new Map<string, JsonObject | undefined>();
   readonly #aggregated = new Map<string, Tagged>();
 
-  constructor(versions: readonly ApiVersion[], options: DiscoveryOptions) {
+  constructor(versions: readonly ApiVersion[], remote: readonly RemoteVersion[], options: DiscoveryOptions) {
     this.#versions = versions;
+    this.#all = [...versions, ...remote];
     this.#options = options;
   }
 
@@ -96,15 +107,15 @@ class Documents {
       return second === undefined ? this.#resourceList('', first) : undefined;
     }
     if (prefix !== 'apis') return undefined;
-    if (first === undefined) return apiGroupList(this.#versions);
+    if (first === undefined) return apiGroupList(this.#all);
     if (second !== undefined) return this.#resourceList(first, second);
-    const versions = groupVersionsByPriority(this.#versions).get(first);
+    const versions = groupVersionsByPriority(this.#all).get(first);
     return versions && apiGroup(versions);
   }
 
   #resourceList(group: string, version: string): JsonObject | undefined {
     const found = this.#versions.find((candidate) => candidate.group === group && candidate.version === version);
-    return found && apiResourceList(found);
+    return found && apiResourceList(found, this.#options.hasStorageVersionHashes ?? true);
   }
 
   encode(document: JsonObject, { mediaType }: OutputForm): Buffer {
@@ -115,7 +126,7 @@ class Documents {
     const key = `${part} ${mediaType}`;
     const known = this.#aggregated.get(key);
     if (known) return known;
-    const document = aggregatedDiscovery(this.#versions, part);
+    const document = aggregatedDiscovery(this.#all, part);
     const json = Buffer.from(JSON.stringify(document));
     const etag = `"${createHash('sha512').update(json).digest('hex').toUpperCase()}"`;
     const tagged = { etag, bytes: mediaType === JSON_TYPE ? json : this.#encodeProtobuf(document) };

@@ -4,31 +4,34 @@ import type { JsonObject } from '../../util/json-types.ts';
 import { compareVersionNames } from '../../util/version-names.ts';
 import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 
+/** What lists need to know of a version, whoever serves it. */
+type ListedVersion = Pick<ApiVersion, 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'>;
+
 /** Groups in order of preference, each with its versions in order of preference. The core group is not among them. */
-export function groupVersionsByPriority(versions: readonly ApiVersion[]): Map<string, ApiVersion[]> {
-  const sorted = versions.filter(({ group }) => group !== '').sort(comparePriority);
-  const groups = new Map<string, ApiVersion[]>();
+export function groupVersionsByPriority<V extends ListedVersion>(versions: readonly V[]): Map<string, V[]> {
+  const sorted = versions.filter(({ group }) => group !== '').sort(compareGroups);
+  const groups = new Map<string, V[]>();
   for (const version of sorted) groups.set(version.group, [...(groups.get(version.group) ?? []), version]);
+  for (const group of groups.values()) group.sort(compareVersions);
   return groups;
 }
 
-const comparePriority = (a: ApiVersion, b: ApiVersion): number => {
-  if (a.groupPriorityMinimum !== b.groupPriorityMinimum) return b.groupPriorityMinimum - a.groupPriorityMinimum;
-  if (a.group !== b.group) return a.group < b.group ? -1 : 1;
-  return b.versionPriority - a.versionPriority || compareVersionNames(b.version, a.version);
-};
+const compareGroups = (a: ListedVersion, b: ListedVersion): number =>
+  b.groupPriorityMinimum - a.groupPriorityMinimum || (a.group === b.group ? 0 : a.group < b.group ? -1 : 1);
+
+const compareVersions = (a: ListedVersion, b: ListedVersion): number => b.versionPriority - a.versionPriority || compareVersionNames(b.version, a.version);
 
 /** `/apis` */
-export const apiGroupList = (versions: readonly ApiVersion[]): JsonObject => ({
+export const apiGroupList = (versions: readonly ListedVersion[]): JsonObject => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
   groups: [...groupVersionsByPriority(versions).values()].map(groupFields),
 });
 
 /** `/apis/<group>` */
-export const apiGroup = (versions: readonly ApiVersion[]): JsonObject => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupFields(versions) });
+export const apiGroup = (versions: readonly ListedVersion[]): JsonObject => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupFields(versions) });
 
-function groupFields(versions: readonly ApiVersion[]): JsonObject {
+function groupFields(versions: readonly ListedVersion[]): JsonObject {
   const listed = versions.map(({ group, version }) => ({ groupVersion: apiVersionOf(group, version), version }));
   return { name: versions[0]!.group, versions: listed, preferredVersion: listed[0]! };
 }
@@ -41,7 +44,8 @@ export const apiVersions = (versions: readonly ApiVersion[], serverAddress: stri
 });
 
 /** `/api/v1`, `/apis/<group>/<version>` */
-export function apiResourceList({ group, version, resources }: ApiVersion): JsonObject {
+export function apiResourceList({ group, version, resources }: ApiVersion, hasHashes = true): JsonObject {
+  const listings = (resource: InstalledResource): JsonObject[] => [wholeResource(resource, hasHashes), ...subresources(resource)];
   const custom = [...resources.values()].filter(({ isCustom }) => isCustom).sort((a, b) => (a.definition.plural < b.definition.plural ? -1 : 1));
   const builtIn = [...resources.values()].filter(({ isCustom }) => !isCustom).flatMap(listings);
   builtIn.sort((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1));
@@ -50,9 +54,7 @@ export function apiResourceList({ group, version, resources }: ApiVersion): Json
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersionOf(group, version), resources: listed };
 }
 
-const listings = (resource: InstalledResource): JsonObject[] => [wholeResource(resource), ...subresources(resource)];
-
-function wholeResource({ definition, served, storageVersionHash }: InstalledResource): JsonObject {
+function wholeResource({ definition, served, storageVersionHash }: InstalledResource, hasHashes: boolean): JsonObject {
   const { plural, singular, namespaced, verbs, shortNames, categories } = definition;
   return {
     name: plural,
@@ -62,7 +64,7 @@ function wholeResource({ definition, served, storageVersionHash }: InstalledReso
     verbs: [...verbs],
     ...(shortNames.length > 0 && { shortNames: [...shortNames] }),
     ...(categories.length > 0 && { categories: [...categories] }),
-    ...(storageVersionHash !== '' && { storageVersionHash }),
+    ...(hasHashes && storageVersionHash !== '' && { storageVersionHash }),
   };
 }
 

@@ -13,6 +13,8 @@ export interface AuthenticationOptions {
   audiences?: readonly string[];
   /** Lower-case names of the front proxy's headers besides the standard ones; `prefixes` end in a dash. */
   proxyHeaders?: { names: readonly string[]; prefixes: readonly string[] };
+  /** Whether clients without a name keep their HTTP/2 connections (UnauthenticatedHTTP2DOSMitigation is off). */
+  keepsUnknownClients?: boolean;
   /** Called for a request that is about to be refused, with its credentials still on it. */
   onRefused?: (request: IncomingRequest) => void;
   /** Told why a request was refused; the client is not. */
@@ -26,21 +28,24 @@ const STANDARD_PROXY_PREFIXES = ['x-remote-extra-'];
 export function withAuthentication(options: AuthenticationOptions): Filter {
   const { authenticator, metrics, audiences = [], onFailure, onRefused } = options;
   const isCredential = credentialTest(options.proxyHeaders);
+  const limit = options.keepsUnknownClients ? (): void => {} : limitToThisRequest;
 
   const refuse = (request: IncomingRequest, startMs: number, error: unknown): never => {
     metrics.recordAuthentication(error === undefined ? 'failure' : 'error', performance.now() - startMs);
     if (error !== undefined) onFailure?.(error, request.auditId);
-    limitToThisRequest(request);
+    limit(request);
     onRefused?.(request);
     throw unauthorized();
   };
   const accept = (next: RequestHandler, request: IncomingRequest, startMs: number, found: Authentication | undefined): Promise<void> | void => {
     if (found === undefined) return refuse(request, startMs, undefined);
     if (!areAcceptable(audiences, found.audiences)) return refuse(request, startMs, new Error('the token is for another audience'));
-    metrics.recordAuthentication('success', performance.now() - startMs, found.user.name);
+    const durationMs = performance.now() - startMs;
+    metrics.recordAuthentication('success', durationMs, found.user.name);
+    request.noteLatency('authentication', durationMs);
     removeCredentials(request.exchange.headers, isCredential);
     request.user = found.user;
-    if (isAnonymous(found.user)) limitToThisRequest(request);
+    if (isAnonymous(found.user)) limit(request);
     return next(request);
   };
   const acceptLater = async (next: RequestHandler, request: IncomingRequest, startMs: number, pending: Promise<Authentication | undefined>): Promise<void> => {

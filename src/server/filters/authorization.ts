@@ -5,6 +5,7 @@ import { quote } from '../../util/field-errors.ts';
 import { type FieldSelector, parseFieldSelector } from '../../util/field-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '../../util/label-selector.ts';
 import type { User } from '../../util/user.ts';
+import { hasPathVerb } from '../request-info.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter, RequestHandler } from './filter.ts';
@@ -20,7 +21,9 @@ export interface AuthorizationOptions {
 /** Lets through what the authorizer allows; the rest is answered 403, or 500 where the authorizer failed. */
 export function withAuthorization({ authorizer, metrics, onFailure }: AuthorizationOptions): Filter {
   const decide = (next: RequestHandler, request: IncomingRequest, startMs: number, { decision, reason, error }: Decision): Promise<void> | void => {
-    metrics.recordAuthorization(decision, error !== undefined, performance.now() - startMs);
+    const durationMs = performance.now() - startMs;
+    metrics.recordAuthorization(decision, error !== undefined, durationMs);
+    request.noteLatency('authorization', durationMs);
     if (decision === 'allow') {
       annotate(request, 'allow', reason);
       return next(request);
@@ -90,7 +93,7 @@ export class RequestAttributes implements AuthorizationAttributes {
   #selector<T extends { readonly isEmpty: boolean }>(parameter: string, parse: (text: string) => T): T | undefined {
     const { info } = this.#request;
     // The deprecated /watch/ paths do not honour selectors for single objects, so they do not count there (requestinfo.go).
-    if (!info.isResourceRequest || !VERBS_WITH_SELECTORS.has(info.verb) || isPathVerb(info)) return undefined;
+    if (!info.isResourceRequest || !VERBS_WITH_SELECTORS.has(info.verb) || hasPathVerb(info.path)) return undefined;
     const text = this.#request.queryValue(parameter);
     if (text === undefined || text === '') return undefined;
     try {
@@ -101,9 +104,6 @@ export class RequestAttributes implements AuthorizationAttributes {
     }
   }
 }
-
-const isPathVerb = ({ apiPrefix, apiGroup, apiVersion, path }: RequestInfo): boolean =>
-  path.startsWith(`/${apiPrefix}${apiGroup === '' ? '' : `/${apiGroup}`}/${apiVersion}/watch/`);
 
 /** The 403 in upstream's words (apiserver/pkg/endpoints/handlers/responsewriters/errors.go); the reason follows a colon. */
 export function forbiddenError(user: User, info: RequestInfo, reason: string): ApiError {

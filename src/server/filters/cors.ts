@@ -1,3 +1,4 @@
+import { type Regexp, compileRegexp } from '../../util/re2/regexp.ts';
 import type { Filter } from './filter.ts';
 
 const ALLOWED_METHODS = 'POST, GET, OPTIONS, PUT, DELETE, PATCH';
@@ -24,10 +25,9 @@ export function withCors(allowedOriginPatterns: readonly string[]): Filter {
   };
 }
 
-/** Go writes flags inside the expression: `(?i)example`. */
-const LEADING_FLAGS = /^\(\?([ims]+)\)/;
-
-function compile(pattern: string): RegExp {
-  const flags = LEADING_FLAGS.exec(pattern);
-  return flags === null ? new RegExp(pattern, 'u') : new RegExp(pattern.slice(flags[0].length), `u${flags[1]!}`);
+/** The Origin is anybody's text, and is matched before anybody is known: never by an engine that goes back and forth. */
+function compile(pattern: string): Regexp {
+  const compiled = compileRegexp(pattern);
+  if ('error' in compiled) throw new Error(compiled.error);
+  return compiled;
 }

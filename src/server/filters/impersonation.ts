@@ -6,9 +6,11 @@ import { RequestAttributes } from './authorization.ts';
 import type { Filter, RequestHandler } from './filter.ts';
 
 /** A request with Impersonate-* headers goes on as the user that they name, if who sent it may (KEP-5284; `kubectl --as`). */
-export function withImpersonation(authorizer: Authorizer): Filter {
+export function withImpersonation(authorizer: Authorizer, isConstrainable: boolean): Filter {
   const goOnAs = async (next: RequestHandler, request: IncomingRequest, impersonation: Promise<Impersonation>): Promise<void> => {
+    const startMs = performance.now();
     const { user, constraint } = await impersonation;
+    request.noteLatency('impersonation', performance.now() - startMs);
     request.user = user;
     request.audit?.impersonated(user, constraint);
     return next(request);
@@ -16,6 +18,6 @@ export function withImpersonation(authorizer: Authorizer): Filter {
   return (next) => (request) => {
     const { exchange } = request;
     const wanted = readImpersonation({ headers: exchange.headers, headerValues: (name) => exchange.headerValues(name) });
-    return wanted ? goOnAs(next, request, impersonate(authorizer, wanted, new RequestAttributes(request))) : next(request);
+    return wanted ? goOnAs(next, request, impersonate(authorizer, wanted, new RequestAttributes(request), isConstrainable)) : next(request);
   };
 }

@@ -14,6 +14,7 @@ export const FILTER_ORDER = [
   'retryAfter', // --shutdown-send-retry-after
   'hsts', // --strict-transport-security-directives
   'cacheControl',
+  'compression', // APIResponseCompression=false
   'goaway', // --goaway-chance
   'watchTermination',
   'waitGroup',

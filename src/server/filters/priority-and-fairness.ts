@@ -51,9 +51,11 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
   };
   const wait = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> =>
     new Promise((resolve) => {
+      const startMs = performance.now();
       waiting.enter(request);
       admission.onDecision = (isExecuting) => {
         waiting.leave(request);
+        request.noteLatency('apf-queue-wait', performance.now() - startMs);
         resolve(isExecuting ? executeLater(next, request, admission) : refuse(request, admission));
       };
       request.exchange.onClose(() => admission.cancel());

@@ -8,6 +8,7 @@ import { withAuditId } from './audit-id.ts';
 import { type AuthenticationOptions, withAuthentication } from './authentication.ts';
 import { withAuthorization } from './authorization.ts';
 import { withCacheControl } from './cache-control.ts';
+import { withoutCompression } from './compression.ts';
 import { withCors } from './cors.ts';
 import type { Filter } from './filter.ts';
 import { withGoawayChance } from './goaway.ts';
@@ -49,6 +50,10 @@ export interface StandardFilterOptions {
   requestTimeoutMs: number;
   /** Takes the place of the two limits. */
   flowControl?: FlowControl;
+  /** Whether the newer rights to impersonate count; true where absent. */
+  constrainsImpersonation?: boolean;
+  /** Whether answers are compressed for clients that take it so; true where absent. */
+  compressesResponses?: boolean;
   maxRequestsInFlight: number;
   maxMutatingRequestsInFlight: number;
 }
@@ -66,6 +71,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     ...(options.shutdownSendRetryAfter && { retryAfter: withRetryAfter(signals.notAcceptingNewRequest) }),
     ...(options.hstsDirectives.length > 0 && { hsts: withHsts(options.hstsDirectives) }),
     cacheControl: withCacheControl,
+    ...(options.compressesResponses === false && { compression: withoutCompression }),
     ...(options.goawayChance > 0 && { goaway: withGoawayChance(options.goawayChance) }),
     watchTermination: withWatchTermination(options.watches),
     waitGroup: withWaitGroup(options.requests),
@@ -74,7 +80,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
     ...(audit && { audit: withAudit(audit) }),
-    impersonation: withImpersonation(options.authorizer),
+    impersonation: withImpersonation(options.authorizer, options.constrainsImpersonation ?? true),
     maxInFlight: options.flowControl
       ? withPriorityAndFairness({ flowControl: options.flowControl, metrics })
       : withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),

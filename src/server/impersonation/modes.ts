@@ -24,12 +24,14 @@ interface Mode {
 
 const isNameOnly = ({ uid, groups, extra }: User): boolean => !uid && groups.length === 0 && !extra;
 
+const OLD_RIGHT: Mode = { name: '', appliesTo: () => true };
+
 const MODES: readonly Mode[] = [
   { name: 'associated-node', appliesTo: (wanted, requestor) => isNameOnly(wanted) && isOnNode(requestor, nodeOf(wanted.name)) },
   { name: 'arbitrary-node', appliesTo: (wanted) => isNameOnly(wanted) && nodeOf(wanted.name) !== undefined },
   { name: 'serviceaccount', appliesTo: (wanted) => isNameOnly(wanted) && serviceAccountOf(wanted.name) !== undefined },
   { name: 'user-info', appliesTo: ({ name }) => nodeOf(name) === undefined && serviceAccountOf(name) === undefined },
-  { name: '', appliesTo: () => true },
+  OLD_RIGHT,
 ];
 
 const NODE_NAME_KEY = 'authentication.kubernetes.io/node-name';
@@ -46,10 +48,10 @@ export interface Impersonation {
   constraint: string;
 }
 
-/** The user to go on as. Throws the first mode's refusal where no mode allows it. */
-export async function impersonate(authorizer: Authorizer, wanted: User, request: AuthorizationAttributes): Promise<Impersonation> {
+/** The user to go on as; `isConstrainable`: whether the newer rights count (ConstrainedImpersonation). Throws the first mode's refusal where no mode allows it. */
+export async function impersonate(authorizer: Authorizer, wanted: User, request: AuthorizationAttributes, isConstrainable = true): Promise<Impersonation> {
   let refusal: unknown;
-  for (const mode of MODES) {
+  for (const mode of isConstrainable ? MODES : [OLD_RIGHT]) {
     if (!mode.appliesTo(wanted, request.user)) continue;
     try {
       if (mode.name !== '') await demand(authorizer, { ...spread(request), verb: `impersonate-on:${mode.name}:${request.verb}` }, mode);

@@ -32,6 +32,10 @@ export class MetricRegistry {
   histogram(options: HistogramOptions): Family<HistogramSeries> {
     return this.#register(new Family(options, 'histogram', () => new HistogramSeries(options.buckets)));
   }
+  /** Of no quantiles, as upstream's are. */
+  summary(options: MetricOptions): Family<SummarySeries> {
+    return this.#register(new Family(options, 'summary', () => new SummarySeries()));
+  }
 
   /** Runs before each printing, for values that are read only when asked for. */
   onCollect(collector: () => void): void {
@@ -65,7 +69,7 @@ interface Series {
   samples(): Sample[];
 }
 
-export type MetricType = 'counter' | 'gauge' | 'histogram';
+export type MetricType = 'counter' | 'gauge' | 'histogram' | 'summary';
 
 /** One metric with all its label values. */
 export class Family<S extends Series> {
@@ -135,13 +139,14 @@ export class HistogramSeries implements Series {
     this.#counts = bounds.map(() => 0);
   }
 
-  observe(value: number): void {
-    this.#sum += value;
-    this.#count++;
+  /** `weight` is how often, or for how long. */
+  observe(value: number, weight = 1): void {
+    this.#sum += value * weight;
+    this.#count += weight;
     const bounds = this.#bounds;
     for (let i = 0; i < bounds.length; i++) {
       if (value <= bounds[i]!) {
-        this.#counts[i]!++;
+        this.#counts[i]! += weight;
         return;
       }
     }
@@ -156,6 +161,23 @@ export class HistogramSeries implements Series {
     return [
       ...buckets,
       { suffix: '_bucket', le: Infinity, value: this.#count },
+      { suffix: '_sum', value: this.#sum },
+      { suffix: '_count', value: this.#count },
+    ];
+  }
+}
+
+export class SummarySeries implements Series {
+  #sum = 0;
+  #count = 0;
+
+  observe(value: number): void {
+    this.#sum += value;
+    this.#count++;
+  }
+
+  samples(): Sample[] {
+    return [
       { suffix: '_sum', value: this.#sum },
       { suffix: '_count', value: this.#count },
     ];

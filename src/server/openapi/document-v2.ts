@@ -13,15 +13,16 @@ const DIALECT = { referencePrefix: '#/definitions/', isV3: false };
 export interface DocumentV2Options {
   release: string;
   descriptions: Descriptions;
+  tellsEnums?: boolean | undefined;
   /** Every group-version that upstream's scheme knows, served or not: DeleteOptions and WatchEvent are listed under each. */
   knownGroupVersions: readonly { group: string; version: string }[];
 }
 
 /** The OpenAPI v2 document of the whole server (kube-openapi/pkg/builder, with defaults pruned). */
-export function documentV2(routes: readonly Route[], { release, descriptions, knownGroupVersions }: DocumentV2Options): JsonObject {
+export function documentV2(routes: readonly Route[], { release, descriptions, tellsEnums, knownGroupVersions }: DocumentV2Options): JsonObject {
   const kindsOf = ({ name, kinds }: ObjectSchema): readonly GroupVersionKind[] =>
     COMMON_KIND.test(name) ? knownGroupVersions.map((known) => ({ ...known, kind: kinds[0]!.kind })) : kinds;
-  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, kindsOf });
+  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf });
   const shared = new SharedParameters();
   const paths = pathsOf(routes, {
     parameters: (parameters) => parametersV2(parameters, undefined, schemas).map((parameter) => shared.use(parameter)),

@@ -13,13 +13,14 @@ export interface DocumentV3Options {
   /** `1.36`. */
   release: string;
   descriptions: Descriptions;
+  tellsEnums?: boolean | undefined;
   /** Whose document this is; absent for paths outside any group-version. */
   groupVersion?: { group: string; version: string };
 }
 
 /** One OpenAPI v3 document: the given routes, and every type that they name (kube-openapi/pkg/builder3). */
-export function documentV3(routes: readonly Route[], { release, descriptions, groupVersion }: DocumentV3Options): JsonObject {
-  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, kindsOf: (schema) => kindsIn(schema, groupVersion) });
+export function documentV3(routes: readonly Route[], { release, descriptions, tellsEnums, groupVersion }: DocumentV3Options): JsonObject {
+  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf: (schema) => kindsIn(schema, groupVersion) });
   const paths = pathsOf(routes, {
     parameters: (parameters) => parameters.map(parameterV3),
     operation: (route, parameters) => operationV3(route, parameters.map(parameterV3), schemas),

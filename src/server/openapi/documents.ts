@@ -1,22 +1,30 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { Handler } from '../../endpoints/request.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
+import { setKey } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
+import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
 import type { Descriptions } from './descriptions.ts';
 import { documentV2 } from './document-v2.ts';
 import { documentV3 } from './document-v3.ts';
 import { encodeDocumentV2 } from './gnostic-v2.ts';
 import { encodeDocumentV3 } from './gnostic-v3.ts';
 import { hashedUrl } from './hashed-url.ts';
+import { mergeDocuments } from './merge-v2.ts';
 import type { OpenApiTypes } from './routes.ts';
 import { type Section, sectionsOf } from './sections.ts';
 
 export interface DocumentSources {
   /** What is installed now, over all servers of the chain. A new array whenever that has changed; a version that has not is the same object. */
   installed(): readonly ApiVersion[];
+  /** What other servers add: documents of v2, and the paths of v3 that are not ours. */
+  remote: Pick<RemoteApis, 'openApiV2' | 'openApiV3'>;
   types: OpenApiTypes;
   descriptions(): Descriptions;
+  /** Whether the values that a field may have are listed (OpenAPIEnums); true where absent. */
+  tellsEnums?: boolean;
   /** `1.36`. */
   release: string;
   /** Every group-version that upstream's scheme knows, sorted, served or not. */
@@ -42,7 +50,10 @@ export class OpenApiDocuments {
   readonly #sources: DocumentSources;
   readonly #byVersion = new WeakMap<ApiVersion, Forms>();
   readonly #byPath = new Map<string, Forms>();
+  readonly #byDocument = new WeakMap<JsonObject, Forms>();
   #installed: readonly ApiVersion[] | undefined;
+  #remoteV2: readonly JsonObject[] | undefined;
+  #remoteV3: ReadonlyMap<string, RemoteDocument> = new Map();
   #sections = new Map<string, Section>();
   #index: Promise<Document> | undefined;
   #whole: Forms | undefined;
@@ -61,15 +72,28 @@ export class OpenApiDocuments {
     return this.#index;
   }
 
-  /** Whether there is a document at `/openapi/v3/<path>`. */
+  /** Whether there is a document of ours at `/openapi/v3/<path>`. */
   has(path: string): boolean {
     this.#refresh();
-    return this.#sections.has(path);
+    return this.#sections.has(path) || this.#documentFor(path) !== undefined;
+  }
+
+  /** One that was made for another server. */
+  #documentFor(path: string): JsonObject | undefined {
+    const remote = this.#remoteV3.get(path);
+    return remote && 'document' in remote ? remote.document : undefined;
+  }
+
+  /** Who serves `/openapi/v3/<path>`, where that is another server. */
+  remote(path: string): Handler | undefined {
+    const remote = this.#sources.remote.openApiV3().get(path);
+    return remote && 'serve' in remote ? remote.serve : undefined;
   }
 
   /** `/openapi/v3/<path>`, for a path of which `has` has just said yes. */
   section(path: string, form: Form): Promise<Document> {
-    return this.#formsOf(this.#sections.get(path)!).get(form);
+    const section = this.#sections.get(path);
+    return (section ? this.#formsOf(section) : this.#converted(this.#documentFor(path)!)).get(form);
   }
 
   /** `/openapi/v2`. */
@@ -80,13 +104,28 @@ export class OpenApiDocuments {
   }
 
   #refresh(): void {
-    const installed = this.#sources.installed();
+    const { installed: installedNow, remote } = this.#sources;
+    if (remote.openApiV2() !== this.#remoteV2) {
+      this.#remoteV2 = remote.openApiV2();
+      this.#whole = undefined;
+    }
+    if (remote.openApiV3() !== this.#remoteV3) {
+      this.#remoteV3 = remote.openApiV3();
+      this.#index = undefined;
+    }
+    const installed = installedNow();
     if (installed === this.#installed) return;
     this.#installed = installed;
     this.#sections = new Map(sectionsOf(installed).map((section) => [section.path, section]));
     for (const path of this.#byPath.keys()) if (!this.#sections.has(path)) this.#byPath.delete(path);
     this.#index = undefined;
     this.#whole = undefined;
+  }
+
+  #converted(document: JsonObject): Forms {
+    const forms = this.#byDocument.get(document) ?? new Forms(() => document, encodeDocumentV3);
+    this.#byDocument.set(document, forms);
+    return forms;
   }
 
   #formsOf(section: Section): Forms {
@@ -105,21 +144,27 @@ export class OpenApiDocuments {
       const { hash } = await this.#formsOf(section).get('json');
       paths[section.path] = { serverRelativeURL: hashedUrl(section.path, hash) };
     }
+    for (const [path, remote] of this.#remoteV3) {
+      if (this.#sections.has(path)) continue;
+      const url = 'document' in remote ? hashedUrl(path, (await this.#converted(remote.document).get('json')).hash) : remote.serverRelativeUrl;
+      setKey(paths, path, { serverRelativeURL: url });
+    }
     const json = Buffer.from(JSON.stringify({ paths }));
     return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
   }
 
   #makeV3({ version, routes }: Section): JsonObject {
-    const { types, release, descriptions } = this.#sources;
-    return documentV3(routes(types), { release, descriptions: descriptions(), ...(version && { groupVersion: version }) });
+    const { types, release, descriptions, tellsEnums } = this.#sources;
+    return documentV3(routes(types), { release, descriptions: descriptions(), tellsEnums, ...(version && { groupVersion: version }) });
   }
 
   #makeV2(sections: readonly Section[]): JsonObject {
-    const { types, release, descriptions, knownGroupVersions } = this.#sources;
-    return documentV2(
+    const { types, release, descriptions, tellsEnums, knownGroupVersions } = this.#sources;
+    const own = documentV2(
       sections.flatMap((section) => section.routes(types)),
-      { release, descriptions: descriptions(), knownGroupVersions },
+      { release, descriptions: descriptions(), tellsEnums, knownGroupVersions },
     );
+    return mergeDocuments(own, this.#remoteV2 ?? []);
   }
 }
 

@@ -54,7 +54,10 @@ async function serveIndex(request: ServerRequest, documents: OpenApiDocuments): 
 async function serveSection(request: ServerRequest, documents: OpenApiDocuments, path: string): Promise<void> {
   const { exchange } = request;
   const offer = negotiate(request, V3_OFFERS);
-  if (!documents.has(path)) return exchange.respond(404, {});
+  if (!documents.has(path)) {
+    const remote = documents.remote(path);
+    return remote ? remote(request) : exchange.respond(404, {});
+  }
   if (!offer) return exchange.respond(406, VARY);
   const document = await documents.section(path, offer.form);
   const headers: ResponseHeaders = { 'content-type': offer.contentType };

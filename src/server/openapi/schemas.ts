@@ -15,6 +15,8 @@ interface Dialect {
 export interface SchemaOptions {
   dialect: Dialect;
   descriptions: Descriptions;
+  /** Whether the values that a field may have are listed; true where absent. */
+  tellsEnums?: boolean | undefined;
   /** The kinds under which a type is registered, as this document lists them. */
   kindsOf(schema: ObjectSchema): readonly GroupVersionKind[];
 }
@@ -50,6 +52,10 @@ export class SchemaCollection {
     this.#options = options;
   }
 
+  get #tellsEnums(): boolean {
+    return this.#options.tellsEnums ?? true;
+  }
+
   /** Sorted by name. */
   definitions(): JsonObject {
     return Object.fromEntries([...this.#definitions].toSorted(([a], [b]) => compareText(a, b)));
@@ -65,7 +71,7 @@ export class SchemaCollection {
     const scalar = type as ScalarSchema;
     return {
       ...(NUMBERS[scalar.type] ?? (scalar.type === 'any' ? {} : { type: scalar.type })),
-      ...(scalar.enum && { enum: [...scalar.enum] }),
+      ...(scalar.enum && this.#tellsEnums && { enum: [...scalar.enum] }),
       ...(scalar.listType && { 'x-kubernetes-list-type': scalar.listType }),
     };
   }
@@ -88,7 +94,7 @@ export class SchemaCollection {
   #field({ type, whenEmpty, pointer, default: declared, patchStrategy, mapType }: FieldSchema, description: string): JsonObject {
     const strategy = patchStrategy ?? (type.type === 'list' || type.type === 'map' ? type.patchStrategy : undefined);
     const zero = whenEmpty === 'zero' && !pointer ? ZEROS[type.type] : undefined;
-    return this.#decorate(this.use(type), withValues(description, type), declared ?? zero, {
+    return this.#decorate(this.use(type), this.#tellsEnums ? withValues(description, type) : description, declared ?? zero, {
       ...(mapType && { 'x-kubernetes-map-type': mapType }),
       ...(strategy && { 'x-kubernetes-patch-strategy': strategy }),
     });

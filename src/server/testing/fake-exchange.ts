@@ -38,6 +38,10 @@ export class FakeExchange implements Exchange {
     return Buffer.alloc(0);
   }
 
+  openBody(): undefined {
+    return undefined;
+  }
+
   respond(status: number, headers: ResponseHeaders, body: Buffer | string | readonly Buffer[] = ''): void {
     if (this.isAnswered) throw new Error('answered twice');
     this.#begin(status, headers);

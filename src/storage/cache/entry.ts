@@ -3,6 +3,7 @@ import { parseOwnJson } from '../../util/json.ts';
 import { typePrefixLength, withResourceVersion } from '../client-json.ts';
 import type { StoredCodec } from '../codec.ts';
 import type { CacheEntry } from './cache.ts';
+import { LARGEST_RESIDENT_BYTES, type Resident, Slab, Slabs } from './slabs.ts';
 
 /** What can be made again from the bytes. */
 interface Derived {
@@ -10,39 +11,60 @@ interface Derived {
   forms?: Map<string, Buffer>;
 }
 
+/** What all entries of one cache share. */
+export class EntryHome {
+  readonly codec: StoredCodec;
+  readonly slabs = new Slabs();
+
+  constructor(codec: StoredCodec) {
+    this.codec = codec;
+  }
+}
+
+/** The third byte of `{"kind":`, with which values begin that become client bytes by a copy. */
+const K = 0x6b;
+
 /**
  * An object as it was stored. Its client bytes are made on first use and take the stored value's place; what is derived from them is held weakly, so that
  * many readers of a moment share it and none of it outlives them: memory grows with the bytes stored.
+ *
+ *     new → enter → in the cache's tree, bytes in a slab → leave → kept by history, snapshots and readers only
  */
-export class StoredEntry implements CacheEntry {
+export class StoredEntry implements CacheEntry, Resident {
   readonly key: string;
   readonly revision: number;
-  readonly #codec: StoredCodec;
-  /** What the bytes are made from: the stored value, or the same object at another revision. */
-  #source: Buffer | StoredEntry | undefined;
-  #bytes: Buffer | undefined;
+  readonly #home: EntryHome;
+  /** What the bytes are made from: the stored value, or the same object at another revision; then the bytes, or the slab that they lie in. */
+  #content: Buffer | StoredEntry | Slab;
+  #isMade = false;
+  #isInTree = false;
+  #start = 0;
+  #length = 0;
   #typePrefixLength = 0;
   #derived: WeakRef<Derived> | undefined;
 
-  constructor(key: string, revision: number, source: Buffer | StoredEntry, codec: StoredCodec) {
+  constructor(key: string, revision: number, source: Buffer | StoredEntry, home: EntryHome) {
     this.key = key;
     this.revision = revision;
-    this.#source = source;
-    this.#codec = codec;
+    this.#content = source;
+    this.#home = home;
   }
 
   get bytes(): Buffer {
-    return this.#bytes ?? this.#makeBytes();
+    if (!this.#isMade) this.#make();
+    const content = this.#content as Buffer | Slab;
+    return content instanceof Slab ? content.memory.subarray(this.#start, this.#start + this.#length) : content;
   }
 
   get typePrefixLength(): number {
-    if (this.#bytes === undefined) this.#makeBytes();
+    if (!this.#isMade) this.#make();
     return this.#typePrefixLength;
   }
 
   /** About how much memory this holds. */
   get sizeBytes(): number {
-    return this.#bytes?.length ?? (this.#source instanceof StoredEntry ? this.#source.sizeBytes : (this.#source?.length ?? 0));
+    if (this.#isMade) return this.#length;
+    return this.#content instanceof StoredEntry ? this.#content.sizeBytes : (this.#content as Buffer).length;
   }
 
   object<T = ApiObject>(): T {
@@ -61,16 +83,50 @@ export class StoredEntry implements CacheEntry {
 
   /** The same object carrying another revision. */
   at(revision: number): StoredEntry {
-    return new StoredEntry(this.key, revision, this, this.#codec);
+    return new StoredEntry(this.key, revision, this, this.#home);
   }
 
-  #makeBytes(): Buffer {
-    const source = this.#source!;
-    const bytes = source instanceof StoredEntry ? withResourceVersion(source.bytes, this.revision) : this.#codec.toClientBytes(source, this.revision);
+  /** The entry is what the cache holds for its key. Where that is cheap, its bytes are made now: they are smaller than a value in a Buffer of its own. */
+  enter(): void {
+    this.#isInTree = true;
+    if (this.#isMade) return this.#settle(this.bytes);
+    if ((this.#content as Buffer)[2] !== K) return;
+    try {
+      this.#make();
+    } catch {
+      // Whoever reads it is told.
+    }
+  }
+
+  /** Another one has taken its place, or none. */
+  leave(): void {
+    this.#isInTree = false;
+    if (this.#content instanceof Slab) this.#home.slabs.release(this.#content, this.#length);
+  }
+
+  livesIn(slab: Slab): boolean {
+    return this.#isInTree && this.#content === slab;
+  }
+
+  move(): void {
+    this.#settle(this.bytes);
+  }
+
+  #make(): void {
+    const source = this.#content as Buffer | StoredEntry;
+    const bytes = source instanceof StoredEntry ? withResourceVersion(source.bytes, this.revision) : this.#home.codec.toClientBytes(source, this.revision);
     this.#typePrefixLength = typePrefixLength(bytes);
-    this.#bytes = bytes;
-    this.#source = undefined;
-    return bytes;
+    this.#isMade = true;
+    this.#length = bytes.length;
+    this.#content = bytes;
+    if (this.#isInTree) this.#settle(bytes);
+  }
+
+  #settle(bytes: Buffer): void {
+    if (bytes.length > LARGEST_RESIDENT_BYTES) return;
+    const { slab, start } = this.#home.slabs.add(this, bytes);
+    this.#content = slab;
+    this.#start = start;
   }
 
   #derive(): Derived {

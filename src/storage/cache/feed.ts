@@ -1,5 +1,5 @@
 import { tooLargeResourceVersion } from '../../util/errors.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, type Timer, systemClock } from '../clock.ts';
 import type { Engine, StoredEvent, Subscription } from '../engine.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 
@@ -29,10 +29,13 @@ interface FeedOptions {
 /** Upstream's blockTimeout (apiserver/pkg/storage/cacher/watch_cache.go). */
 const WAIT_MS = 3_000;
 const RETRY_MS = 1_000;
+/** What somebody waits for mostly is on its way; when it is not there so soon, the engine is asked for its progress, and again (upstream: progress_requester.go). */
+const FIRST_PROGRESS_MS = 10;
+const NEXT_PROGRESS_MS = 100;
 
 /**
  * One watch on the engine for all caches, which routes each change to its cache by the prefix of its key, and knows how far all of them are.
- * When the engine loses the thread (Compacted), caches are loaded anew.
+ * When the engine loses the thread (Compacted), caches are loaded anew, and nobody is told that they have reached a revision before they have.
  */
 export class CacheFeed {
   readonly engine: Engine;
@@ -43,8 +46,12 @@ export class CacheFeed {
   #started: Promise<void> | undefined;
   #subscription: Subscription | undefined;
   #revision = 0;
-  #reading: Promise<number> | undefined;
-  #nextReading: Promise<number> | undefined;
+  /** How far the watch is: ahead of `#revision` while caches are loaded anew. */
+  #seen = 0;
+  #isReloading = false;
+  #reading: Promise<unknown> = Promise.resolve();
+  #nextFreshening: Promise<void> | undefined;
+  #progressTimer: Timer | undefined;
   #isClosed = false;
 
   constructor(engine: Engine, { prefix = '', clock = systemClock }: FeedOptions = {}) {
@@ -79,11 +86,7 @@ export class CacheFeed {
   freshen(): Promise<void> | undefined {
     if (this.engine.isSingleWriter) return undefined;
     // A reading under way may have been answered before this call; all who come meanwhile share the next.
-    this.#nextReading ??= (this.#reading ?? Promise.resolve(0)).then(
-      () => this.#read(),
-      () => this.#read(),
-    );
-    return this.#nextReading.then((revision) => this.waitFor(revision));
+    return (this.#nextFreshening ??= this.#freshenNext());
   }
 
   /** See ObjectCache.waitFor. */
@@ -102,18 +105,31 @@ export class CacheFeed {
         },
       };
       this.#waiters.add(waiter);
+      this.#progressTimer ??= this.#askForProgress(FIRST_PROGRESS_MS);
     });
   }
 
   close(): void {
     this.#isClosed = true;
+    this.#progressTimer?.cancel();
     this.#subscription?.close();
   }
 
-  #read(): Promise<number> {
-    this.#reading = this.#nextReading;
-    this.#nextReading = undefined;
-    return this.engine.currentRevision();
+  async #freshenNext(): Promise<void> {
+    await this.#reading;
+    this.#nextFreshening = undefined;
+    const revision = this.engine.currentRevision();
+    this.#reading = revision.catch(() => undefined);
+    await this.waitFor(await revision);
+  }
+
+  #askForProgress(delayMs: number): Timer {
+    return this.clock.after(delayMs, () => {
+      this.#progressTimer = undefined;
+      if (this.#isClosed || this.#waiters.size === 0) return;
+      this.#subscription?.requestProgress?.();
+      this.#progressTimer = this.#askForProgress(NEXT_PROGRESS_MS);
+    });
   }
 
   /** A failure is told to those who waited; the next cache tries again. */
@@ -128,7 +144,7 @@ export class CacheFeed {
 
   async #start(): Promise<void> {
     const revision = await this.engine.currentRevision();
-    this.#revision = Math.max(this.#revision, revision);
+    this.#advance(revision);
     if (this.#isClosed) return;
     this.#subscription = this.engine.watch(
       this.#prefix,
@@ -151,14 +167,23 @@ export class CacheFeed {
           if (route.apply(event)) touched.push(route);
         });
       }
-      this.#revision = Math.max(this.#revision, revision);
+      this.#see(revision);
       for (const route of touched) route.announce();
     }
-    this.#advance(this.#revision);
+    this.#wakeWaiters();
   }
 
   #advance(revision: number): void {
-    this.#revision = Math.max(this.#revision, revision);
+    this.#see(revision);
+    this.#wakeWaiters();
+  }
+
+  #see(revision: number): void {
+    this.#seen = Math.max(this.#seen, revision);
+    if (!this.#isReloading) this.#revision = this.#seen;
+  }
+
+  #wakeWaiters(): void {
     for (const waiter of this.#waiters) {
       if (waiter.revision > this.#revision) continue;
       this.#waiters.delete(waiter);
@@ -171,12 +196,15 @@ export class CacheFeed {
   }
 
   async #restart(error: Error): Promise<void> {
+    this.#isReloading = true;
     while (!this.#isClosed) {
       this.#subscription?.close();
       for (const route of this.#routes) route.interrupt(error);
       try {
         await this.#start();
         await this.#loadAll();
+        this.#isReloading = false;
+        this.#advance(this.#seen);
         return;
       } catch {
         // Readers see a cache that does not move, and readiness the engine's own check, until it works again.

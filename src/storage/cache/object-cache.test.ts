@@ -47,7 +47,7 @@ describe('object cache', () => {
         `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"u-a","resourceVersion":"${revision}"},"data":{"a":"x"}}`,
       );
       expect(entry.bytes.toString().slice(entry.typePrefixLength)).toMatch(/^"metadata":/);
-      expect(entry.bytes).toBe(entry.bytes);
+      expect(entry.bytes.buffer).toBe(entry.bytes.buffer);
       expect(entry.object()).toBe(entry.object());
       expect(entry.object().metadata.resourceVersion).toBe(String(revision));
     });

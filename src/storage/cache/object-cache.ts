@@ -1,11 +1,11 @@
 import { tooLargeResourceVersion } from '../../util/errors.ts';
 import { type StoredCodec, jsonCodec } from '../codec.ts';
-import { Compacted, type StoredEvent, type Subscription } from '../engine.ts';
+import { Compacted, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';
 import { compareKeys, prefixEnd } from '../key-order.ts';
 import { type OrderedMap, orderedMap } from '../ordered-map.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 import type { CacheEvent, CacheList, CacheListOptions, ObjectCache } from './cache.ts';
-import { StoredEntry } from './entry.ts';
+import { EntryHome, StoredEntry } from './entry.ts';
 import type { CacheFeed, FeedRoute } from './feed.ts';
 import { CacheChange, DEFAULT_HISTORY_LIMITS, History, type HistoryLimits } from './history.ts';
 import { ProgressTicker } from './progress.ts';
@@ -34,12 +34,13 @@ interface Watcher {
 }
 
 const STOP = { break: true };
+const OBJECTS_A_PAGE = 1_000;
 
 class FedCache implements ObjectCache, FeedRoute {
   readonly ready: Promise<void>;
   readonly #feed: CacheFeed;
   readonly #prefix: string;
-  readonly #codec: StoredCodec;
+  #home: EntryHome;
   readonly #history: History;
   readonly #snapshots: Snapshots;
   readonly #progress: ProgressTicker;
@@ -57,7 +58,7 @@ class FedCache implements ObjectCache, FeedRoute {
   constructor(feed: CacheFeed, prefix: string, { codec = jsonCodec, history = DEFAULT_HISTORY_LIMITS, progressIntervalMs = 60_000 }: ObjectCacheOptions) {
     this.#feed = feed;
     this.#prefix = prefix;
-    this.#codec = codec;
+    this.#home = new EntryHome(codec);
     this.#history = new History(history, feed.clock);
     this.#snapshots = new Snapshots(feed.clock);
     this.#progress = new ProgressTicker(feed.clock, () => this.revision, progressIntervalMs);
@@ -88,7 +89,7 @@ class FedCache implements ObjectCache, FeedRoute {
 
   entryAt(key: string, value: Buffer, revision: number): StoredEntry {
     const current = this.#tree.get(key);
-    return current?.revision === revision ? current : new StoredEntry(key, revision, value, this.#codec);
+    return current?.revision === revision ? current : new StoredEntry(key, revision, value, this.#home);
   }
 
   list(prefix: string, { after, limit = Infinity, revision, matches }: CacheListOptions = {}): CacheList {
@@ -129,10 +130,9 @@ class FedCache implements ObjectCache, FeedRoute {
 
   async load(): Promise<void> {
     if (!this.#early) return;
-    const { items, revision } = await this.#feed.engine.range(this.#prefix);
-    const tree = orderedMap<string, StoredEntry>(compareKeys);
-    for (const { key, value, revision: writtenAt } of items) tree.set(key, new StoredEntry(key, writtenAt, value, this.#codec));
+    const { tree, home, revision } = await this.#read();
     this.#tree = tree;
+    this.#home = home;
     this.#changedAt = revision;
     this.#loadedRevision = revision;
     this.#history.restart(revision);
@@ -157,8 +157,12 @@ class FedCache implements ObjectCache, FeedRoute {
     if (event.revision <= this.#loadedRevision) return false;
     const change = this.#changeOf(event);
     if (change === undefined) return false;
+    change.previous?.leave();
     if (change.type === 'DELETED') this.#tree.delete(event.key);
-    else this.#tree.set(event.key, change.entry);
+    else {
+      change.entry.enter();
+      this.#tree.set(event.key, change.entry);
+    }
     this.#changedAt = event.revision;
     this.#history.push(change);
     this.#unannounced.push(change);
@@ -175,11 +179,35 @@ class FedCache implements ObjectCache, FeedRoute {
     }
   }
 
+  /** The engine's state. In pages, so that its values need not all be in memory beside what is made of them; whole where history is too short for that. */
+  async #read(limit = OBJECTS_A_PAGE): Promise<{ tree: Tree; home: EntryHome; revision: number }> {
+    const { engine } = this.#feed;
+    const tree: Tree = orderedMap<string, StoredEntry>(compareKeys);
+    const home = new EntryHome(this.#home.codec);
+    const page: RangeOptions = limit === Infinity ? {} : { limit, hasExactCount: false };
+    let place: RangeOptions = {};
+    try {
+      for (;;) {
+        const { items, revision, remaining } = await engine.range(this.#prefix, { ...page, ...place });
+        for (const { key, value, revision: writtenAt } of items) {
+          const entry = new StoredEntry(key, writtenAt, value, home);
+          entry.enter();
+          tree.set(key, entry);
+        }
+        if (remaining === 0) return { tree, home, revision };
+        place = { after: items.at(-1)!.key, revision };
+      }
+    } catch (error) {
+      if (error instanceof Compacted && limit !== Infinity) return this.#read(Infinity);
+      throw error;
+    }
+  }
+
   #changeOf({ type, key, revision, value }: StoredEvent): CacheChange | undefined {
     const previous = this.#tree.get(key);
     const isDeletion = type === 'delete';
     if (isDeletion && previous === undefined) return undefined;
-    const entry = isDeletion ? previous!.at(revision) : new StoredEntry(key, revision, value!, this.#codec);
+    const entry = isDeletion ? previous!.at(revision) : new StoredEntry(key, revision, value!, this.#home);
     return new CacheChange(entry, previous, isDeletion, ++this.#sequence, this.#feed.clock.now());
   }
 

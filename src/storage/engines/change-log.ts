@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../clock.ts';
 import { Compacted, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 import { RevisionQueue } from '../revision-queue.ts';
@@ -7,10 +8,27 @@ export interface ChangeLogLimits {
   minEvents: number;
   maxEvents: number;
   maxBytes: number;
+  /** Older ones go. */
+  maxAgeMs?: number;
 }
 
-/** Caches keep a history of their own; this one only has to outlast the time between a cache's load and its watch, and an exact range. */
-const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 4 * 1024 * 1024 };
+/**
+ * Clients' watches are served from the caches' own history, which shares its bytes with the objects; this one has a copy of every value, and only has to
+ * outlast the time between a cache's load and its watch, and an exact range.
+ */
+const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 4 * 1024 * 1024, maxAgeMs: 75_000 };
+
+interface ChangeLogOptions {
+  clock?: Clock | undefined;
+  limits?: ChangeLogLimits | undefined;
+}
+
+/** A change and when it came. */
+interface Kept {
+  readonly revision: number;
+  readonly event: StoredEvent;
+  readonly atMs: number;
+}
 
 interface Watcher {
   readonly prefix: string;
@@ -23,17 +41,19 @@ interface Watcher {
 
 /** The recent changes and their watchers: what engines that live in this process have in common. */
 export class ChangeLog {
-  readonly #events = new RevisionQueue<StoredEvent>();
+  readonly #events = new RevisionQueue<Kept>();
   readonly #watchers = new PrefixIndex<Watcher>();
   readonly #limits: ChangeLogLimits;
+  readonly #clock: Clock;
   #sizeBytes = 0;
   #revision: number;
   /** The oldest revision that a watch may start from: all changes from there on are kept. */
   #oldest: number;
 
-  constructor(revision: number, limits: ChangeLogLimits = DEFAULT_LIMITS) {
+  constructor(revision: number, { clock = systemClock, limits = DEFAULT_LIMITS }: ChangeLogOptions = {}) {
     this.#revision = revision;
     this.#oldest = revision + 1;
+    this.#clock = clock;
     this.#limits = limits;
   }
 
@@ -44,32 +64,33 @@ export class ChangeLog {
 
   /** Keeps the changes, newest last, and hands them to their watchers. */
   publish(events: readonly StoredEvent[]): void {
+    const atMs = this.#clock.now();
     for (const event of events) {
-      this.#events.push(event);
+      this.#events.push({ revision: event.revision, event, atMs });
       this.#sizeBytes += sizeOf(event);
       this.#revision = event.revision;
     }
-    this.#trim();
+    this.#trim(atMs);
     this.#deliver(events);
   }
 
   watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void): Subscription {
     if (from < this.#oldest) throw new Compacted(this.#oldest);
-    const missed = this.#events.since(from).filter((event) => event.key.startsWith(prefix));
+    const missed = this.#since(from).filter((event) => event.key.startsWith(prefix));
     const watcher: Watcher = { prefix, from: Math.max(from, this.#revision + 1), sink, onError, batch: missed, isClosed: false };
     this.#watchers.add(prefix, watcher);
     this.#flush(watcher);
     return { close: () => this.#close(watcher) };
   }
 
-  /** `items` are the current ones under `prefix`; they become those of `revision`. */
-  rollBack(items: Map<string, Stored>, prefix: string, revision: number): void {
+  /** What differed at `revision` under `prefix`: each key that was changed since, with its value then, undefined where it did not exist. */
+  changedSince(prefix: string, revision: number): Map<string, Stored | undefined> {
     this.assertKept(revision);
-    for (const event of this.#events.since(revision + 1).toReversed()) {
-      if (!event.key.startsWith(prefix)) continue;
-      if (event.previous) items.set(event.key, event.previous);
-      else items.delete(event.key);
+    const before = new Map<string, Stored | undefined>();
+    for (const event of this.#since(revision + 1)) {
+      if (event.key.startsWith(prefix) && !before.has(event.key)) before.set(event.key, event.previous);
     }
+    return before;
   }
 
   assertKept(revision: number): void {
@@ -82,13 +103,18 @@ export class ChangeLog {
     this.#oldest = Math.max(this.#oldest, Math.min(revision, this.#revision + 1));
   }
 
-  #trim(): void {
-    const { minEvents, maxEvents, maxBytes } = this.#limits;
-    while (this.#events.length > minEvents && (this.#events.length > maxEvents || this.#sizeBytes > maxBytes)) this.#dropFirst();
+  #since(revision: number): StoredEvent[] {
+    return this.#events.since(revision).map(({ event }) => event);
+  }
+
+  #trim(nowMs: number): void {
+    const { minEvents, maxEvents, maxBytes, maxAgeMs = Infinity } = this.#limits;
+    const isTooMuch = (): boolean => this.#events.length > maxEvents || this.#sizeBytes > maxBytes || this.#events.first!.atMs < nowMs - maxAgeMs;
+    while (this.#events.length > minEvents && isTooMuch()) this.#dropFirst();
   }
 
   #dropFirst(): void {
-    const event = this.#events.shift()!;
+    const { event } = this.#events.shift()!;
     this.#sizeBytes -= sizeOf(event);
     this.#oldest = event.revision + 1;
   }

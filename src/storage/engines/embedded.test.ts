@@ -84,6 +84,35 @@ describe('embedded engine, opened again', () => {
   });
 });
 
+test('tells how large its file is, and how much of it is free again', async () => {
+  const engine = await openEmbeddedEngine({ folder: newFolder() });
+  const revisions = await Promise.all(Array.from({ length: 500 }, (_, i) => put(engine, `/k/${i}`, 'v'.repeat(4_000))));
+  const full = engine.statistics()!;
+  expect(full.sizeBytes).toBeGreaterThan(2_000_000);
+  expect(full.freeBytes).toBeLessThan(full.sizeBytes / 2);
+  await Promise.all(revisions.map((expected, i) => engine.commit({ type: 'delete', key: `/k/${i}`, expected })));
+  await put(engine, '/last', 'x');
+  const empty = engine.statistics()!;
+  expect(empty.sizeBytes).toBeGreaterThanOrEqual(full.sizeBytes);
+  expect(empty.freeBytes).toBeGreaterThan(empty.sizeBytes * 0.8);
+  await engine.close();
+});
+
+test('gives back the memory that the mapped file takes, under writes and when idle, and reads on', async () => {
+  const clock = new FakeClock();
+  const engine = await openEmbeddedEngine({ folder: newFolder(), clock });
+  const value = 'v'.repeat(10_000);
+  const write = (round: number): Promise<number[]> => Promise.all(Array.from({ length: 3_000 }, (_, i) => put(engine, `/k/${round}/${i}`, value)));
+  for (let round = 0; round < 3; round++) await Promise.all([write(round), engine.get(`/k/${round}/0`), engine.range('/k/', { limit: 10 })]);
+  const { items } = await engine.range('/k/');
+  expect(items).toHaveLength(9_000);
+  const idle = [engine.get('/k/0/1'), engine.range('/k/0/', { limit: 1 }), put(engine, '/while', 'x')];
+  clock.pass(2_000);
+  for (const outcome of [...idle, engine.get('/k/0/1'), put(engine, '/while-2', 'x'), engine.range('/k/', { limit: 1 })]) await outcome;
+  expect((await engine.range('')).items).toHaveLength(9_002);
+  await engine.close();
+});
+
 describe('embedded engine refuses, in one line,', () => {
   test('a folder that another engine holds', async () => {
     const folder = newFolder();
@@ -119,6 +148,14 @@ describe('embedded engine refuses, in one line,', () => {
     await database.put(Buffer.from('mformat'), Buffer.from('2'), 0);
     await database.close();
     expect(await refusal(folder)).toBe(`the store in ${folder} has format 2, and this version reads up to 1; use a newer version`);
+  });
+
+  test("a database of another program's", async () => {
+    const folder = newFolder();
+    const database = open({ path: folder, noSubdir: false });
+    await database.put('a', 'b');
+    await database.close();
+    expect(await refusal(folder)).toBe(`the file in ${folder} is a database of another program's`);
   });
 
   test('a key that is too long', async () => {

@@ -1,23 +1,14 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve as absolute } from 'node:path';
-import { type Clock, systemClock } from '../clock.ts';
-import {
-  type Change,
-  CommitConflict,
-  type Engine,
-  type Range,
-  type RangeOptions,
-  StorageUnavailable,
-  type Stored,
-  type StoredEvent,
-  type Subscription,
-} from '../engine.ts';
+import { type Clock, type Timer, systemClock } from '../clock.ts';
+import { type Change, CommitConflict, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent } from '../engine.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { type Lease, LeaseSweeper } from './lease-sweeper.ts';
-import { type FileTransaction, LmdbFile, MAX_KEY_BYTES, StorageBroken } from './lmdb-file.ts';
+import { type FileTransaction, LmdbFile, MAX_KEY_BYTES, StorageBroken, type StoreStatistics } from './lmdb-file.ts';
+import { LocalEngine } from './local-engine.ts';
 import { FIRST_REVISION } from './memory.ts';
-import { cut } from './range.ts';
+import { currentRange, pastRange } from './range.ts';
 
 interface EmbeddedEngineOptions {
   folder: string;
@@ -26,7 +17,7 @@ interface EmbeddedEngineOptions {
 }
 
 /** Opens the store in the folder, made if its parent exists. Throws StorageUnavailable with one line that tells why not. */
-export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<Engine> {
+export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
   const folder = absolute(options.folder);
   await makeFolder(folder);
   const lock = await lockFolder(folder);
@@ -72,6 +63,11 @@ interface EndedLeases {
 const CHANGES_A_BATCH = 1_000;
 const BYTES_A_BATCH = 8 * 1024 * 1024;
 
+/** So much of the file may be mapped into this process' memory, while it is written to and when it is not. */
+const MAPPED_BYTES_MAX = 32 * 1024 * 1024;
+const MAPPED_BYTES_IDLE_MAX = 1024 * 1024;
+const IDLE_MS = 1_000;
+
 /**
  * One machine's store: LMDB holds the state, this process its recent history.
  *
@@ -80,12 +76,10 @@ const BYTES_A_BATCH = 8 * 1024 * 1024;
  *
  *     commit → turn of its key → judged → queue → batch in flight → on disk → watchers → commit resolves
  */
-class EmbeddedEngine implements Engine {
-  readonly isSingleWriter = true;
+export class EmbeddedEngine extends LocalEngine {
   readonly #file: LmdbFile;
   readonly #lock: FolderLock;
   readonly #clock: Clock;
-  readonly #log: ChangeLog;
   readonly #sweeper: LeaseSweeper;
   /** The end of each key's line of commits. */
   readonly #turns = new Map<string, Promise<void>>();
@@ -100,14 +94,16 @@ class EmbeddedEngine implements Engine {
   /** The newest revision given to a change; those of failed batches are never given again. */
   #lastRevision: number;
   #failure: StorageUnavailable | undefined;
-  #isClosed = false;
+  /** While the file is mapped anew, nothing can be read. */
+  #remapped: Promise<void> | undefined;
+  #idleTimer: Timer | undefined;
 
   constructor(file: LmdbFile, lock: FolderLock, { clock = systemClock, history }: EmbeddedEngineOptions) {
+    super(new ChangeLog(file.revision, { clock, limits: history }));
     this.#file = file;
     this.#lock = lock;
     this.#clock = clock;
     this.#lastRevision = file.revision;
-    this.#log = new ChangeLog(file.revision, history);
     this.#sweeper = new LeaseSweeper(
       {
         firstExpiryMs: () => file.leases(1)[0]?.expiresAtMs,
@@ -119,28 +115,28 @@ class EmbeddedEngine implements Engine {
   }
 
   async get(key: string): Promise<Stored | undefined> {
-    this.#assertOpen();
+    this.assertOpen();
+    while (this.#remapped) await this.#remapped;
     return this.#read(key);
   }
 
   async range(prefix: string, options: RangeOptions = {}): Promise<Range> {
-    // Between two batches the file is exactly what watchers have been told.
-    while (this.#isInFlight) await this.#batchDone;
-    this.#assertOpen();
-    const { after, limit, revision } = options;
-    if (revision !== undefined && revision !== this.#log.revision) return this.#pastRange(prefix, revision, options);
-    const items = this.#file.range(prefix, after, limit);
-    const remaining = limit !== undefined && items.length === limit ? this.#file.count(prefix, items.at(-1)?.key ?? after) : 0;
-    return { items, revision: this.#log.revision, remaining };
+    await this.#untilBetweenBatches();
+    this.assertOpen();
+    const { revision = this.log.revision } = options;
+    this.#remapWhenIdle();
+    if (revision === this.log.revision) return currentRange(this.#file, prefix, revision, options);
+    return pastRange(this.#file, prefix, this.log.changedSince(prefix, revision), revision, options);
   }
 
   async commit(change: Change): Promise<number> {
-    this.#assertOpen();
+    this.assertOpen();
     const endTurn = await this.#takeTurn(change.key);
     try {
       if (this.#failure instanceof StorageBroken) throw this.#failure;
       if (Buffer.byteLength(change.key) > MAX_KEY_BYTES)
         throw new StorageUnavailable(`a key of ${Buffer.byteLength(change.key)} bytes is longer than the ${MAX_KEY_BYTES} that the store takes`);
+      while (this.#remapped) await this.#remapped;
       const previous = this.#read(change.key);
       if ((previous?.revision ?? 0) !== change.expected || (change.type === 'delete' && !previous)) throw new CommitConflict(change.key, previous);
       return await new Promise<number>((resolve, reject) => {
@@ -152,22 +148,13 @@ class EmbeddedEngine implements Engine {
     }
   }
 
-  watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void): Subscription {
-    this.#assertOpen();
-    return this.#log.watch(prefix, from, sink, onError);
-  }
-
-  async currentRevision(): Promise<number> {
-    this.#assertOpen();
-    return this.#log.revision;
-  }
-
-  async compact(revision: number): Promise<void> {
-    this.#log.compact(revision);
+  /** Of the file; undefined while it cannot be asked. */
+  statistics(): StoreStatistics | undefined {
+    return this.isClosed || this.#remapped || this.#failure instanceof StorageBroken ? undefined : this.#file.statistics();
   }
 
   async checkHealth(): Promise<void> {
-    this.#assertOpen();
+    this.assertOpen();
     if (this.#failure === undefined) return;
     // Whether there is room again shows only in a write.
     if (!(this.#failure instanceof StorageBroken)) {
@@ -178,28 +165,28 @@ class EmbeddedEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     await this.#sweeper.stop();
-    this.#isClosed = true;
+    this.isClosed = true;
+    this.#idleTimer?.cancel();
+    while (this.#remapped) await this.#remapped;
     while (this.#turns.size > 0 || this.#isScheduled) await (this.#turns.values().next().value ?? this.#batchDone);
     // A broken LMDB may never say that it has ended.
     if (!(this.#failure instanceof StorageBroken)) await this.#file.close();
     await this.#lock.release();
   }
 
-  #assertOpen(): void {
-    if (this.#isClosed) throw new StorageUnavailable('the store is closed');
-  }
-
   #read(key: string): Stored | undefined {
     return this.#inFlight.has(key) ? this.#inFlight.get(key) : this.#file.get(key);
   }
 
-  #pastRange(prefix: string, revision: number, options: RangeOptions): Range {
-    this.#log.assertKept(revision);
-    const items = new Map(this.#file.range(prefix, undefined, undefined).map((stored) => [stored.key, stored]));
-    this.#log.rollBack(items, prefix, revision);
-    return cut(items.values(), revision, options);
+  /** Between two batches the file is exactly what watchers have been told. */
+  async #untilBetweenBatches(): Promise<void> {
+    for (;;) {
+      if (this.#isInFlight || this.#remapped) await (this.#remapped ?? this.#batchDone);
+      else if (this.#file.mappedBytes > MAPPED_BYTES_MAX && this.#failure === undefined) await this.#remap();
+      else return;
+    }
   }
 
   /** Waits for the commits of the key that came before; the next one waits until the answer is called. */
@@ -226,6 +213,7 @@ class EmbeddedEngine implements Engine {
 
   /** Never rejects: what goes wrong is told to the commits concerned. */
   async #writeBatch(): Promise<void> {
+    while (this.#remapped) await this.#remapped;
     const batch = this.#takeBatch();
     const ended = this.#ended.splice(0);
     const events = batch.map(({ change, previous }) => this.#eventOf(change, previous));
@@ -235,9 +223,11 @@ class EmbeddedEngine implements Engine {
     this.#failure = await this.#write({ writes, endedLeases: ended.flatMap(({ leases }) => leases), revision: this.#lastRevision });
     this.#inFlight.clear();
     this.#isInFlight = false;
-    this.#isScheduled = false;
     this.#settle(batch, ended, events);
     for (const { expiresAtMs } of writes) this.#sweeper.wakeAt(expiresAtMs);
+    if (this.#file.mappedBytes > MAPPED_BYTES_MAX) await this.#remap();
+    else this.#remapWhenIdle();
+    this.#isScheduled = false;
     if (this.#queue.length + this.#ended.length > 0) this.#startWriting();
   }
 
@@ -258,11 +248,30 @@ class EmbeddedEngine implements Engine {
     }
   }
 
+  /** Gives the pages back that LMDB has looked at. Not while a batch is in flight. */
+  async #remap(): Promise<void> {
+    if (this.#failure !== undefined) return;
+    this.#remapped = this.#file.remap().catch((error: Error) => {
+      this.#failure = new StorageBroken(`${error.message}; it needs a restart`);
+    });
+    await this.#remapped;
+    this.#remapped = undefined;
+    this.#sweeper.wakeAt(this.#file.leases(1)[0]?.expiresAtMs);
+  }
+
+  #remapWhenIdle(): void {
+    this.#idleTimer ??= this.#clock.after(IDLE_MS, () => {
+      this.#idleTimer = undefined;
+      if (this.isClosed || this.#isScheduled || this.#remapped || this.#file.mappedBytes < MAPPED_BYTES_IDLE_MAX) return;
+      void this.#remap();
+    });
+  }
+
   /** Watchers first: who is told of its commit finds it everywhere. */
   #settle(batch: Pending[], ended: EndedLeases[], events: StoredEvent[]): void {
     const failure = this.#failure;
     if (failure === undefined) {
-      this.#log.publish(events);
+      this.log.publish(events);
       for (const [i, pending] of batch.entries()) pending.resolve(events[i]!.revision);
       for (const leases of ended) leases.resolve();
     } else {

@@ -31,6 +31,8 @@ const FULL_CODES = new Set([28 /* ENOSPC */, 122 /* EDQUOT */, 27 /* EFBIG */, M
 /** What every LMDB file has in its first bytes: 0xbeefc0de. */
 const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
 const HEADER_BYTES = 64;
+/** A page for the key and one above it. */
+const BYTES_A_LOOKUP = 2 * 4096;
 /** With less than this, a short write is a full disk. */
 const FULL_BELOW_BYTES = 1024 * 1024;
 
@@ -49,6 +51,26 @@ export interface FileTransaction {
   revision: number;
 }
 
+export interface StoreStatistics {
+  sizeBytes: number;
+  freeBytes: number;
+}
+
+interface TreeStats {
+  treeBranchPageCount: number;
+  treeLeafPageCount: number;
+  overflowPages: number;
+}
+
+interface DatabaseStats {
+  pageSize: number;
+  lastPageNumber: number;
+  root: TreeStats;
+  free: TreeStats;
+}
+
+const META_PAGES = 2;
+
 /** After this failure it is unknown what the file holds; only a restart tells. */
 export class StorageBroken extends StorageUnavailable {}
 
@@ -57,7 +79,9 @@ export class LmdbFile {
   /** When the file was opened. */
   readonly revision: number;
   readonly #folder: string;
-  readonly #database: RootDatabase<Buffer, Buffer>;
+  #database: RootDatabase<Buffer, Buffer>;
+  #isOpen = true;
+  #mappedBytes = 0;
   #hasFormat: boolean;
   #onFailure: ((code: number) => void) | undefined;
 
@@ -76,6 +100,7 @@ export class LmdbFile {
   }
 
   get(key: string): Stored | undefined {
+    this.#mappedBytes += BYTES_A_LOOKUP;
     const entry = this.#database.getEntry(Buffer.from(KEYS + key));
     return entry && { key, value: entry.value, revision: entry.version! };
   }
@@ -84,6 +109,7 @@ export class LmdbFile {
     const items: Stored[] = [];
     for (const { key, value, version } of this.#database.getRange({ ...bounds(prefix, after), versions: true, ...(limit !== undefined && { limit }) })) {
       items.push({ key: key.toString('utf8', KEYS.length), value, revision: version! });
+      this.#mappedBytes += value.length;
     }
     return items;
   }
@@ -94,11 +120,11 @@ export class LmdbFile {
 
   leases(limit: number, endedByMs = Infinity): Lease[] {
     const leases: Lease[] = [];
+    if (!this.#isOpen) return leases;
     for (const { key, version } of this.#database.getRange({ start: Buffer.from(LEASES), end: Buffer.from(prefixEnd(LEASES)!), versions: true, limit })) {
-      const text = key.toString();
-      const expiresAtMs = Number(text.slice(LEASES.length, LEASES.length + EXPIRY_DIGITS));
-      if (expiresAtMs > endedByMs) break;
-      leases.push({ key: text.slice(LEASES.length + EXPIRY_DIGITS), revision: version!, expiresAtMs });
+      const lease = leaseOf(key, version!);
+      if (lease.expiresAtMs > endedByMs) break;
+      leases.push(lease);
     }
     return leases;
   }
@@ -117,6 +143,33 @@ export class LmdbFile {
     } finally {
       this.#onFailure = undefined;
     }
+  }
+
+  /** How large the file is, and how much of it is free for new content: LMDB's file does not shrink. */
+  statistics(): StoreStatistics {
+    const stats = this.#database.getStats() as DatabaseStats;
+    const used = [stats.root, stats.free].reduce((sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages, META_PAGES);
+    const pages = stats.lastPageNumber + 1;
+    return { sizeBytes: pages * stats.pageSize, freeBytes: Math.max(pages - used, 0) * stats.pageSize };
+  }
+
+  /** About how much of the file this process has mapped into its memory by looking at it. */
+  get mappedBytes(): number {
+    return this.#mappedBytes;
+  }
+
+  /**
+   * Gives the mapped pages back: LMDB maps the file, and every page that it ever looked at counts as this process' memory until the kernel needs it for
+   * others. Opening the file anew begins with none. Not while a write is under way; nothing can be read
+   * meanwhile, and there seem to be no leases.
+   */
+  async remap(): Promise<void> {
+    this.#isOpen = false;
+    await this.#database.close();
+    this.#database = openDatabase(this.#folder);
+    this.#isOpen = true;
+    this.#mappedBytes = 0;
+    this.#listenForFailures();
   }
 
   async close(): Promise<void> {
@@ -177,10 +230,62 @@ class LmdbFailure extends Error {
   }
 }
 
+/** One object of a store that is read as a whole. */
+export interface SnapshotItem extends Stored {
+  expiresAtMs: number | undefined;
+}
+
+/** A store as it was at one moment, for a process other than the one that writes it. */
+export interface Snapshot {
+  readonly revision: number;
+  readonly count: number;
+  /** In the order of their keys. */
+  items(): Iterable<SnapshotItem>;
+  close(): Promise<void>;
+}
+
+/** Reads a store that this or another process may be writing meanwhile: LMDB's readers see the last change that is on disk, and hold up nobody. */
+export function openSnapshot(folder: string): Snapshot {
+  if (!existsSync(join(folder, 'data.mdb'))) throw new StorageUnavailable(`there is no store in ${folder}`);
+  const database = openDatabase(folder, true);
+  const transaction = database.useReadTransaction();
+  const close = async (): Promise<void> => {
+    transaction.done();
+    await database.close();
+  };
+  try {
+    if (!checkFormat(database, folder)) throw new StorageUnavailable(`the store in ${folder} is empty`);
+    const read = (start: string): Iterable<{ key: Buffer; value: Buffer; version?: number }> =>
+      database.getRange({ start: Buffer.from(start), end: Buffer.from(prefixEnd(start)!), versions: true, transaction });
+    const expiries = new Map<string, number>();
+    for (const { key, version } of read(LEASES)) {
+      const lease = leaseOf(key, version!);
+      expiries.set(`${lease.revision} ${lease.key}`, lease.expiresAtMs);
+    }
+    return {
+      revision: Number(database.get(REVISION_KEY, { transaction })?.toString() ?? 0),
+      count: database.getKeysCount({ ...bounds('', undefined), transaction }),
+      *items() {
+        for (const { key: stored, value, version } of read(KEYS)) {
+          const key = stored.toString('utf8', KEYS.length);
+          yield { key, value, revision: version!, expiresAtMs: expiries.get(`${version} ${key}`) };
+        }
+      },
+      close,
+    };
+  } catch (error) {
+    void close();
+    throw error;
+  }
+}
+
 /** False for a file that nothing has been written to. */
 function checkFormat(database: RootDatabase<Buffer, Buffer>, folder: string): boolean {
   const text = database.get(FORMAT_KEY)?.toString();
-  if (text === undefined) return false;
+  if (text === undefined) {
+    if (database.getKeysCount({ limit: 1 }) > 0) throw new StorageUnavailable(`the file in ${folder} is a database of another program's`);
+    return false;
+  }
   if (!(Number(text) <= FORMAT))
     throw new StorageUnavailable(`the store in ${folder} has format ${text}, and this version reads up to ${FORMAT}; use a newer version`);
   return true;
@@ -204,10 +309,10 @@ const OPTIONS = {
   permissionsMode: 0o600,
 } as const;
 
-function openDatabase(folder: string): RootDatabase<Buffer, Buffer> {
+function openDatabase(folder: string, readOnly = false): RootDatabase<Buffer, Buffer> {
   try {
     assertIsDatabase(join(folder, 'data.mdb'));
-    return open<Buffer, Buffer>({ ...OPTIONS, path: folder });
+    return open<Buffer, Buffer>({ ...OPTIONS, path: folder, readOnly });
   } catch (error) {
     throw new StorageUnavailable(`cannot open the store in ${folder}: ${(error as Error).message}`, { cause: error });
   }
@@ -235,6 +340,11 @@ function bounds(prefix: string, after: string | undefined): { start: Buffer; end
 }
 
 const leaseKey = (key: string, expiresAtMs: number): Buffer => Buffer.from(LEASES + String(Math.trunc(expiresAtMs)).padStart(EXPIRY_DIGITS, '0') + key);
+
+function leaseOf(stored: Buffer, revision: number): Lease {
+  const text = stored.toString();
+  return { key: text.slice(LEASES.length + EXPIRY_DIGITS), revision, expiresAtMs: Number(text.slice(LEASES.length, LEASES.length + EXPIRY_DIGITS)) };
+}
 
 async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);

@@ -57,7 +57,7 @@ function validateContainers(context: PodContext, errors: FieldErrors): void {
     if (names.has(container.name)) at.at('name').duplicate(container.name);
     names.add(container.name);
     validateHandlers(container, at, context.spec);
-    validateRestartPolicy(container, at);
+    validateRestartPolicy(container, at, context.rules);
   }
   validateHostPorts(containers, errors);
 }
@@ -67,7 +67,7 @@ function validateInitContainers(context: PodContext, errors: FieldErrors): void 
   for (const [index, container] of (context.spec.initContainers ?? []).entries()) {
     const at = errors.index(index);
     validateContainer(container, context, at);
-    validateInitRestartPolicy(container, at);
+    validateInitRestartPolicy(container, at, context.rules);
     if (names.has(container.name)) at.at('name').duplicate(container.name);
     else if (container.name !== '') names.add(container.name);
     // They run one by one, so each may have the ports of the others.
@@ -122,7 +122,7 @@ function validateContainer(container: AnyContainer, { spec, volumes, claimNames,
   if (!container.image) errors.at('image').required();
   validateChoice(container.terminationMessagePolicy, MESSAGE_POLICIES, errors.at('terminationMessagePolicy'));
   if (container.ports) validatePorts(container.ports, errors.at('ports'));
-  if (container.env) validateEnv(container.env, errors.at('env'));
+  if (container.env) validateEnv(container.env, errors.at('env'), rules);
   if (container.envFrom) validateEnvFrom(container.envFrom, errors.at('envFrom'));
   validateVolumeMounts(container, volumes, errors.at('volumeMounts'));
   validateVolumeDevices(container, volumes, errors.at('volumeDevices'));

@@ -1,5 +1,6 @@
 import { formatQuantity } from '../../../util/quantity.ts';
 import type { Container, ContainerStatus, HTTPGetAction, Lifecycle, Pod, PodSpec, PodStatus, Probe, ResourceRequirements } from '../../facts/types/core-v1.ts';
+import { isFeatureOn } from '../../features.ts';
 import { isHugePages, isOvercommitAllowed, isPodLevelResource } from '../../validation/resource-names.ts';
 import { type AnyContainer, CONTAINER_LISTS } from './containers-of.ts';
 import { defaultPullPolicy } from './image-reference.ts';
@@ -20,7 +21,7 @@ const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 export function defaultPod(pod: Pod): void {
   const { spec, status } = pod;
   for (const list of ['containers', 'initContainers'] as const) for (const container of spec[list] ?? []) requestWhatIsLimited(container.resources);
-  if (spec.resources) defaultPodResources(spec, spec.resources);
+  if (spec.resources && isFeatureOn('PodLevelResources')) defaultPodResources(spec, spec.resources);
   spec.enableServiceLinks ??= true;
   if (spec.hostNetwork) for (const list of ['containers', 'initContainers'] as const) for (const container of spec[list] ?? []) useHostPorts(container);
   defaultPodSpec(spec);

@@ -2,22 +2,23 @@ import type { FieldErrors } from '../../../util/field-errors.ts';
 import { configMapKeyErrors, dns1123LabelErrors, subdomainName } from '../../../util/names.ts';
 import type { ConfigMapKeySelector, EnvFromSource, EnvVar, EnvVarSource, FileKeySelector } from '../../facts/types/core-v1.ts';
 import { validateNoBacksteps } from '../../validation/local-path.ts';
+import type { PodRules } from './rules.ts';
 import { validateEnvFieldSelector, validateResourceSelector } from './downward-api.ts';
 
 /** Printable ASCII but `=` (KEP-4369). */
 const VARIABLE_NAME = /^[ -<>-~]*$/;
 const VARIABLE_NAME_WRONG = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
-export function validateEnv(variables: readonly EnvVar[], errors: FieldErrors): void {
+export function validateEnv(variables: readonly EnvVar[], errors: FieldErrors, rules: PodRules): void {
   for (const [index, variable] of variables.entries()) {
     const at = errors.index(index);
     if (variable.name === '') at.at('name').required();
     else if (!VARIABLE_NAME.test(variable.name)) at.at('name').invalid(variable.name, VARIABLE_NAME_WRONG);
-    if (variable.valueFrom) validateValueFrom(variable.valueFrom, variable.value ?? '', at.at('valueFrom'));
+    if (variable.valueFrom) validateValueFrom(variable.valueFrom, variable.value ?? '', at.at('valueFrom'), rules);
   }
 }
 
-function validateValueFrom(source: EnvVarSource, value: string, errors: FieldErrors): void {
+function validateValueFrom(source: EnvVarSource, value: string, errors: FieldErrors, { allowsEnvFiles }: PodRules): void {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = source;
   if (fieldRef) validateEnvFieldSelector(fieldRef, errors.at('fieldRef'));
   if (resourceFieldRef) validateResourceSelector(resourceFieldRef, errors.at('resourceFieldRef'), false);
@@ -25,7 +26,8 @@ function validateValueFrom(source: EnvVarSource, value: string, errors: FieldErr
   if (secretKeyRef) validateKeySelector(secretKeyRef, errors.at('secretKeyRef'));
   if (fileKeyRef) validateFileKeySelector(fileKeyRef, errors.at('fileKeyRef'));
   const found = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter((part) => part !== undefined).length;
-  if (found === 0) errors.invalid('', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`');
+  const choices = allowsEnvFiles ? '`configMapKeyRef`, `secretKeyRef` or `fileKeyRef`' : '`configMapKeyRef` or `secretKeyRef`';
+  if (found === 0) errors.invalid('', `must specify one of: \`fieldRef\`, \`resourceFieldRef\`, ${choices}`);
   else if (value !== '') errors.invalid('', 'may not be specified when `value` is not empty');
   else if (found > 1) errors.invalid('', 'may not have more than one field specified at a time');
 }

@@ -1,31 +1,51 @@
-import type { PodSpec, PodStatus, Volume, VolumeProjection } from '../../facts/types/core-v1.ts';
+import type { PodSpec, PodStatus } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
-import { containersOf } from './containers-of.ts';
+import { type GatedFields, dropGatedFields } from '../../gated-fields.ts';
+import { CONTAINER_LISTS, containersOf, isSidecar } from './containers-of.ts';
 
-const PROJECTIONS = [
-  ['ClusterTrustBundleProjection', 'clusterTrustBundle'],
-  ['PodCertificateRequest', 'podCertificate'],
-] as const;
+const ofContainers = (path: string): string[] => CONTAINER_LISTS.map((list) => `${list}.*.${path}`);
+const ofStatuses = (path: string): string[] => ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'].map((list) => `${list}.*.${path}`);
 
-/**
- * Fields of features that are off. A client may send them, and they are taken out, unless the object has them already
- * (pkg/api/pod dropDisabledFields, dropDisabledPodStatusFields).
- */
+/** pkg/api/pod dropDisabledFields */
+const SPEC_FIELDS: GatedFields = [
+  ['GenericWorkload', ['schedulingGroup']],
+  ['ClusterTrustBundleProjection', ['volumes.*.projected.sources.*.clusterTrustBundle']],
+  ['PodCertificateRequest', ['volumes.*.projected.sources.*.podCertificate']],
+  ['PodLevelResources', ['resources']],
+  ['MatchLabelKeysInPodTopologySpread', ['topologySpreadConstraints.*.matchLabelKeys']],
+  ['HostnameOverride', ['hostnameOverride']],
+  ['EnvFiles', ofContainers('env.*.valueFrom.fileKeyRef')],
+];
+
+/** dropDisabledPodStatusFields */
+const STATUS_FIELDS: GatedFields = [
+  ['InPlacePodLevelResourcesVerticalScaling', ['resources', 'allocatedResources']],
+  ['DRAExtendedResource', ['extendedResourceClaimStatus']],
+  ['ResourceHealthStatus', ofStatuses('allocatedResourcesStatus')],
+  ['ResourceHealthStatusMessage', ofStatuses('allocatedResourcesStatus.*.resources.*.message')],
+  ['ImageVolumeWithDigest', ofStatuses('volumeMounts.*.volumeStatus')],
+  ['DRANodeAllocatableResources', ['nodeAllocatableResourceClaimStatuses']],
+];
+
 export function dropGatedSpecFields(spec: PodSpec, old: PodSpec | undefined): void {
-  if (spec.schedulingGroup && !old?.schedulingGroup && !isFeatureOn('GenericWorkload')) delete spec.schedulingGroup;
-  for (const [feature, source] of PROJECTIONS) if (!isFeatureOn(feature) && !hasProjection(old, source)) dropProjection(spec, source);
+  dropGatedFields(SPEC_FIELDS, spec, old);
+  if (!isFeatureOn('ContainerRestartRules') && (!old || !usesRestartRules(old))) dropRestartRules(spec);
   if (!isFeatureOn('ContainerStopSignals') && (!old || !hasStopSignal(old))) dropStopSignals(spec);
 }
 
-type Projection = keyof VolumeProjection;
+export const dropGatedStatusFields = (status: PodStatus, old: PodStatus): void => dropGatedFields(STATUS_FIELDS, status, old);
 
-const projectionsOf = ({ projected }: Volume): readonly VolumeProjection[] => projected?.sources ?? [];
+/** Sidecars are told by their policy: it is older than the feature. */
+export const usesRestartRules = ({ initContainers = [], containers }: PodSpec): boolean =>
+  initContainers.some((container) => (container.restartPolicy !== undefined && !isSidecar(container)) || (container.restartPolicyRules ?? []).length > 0) ||
+  (containers ?? []).some(({ restartPolicy }) => restartPolicy !== undefined);
 
-const hasProjection = (spec: PodSpec | undefined, source: Projection): boolean =>
-  (spec?.volumes ?? []).some((volume) => projectionsOf(volume).some((projection) => projection[source] !== undefined));
-
-function dropProjection({ volumes = [] }: PodSpec, source: Projection): void {
-  for (const volume of volumes) for (const projection of projectionsOf(volume)) delete projection[source];
+function dropRestartRules(spec: PodSpec): void {
+  const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar));
+  for (const container of containersOf(spec)) {
+    delete container.restartPolicyRules;
+    if (!sidecars.has(container)) delete container.restartPolicy;
+  }
 }
 
 const hasStopSignal = (spec: PodSpec): boolean => [...containersOf(spec)].some(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
@@ -38,13 +58,3 @@ function dropStopSignals(spec: PodSpec): void {
     if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
   }
 }
-
-const STATUS_LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
-
-export function dropGatedStatusFields(status: PodStatus, old: PodStatus): void {
-  if (!isFeatureOn('DRANodeAllocatableResources') && !old.nodeAllocatableResourceClaimStatuses) delete status.nodeAllocatableResourceClaimStatuses;
-  if (!isFeatureOn('ImageVolumeWithDigest') && !mountStatuses(old).some(({ volumeStatus }) => volumeStatus))
-    for (const mount of mountStatuses(status)) delete mount.volumeStatus;
-}
-
-const mountStatuses = (status: PodStatus) => STATUS_LISTS.flatMap((list) => (status[list] ?? []).flatMap(({ volumeMounts }) => volumeMounts ?? []));

@@ -3,8 +3,9 @@ import { clone } from '../../../schema/clone.ts';
 import { FieldErrors } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
 import { timeOf } from '../../../util/time.ts';
-import type { Container, Pod, PodCondition } from '../../facts/types/core-v1.ts';
+import type { Container, Pod, PodCondition, PodSpec } from '../../facts/types/core-v1.ts';
 import type { LabelSelector } from '../../facts/types/meta-v1.ts';
+import { isFeatureOn } from '../../features.ts';
 import { podAffinityTerms } from './affinity.ts';
 import { APP_ARMOR, appArmorField } from './annotations.ts';
 import { containersOf } from './containers-of.ts';
@@ -19,7 +20,7 @@ export function prepareNewPod(pod: Pod, context: RequestContext): void {
   pod.status = { phase: 'Pending', qosClass: computeQosClass(spec), ...(spec.schedulingGates && { conditions: [gatedCondition()] }) };
   dropGatedSpecFields(spec, undefined);
   if (spec.affinity) for (const term of podAffinityTerms(spec.affinity)) mergeLabelKeys(term, pod);
-  for (const constraint of spec.topologySpreadConstraints ?? []) mergeLabelKeys(constraint, pod);
+  if (mergesSpreadKeys()) for (const constraint of spec.topologySpreadConstraints ?? []) mergeLabelKeys(constraint, pod);
   if (pod.metadata.annotations && spec.os?.name !== 'windows') applyAppArmorAnnotations(pod, context);
 }
 
@@ -31,6 +32,8 @@ const gatedCondition = (): PodCondition => ({
   reason: 'SchedulingGated',
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 });
+
+const mergesSpreadKeys = (): boolean => isFeatureOn('MatchLabelKeysInPodTopologySpread') && isFeatureOn('MatchLabelKeysInPodTopologySpreadSelectorMerge');
 
 /** Keys whose values are the pod's own become part of the selector, once (KEP-3633, KEP-3243). */
 function mergeLabelKeys(keyed: { labelSelector?: LabelSelector; matchLabelKeys?: string[]; mismatchLabelKeys?: string[] }, pod: Pod): void {
@@ -108,11 +111,15 @@ export function prepareResize(pod: Pod, old: Pod): void {
     keepAllButSpec(pod, old);
     pod.spec = clone(old.spec);
     for (const list of lists) if (spec[list]) pod.spec[list] = mergeResources(spec[list], old.spec[list] ?? []);
-    if (spec.resources) pod.spec.resources = spec.resources;
-    else delete pod.spec.resources;
+    if (isFeatureOn('InPlacePodLevelResourcesVerticalScaling')) takeResources(pod.spec, spec);
   }
   dropGatedSpecFields(pod.spec, old.spec);
   countGeneration(pod, old);
+}
+
+function takeResources(spec: PodSpec, { resources }: PodSpec): void {
+  if (resources) spec.resources = resources;
+  else delete spec.resources;
 }
 
 function mergeResources(containers: Container[], old: readonly Container[]): Container[] {

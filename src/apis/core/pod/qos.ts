@@ -1,5 +1,6 @@
 import { type Quantity, addQuantities, compareQuantities, parseQuantity, quantitySign } from '../../../util/quantity.ts';
 import type { Pod, PodSpec, ResourceRequirements } from '../../facts/types/core-v1.ts';
+import { isFeatureOn } from '../../features.ts';
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 
@@ -16,7 +17,8 @@ export const qosClassOf = (pod: Pod): string => pod.status.qosClass ?? computeQo
 export function computeQosClass(spec: PodSpec): QosClass {
   const requests = new Map<string, Quantity>();
   const limits = new Map<string, Quantity>();
-  const isLimited = spec.resources ? addPodResources(spec.resources, requests, limits) : addContainers(spec, requests, limits);
+  const isLimited =
+    spec.resources && isFeatureOn('PodLevelResources') ? addPodResources(spec.resources, requests, limits) : addContainers(spec, requests, limits);
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';
   const isGuaranteed =
     isLimited &&

@@ -1,12 +1,14 @@
 import { clone } from '../../../schema/clone.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import { FieldErrors } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
 import type { Container, Pod, PodSpec, ResourceRequirements } from '../../facts/types/core-v1.ts';
+import { isFeatureOn } from '../../features.ts';
 import { isSidecar } from './containers-of.ts';
 import { computeQosClass, qosClassOf } from './qos.ts';
 
 /** Changing what running containers may use (KEP-1287). All but cpu and memory stays. */
 const RESIZABLE = new Set(['cpu', 'memory']);
+const POD_LEVEL_FORBIDDEN = 'resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled';
 const ONLY_CPU_AND_MEMORY = 'only cpu and memory resources are mutable';
 
 /** `errors` stands at the spec. */
@@ -14,20 +16,24 @@ export function validateResizedSpec(pod: Pod, old: Pod, errors: FieldErrors): vo
   if (qosClassOf(old) !== computeQosClass(pod.spec)) errors.invalid(pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
   if (!isSupported(old)) errors.forbidden('Pod running on node without support for resize');
   const rest = clone(pod.spec);
-  if (hasResources(old.spec) || hasResources(pod.spec)) validatePodLevel(rest, old.spec, errors);
+  if (hasResources(old.spec) || hasResources(pod.spec)) {
+    if (!isFeatureOn('InPlacePodLevelResourcesVerticalScaling')) return new FieldErrors('', errors.list).forbidden(POD_LEVEL_FORBIDDEN);
+    validatePodLevel(rest, old.spec, errors);
+  }
   if (old.status.nodeAllocatableResourceClaimStatuses) errors.forbidden('pods with node allocatable resource claims cannot be resized');
   if (!validateOrder(pod.spec, old.spec, errors)) return;
   for (const list of ['initContainers', 'containers'] as const) {
-    for (const [index, container] of (pod.spec[list] ?? []).entries())
+    for (const [index, container] of (pod.spec[list] ?? []).entries()) {
+      if (list === 'initContainers' && !isResizable(container)) continue;
       validateNothingRemoved(container.resources, old.spec[list]![index]!.resources, 'resource', errors.at(list).index(index).at('resources'));
+    }
   }
   for (const [index, container] of (rest.containers ?? []).entries()) {
     const before = old.spec.containers![index]!;
     container.resources = withOldComputeOnly(container.resources, before.resources);
     if (!equalJson(container, before)) errors.forbidden(ONLY_CPU_AND_MEMORY);
   }
-  for (const [index, container] of (rest.initContainers ?? []).entries())
-    validateInitContainer(container, old.spec.initContainers![index]!, errors.at('initContainers').index(index));
+  for (const [index, container] of (rest.initContainers ?? []).entries()) validateInitContainer(container, old.spec.initContainers![index]!, errors, index);
   if (errors.list.length === 0 && !equalJson(rest, old.spec)) errors.forbidden(ONLY_CPU_AND_MEMORY);
 }
 
@@ -70,8 +76,15 @@ function withOldComputeOnly(resources: ResourceRequirements, old: ResourceRequir
   return kept;
 }
 
-function validateInitContainer(container: Container, old: Container, errors: FieldErrors): void {
+const isResizable = (container: Container): boolean => isSidecar(container) || isFeatureOn('InPlacePodVerticalScalingInitContainers');
+
+function validateInitContainer(container: Container, old: Container, spec: FieldErrors, index: number): void {
   const isModified = !equalJson(container, old);
+  if (!isResizable(container)) {
+    if (isModified) spec.forbidden('resources for non-sidecar init containers are immutable');
+    return;
+  }
+  const errors = spec.at('initContainers').index(index);
   container.resources = withOldComputeOnly(container.resources, old.resources);
   if (!equalJson(container, old)) errors.forbidden('only cpu and memory resources for init or sidecar containers are mutable');
   if (!isModified || isSidecar(container)) return;

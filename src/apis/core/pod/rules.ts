@@ -7,8 +7,10 @@ import { validateUnreservedPath } from '../../validation/local-path.ts';
 import { hasInvalidAffinityValues, hasInvalidNodeAffinityValues } from './affinity.ts';
 import { isDeletionCost } from './annotations.ts';
 import { containersOf, isSidecar } from './containers-of.ts';
+import { usesRestartRules } from './gated-fields.ts';
+import { canRestartAll } from './restart-policy.ts';
 import { hasHostSysctls } from './sysctls.ts';
-import { hasInvalidMatchLabelKeys, hasInvalidSpreadSelectors } from './topology-spread.ts';
+import { hasInvalidFormerLabelKeys, hasInvalidMatchLabelKeys, hasInvalidSpreadSelectors } from './topology-spread.ts';
 
 /**
  * What is let pass in a pod's spec. Everything is false for a new one; an old one that has what later versions forbid may keep it, so that it can be
@@ -31,48 +33,62 @@ export interface PodRules {
   allowsAnySelinuxChangePolicy: boolean;
   allowsTolerationComparison: boolean;
   allowsRestartOnInitResize: boolean;
+  /** A container may have a restart policy and rules of its own. */
+  allowsRestartRules: boolean;
+  /** Rules may restart all containers, and sidecars may have rules. */
+  allowsRestartAll: boolean;
+  allowsEnvFiles: boolean;
 }
 
-const STRICT: PodRules = {
+const STRICT: Omit<PodRules, keyof ReturnType<typeof featureRules>> = {
   isPod: false,
-  allowsInvalidDeletionCost: false,
   allowsIndivisibleHugePages: false,
   allowsInvalidAffinityValues: false,
   allowsInvalidNodeAffinityValues: false,
   allowsInvalidSpreadSelectors: false,
-  judgesLabelKeysAsBefore: false,
   allowsNonLocalTokenPath: false,
   allowsHostSysctls: false,
-  allowsHostNetworkWithUserNamespace: false,
   allowsVolumeDevicesWithUserNamespace: false,
-  allowsAnySelinuxChangePolicy: false,
-  allowsTolerationComparison: false,
   allowsRestartOnInitResize: false,
 };
 
-const featureRules = (): Pick<PodRules, 'allowsHostNetworkWithUserNamespace' | 'allowsTolerationComparison'> => ({
-  allowsHostNetworkWithUserNamespace: isFeatureOn('UserNamespacesHostNetworkSupport'),
-  allowsTolerationComparison: isFeatureOn('TaintTolerationComparisonOperators'),
+/** What features let pass, and what of it an old spec may keep. */
+const featureRules = (old: PodSpec | undefined) => ({
+  allowsInvalidDeletionCost: !isFeatureOn('PodDeletionCost'),
+  judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(old),
+  allowsHostNetworkWithUserNamespace: isFeatureOn('UserNamespacesHostNetworkSupport') || (old?.hostUsers === false && old.hostNetwork === true),
+  allowsAnySelinuxChangePolicy: isFeatureOn('SELinuxMount') || old?.securityContext?.seLinuxChangePolicy !== undefined,
+  allowsTolerationComparison:
+    isFeatureOn('TaintTolerationComparisonOperators') || (old?.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
+  allowsRestartRules: isFeatureOn('ContainerRestartRules') || (old !== undefined && usesRestartRules(old)),
+  allowsRestartAll: isFeatureOn('RestartAllContainersOnContainerExits') || (old !== undefined && canRestartAll(old)),
+  allowsEnvFiles: isFeatureOn('EnvFiles') || (old !== undefined && hasEnvFiles(old)),
 });
 
+/** An old spec that only the other way of judging lets pass is judged so. */
+function judgesLabelKeysAsBefore(old: PodSpec | undefined): boolean {
+  const constraints = old?.topologySpreadConstraints;
+  return isFeatureOn('MatchLabelKeysInPodTopologySpreadSelectorMerge') ? hasInvalidMatchLabelKeys(constraints) : !hasInvalidFormerLabelKeys(constraints);
+}
+
+const hasEnvFiles = (spec: PodSpec): boolean =>
+  [...containersOf(spec)].some(({ env = [] }) => env.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined));
+
 export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | undefined, isPod = false): PodRules {
-  const features = featureRules();
+  const features = featureRules(old);
   if (!old) return { ...STRICT, isPod, ...features };
   const hasUserNamespace = old.hostUsers === false;
   return {
+    ...features,
     isPod,
-    allowsInvalidDeletionCost: !isDeletionCost(oldMetadata?.annotations),
+    allowsInvalidDeletionCost: features.allowsInvalidDeletionCost || !isDeletionCost(oldMetadata?.annotations),
     allowsIndivisibleHugePages: hasIndivisibleHugePages(old),
     allowsInvalidAffinityValues: hasInvalidAffinityValues(old.affinity),
     allowsInvalidNodeAffinityValues: hasInvalidNodeAffinityValues(old.affinity),
     allowsInvalidSpreadSelectors: hasInvalidSpreadSelectors(old.topologySpreadConstraints),
-    judgesLabelKeysAsBefore: hasInvalidMatchLabelKeys(old.topologySpreadConstraints),
     allowsNonLocalTokenPath: hasNonLocalTokenPath(old),
     allowsHostSysctls: hasHostSysctls(old),
-    allowsHostNetworkWithUserNamespace: features.allowsHostNetworkWithUserNamespace || (hasUserNamespace && old.hostNetwork === true),
     allowsVolumeDevicesWithUserNamespace: hasUserNamespace && [...containersOf(old)].some(({ volumeDevices }) => volumeDevices !== undefined),
-    allowsAnySelinuxChangePolicy: old.securityContext?.seLinuxChangePolicy !== undefined,
-    allowsTolerationComparison: features.allowsTolerationComparison || (old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
     allowsRestartOnInitResize: (old.initContainers ?? []).some(
       (container) => !isSidecar(container) && (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer'),
     ),

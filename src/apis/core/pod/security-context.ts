@@ -4,7 +4,7 @@ import { validateOptionalChoice } from '../../validation/choice.ts';
 import { validateDescendingPath } from '../../validation/local-path.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';
 import { internalPodPart } from './internal-form.ts';
-import { arePrivilegedAllowed } from './privileges.ts';
+import { arePrivilegedAllowed } from '../../features.ts';
 import type { PodRules } from './rules.ts';
 import { validateSysctls } from './sysctls.ts';
 import { validateWindowsOptions } from './windows.ts';

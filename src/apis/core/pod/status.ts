@@ -11,6 +11,7 @@ import type {
   PodStatus,
   ResourceStatus,
 } from '../../facts/types/core-v1.ts';
+import { isFeatureOn } from '../../features.ts';
 import { ipFamilyOf, validateLegacyIp } from '../../validation/ip-address.ts';
 import { internalPodPart } from './internal-form.ts';
 import { canRestartAll, restartsAfter } from './restart-policy.ts';
@@ -56,7 +57,7 @@ function validateNominatedNode({ status }: Pod, old: Pod, errors: FieldErrors): 
   const node = status.nominatedNodeName;
   if (!node || node === old.status.nominatedNodeName) return;
   for (const error of subdomainName(node, false)) errors.invalid(node, error);
-  if (old.spec.nodeName) errors.forbidden('may not be set on pods that are already bound to a node');
+  if (old.spec.nodeName && isFeatureOn('ClearingNominatedNodeNameAfterBinding')) errors.forbidden('may not be set on pods that are already bound to a node');
 }
 
 /** A container that has ended may run again only where it is to be restarted. */

@@ -54,6 +54,13 @@ export function hasInvalidSpreadSelectors(constraints: readonly TopologySpreadCo
   return !errors.isEmpty;
 }
 
+/** By the rule of before v1.34. */
+export function hasInvalidFormerLabelKeys(constraints: readonly TopologySpreadConstraint[] = []): boolean {
+  const errors = new FieldErrors();
+  for (const constraint of constraints) validateLabelKeysAsBefore(constraint, errors);
+  return !errors.isEmpty;
+}
+
 export function hasInvalidMatchLabelKeys(constraints: readonly TopologySpreadConstraint[] = []): boolean {
   const errors = new FieldErrors();
   for (const constraint of constraints) validateLabelKeys(constraint, errors);

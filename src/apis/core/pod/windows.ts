@@ -2,7 +2,7 @@ import type { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123SubdomainErrors } from '../../../util/names.ts';
 import type { PodSpec, WindowsSecurityContextOptions } from '../../facts/types/core-v1.ts';
 import { containersAt } from './containers-of.ts';
-import { arePrivilegedAllowed } from './privileges.ts';
+import { arePrivilegedAllowed } from '../../features.ts';
 
 const MAX_CREDENTIAL_SPEC_BYTES = 64 * 1024;
 const MAX_DOMAIN_BYTES = 256;

@@ -38,20 +38,20 @@ export function serviceAllocation({
     async afterDelete(service, _context, dryRun) {
       if (dryRun) return;
       await removeEndpoints(service.metadata.namespace ?? '', service.metadata.name ?? '');
-      releaseNodePorts(ports, service);
+      await releaseNodePorts(ports, service);
       await releaseClusterIps(ips, service);
     },
   };
 }
 
 /** Both or none: what the first has reserved goes back when the second cannot begin. */
-async function andThen(first: Transaction, begin: () => Transaction): Promise<Transaction> {
+async function andThen(first: Transaction, begin: () => Promise<Transaction>): Promise<Transaction> {
   try {
-    const second = begin();
+    const second = await begin();
     return {
-      commit() {
-        first.commit();
-        second.commit();
+      async commit() {
+        await first.commit();
+        await second.commit();
       },
       async revert() {
         await second.revert();

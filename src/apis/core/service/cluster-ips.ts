@@ -56,8 +56,9 @@ export async function releaseClusterIps(ips: IpAllocator, { spec }: Service): Pr
 const NOTHING: Transaction = { commit() {}, revert() {} };
 
 const releaseLater = (ips: IpAllocator, addresses: readonly string[], dryRun: boolean): Transaction => ({
-  commit() {
-    if (!dryRun) for (const address of addresses) void ips.release(address).catch(() => undefined);
+  async commit() {
+    // The service is stored without them already: one that stays behind is found by the repair.
+    if (!dryRun) for (const address of addresses) await ips.release(address).catch(() => undefined);
   },
   revert() {},
 });

@@ -20,25 +20,23 @@ export function keepNodePorts(service: Service, old: Service): void {
   }
 }
 
-export function allocateNodePorts(ports: PortAllocator, service: Service, dryRun: boolean): Transaction {
-  return within(ports, dryRun, (operation) => {
-    if (mayUseNodePorts(service)) allocateNew(service, operation);
-    if (needsHealthCheckPort(service)) allocateHealthCheckPort(service, operation);
+export function allocateNodePorts(ports: PortAllocator, service: Service, dryRun: boolean): Promise<Transaction> {
+  return within(ports, dryRun, async (operation) => {
+    if (mayUseNodePorts(service)) await allocateNew(service, operation);
+    if (needsHealthCheckPort(service)) await allocateHealthCheckPort(service, operation);
   });
 }
 
-export function updateNodePorts(ports: PortAllocator, service: Service, old: Service, dryRun: boolean): Transaction {
-  return within(ports, dryRun, (operation) => {
-    if (mayUseNodePorts(service)) allocateChanged(service, old, operation);
+export function updateNodePorts(ports: PortAllocator, service: Service, old: Service, dryRun: boolean): Promise<Transaction> {
+  return within(ports, dryRun, async (operation) => {
+    if (mayUseNodePorts(service)) await allocateChanged(service, old, operation);
     else if (mayUseNodePorts(old)) nodePortsOf(old).forEach((port) => operation.releaseLater(port));
-    if (needsHealthCheckPort(service) && !needsHealthCheckPort(old)) allocateHealthCheckPort(service, operation);
+    if (needsHealthCheckPort(service) && !needsHealthCheckPort(old)) await allocateHealthCheckPort(service, operation);
     if (!needsHealthCheckPort(service) && needsHealthCheckPort(old) && old.spec.healthCheckNodePort) operation.releaseLater(old.spec.healthCheckNodePort);
   });
 }
 
-export function releaseNodePorts(ports: PortAllocator, service: Service): void {
-  for (const port of portsHeldBy(service)) ports.release(port);
-}
+export const releaseNodePorts = (ports: PortAllocator, service: Service): Promise<void> => ports.release(portsHeldBy(service));
 
 /** All that a stored service has of the range. */
 export function portsHeldBy(service: Service): number[] {
@@ -48,19 +46,19 @@ export function portsHeldBy(service: Service): number[] {
 
 const nodePortsOf = ({ spec }: Service): number[] => (spec.ports ?? []).flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
 
-function within(ports: PortAllocator, dryRun: boolean, work: (operation: PortOperation) => void): Transaction {
+async function within(ports: PortAllocator, dryRun: boolean, work: (operation: PortOperation) => Promise<void>): Promise<Transaction> {
   const operation = ports.begin(dryRun);
   try {
-    work(operation);
+    await work(operation);
   } catch (error) {
-    operation.revert();
+    await operation.revert();
     throw error;
   }
   return operation;
 }
 
 /** Ports of one number, such as 53 over TCP and UDP, share a node port unless the client chose otherwise. */
-function allocateNew(service: Service, operation: PortOperation): void {
+async function allocateNew(service: Service, operation: PortOperation): Promise<void> {
   const byPort = new Map<number, number>();
   for (const [index, port] of (service.spec.ports ?? []).entries()) {
     if (!port.nodePort && !needsNodePorts(service)) continue;
@@ -70,7 +68,7 @@ function allocateNew(service: Service, operation: PortOperation): void {
       continue;
     }
     const chosen = port.nodePort || (shared === undefined ? chosenFor(port.port, service.spec.ports!) : undefined);
-    port.nodePort = chosen ? take(service, index, chosen, operation) : takeAny(operation);
+    port.nodePort = await (chosen ? take(service, index, chosen, operation) : takeAny(operation));
     if (shared === undefined) byPort.set(port.port, port.nodePort);
   }
 }
@@ -78,22 +76,22 @@ function allocateNew(service: Service, operation: PortOperation): void {
 const chosenFor = (number: number, ports: readonly ServicePort[]): number | undefined =>
   ports.find(({ port, nodePort }) => port === number && nodePort)?.nodePort;
 
-function allocateChanged(service: Service, old: Service, operation: PortOperation): void {
+async function allocateChanged(service: Service, old: Service, operation: PortOperation): Promise<void> {
   const before = new Set(nodePortsOf(old));
   const seen = new Set<number>();
   for (const [index, port] of (service.spec.ports ?? []).entries()) {
     if (!port.nodePort && !needsNodePorts(service)) continue;
-    if (!port.nodePort) port.nodePort = takeAny(operation);
-    else if (!before.has(port.nodePort) && !seen.has(port.nodePort)) take(service, index, port.nodePort, operation);
+    if (!port.nodePort) port.nodePort = await takeAny(operation);
+    else if (!before.has(port.nodePort) && !seen.has(port.nodePort)) await take(service, index, port.nodePort, operation);
     seen.add(port.nodePort);
   }
   for (const port of before) if (!seen.has(port)) operation.releaseLater(port);
 }
 
-function allocateHealthCheckPort({ spec }: Service, operation: PortOperation): void {
+async function allocateHealthCheckPort({ spec }: Service, operation: PortOperation): Promise<void> {
   try {
-    if (spec.healthCheckNodePort) operation.allocate(spec.healthCheckNodePort);
-    else spec.healthCheckNodePort = operation.allocateAny();
+    if (spec.healthCheckNodePort) await operation.allocate(spec.healthCheckNodePort);
+    else spec.healthCheckNodePort = await operation.allocateAny();
   } catch (error) {
     if (!(error instanceof AllocationError)) throw error;
     throw internalError(
@@ -104,9 +102,9 @@ function allocateHealthCheckPort({ spec }: Service, operation: PortOperation): v
   }
 }
 
-function take({ metadata }: Service, index: number, port: number, operation: PortOperation): number {
+async function take({ metadata }: Service, index: number, port: number, operation: PortOperation): Promise<number> {
   try {
-    operation.allocate(port);
+    await operation.allocate(port);
     return port;
   } catch (error) {
     if (!(error instanceof AllocationError)) throw error;
@@ -116,9 +114,9 @@ function take({ metadata }: Service, index: number, port: number, operation: Por
   }
 }
 
-function takeAny(operation: PortOperation): number {
+async function takeAny(operation: PortOperation): Promise<number> {
   try {
-    return operation.allocateAny();
+    return await operation.allocateAny();
   } catch (error) {
     throw error instanceof AllocationError ? internalError(`failed to allocate a nodePort: ${error.message}`) : error;
   }

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { entryInList, entryOfLegacyList } from './discovery-entry.ts';
+
+const list = (...versions: object[]): object => ({ kind: 'APIGroupDiscoveryList', items: [{ metadata: { name: 'g' }, versions }, 7, { metadata: null }] });
+
+test('of a list, one group-version, with nothing that the type does not have', () => {
+  const things = {
+    resource: 'things',
+    scope: 'Namespaced',
+    verbs: ['get', 7],
+    unknown: 'x',
+    shortNames: ['th'],
+    categories: [],
+    subresources: [{ subresource: 'status', verbs: ['get'], responseKind: { group: 'g', version: 'v1', kind: 'Thing', more: 1 } }, null],
+  };
+  expect(entryInList(list({ version: 'v1', resources: [things, 'x'], freshness: 'Odd' }), 'g', 'v1')).toEqual({
+    version: 'v1',
+    resources: [
+      {
+        resource: 'things',
+        responseKind: { group: '', version: '', kind: '' },
+        scope: 'Namespaced',
+        singularResource: '',
+        verbs: ['get'],
+        shortNames: ['th'],
+        subresources: [{ subresource: 'status', responseKind: { group: 'g', version: 'v1', kind: 'Thing' }, verbs: ['get'] }],
+      },
+    ],
+  });
+  expect(entryInList(list({ version: 'v1' }), 'g', 'v2')).toBeUndefined();
+  expect(entryInList(list({ version: 'v1' }), 'g', 'v1')).toEqual({ version: 'v1' });
+});
+
+test.each([undefined, null, [], 'x', { kind: 'APIResourceList' }])('what is no list is refused: %j', (sent) => {
+  expect(() => entryInList(sent, 'g', 'v1')).toThrow('no APIGroupDiscoveryList');
+  expect(() => entryOfLegacyList(sent === undefined ? sent : { kind: 'X' }, 'v1')).toThrow('no APIResourceList');
+});
+
+test('of a legacy list, subresources go below their resource', () => {
+  const resources = [
+    { name: 'things/status', namespaced: true, kind: 'Thing', verbs: ['get'] },
+    { name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: ['list'], shortNames: ['th'] },
+    { name: 'orphans/scale', namespaced: false, group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get'] },
+  ];
+  expect(entryOfLegacyList({ kind: 'APIResourceList', resources }, 'v1')).toEqual({
+    version: 'v1',
+    resources: [
+      {
+        resource: 'things',
+        responseKind: { group: '', version: '', kind: 'Thing' },
+        scope: 'Namespaced',
+        singularResource: 'thing',
+        verbs: ['list'],
+        shortNames: ['th'],
+        subresources: [{ subresource: 'status', responseKind: { group: '', version: '', kind: 'Thing' }, verbs: ['get'] }],
+      },
+      {
+        resource: 'orphans',
+        responseKind: { group: '', version: '', kind: '' },
+        scope: 'Cluster',
+        singularResource: '',
+        verbs: [],
+        subresources: [{ subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs: ['get'] }],
+      },
+    ],
+  });
+  const other = { name: 'things/x', namespaced: false, verbs: [] };
+  expect(() => entryOfLegacyList({ kind: 'APIResourceList', resources: [resources[1], other] }, 'v1')).toThrow('scope do not match');
+});

@@ -1,0 +1,171 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { APIService } from '../apis/facts/types/apiregistration-v1.ts';
+import type { Address, ServiceAddress } from '../client/service-address.ts';
+import type { Handler, ServerRequest } from '../endpoints/request.ts';
+import { writeTextError } from '../server/filters/write-error.ts';
+import type { KeyPair } from '../serving/certificates/pem.ts';
+import type { Exchange } from '../serving/exchange.ts';
+import { type Dial, type TlsTarget, hostPort } from '../serving/proxy/dial.ts';
+import { type Fetched, fetchWhole } from '../serving/proxy/fetch.ts';
+import { type ForwardOptions, type ProxyTarget, forward } from '../serving/proxy/forward.ts';
+import { Transport } from '../serving/proxy/transport.ts';
+import { isUpgradeRequest, tunnel } from '../serving/proxy/upgrade.ts';
+import { equalJson } from '../util/json-equal.ts';
+import type { User } from '../util/user.ts';
+import { identityHeaders } from './identity-headers.ts';
+
+/** How other API servers are reached, whichever it is. */
+export interface RemoteEnvironment {
+  addressOf: ServiceAddress;
+  dial?: Dial | undefined;
+  /** `--proxy-client-cert-file`: by it they know that the identity in our headers is true. */
+  clientCertificate(): KeyPair | undefined;
+  /** `--aggregator-reject-forwarding-redirect` */
+  rejectsRedirects: boolean;
+  /** The gate RemoteRequestHeaderUID. */
+  sendsUid: boolean;
+}
+
+export interface FetchOptions {
+  user: User;
+  headers?: OutgoingHttpHeaders;
+  timeoutMs: number;
+  limitBytes?: number;
+}
+
+const DISCOVERY_TIMEOUT_MS = 5_000;
+const MAX_FETCHED_BYTES = 64 << 20;
+
+/** One group-version that another server serves: the way there, and whether it is open (kube-aggregator/pkg/apiserver/handler_proxy.go). */
+export class RemoteApi {
+  readonly name: string;
+  readonly group: string;
+  readonly version: string;
+  readonly #environment: RemoteEnvironment;
+  readonly #onUnreachable: (name: string) => void;
+  #service: APIService;
+  #isAvailable: boolean;
+  #tls: TlsTarget;
+  #transport: Transport;
+
+  /** `service` has a `spec.service`. `onUnreachable` hears of requests that found nobody. */
+  constructor(service: APIService, environment: RemoteEnvironment, onUnreachable: (name: string) => void) {
+    this.name = service.metadata.name!;
+    this.group = service.spec.group ?? '';
+    this.version = service.spec.version ?? '';
+    this.#environment = environment;
+    this.#onUnreachable = onUnreachable;
+    this.#service = service;
+    this.#isAvailable = isAvailable(service);
+    this.#tls = this.#tlsTarget();
+    this.#transport = new Transport({ dial: environment.dial, tls: this.#tls });
+  }
+
+  get service(): APIService {
+    return this.#service;
+  }
+
+  get isAvailable(): boolean {
+    return this.#isAvailable;
+  }
+
+  /** Connections are kept where the server must prove the same, and we to it. */
+  update(service: APIService): void {
+    this.#service = service;
+    this.#isAvailable = isAvailable(service);
+    this.refreshTls();
+  }
+
+  /** After a change of our own certificate. What is under way ends on the old connections. */
+  refreshTls(): void {
+    const tls = this.#tlsTarget();
+    if (equalJson(tls, this.#tls)) return;
+    this.#tls = tls;
+    this.#transport.retire();
+    this.#transport = new Transport({ dial: this.#environment.dial, tls });
+  }
+
+  /** It is registered no more. What is under way may end. */
+  retire(): void {
+    this.#transport.retire();
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  /** Throws an Error that says why nobody can be reached. */
+  address(): Address {
+    const { namespace = '', name = '', port = 443 } = this.#service.spec.service!;
+    return this.#environment.addressOf(namespace, name, port);
+  }
+
+  /** GETs a document as one of our own users. Throws where no answer comes. */
+  fetch(path: string, { user, headers = {}, timeoutMs, limitBytes = MAX_FETCHED_BYTES }: FetchOptions, address = this.address()): Promise<Fetched> {
+    const all = { ...headers, ...identityHeaders(user, this.#environment.sendsUid) };
+    return fetchWhole(this.#transport, { ...address, path, headers: all, timeoutMs, limitBytes });
+  }
+
+  /** A connection that turned out dead is not tried again. */
+  closeIdle(): void {
+    this.#transport.closeIdle();
+  }
+
+  readonly handle: Handler = (request) => {
+    if (!this.#isAvailable) return writeTextError(request, 503, 'service unavailable');
+    let address: Address;
+    try {
+      address = this.address();
+    } catch {
+      return writeTextError(request, 503, 'service unavailable');
+    }
+    return this.#proxy(request, address).catch((error: Error) => {
+      this.#onUnreachable(this.name);
+      writeTextError(request, 503, error.message);
+    });
+  };
+
+  /** Rejects where no answer comes. */
+  async #proxy(request: ServerRequest, { host, port }: Address): Promise<void> {
+    const { exchange, info, user, auditId } = request;
+    const headers = identityHeaders(user, this.#environment.sendsUid);
+    if (auditId !== '') headers['audit-id'] = auditId;
+    const target = { transport: this.#transport, host, port, path: exchange.target };
+    if (isUpgradeRequest(exchange)) return tunnel(exchange, target, { headers, signal: request.signal });
+    const isLongRunning = request.deadlineMs === undefined;
+    const options: ForwardOptions = {
+      headers,
+      forwarded: { uri: info.path, host: hostPort(host, port), proto: 'https' },
+      rejectsRedirects: this.#environment.rejectsRedirects,
+      isLongRunning,
+      // A request with a deadline is answered when that passes, and so cancelled. Making a signal costs more than it seems.
+      signal: isLongRunning ? request.signal : undefined,
+    };
+    const isDiscovery = !info.isResourceRequest && info.path.startsWith('/apis/');
+    return isDiscovery ? forwardInTime(exchange, target, options) : forward(exchange, target, options);
+  }
+
+  #tlsTarget(): TlsTarget {
+    const { caBundle = '', insecureSkipTLSVerify = false, service } = this.#service.spec;
+    return {
+      serverName: `${service!.name}.${service!.namespace}.svc`,
+      isUnverified: insecureSkipTLSVerify,
+      clientCertificate: this.#environment.clientCertificate(),
+      ...(caBundle !== '' && { caPem: Buffer.from(caBundle, 'base64').toString() }),
+    };
+  }
+}
+
+const isAvailable = ({ status }: APIService): boolean =>
+  status.conditions?.some((condition) => condition.type === 'Available' && condition.status === 'True') ?? false;
+
+/** Clients ask every server for its resources: a slow one must not hold them up. */
+async function forwardInTime(exchange: Exchange, target: ProxyTarget, options: ForwardOptions): Promise<void> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error('context deadline exceeded')), DISCOVERY_TIMEOUT_MS);
+  try {
+    await forward(exchange, target, { ...options, signal: late.signal });
+  } finally {
+    clearTimeout(timer);
+  }
+}

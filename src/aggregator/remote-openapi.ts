@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { WorkQueue } from '../controllers/work-queue.ts';
+import { convertToV3 } from '../server/openapi/convert-v3.ts';
+import { filterByPaths } from '../server/openapi/merge-v2.ts';
+import type { RemoteDocument } from '../server/remote-apis.ts';
+import { isJsonObject, parseJson } from '../util/json.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import type { User } from '../util/user.ts';
+import type { RemoteApi } from './remote-api.ts';
+import type { RemoteRegistry } from './remote-registry.ts';
+
+export interface RemoteOpenApiOptions {
+  signal: AbortSignal;
+  report(error: Error): void;
+  /** What `v2` or `v3` answers has become another. */
+  onChange(): void;
+}
+
+/** Upstream's, who has no rights but those of everyone who has a name. */
+const USER: User = { name: 'system:aggregator', groups: [] };
+const REFRESH_MS = 60_000;
+const FIRST_RETRY_MS = 1_000;
+const TIMEOUT_MS = 60_000;
+
+interface Specs {
+  /** Of the whole of v2, as its server tagged it. */
+  etag?: string;
+  /** Of its bytes, for servers that tag nothing. */
+  hash?: string;
+  v2?: JsonObject | undefined;
+  /** The index of v3, by path. */
+  v3: ReadonlyMap<string, RemoteDocument>;
+}
+
+/**
+ * Keeps what other servers say of their types: of OpenAPI v2 the whole, to be merged; of v3 where the documents are (kube-aggregator/pkg/controllers/openapi
+ * and openapiv3). What was learned last stays while a server is away.
+ */
+export class RemoteOpenApi {
+  readonly #registry: RemoteRegistry;
+  readonly #options: RemoteOpenApiOptions;
+  readonly #specs = new Map<string, Specs>();
+  readonly #failures = new Map<string, number>();
+  readonly #queue: WorkQueue;
+
+  constructor(registry: RemoteRegistry, options: RemoteOpenApiOptions) {
+    this.#registry = registry;
+    this.#options = options;
+    this.#queue = new WorkQueue((name) => this.#sync(name), { signal: options.signal, report: options.report });
+  }
+
+  start(): void {
+    this.#registry.onChange((name) => this.#queue.add(name));
+    for (const { name } of this.#registry.all()) this.#queue.add(name);
+  }
+
+  v2({ name }: RemoteApi): JsonObject | undefined {
+    return this.#specs.get(name)?.v2;
+  }
+
+  v3({ name }: RemoteApi): ReadonlyMap<string, RemoteDocument> | undefined {
+    return this.#specs.get(name)?.v3;
+  }
+
+  async #sync(name: string): Promise<number | void> {
+    const api = this.#registry.get(name);
+    if (!api) {
+      this.#failures.delete(name);
+      if (this.#specs.delete(name)) this.#options.onChange();
+      return;
+    }
+    // When it is available again, that is a change.
+    if (!api.isAvailable) return;
+    try {
+      await this.#refresh(api);
+      this.#failures.delete(name);
+      return REFRESH_MS;
+    } catch {
+      const failures = this.#failures.get(name) ?? 0;
+      this.#failures.set(name, failures + 1);
+      return Math.min(FIRST_RETRY_MS * 2 ** failures, REFRESH_MS);
+    }
+  }
+
+  async #refresh(api: RemoteApi): Promise<void> {
+    const known = this.#specs.get(api.name);
+    const index = await fetchIndex(api);
+    const whole = await fetchWholeV2(api, known);
+    const v3 = index ?? (whole.v2 === known?.v2 && known ? known.v3 : convertedIndex(api, whole.v2));
+    const isSame = known !== undefined && whole.v2 === known.v2 && indexText(v3) === indexText(known.v3);
+    this.#specs.set(api.name, { ...whole, v3: isSame ? known.v3 : v3 });
+    if (!isSame) this.#options.onChange();
+  }
+}
+
+/** A document that was made is another when what it was made of is. */
+const indexText = (index: ReadonlyMap<string, RemoteDocument>): string =>
+  [...index].map(([path, remote]) => `${path} ${'document' in remote ? '' : remote.serverRelativeUrl}`).join('\n');
+
+const convertedIndex = ({ group, version }: RemoteApi, v2: JsonObject | undefined): ReadonlyMap<string, RemoteDocument> =>
+  new Map(v2 ? [[`apis/${group}/${version}`, { document: convertToV3(v2) }]] : []);
+
+/** Undefined where the server knows nothing of v3. */
+async function fetchIndex(api: RemoteApi): Promise<ReadonlyMap<string, RemoteDocument> | undefined> {
+  const { status, body } = await api.fetch('/openapi/v3', { user: USER, timeoutMs: TIMEOUT_MS });
+  if (status === 404) return undefined;
+  if (status !== 200) throw new Error(`could not get the list of group versions of ${api.name}: ${status}`);
+  const index = parseJson(body);
+  const paths = isJsonObject(index) && isJsonObject(index['paths']) ? index['paths'] : {};
+  const documents = Object.entries(paths).map(([path, document]): [string, RemoteDocument] => {
+    const url = isJsonObject(document) ? document['serverRelativeURL'] : undefined;
+    return [path, { serverRelativeUrl: typeof url === 'string' ? url : '', serve: api.handle }];
+  });
+  return new Map(documents);
+}
+
+async function fetchWholeV2(api: RemoteApi, known: Specs | undefined): Promise<Omit<Specs, 'v3'>> {
+  const headers = { accept: 'application/json', ...(known?.etag !== undefined && { 'if-none-match': known.etag }) };
+  const { status, headers: answered, body } = await api.fetch('/openapi/v2', { user: USER, headers, timeoutMs: TIMEOUT_MS });
+  if (status === 304 && known?.etag !== undefined) return known;
+  if (status === 404) return { v2: undefined };
+  if (status !== 200) throw new Error(`failed to retrieve openAPI spec of ${api.name}: ${status}`);
+  const hash = createHash('sha256').update(body).digest('base64');
+  if (hash === known?.hash) return known;
+  const document = parseJson(body);
+  if (!isJsonObject(document)) throw new Error(`the openAPI spec of ${api.name} is no object`);
+  const v2 = filterByPaths(document, [`/apis/${api.group}/${api.version}/`]);
+  const { etag } = answered;
+  return { v2, hash, ...(typeof etag === 'string' && etag !== '' && { etag }) };
+}

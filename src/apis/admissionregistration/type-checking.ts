@@ -1,0 +1,107 @@
+import { compile, PlanError } from '../../cel/cel.ts';
+import type { DataSchema } from '../../cel/data/data-schema.ts';
+import { type DeclaredType, declareType } from '../../cel/data/declared-type.ts';
+import type { Environment } from '../../cel/environment.ts';
+import { CelErrors } from '../../cel/source.ts';
+import { DYN, type CelType } from '../../cel/types.ts';
+import type { ExpressionWarning, ValidatingAdmissionPolicy } from '../facts/types/admissionregistration-v1.ts';
+import { type CheckedTypes, checkingEnvironment, variableType, withVariables } from './expression-environment.ts';
+
+/** A kind that is served, as a resource of a group and version. */
+export interface ServedType {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  /** What expressions see of its objects. */
+  seen(): DataSchema;
+}
+
+const MAX_TYPES_OF_A_RULE = 10;
+
+/** What is wrong with a policy's expressions for the kinds that its rules name, in upstream's words (plugin/policy/validating/typechecking.go). */
+export function expressionWarnings({ spec }: ValidatingAdmissionPolicy, served: readonly ServedType[]): ExpressionWarning[] {
+  const { paramKind, variables = [], validations = [], matchConstraints } = spec;
+  const params = paramKind && served.find(({ group, version, kind }) => kind === paramKind.kind && groupVersion(group, version) === paramKind.apiVersion);
+  const types: CheckedTypes = { hasParams: paramKind !== undefined, params: params && seenAs(params) };
+  const targets = typesToCheck(matchConstraints?.resourceRules ?? [], served).map((type) => ({
+    shown: `${type.group}/${type.version}, Kind=${type.kind}`,
+    environment: withPolicyVariables(checkingEnvironment(seenAs(type), types), variables),
+  }));
+  const warningsOf = (text: string, fieldRef: string): ExpressionWarning[] => {
+    const found = targets.flatMap(({ shown, environment }) => {
+      const issues = issuesOf(text, environment);
+      return issues === undefined ? [] : [`${shown}: ${issues}\n`];
+    });
+    return found.length === 0 ? [] : [{ fieldRef, warning: found.join('\n') }];
+  };
+  const warnings: ExpressionWarning[] = [];
+  for (const [index, { expression, messageExpression = '' }] of validations.entries()) {
+    warnings.push(...warningsOf(expression, `spec.validations[${index}].expression`));
+    if (messageExpression !== '') warnings.push(...warningsOf(messageExpression, `spec.validations[${index}].messageExpression`));
+  }
+  return warnings;
+}
+
+const groupVersion = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`);
+
+const seenAs = ({ kind, seen }: ServedType): DeclaredType | undefined => declareType(seen(), kind, true);
+
+type Rule = NonNullable<NonNullable<ValidatingAdmissionPolicy['spec']['matchConstraints']>['resourceRules']>[number];
+
+/** By group, version and kind. Of rules with a star nobody knows what they name; subresources are not looked at. */
+function typesToCheck(rules: readonly Rule[], served: readonly ServedType[]): ServedType[] {
+  const found = new Map<string, ServedType>();
+  for (const rule of rules) {
+    const named = namedTypes(rule, served).slice(0, MAX_TYPES_OF_A_RULE);
+    for (const type of named) found.set(`${type.group}/${type.version}/${type.kind}`, type);
+    if (named.length === MAX_TYPES_OF_A_RULE) break;
+  }
+  return [...found.values()].toSorted((a, b) => compare(a.group, b.group) || compare(a.version, b.version) || compare(a.kind, b.kind));
+}
+
+/** To the mapper that upstream asks, the core group's name is no name: a resource of any group will do. */
+function namedTypes({ apiGroups = [], apiVersions = [], resources = [] }: Rule, served: readonly ServedType[]): ServedType[] {
+  if ([...apiGroups, ...apiVersions].some((name) => name.includes('*'))) return [];
+  const plurals = resources.filter((name) => !/[*/]/.test(name)).toSorted();
+  return apiGroups
+    .toSorted()
+    .flatMap((group) =>
+      apiVersions
+        .toSorted()
+        .flatMap((version) =>
+          plurals.flatMap((plural) => served.filter((type) => type.version === version && type.plural === plural && (group === '' || type.group === group))),
+        ),
+    );
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Each variable sees those before it; one that is wrong may be anything. */
+function withPolicyVariables(environment: Environment, variables: readonly { name: string; expression: string }[]): Environment {
+  const types = new Map<string, CelType>();
+  const whole = withVariables(environment, (name) => types.get(name));
+  for (const { name, expression } of variables) types.set(name, typeOf(expression, whole));
+  return whole;
+}
+
+function typeOf(expression: string, environment: Environment): CelType {
+  try {
+    return variableType(compile(expression, environment).resultType);
+  } catch (error) {
+    if (error instanceof CelErrors || error instanceof PlanError) return DYN;
+    throw error;
+  }
+}
+
+/** Only what checking finds: nothing is evaluated here. */
+function issuesOf(expression: string, environment: Environment): string | undefined {
+  try {
+    compile(expression, environment);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CelErrors) return error.message;
+    if (error instanceof PlanError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import type { GroupResource } from '../util/api-object.ts';
+import { groupVersions, resourcesOf } from './facts/resources.ts';
+
+/* What is kept where below the store's prefix: see ResourceDefinition.storagePrefix, which this reads backwards. */
+
+/** Paths that do not begin with the resource's own name; the last are kept by the server for itself, under names that upstream's configurations know. */
+const IRREGULAR: Readonly<Record<string, GroupResource>> = {
+  minions: { group: '', resource: 'nodes' },
+  controllers: { group: '', resource: 'replicationcontrollers' },
+  'services/specs': { group: '', resource: 'services' },
+  'services/endpoints': { group: '', resource: 'endpoints' },
+  ingress: { group: 'networking.k8s.io', resource: 'ingresses' },
+  masterleases: { group: '', resource: 'apiServerIPInfo' },
+  peerserverleases: { group: '', resource: 'apiServerPeerIPInfo' },
+  'ranges/servicenodeports': { group: '', resource: 'serviceNodePortAllocations' },
+};
+
+let regular: ReadonlyMap<string, GroupResource> | undefined;
+
+/** The resource of a path such as `secrets/default/token` or `example.com/widgets/default/one`. */
+export function storedResource(path: string): GroupResource {
+  const [first = '', second = ''] = path.split('/', 2);
+  // Groups of custom resources have a dot, as have those two of the server's own that are kept under theirs.
+  if (first.includes('.')) return { group: first, resource: second };
+  return known(IRREGULAR, first) ?? known(IRREGULAR, `${first}/${second}`) ?? (regular ??= byPlural()).get(first) ?? { group: '', resource: first };
+}
+
+const known = (table: Readonly<Record<string, GroupResource>>, path: string): GroupResource | undefined =>
+  Object.hasOwn(table, path) ? table[path] : undefined;
+
+/** The core group first: events of either group are kept as its own. */
+function byPlural(): Map<string, GroupResource> {
+  const resources = new Map<string, GroupResource>();
+  for (const { group, version } of groupVersions)
+    for (const { plural } of resourcesOf(group, version)) if (!resources.has(plural)) resources.set(plural, { group, resource: plural });
+  return resources;
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Engine, StorageUnavailable } from '../storage/engine.ts';
+import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { EmbeddedEngine } from '../storage/engines/embedded.ts';
+import type { EtcdEngine, EtcdEngineOptions } from '../storage/engines/etcd/engine.ts';
+import type { GrpcTls } from '../storage/grpc/channel.ts';
+import { openEngine } from '../storage/open.ts';
+import type { CompletedOptions } from './completion.ts';
+import type { Logger } from './logger.ts';
+import { registerStoreFile } from './store-file-metrics.ts';
+
+/** What the options say of where objects are kept, and how. */
+export type StorageSettings = Pick<
+  CompletedOptions,
+  Extract<keyof CompletedOptions, `etcd${string}` | `encryption${string}`> | 'storageBackend' | 'storeDir' | 'storageMediaType' | 'leaseReuseDurationSeconds'
+>;
+
+/** The stores that the options name, open. */
+export interface OpenStorage {
+  /** Where everything is kept that has no store of its own. */
+  readonly engine: Engine;
+  /** Stores of single resources, by `group/resource` (--etcd-servers-overrides); several may share one. */
+  readonly overrides: ReadonlyMap<string, Engine>;
+  close(): Promise<void>;
+}
+
+type EtcdSettings = Omit<EtcdEngineOptions, 'endpoints'>;
+
+/** Throws StorageUnavailable, with one line for the operator. */
+export async function openStorage(options: StorageSettings, logger: Logger, registry: MetricRegistry): Promise<OpenStorage> {
+  const opened: Engine[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(opened.map((engine) => engine.close()));
+  };
+  const open = async (engine: Promise<Engine>): Promise<Engine> => {
+    opened.push(await engine);
+    return engine;
+  };
+  if (options.storageBackend === 'memory') return { engine: await open(openEngine({ backend: 'memory' })), overrides: new Map(), close };
+  if (options.storageBackend === 'embedded') {
+    const engine = await open(openEngine({ backend: 'embedded', dataDir: options.storeDir }));
+    registerStoreFile(registry, engine as EmbeddedEngine);
+    return { engine, overrides: new Map(), close };
+  }
+  const { registerEtcdMetrics, pollSizes } = await import('./etcd-metrics.ts');
+  const settings: EtcdSettings = { ...etcdSettings(options), observer: registerEtcdMetrics(registry, `${options.etcdPrefix}/`) };
+  try {
+    const engine = await open(reachEtcd({ ...settings, endpoints: options.etcdServers }, logger));
+    const overrides = await openOverrides(options, (endpoints) => open(reachEtcd({ ...settings, endpoints }, logger)));
+    const pollMs = options.etcdDbMetricPollIntervalMs;
+    const stopPolling = pollMs > 0 ? pollSizes(registry, opened as EtcdEngine[], pollMs) : undefined;
+    return {
+      engine,
+      overrides,
+      close() {
+        stopPolling?.();
+        return close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function etcdSettings(options: StorageSettings): EtcdSettings {
+  return {
+    tls: etcdTls(options),
+    prefix: options.etcdPrefix,
+    leaseReuseSeconds: options.leaseReuseDurationSeconds,
+    compactionIntervalMs: options.etcdCompactionIntervalMs,
+  };
+}
+
+function etcdTls({ etcdCafile, etcdCertfile, etcdKeyfile }: StorageSettings): GrpcTls | undefined {
+  if (etcdCafile === '' && etcdCertfile === '' && etcdKeyfile === '') return undefined;
+  return {
+    ...(etcdCafile !== '' && { ca: readFileSync(etcdCafile) }),
+    ...(etcdCertfile !== '' && { cert: readFileSync(etcdCertfile) }),
+    ...(etcdKeyfile !== '' && { key: readFileSync(etcdKeyfile) }),
+  };
+}
+
+/** As long as upstream's client dials (storagebackend/factory/etcd3.go). */
+const REACH_MS = 20_000;
+const RETRY_MS = 500;
+
+async function reachEtcd(options: EtcdEngineOptions, logger: Logger): Promise<Engine> {
+  const deadlineMs = performance.now() + REACH_MS;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openEngine({ backend: 'etcd3', ...options });
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable) || performance.now() > deadlineMs) throw error;
+      if (attempt === 1) logger.warn(`Waiting up to ${REACH_MS / 1000} s for etcd`, { error: error.message });
+      await delay(RETRY_MS);
+    }
+  }
+}
+
+/** One engine for each set of servers, however many resources name it, in whatever order. */
+async function openOverrides({ etcdServersOverrides }: StorageSettings, open: (endpoints: string[]) => Promise<Engine>): Promise<Map<string, Engine>> {
+  const byServers = new Map<string, Engine>();
+  const byResource = new Map<string, Engine>();
+  for (const override of etcdServersOverrides) {
+    const [resource, servers] = override.split('#') as [string, string];
+    const endpoints = servers.split(';');
+    const name = endpoints.toSorted().join(';');
+    const engine = byServers.get(name) ?? (await open(endpoints));
+    byServers.set(name, engine);
+    byResource.set(resource, engine);
+  }
+  return byResource;
+}

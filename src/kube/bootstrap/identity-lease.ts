@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Client } from '../../client/client.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { serverIdentity } from '../../util/server-identity.ts';
+import { microTimeOf } from '../../util/time.ts';
+import { type ControllerOptions, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
+
+const NAMESPACE = 'kube-system';
+const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
+const COMPONENT = 'kube-apiserver';
+const PEER_ADDRESS = 'kubernetes.io/peer-advertise-address';
+const DURATION_SECONDS = 3600;
+const RENEWAL_MS = 10_000;
+const COLLECTION_MS = 3_600_000;
+
+export interface IdentityLeaseOptions extends ControllerOptions {
+  /** --advertise-address */
+  advertiseAddress: string | undefined;
+  readonly securePort: number;
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
+}
+
+interface Lease extends ApiObject {
+  spec: { holderIdentity?: string; leaseDurationSeconds?: number; renewTime?: string | null };
+}
+
+/** A Lease that says that this server lives, renewed for as long as it does (KEP-1965). */
+export function keepIdentityLease(client: Client, options: IdentityLeaseOptions): Promise<void> {
+  const name = serverIdentity(hostname(), COMPONENT);
+  const holder = `${name}_${randomUUID()}`;
+  return keepDoing(() => renew(client, name, holder, options), RENEWAL_MS, options);
+}
+
+/** Leases of servers that have been silent for longer than they said go. */
+export function collectIdentityLeases(client: Client, options: IdentityLeaseOptions): Promise<void> {
+  return keepDoing(() => collect(client, options.now()), COLLECTION_MS, options);
+}
+
+async function renew(client: Client, name: string, holder: string, options: IdentityLeaseOptions): Promise<void> {
+  const leases = await syncedResource<Lease>(client, 'coordination.k8s.io', 'leases', COMPONENT);
+  const spec = { holderIdentity: holder, leaseDurationSeconds: DURATION_SECONDS, renewTime: microTimeOf(options.now()) };
+  const labels = { [IDENTITY_LABEL]: COMPONENT, 'kubernetes.io/hostname': hostname() };
+  const annotations: Record<string, string> =
+    options.isEnabled('UnknownVersionInteroperabilityProxy') && options.advertiseAddress
+      ? { [PEER_ADDRESS]: `${options.advertiseAddress}:${options.securePort}` }
+      : {};
+  if (leases.informer.get(NAMESPACE, name) === undefined) {
+    await ensureNamespaces(client, [NAMESPACE]);
+    const metadata = { name, namespace: NAMESPACE, labels, annotations };
+    await leases.create(NAMESPACE, { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata, spec });
+    return;
+  }
+  await leases.update(NAMESPACE, name, (lease) => {
+    lease.metadata.labels = { ...lease.metadata.labels, ...labels };
+    lease.metadata.annotations = { ...lease.metadata.annotations, ...annotations };
+    lease.spec = { ...lease.spec, ...spec };
+  });
+}
+
+async function collect(client: Client, now: Date): Promise<void> {
+  const leases = await syncedResource<Lease>(client, 'coordination.k8s.io', 'leases');
+  const isOver = ({ metadata, spec }: Lease): boolean =>
+    metadata.labels?.[IDENTITY_LABEL] === COMPONENT &&
+    (!spec.renewTime || !spec.leaseDurationSeconds || Date.parse(spec.renewTime) + spec.leaseDurationSeconds * 1000 < now.getTime());
+  for (const { metadata } of leases.informer.list(NAMESPACE).filter(isOver)) await leases.delete(NAMESPACE, metadata.name!);
+}

@@ -1,0 +1,134 @@
+import { Transform } from 'node:stream';
+
+/** Attributes that hold links, by element (HTML 4.01 and HTML Living Standard, index of attributes). */
+const LINK_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  a: ['href'],
+  applet: ['codebase'],
+  area: ['href'],
+  audio: ['src'],
+  base: ['href'],
+  blockquote: ['cite'],
+  body: ['background'],
+  button: ['formaction'],
+  command: ['icon'],
+  del: ['cite'],
+  embed: ['src'],
+  form: ['action'],
+  frame: ['longdesc', 'src'],
+  head: ['profile'],
+  html: ['manifest'],
+  iframe: ['longdesc', 'src'],
+  img: ['longdesc', 'src', 'usemap'],
+  input: ['src', 'usemap', 'formaction'],
+  ins: ['cite'],
+  link: ['href'],
+  object: ['classid', 'codebase', 'data', 'usemap'],
+  q: ['cite'],
+  script: ['src'],
+  source: ['src'],
+  video: ['poster', 'src'],
+};
+
+/** Elements whose content is no markup. */
+const TEXT_ELEMENTS = new Set(['iframe', 'noembed', 'noframes', 'noscript', 'plaintext', 'script', 'style', 'title', 'textarea', 'xmp']);
+
+/** A tag or comment that does not end by then is no HTML worth reading: the rest goes through as it is. */
+const MAX_PENDING_CHARACTERS = 1 << 20;
+
+const TAG = /<([a-zA-Z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
+const ATTRIBUTE = /([^\s"'>/=]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g;
+
+/**
+ * Rewrites the links of HTML as it streams by. Bytes are taken for Latin-1 and given back as they were: markup is ASCII in every encoding that browsers
+ * take for HTML without being told.
+ */
+export class HtmlLinks extends Transform {
+  readonly #rewrite: (link: string) => string;
+  #pending = '';
+  /** The element whose content is passed through until it ends. */
+  #textElement: string | undefined;
+
+  constructor(rewrite: (link: string) => string) {
+    super();
+    this.#rewrite = rewrite;
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#pending += chunk.toString('latin1');
+    this.#send(this.#take());
+    if (this.#pending.length > MAX_PENDING_CHARACTERS) this.#flushPending();
+    done();
+  }
+
+  override _flush(done: () => void): void {
+    this.#flushPending();
+    done();
+  }
+
+  #flushPending(): void {
+    this.#send(this.#pending);
+    this.#pending = '';
+  }
+
+  #send(text: string): void {
+    if (text !== '') this.push(Buffer.from(text, 'latin1'));
+  }
+
+  /** All that is whole, rewritten; what is not stays pending. */
+  #take(): string {
+    const html = this.#pending;
+    let out = '';
+    let at = 0;
+    for (let end = this.#endOfNext(html, at); end > at; end = this.#endOfNext(html, at)) {
+      out += this.#rewritten(html, at, end);
+      at = end;
+    }
+    this.#pending = html.slice(at);
+    return out;
+  }
+
+  /** Where the text, tag or comment that begins here ends; the beginning where that cannot be told yet. */
+  #endOfNext(html: string, at: number): number {
+    if (at >= html.length) return at;
+    if (this.#textElement !== undefined) {
+      const end = html.toLowerCase().indexOf(`</${this.#textElement}`, at);
+      if (end !== at) return Math.max(at, end);
+      this.#textElement = undefined;
+    }
+    if (html[at] !== '<') return html.indexOf('<', at) === -1 ? html.length : html.indexOf('<', at);
+    if (html.length - at < 4) return at;
+    if (html.startsWith('<!--', at)) return behind(html, '-->', at);
+    if (/[!?/]/.test(html[at + 1]!)) return behind(html, '>', at);
+    if (!/[a-zA-Z]/.test(html[at + 1]!)) return at + 1;
+    TAG.lastIndex = at;
+    return TAG.exec(html) === null ? at : TAG.lastIndex;
+  }
+
+  #rewritten(html: string, start: number, end: number): string {
+    const text = html.slice(start, end);
+    if (this.#textElement !== undefined) return text;
+    TAG.lastIndex = 0;
+    const tag = TAG.exec(text);
+    if (tag === null) return text;
+    const name = tag[1]!.toLowerCase();
+    if (TEXT_ELEMENTS.has(name) && !text.endsWith('/>')) this.#textElement = name;
+    const links = LINK_ATTRIBUTES[name];
+    if (links === undefined) return text;
+    return `<${tag[1]!}${tag[2]!.replace(ATTRIBUTE, (all: string, attribute: string, equals: string, value: string) =>
+      links.includes(attribute.toLowerCase()) ? attribute + equals + this.#rewrittenValue(value) : all,
+    )}>`;
+  }
+
+  #rewrittenValue(written: string): string {
+    const quote = /^["']/.exec(written)?.[0] ?? '';
+    const value = quote === '' ? written : written.slice(1, -1);
+    const link = value.replaceAll('&amp;', '&');
+    const rewritten = this.#rewrite(link);
+    return rewritten === link ? written : quote + (link === value ? rewritten : rewritten.replaceAll('&', '&amp;')) + quote;
+  }
+}
+
+function behind(html: string, ending: string, at: number): number {
+  const found = html.indexOf(ending, at);
+  return found === -1 ? at : found + ending.length;
+}

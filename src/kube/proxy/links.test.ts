@@ -1,0 +1,50 @@
+import { buffer } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { HtmlLinks } from './html-links.ts';
+import { rewrittenLink } from './links.ts';
+
+const place = { prefix: '/api/v1/namespaces/default/pods/web/proxy', backendHost: '10.1.2.3:8080', clientHost: 'localhost:8001' };
+
+test.each([
+  ['/css/site.css', `${place.prefix}/css/site.css`],
+  ['/', `${place.prefix}/`],
+  ['/a/../b/?q=1#top', `${place.prefix}/b/?q=1#top`],
+  ['http://10.1.2.3:8080/x', `${place.prefix}/x`],
+  ['https://localhost:8001/x', `https://localhost:8001${place.prefix}/x`],
+  [`${place.prefix}/x`, `${place.prefix}/x`],
+  ['relative/x', 'relative/x'],
+  ['?q=1', '?q=1'],
+  ['//cdn.example.com/x.js', '//cdn.example.com/x.js'],
+  ['https://example.com/x', 'https://example.com/x'],
+  ['mailto:me@example.com', 'mailto:me@example.com'],
+  ['/not a link', '/not a link'],
+  ['/%zz', '/%zz'],
+])('%s becomes %s', (link, rewritten) => {
+  expect(rewrittenLink(link, place)).toBe(rewritten);
+});
+
+async function rewritten(html: string, chunkBytes: number): Promise<string> {
+  const bytes = Buffer.from(html);
+  const chunks = Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, i) => bytes.subarray(i * chunkBytes, (i + 1) * chunkBytes));
+  return (await buffer(Readable.from(chunks).pipe(new HtmlLinks((link) => (link.startsWith('/') ? `/p${link}` : link))))).toString();
+}
+
+describe('in a page', () => {
+  test.each([
+    ['<a href="/x">é</a>', '<a href="/p/x">é</a>'],
+    [`<A HREF='/x?a=1&amp;b=2' class=c>`, `<A HREF='/p/x?a=1&amp;b=2' class=c>`],
+    ['<img src=/i.png><br/><img src="https://e.com/i.png">', '<img src=/p/i.png><br/><img src="https://e.com/i.png">'],
+    ['<div href="/x" title="a > b">/x</div>', '<div href="/x" title="a > b">/x</div>'],
+    ['<!-- <a href="/x"> --><!doctype html><?x?>', '<!-- <a href="/x"> --><!doctype html><?x?>'],
+    ['<script src="/s.js"></script><script>"<a href=\'/x\'>"</script><a href="/y">', '<script src="/p/s.js"></script><script>"<a href=\'/x\'>"</script><a href="/p/y">'],
+    ['1 < 2 <3 <a href="/x"', '1 < 2 <3 <a href="/x"'],
+  ])('%s', async (html, expected) => {
+    for (const chunkBytes of [1, 3, 1000]) expect(await rewritten(html, chunkBytes)).toBe(expected);
+  });
+
+  test('a tag without an end does not fill the memory', async () => {
+    const html = `<a href="${'x'.repeat(3 << 20)}`;
+    expect((await rewritten(html, 64 * 1024)).length).toBe(html.length);
+  });
+});

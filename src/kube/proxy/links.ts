@@ -1,0 +1,31 @@
+import { posix } from 'node:path';
+
+/** Where a proxied answer comes from, and what stands before its paths in the eyes of the client. */
+export interface ProxiedPlace {
+  /** `/api/v1/namespaces/default/services/web/proxy` */
+  prefix: string;
+  /** `10.1.2.3:8080`: what was asked. */
+  backendHost: string;
+  /** The `Host` that the client sent. */
+  clientHost: string;
+}
+
+const URL_PARTS = /^([a-zA-Z][a-zA-Z0-9+.-]*:)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/s;
+/** What Go's url.Parse refuses. */
+const UNPARSABLE = /[\0-\x20\x7f]|%(?![0-9a-fA-F]{2})/;
+
+/** A link to the same host goes through the proxy too; all others stay (apimachinery/pkg/util/proxy/transport.go rewriteURL). */
+export function rewrittenLink(link: string, { prefix, backendHost, clientHost }: ProxiedPlace): string {
+  const parts = UNPARSABLE.test(link) ? null : URL_PARTS.exec(link);
+  if (parts === null) return link;
+  const [, scheme = '', host = '', path = '', query = '', fragment = ''] = parts;
+  const isElsewhere = host !== '' && host !== backendHost && host !== clientHost;
+  if (isElsewhere || !path.startsWith('/')) return link;
+  const origin = host !== '' && host === clientHost ? `${scheme}//${host}` : '';
+  return origin + (path.startsWith(prefix) ? path : joined(prefix, path)) + query + fragment;
+}
+
+function joined(prefix: string, path: string): string {
+  const whole = posix.join(prefix, path);
+  return path.endsWith('/') && !whole.endsWith('/') ? `${whole}/` : whole;
+}

@@ -1,0 +1,24 @@
+import type { Dial } from '../../serving/proxy/dial.ts';
+import { Transport } from '../../serving/proxy/transport.ts';
+import { guardedDial } from './guarded-dial.ts';
+
+/** Connections to pods, and to ports of nodes other than their kubelet's. Nobody vouches for their certificates, as upstream has it. */
+export class ProxyTransports {
+  readonly #plain: Transport;
+  readonly #tls: Transport;
+
+  constructor(dial: Dial) {
+    this.#plain = new Transport({ dial: guardedDial(dial) });
+    this.#tls = new Transport({ dial: guardedDial(dial), tls: { isUnverified: true } });
+  }
+
+  /** '' is http. */
+  of(scheme: string): Transport {
+    return scheme === 'https' ? this.#tls : this.#plain;
+  }
+
+  close(): void {
+    this.#plain.close();
+    this.#tls.close();
+  }
+}

@@ -1,0 +1,7 @@
+import type { Filter } from './filter.ts';
+
+/** Resources are answered as if no client took compressed answers. */
+export const withoutCompression: Filter = (next) => (request) => {
+  if (request.info.isResourceRequest) delete request.exchange.headers['accept-encoding'];
+  return next(request);
+};

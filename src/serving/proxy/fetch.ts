@@ -1,0 +1,68 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { quote } from '../../util/field-errors.ts';
+import { goNetworkError } from '../../util/network-error.ts';
+import type { ResponseHeaders } from '../exchange.ts';
+import { hostPort } from './dial.ts';
+import { StaleConnection } from './stale-connection.ts';
+import type { BackendCall, BackendResponse, Transport } from './transport.ts';
+
+export interface FetchRequest {
+  host: string;
+  port: number;
+  path: string;
+  headers: OutgoingHttpHeaders;
+  /** For all of it, from the connection to the answer's last byte. */
+  timeoutMs: number;
+  /** A longer answer is an error. */
+  limitBytes: number;
+}
+
+export interface Fetched {
+  status: number;
+  headers: ResponseHeaders;
+  body: Buffer;
+}
+
+/** GETs something whole. Any answer is one; redirects are not followed. Throws an Error in the words of Go's http.Client. */
+export async function fetchWhole(transport: Transport, { host, port, path, headers, timeoutMs, limitBytes }: FetchRequest): Promise<Fetched> {
+  const call = transport.send({ host, port, path, method: 'GET', headers });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    call.cancel();
+  }, timeoutMs);
+  try {
+    return await whole(call, limitBytes);
+  } catch (error) {
+    const cause = error instanceof StaleConnection ? error.cause : (error as Error);
+    const reason = isLate ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : goNetworkError(cause);
+    throw new Error(`Get ${quote(`https://${hostPort(host, port)}${path}`)}: ${reason}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function whole(call: BackendCall, limitBytes: number): Promise<Fetched> {
+  const { status, headers, body } = await call.response;
+  try {
+    return { status, headers, body: await readBody(body, limitBytes) };
+  } catch (error) {
+    call.cancel();
+    throw error;
+  }
+}
+
+function readBody(body: BackendResponse['body'], limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    body.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      if (sizeBytes <= limitBytes) return void chunks.push(chunk);
+      reject(new Error(`the answer is longer than ${limitBytes} bytes`));
+    });
+    body.on('error', reject);
+    body.once('end', () => resolve(Buffer.concat(chunks, sizeBytes)));
+    body.once('close', () => reject(new Error('unexpected EOF')));
+  });
+}

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CallOptions, GrpcChannel, type GrpcChannelOptions, type GrpcStream, type GrpcTls, type StreamHandler } from '../../grpc/channel.ts';
+import { GrpcCode, GrpcError } from '../../grpc/status.ts';
+import { targetOf } from './endpoints.ts';
+import { isTransient } from './errors.ts';
+
+export interface EtcdClientOptions {
+  /** `https://10.0.0.1:2379`, one or more members of one cluster. */
+  endpoints: readonly string[];
+  tls?: GrpcTls | undefined;
+  /** Default: 6 s of silence, then 3 s for a sign of life. */
+  keepalive?: Pick<GrpcChannelOptions, 'keepaliveTimeMs' | 'keepaliveTimeoutMs'>;
+  /** Which member is spoken to first: servers that start together spread over the members. */
+  random?: () => number;
+}
+
+/** As etcd's client (clientv3 options.go): so often, with such a pause. */
+const MAX_ATTEMPTS = 100;
+const RETRY_PAUSE_MS = 25;
+/** clientv3 defaultMaxCallSendMsgSize; etcd itself takes less, unless told otherwise. */
+const MAX_SEND_BYTES = 2 * 1024 * 1024;
+/** No call is left waiting for longer: upstream's requests have this deadline. */
+const CALL_TIMEOUT_MS = 60_000;
+/** etcd takes a ping every 5 s, and not more (--grpc-keepalive-min-time). Upstream takes 30 s and 10 s to give up a member that has stopped. */
+const KEEPALIVE = { keepaliveTimeMs: 6_000, keepaliveTimeoutMs: 3_000 };
+
+/**
+ * Calls to an etcd cluster. All go to one member, until it cannot be reached or says that it has no leader; then to the next.
+ */
+export class EtcdClient {
+  readonly endpoints: readonly string[];
+  readonly #channels: readonly GrpcChannel[];
+  #current: number;
+  #isClosed = false;
+
+  constructor({ endpoints, tls, keepalive = KEEPALIVE, random = Math.random }: EtcdClientOptions) {
+    this.endpoints = endpoints;
+    this.#channels = endpoints.map((endpoint) => new GrpcChannel(targetOf(endpoint, tls), keepalive));
+    this.#current = Math.floor(random() * endpoints.length);
+  }
+
+  /** A call that may be made twice: repeated for as long as no member answers it. Throws GrpcError. */
+  async read(path: string, message: Buffer, options?: CallOptions): Promise<Buffer> {
+    return this.#call(path, message, isTransient, options);
+  }
+
+  /** A call that must not be made twice: repeated only while it has certainly not reached a member. */
+  async write(path: string, message: Buffer): Promise<Buffer> {
+    if (message.length > MAX_SEND_BYTES) {
+      throw new GrpcError(GrpcCode.resourceExhausted, `trying to send message larger than max (${message.length} vs. ${MAX_SEND_BYTES})`, true);
+    }
+    return this.#call(path, message, (error) => error instanceof GrpcError && error.wasNotSent, {});
+  }
+
+  /** To one member, of those in `endpoints`. */
+  askMember(index: number, path: string, message: Buffer, timeoutMs: number): Promise<Buffer> {
+    return this.#channels[index]!.unary(path, message, { timeoutMs });
+  }
+
+  stream(path: string, handler: StreamHandler, metadata: Readonly<Record<string, string>>): GrpcStream {
+    const channel = this.#pick();
+    return channel.stream(
+      path,
+      {
+        onMessage: (message) => handler.onMessage(message),
+        onEnd: (error) => {
+          if (error) this.#leave(channel);
+          handler.onEnd(error);
+        },
+      },
+      { metadata },
+    );
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const channel of this.#channels) channel.close();
+  }
+
+  async #call(
+    path: string,
+    message: Buffer,
+    mayRepeat: (error: unknown) => boolean,
+    { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions = {},
+  ): Promise<Buffer> {
+    const deadlineMs = performance.now() + timeoutMs;
+    for (let attempt = 1; ; attempt++) {
+      const channel = this.#pick();
+      try {
+        const leftMs = attempt === 1 ? timeoutMs : Math.max(Math.ceil(deadlineMs - performance.now()), 1);
+        return await channel.unary(path, message, signal ? { timeoutMs: leftMs, signal } : { timeoutMs: leftMs });
+      } catch (error) {
+        if (isTransient(error)) this.#leave(channel);
+        if (this.#isClosed || !mayRepeat(error) || attempt >= MAX_ATTEMPTS || performance.now() + RETRY_PAUSE_MS > deadlineMs) throw error;
+      }
+      // The first time another member is asked at once.
+      if (attempt >= this.#channels.length) await delay(RETRY_PAUSE_MS);
+    }
+  }
+
+  #pick(): GrpcChannel {
+    for (let i = 0; i < this.#channels.length; i++) {
+      const index = (this.#current + i) % this.#channels.length;
+      if (!this.#channels[index]!.isUsable) continue;
+      this.#current = index;
+      break;
+    }
+    return this.#channels[this.#current]!;
+  }
+
+  /** The member failed a call; unless another call has gone on already, the next is tried. */
+  #leave(channel: GrpcChannel): void {
+    if (this.#channels[this.#current] === channel) this.#current = (this.#current + 1) % this.#channels.length;
+  }
+}

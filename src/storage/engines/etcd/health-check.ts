@@ -1,0 +1,41 @@
+import type { Clock } from '../../clock.ts';
+import type { EtcdClient } from './client.ts';
+import { RANGE } from './messages.ts';
+
+/** Upstream's default (apiserver/pkg/storage/storagebackend/config.go). */
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Reads one key, linearizably. However many ask, etcd is asked once in half the timeout: the rest get the answer before
+ * (apiserver/pkg/storage/storagebackend/factory/etcd3.go newETCD3Check).
+ */
+export class HealthCheck {
+  readonly #client: EtcdClient;
+  readonly #request: Buffer;
+  readonly #clock: Clock;
+  #checkedAtMs = -Infinity;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(client: EtcdClient, request: Buffer, clock: Clock) {
+    this.#client = client;
+    this.#request = request;
+    this.#clock = clock;
+  }
+
+  check(timeoutMs = TIMEOUT_MS): Promise<void> {
+    const nowMs = this.#clock.now();
+    if (nowMs - this.#checkedAtMs >= timeoutMs / 2) {
+      this.#checkedAtMs = nowMs;
+      this.#last = this.#ask(timeoutMs);
+    }
+    return this.#last;
+  }
+
+  async #ask(timeoutMs: number): Promise<void> {
+    try {
+      await this.#client.read(RANGE, this.#request, { timeoutMs });
+    } catch (error) {
+      throw new Error(`error getting data from etcd: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,308 @@
+import { ProtobufReader, ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../../../schema/protobuf-wire.ts';
+import type { Stored, StoredEvent } from '../../engine.ts';
+
+/* The few messages of etcd's API that are spoken here (etcd api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto), field numbers as there. */
+
+export const RANGE = '/etcdserverpb.KV/Range';
+export const TXN = '/etcdserverpb.KV/Txn';
+export const COMPACT = '/etcdserverpb.KV/Compact';
+export const WATCH = '/etcdserverpb.Watch/Watch';
+export const LEASE_GRANT = '/etcdserverpb.Lease/LeaseGrant';
+export const STATUS = '/etcdserverpb.Maintenance/Status';
+
+/** As a key and as the end of a range: all keys from here on. */
+export const KEYSPACE_START = '\0';
+
+/** A lease's number is any of 64 bits. */
+export type LeaseId = number | bigint;
+
+export interface RangeRequest {
+  key: string;
+  /** Beyond the last key; one key alone when it is left out. */
+  end?: string;
+  /** 0: no limit. */
+  limit?: number;
+  revision?: number;
+  keysOnly?: boolean;
+  countOnly?: boolean;
+}
+
+export interface RangeResponse {
+  revision: number;
+  items: Stored[];
+  /** Keys in the range, however many of them were asked for. */
+  count: number;
+}
+
+/** The condition of a transaction: a key's version counts its writes since it was created, its revision names the last of them. */
+export interface Condition {
+  key: string;
+  target: 'version' | 'revision';
+  equals: number;
+}
+
+export type Operation =
+  | { type: 'put'; key: string; value: Buffer; lease?: LeaseId | undefined }
+  | { type: 'delete'; key: string }
+  | { type: 'get'; key: string };
+
+export interface TxnResponse {
+  revision: number;
+  succeeded: boolean;
+  /** What the `get` of the branch that was taken found. */
+  found: VersionedItem | undefined;
+}
+
+export interface VersionedItem extends Stored {
+  version: number;
+}
+
+export interface WatchCreation {
+  key: string;
+  end: string;
+  fromRevision: number;
+}
+
+export interface WatchResponse {
+  revision: number;
+  isCreated: boolean;
+  isCanceled: boolean;
+  compactRevision: number;
+  cancelReason: string;
+  /** More events of the same response follow in the next message. */
+  isFragment: boolean;
+  events: StoredEvent[];
+}
+
+export interface StatusResponse {
+  version: string;
+  sizeBytes: number;
+}
+
+const MOD_TARGET = 2;
+const VERSION_TARGET = 0;
+
+// Writers go from the end to the start: last fields first, each value before its tag.
+
+function writeBytesField(writer: ProtobufWriter, field: number, text: string): void {
+  writer.string(text);
+  writer.varint(tagOf(field, WIRE_BYTES));
+}
+
+function writeNumberField(writer: ProtobufWriter, field: number, value: LeaseId | boolean | undefined): void {
+  if (!value) return;
+  if (value === true) writer.varint(1);
+  else writer.int64(value);
+  writer.varint(tagOf(field, WIRE_VARINT));
+}
+
+function writeMessageField(writer: ProtobufWriter, field: number, write: () => void): void {
+  const before = writer.size;
+  write();
+  writer.lengthSince(before);
+  writer.varint(tagOf(field, WIRE_BYTES));
+}
+
+function writeRange(writer: ProtobufWriter, { key, end, limit, revision, keysOnly, countOnly }: RangeRequest): void {
+  writeNumberField(writer, 9, countOnly);
+  writeNumberField(writer, 8, keysOnly);
+  writeNumberField(writer, 4, revision);
+  writeNumberField(writer, 3, limit);
+  if (end !== undefined) writeBytesField(writer, 2, end);
+  writeBytesField(writer, 1, key);
+}
+
+export function encodeRange(request: RangeRequest): Buffer {
+  const writer = new ProtobufWriter();
+  writeRange(writer, request);
+  return writer.finish();
+}
+
+function writeOperation(writer: ProtobufWriter, operation: Operation): void {
+  if (operation.type === 'get') return writeMessageField(writer, 1, () => writeBytesField(writer, 1, operation.key));
+  if (operation.type === 'delete') return writeMessageField(writer, 3, () => writeBytesField(writer, 1, operation.key));
+  writeMessageField(writer, 2, () => {
+    writeNumberField(writer, 3, operation.lease);
+    writer.bytes(operation.value);
+    writer.varint(tagOf(2, WIRE_BYTES));
+    writeBytesField(writer, 1, operation.key);
+  });
+}
+
+/** If the condition holds, the one operation, else the other. */
+export function encodeTxn(condition: Condition, then: Operation, otherwise: Operation): Buffer {
+  const writer = new ProtobufWriter();
+  writeMessageField(writer, 3, () => writeOperation(writer, otherwise));
+  writeMessageField(writer, 2, () => writeOperation(writer, then));
+  writeMessageField(writer, 1, () => {
+    // Written even when it is 0: a oneof that is left out compares with nothing.
+    writer.int64(condition.equals);
+    writer.varint(tagOf(condition.target === 'revision' ? 6 : 4, WIRE_VARINT));
+    writeBytesField(writer, 3, condition.key);
+    writeNumberField(writer, 2, condition.target === 'revision' ? MOD_TARGET : VERSION_TARGET);
+  });
+  return writer.finish();
+}
+
+export function encodeCompaction(revision: number): Buffer {
+  const writer = new ProtobufWriter();
+  writeNumberField(writer, 1, revision);
+  return writer.finish();
+}
+
+export function encodeLeaseGrant(ttlSeconds: number): Buffer {
+  const writer = new ProtobufWriter();
+  writeNumberField(writer, 1, ttlSeconds);
+  return writer.finish();
+}
+
+/** Asks for the values before, for signs of progress, and for large answers in fragments. */
+export function encodeWatchCreation({ key, end, fromRevision }: WatchCreation): Buffer {
+  const writer = new ProtobufWriter();
+  writeMessageField(writer, 1, () => {
+    writeNumberField(writer, 8, true);
+    writeNumberField(writer, 6, true);
+    writeNumberField(writer, 4, true);
+    writeNumberField(writer, 3, fromRevision);
+    writeBytesField(writer, 2, end);
+    writeBytesField(writer, 1, key);
+  });
+  return writer.finish();
+}
+
+export function encodeWatchProgress(): Buffer {
+  const writer = new ProtobufWriter();
+  writeMessageField(writer, 3, () => undefined);
+  return writer.finish();
+}
+
+type FieldReader = (tag: number, reader: ProtobufReader) => void;
+
+/** Values in an answer are not counted: etcd is trusted as far as its size, and a range has as many as were asked for. */
+const readerOf = (bytes: Buffer): ProtobufReader => new ProtobufReader(bytes, 0, bytes.length, { left: Infinity });
+
+function forEachField(reader: ProtobufReader, read: FieldReader): void {
+  while (!reader.done) read(reader.varint(), reader);
+}
+
+function readRevision(header: ProtobufReader): number {
+  let revision = 0;
+  forEachField(header, (tag, reader) => {
+    if (tag === tagOf(3, WIRE_VARINT)) revision = reader.varint();
+    else reader.skip(tag);
+  });
+  return revision;
+}
+
+const HEADER = tagOf(1, WIRE_BYTES);
+
+function readItem(reader: ProtobufReader): VersionedItem {
+  const item: VersionedItem = { key: '', value: EMPTY, revision: 0, version: 0 };
+  while (!reader.done) {
+    const tag = reader.varint();
+    if (tag === KEY) item.key = reader.string();
+    else if (tag === MOD_REVISION) item.revision = reader.varint();
+    else if (tag === VERSION) item.version = reader.varint();
+    else if (tag === VALUE) item.value = reader.bytes();
+    else reader.skip(tag);
+  }
+  return item;
+}
+
+const EMPTY = Buffer.alloc(0);
+const KEY = tagOf(1, WIRE_BYTES);
+const MOD_REVISION = tagOf(3, WIRE_VARINT);
+const VERSION = tagOf(4, WIRE_VARINT);
+const VALUE = tagOf(5, WIRE_BYTES);
+
+/** The value apart from the message it came in, of which it would keep all alive. */
+const ownItem = ({ key, value, revision }: VersionedItem): Stored => ({ key, value: Buffer.from(value), revision });
+
+export function decodeRange(bytes: Buffer): RangeResponse {
+  const response: RangeResponse = { revision: 0, items: [], count: 0 };
+  forEachField(readerOf(bytes), (tag, reader) => {
+    if (tag === HEADER) response.revision = readRevision(reader.message());
+    else if (tag === tagOf(2, WIRE_BYTES)) response.items.push(ownItem(readItem(reader.message())));
+    else if (tag === tagOf(4, WIRE_VARINT)) response.count = reader.varint();
+    else reader.skip(tag);
+  });
+  return response;
+}
+
+function readFound(operation: ProtobufReader): VersionedItem | undefined {
+  let found: VersionedItem | undefined;
+  forEachField(operation, (tag, reader) => {
+    if (tag !== tagOf(1, WIRE_BYTES)) return reader.skip(tag);
+    forEachField(reader.message(), (rangeTag, range) => {
+      if (rangeTag === tagOf(2, WIRE_BYTES)) found = readItem(range.message());
+      else range.skip(rangeTag);
+    });
+  });
+  return found && { ...found, value: Buffer.from(found.value) };
+}
+
+export function decodeTxn(bytes: Buffer): TxnResponse {
+  const response: TxnResponse = { revision: 0, succeeded: false, found: undefined };
+  forEachField(readerOf(bytes), (tag, reader) => {
+    if (tag === HEADER) response.revision = readRevision(reader.message());
+    else if (tag === tagOf(2, WIRE_VARINT)) response.succeeded = reader.varint() !== 0;
+    else if (tag === tagOf(3, WIRE_BYTES)) response.found = readFound(reader.message());
+    else reader.skip(tag);
+  });
+  return response;
+}
+
+export function decodeLease(bytes: Buffer): LeaseId {
+  let id: LeaseId = 0;
+  forEachField(readerOf(bytes), (tag, reader) => {
+    if (tag === tagOf(2, WIRE_VARINT)) id = reader.int64();
+    else reader.skip(tag);
+  });
+  return id;
+}
+
+export function decodeStatus(bytes: Buffer): StatusResponse {
+  const response: StatusResponse = { version: '', sizeBytes: 0 };
+  forEachField(readerOf(bytes), (tag, reader) => {
+    if (tag === tagOf(2, WIRE_BYTES)) response.version = reader.string();
+    else if (tag === tagOf(3, WIRE_VARINT)) response.sizeBytes = reader.varint();
+    else reader.skip(tag);
+  });
+  return response;
+}
+
+const DELETE_EVENT = 1;
+
+function readEvent(message: ProtobufReader): StoredEvent {
+  let isDeletion = false;
+  let item!: VersionedItem;
+  let previous: VersionedItem | undefined;
+  forEachField(message, (tag, reader) => {
+    if (tag === tagOf(1, WIRE_VARINT)) isDeletion = reader.varint() === DELETE_EVENT;
+    else if (tag === tagOf(2, WIRE_BYTES)) item = readItem(reader.message());
+    else if (tag === tagOf(3, WIRE_BYTES)) previous = readItem(reader.message());
+    else reader.skip(tag);
+  });
+  return {
+    type: isDeletion ? 'delete' : 'put',
+    key: item.key,
+    revision: item.revision,
+    value: isDeletion ? undefined : Buffer.from(item.value),
+    previous: previous && { key: previous.key, value: previous.value, revision: previous.revision },
+  };
+}
+
+export function decodeWatch(bytes: Buffer): WatchResponse {
+  const response: WatchResponse = { revision: 0, isCreated: false, isCanceled: false, compactRevision: 0, cancelReason: '', isFragment: false, events: [] };
+  forEachField(readerOf(bytes), (tag, reader) => {
+    if (tag === HEADER) response.revision = readRevision(reader.message());
+    else if (tag === tagOf(3, WIRE_VARINT)) response.isCreated = reader.varint() !== 0;
+    else if (tag === tagOf(4, WIRE_VARINT)) response.isCanceled = reader.varint() !== 0;
+    else if (tag === tagOf(5, WIRE_VARINT)) response.compactRevision = reader.varint();
+    else if (tag === tagOf(6, WIRE_BYTES)) response.cancelReason = reader.string();
+    else if (tag === tagOf(7, WIRE_VARINT)) response.isFragment = reader.varint() !== 0;
+    else if (tag === tagOf(11, WIRE_BYTES)) response.events.push(readEvent(reader.message()));
+    else reader.skip(tag);
+  });
+  return response;
+}

@@ -1,0 +1,15 @@
+export type EtcdOperation = 'get' | 'list' | 'create' | 'update' | 'delete';
+
+/** What metrics are told of. */
+export interface EtcdObserver {
+  /** A request begins; its end is told to what this answers. */
+  begin(operation: EtcdOperation, key: string): (isSuccess: boolean) => void;
+  /** A lease takes no more objects; it has so many. */
+  onLeaseRetired?(this: void, objects: number): void;
+  /** A member has told how far a watch is. */
+  onProgress?(this: void): void;
+}
+
+const NOTHING = (): void => undefined;
+
+export const SILENT: EtcdObserver = { begin: () => NOTHING };

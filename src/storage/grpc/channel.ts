@@ -1,0 +1,267 @@
+import { connect as connectSocket, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { type Clock, systemClock } from '../clock.ts';
+import { type ConnectionOptions, Http2Connection, type Http2Stream } from './connection.ts';
+import { type Headers, encodeHeaders } from './hpack.ts';
+import { MAX_MESSAGE_BYTES, MessageAssembler, framed } from './message-assembler.ts';
+import { GrpcCode, GrpcError, errorOfHttpStatus, statusOf } from './status.ts';
+
+/** Where a gRPC server listens. */
+export type GrpcTarget = { host: string; port: number; tls?: GrpcTls } | { socketPath: string };
+
+/** In PEM. Without `ca` the system's authorities count. */
+export interface GrpcTls {
+  ca?: string | Buffer;
+  cert?: string | Buffer;
+  key?: string | Buffer;
+  /** The name that the certificate must carry, where it is not the host's. */
+  serverName?: string;
+}
+
+export interface GrpcChannelOptions {
+  clock?: Clock;
+  /** How long a connection may take to stand. */
+  connectTimeoutMs?: number;
+  /** A quiet connection with calls under way is asked for a sign of life after so long, and given up when none comes within the second. */
+  keepaliveTimeMs?: number;
+  keepaliveTimeoutMs?: number;
+  maxMessageBytes?: number;
+}
+
+export interface CallOptions {
+  /** After so long the call fails with DeadlineExceeded; the server is told the deadline too. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+  metadata?: Readonly<Record<string, string>>;
+}
+
+export interface StreamHandler {
+  /** Must not keep `message` beyond the call without copying what it keeps. */
+  onMessage(message: Buffer): void;
+  /** Called once, when nothing follows: undefined for status OK. */
+  onEnd(error: GrpcError | undefined): void;
+}
+
+export interface GrpcStream {
+  send(message: Buffer): void;
+  /** Nothing is called after. */
+  cancel(): void;
+}
+
+/** As upstream's client of etcd (apiserver/pkg/storage/storagebackend/factory/etcd3.go). */
+const KEEPALIVE_TIME_MS = 30_000;
+const KEEPALIVE_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 20_000;
+
+/** Failed connections are tried again after 100 ms, twice as long each time, 5 s at most; calls in between fail at once. */
+const FIRST_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5_000;
+const MAX_KNOWN_BLOCKS = 256;
+
+/**
+ * Calls to one gRPC server, all on one HTTP/2 connection, which is made when a call needs it and again after it broke.
+ * A call that fails is not repeated here: GrpcError.wasNotSent tells those that are safe to repeat whatever they do.
+ */
+export class GrpcChannel {
+  readonly #target: GrpcTarget;
+  readonly #options: Required<GrpcChannelOptions>;
+  readonly #knownBlocks = new Map<string, Buffer>();
+  readonly #commonBlock: Buffer;
+  #connection: Http2Connection | undefined;
+  #failures = 0;
+  #retryAtMs = 0;
+  #lastFailure = '';
+  #isClosed = false;
+
+  constructor(target: GrpcTarget, options: GrpcChannelOptions = {}) {
+    this.#target = target;
+    this.#options = {
+      clock: systemClock,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      keepaliveTimeMs: KEEPALIVE_TIME_MS,
+      keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
+      maxMessageBytes: MAX_MESSAGE_BYTES,
+      ...options,
+    };
+    this.#commonBlock = encodeHeaders({
+      ':method': 'POST',
+      ':scheme': 'tls' in target && target.tls ? 'https' : 'http',
+      ':authority': authorityOf(target),
+    });
+  }
+
+  /** False while a broken connection waits to be made anew: calls would fail at once. */
+  get isUsable(): boolean {
+    return !this.#isClosed && (this.#connection !== undefined || this.#options.clock.now() >= this.#retryAtMs);
+  }
+
+  /** One message there, one back. The answer may share memory with others. Throws GrpcError. */
+  unary(path: string, message: Buffer, { timeoutMs, signal, metadata }: CallOptions = {}): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      let answer: Buffer | undefined;
+      let timer: NodeJS.Timeout | undefined;
+      let call: Call | undefined;
+      const handler: StreamHandler = {
+        onMessage: (received) => (answer = received),
+        onEnd(error) {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', onAbort);
+          if (error) reject(error);
+          else if (answer) resolve(answer);
+          else reject(new GrpcError(GrpcCode.internal, 'the server ended the call without an answer'));
+        },
+      };
+      const fail = (error: GrpcError): void => {
+        call?.cancel();
+        handler.onEnd(error);
+      };
+      const onAbort = (): void => fail(new GrpcError(GrpcCode.canceled, 'context canceled'));
+      if (signal?.aborted) return onAbort();
+      call = this.#open(path, handler, metadata, timeoutMs);
+      if (!call) return;
+      call.send(message, true);
+      if (timeoutMs !== undefined) timer = setTimeout(() => fail(new GrpcError(GrpcCode.deadlineExceeded, 'context deadline exceeded')), timeoutMs);
+      signal?.addEventListener('abort', onAbort);
+    });
+  }
+
+  /** Messages both ways until either side ends. `onEnd` may be called before this returns, when there is no connection to be had. */
+  stream(path: string, handler: StreamHandler, { metadata }: Pick<CallOptions, 'metadata'> = {}): GrpcStream {
+    const call = this.#open(path, handler, metadata);
+    return { send: (message) => call?.send(message), cancel: () => call?.cancel() };
+  }
+
+  /** Ends all calls. */
+  close(): void {
+    this.#isClosed = true;
+    this.#connection?.destroy('the channel is closed');
+  }
+
+  #open(path: string, handler: StreamHandler, metadata: Headers | undefined, timeoutMs?: number): Call | undefined {
+    const connection = this.#connected();
+    if (connection) {
+      const call = new Call(handler, this.#options.maxMessageBytes);
+      return call.begin(connection, this.#headerBlock(path, timeoutMs, metadata)) ? call : undefined;
+    }
+    const details = this.#isClosed ? 'the channel is closed' : this.#lastFailure;
+    handler.onEnd(new GrpcError(GrpcCode.unavailable, details, true));
+    return undefined;
+  }
+
+  /** Calls of one path mostly have the same deadline. */
+  #headerBlock(path: string, timeoutMs: number | undefined, metadata: Headers | undefined): Buffer {
+    const name = `${path} ${timeoutMs}`;
+    let block = this.#knownBlocks.get(name);
+    if (!block) {
+      const headers = { ':path': path, te: 'trailers', 'content-type': 'application/grpc' };
+      block = Buffer.concat([this.#commonBlock, encodeHeaders(timeoutMs === undefined ? headers : { ...headers, 'grpc-timeout': grpcTimeout(timeoutMs) })]);
+      if (this.#knownBlocks.size >= MAX_KNOWN_BLOCKS) this.#knownBlocks.clear();
+      this.#knownBlocks.set(name, block);
+    }
+    return metadata ? Buffer.concat([block, encodeHeaders(metadata)]) : block;
+  }
+
+  #connected(): Http2Connection | undefined {
+    if (this.#connection || !this.isUsable) return this.#connection;
+    const connection = connectTo(this.#target, this.#options, {
+      onConnect: () => (this.#failures = 0),
+      onEnd: (reason, wasConnected) => {
+        if (this.#connection === connection) this.#connection = undefined;
+        if (!wasConnected) this.#backOff(reason);
+      },
+    });
+    return (this.#connection = connection);
+  }
+
+  #backOff(reason: string): void {
+    this.#lastFailure = reason;
+    this.#retryAtMs = this.#options.clock.now() + Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures++, MAX_BACKOFF_MS);
+  }
+}
+
+/** One call on a connection. */
+class Call {
+  readonly #handler: StreamHandler;
+  readonly #assembler: MessageAssembler;
+  #stream: Http2Stream | undefined;
+  #status: { code: number; details: string } | undefined;
+  #hasEnded = false;
+
+  constructor(handler: StreamHandler, maxMessageBytes: number) {
+    this.#handler = handler;
+    this.#assembler = new MessageAssembler(maxMessageBytes);
+  }
+
+  /** Whether it could be begun; otherwise `onEnd` has been called. */
+  begin(connection: Http2Connection, headerBlock: Buffer): boolean {
+    this.#stream = connection.open(headerBlock, {
+      onHeaders: (headers) => this.#onHeaders(headers),
+      onData: (piece) => this.#onData(piece),
+      onEnd: () => this.#finish(this.#statusError()),
+      onFailure: (reason, wasNotSent) => this.#finish(this.#status ? this.#statusError() : new GrpcError(GrpcCode.unavailable, reason, wasNotSent)),
+    });
+    return this.#stream !== undefined;
+  }
+
+  send(message: Buffer, isLast = false): void {
+    if (!this.#hasEnded) this.#stream?.send(framed(message), isLast);
+  }
+
+  cancel(): void {
+    this.#hasEnded = true;
+    this.#stream?.cancel();
+  }
+
+  #onHeaders(headers: Headers): void {
+    this.#status ??= statusOf(headers);
+    // Trailers have no HTTP status.
+    if (this.#status || headers[':status'] === undefined) return;
+    const error = errorOfHttpStatus(headers);
+    if (error) this.#fail(error);
+  }
+
+  #onData(piece: Buffer): void {
+    try {
+      this.#assembler.push(piece, (message) => {
+        if (!this.#hasEnded) this.#handler.onMessage(message);
+      });
+    } catch (error) {
+      this.#fail(error instanceof GrpcError ? error : new GrpcError(GrpcCode.internal, (error as Error).message));
+    }
+  }
+
+  #statusError(): GrpcError | undefined {
+    if (!this.#status) return new GrpcError(GrpcCode.internal, 'the server ended the call without a status');
+    const { code, details } = this.#status;
+    if (code !== GrpcCode.ok) return new GrpcError(code, details);
+    return this.#assembler.isEmpty ? undefined : new GrpcError(GrpcCode.internal, 'the server ended the call within a message');
+  }
+
+  #fail(error: GrpcError): void {
+    this.#stream?.cancel();
+    this.#finish(error);
+  }
+
+  #finish(error: GrpcError | undefined): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#handler.onEnd(error);
+  }
+}
+
+function connectTo(target: GrpcTarget, options: ConnectionOptions, events: ConstructorParameters<typeof Http2Connection>[3]): Http2Connection {
+  if ('socketPath' in target) return new Http2Connection(connectSocket(target.socketPath), 'connect', options, events);
+  const { host, port, tls } = target;
+  if (!tls) return new Http2Connection(connectSocket({ host, port }), 'connect', options, events);
+  const { serverName = host, ...credentials } = tls;
+  // An address cannot be a server's name (RFC 6066 §3); the certificate is still held against it.
+  const servername = isIP(serverName) === 0 ? { servername: serverName } : {};
+  const socket = connectTls({ host, port, ...credentials, ...servername, ALPNProtocols: ['h2'] });
+  return new Http2Connection(socket, 'secureConnect', options, events);
+}
+
+const authorityOf = (target: GrpcTarget): string =>
+  'socketPath' in target ? 'localhost' : `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
+
+/** gRPC takes at most eight digits. */
+const grpcTimeout = (timeoutMs: number): string => `${Math.min(Math.ceil(timeoutMs), 99_999_999)}m`;

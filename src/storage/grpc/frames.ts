@@ -1,0 +1,85 @@
+/* The frames of HTTP/2 (RFC 9113 §4 and §6). */
+
+export const FrameType = { data: 0, headers: 1, rstStream: 3, settings: 4, pushPromise: 5, ping: 6, goaway: 7, windowUpdate: 8, continuation: 9 } as const;
+export const Flag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
+export const Setting = { headerTableSize: 1, enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4, maxFrameSize: 5 } as const;
+export const ResetCode = { refusedStream: 7, cancel: 8 } as const;
+
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+const HEADER_BYTES = 9;
+/** What either side may send before it is told otherwise; we never tell otherwise. */
+export const DEFAULT_FRAME_BYTES = 16_384;
+export const DEFAULT_WINDOW_BYTES = 65_535;
+export const MAX_WINDOW_BYTES = 2 ** 31 - 1;
+
+export interface Frame {
+  type: number;
+  flags: number;
+  streamId: number;
+  payload: Buffer;
+}
+
+export function writeFrameHeader(target: Buffer, at: number, lengthBytes: number, type: number, flags: number, streamId: number): number {
+  target.writeUIntBE(lengthBytes, at, 3);
+  target[at + 3] = type;
+  target[at + 4] = flags;
+  target.writeUInt32BE(streamId, at + 5);
+  return at + HEADER_BYTES;
+}
+
+export function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
+  payload.copy(bytes, writeFrameHeader(bytes, 0, payload.length, type, flags, streamId));
+  return bytes;
+}
+
+/** The block of a request is small: it always goes in one frame. */
+export const headersFrame = (streamId: number, block: Buffer): Buffer => frame(FrameType.headers, Flag.endHeaders, streamId, block);
+
+export function numberFrame(type: number, streamId: number, value: number): Buffer {
+  const payload = Buffer.allocUnsafe(4);
+  payload.writeUInt32BE(value);
+  return frame(type, 0, streamId, payload);
+}
+
+export function settingsFrame(settings: readonly (readonly [id: number, value: number])[]): Buffer {
+  const payload = Buffer.allocUnsafe(settings.length * 6);
+  settings.forEach(([id, value], index) => {
+    payload.writeUInt16BE(id, index * 6);
+    payload.writeUInt32BE(value, index * 6 + 2);
+  });
+  return frame(FrameType.settings, 0, 0, payload);
+}
+
+export function* readSettings(payload: Buffer): Generator<[id: number, value: number]> {
+  for (let at = 0; at + 6 <= payload.length; at += 6) yield [payload.readUInt16BE(at), payload.readUInt32BE(at + 2)];
+}
+
+/** The payload of a DATA or HEADERS frame without its padding and priority. Throws where they do not fit. */
+export function unpadded({ flags, payload }: Frame, hasPriority = false): Buffer {
+  const padding = flags & Flag.padded ? (payload[0] ?? 0) : 0;
+  const start = (flags & Flag.padded ? 1 : 0) + (hasPriority ? 5 : 0);
+  if (start + padding > payload.length) throw new Error('the padding of a frame is longer than the frame');
+  return payload.subarray(start, payload.length - padding);
+}
+
+/** Cuts what arrives into frames; payloads share the memory of what arrived. */
+export class FrameReader {
+  #rest: Buffer | undefined;
+
+  /** Throws when a frame is longer than was allowed. */
+  push(piece: Buffer, take: (frame: Frame) => void): void {
+    const bytes = this.#rest ? Buffer.concat([this.#rest, piece]) : piece;
+    let at = 0;
+    while (at + HEADER_BYTES <= bytes.length) {
+      const length = bytes.readUIntBE(at, 3);
+      if (length > DEFAULT_FRAME_BYTES) throw new Error(`a frame of ${length} bytes is larger than allowed`);
+      const end = at + HEADER_BYTES + length;
+      if (end > bytes.length) break;
+      const header = { type: bytes[at + 3]!, flags: bytes[at + 4]!, streamId: bytes.readUInt32BE(at + 5) & 0x7fffffff };
+      take({ ...header, payload: bytes.subarray(at + HEADER_BYTES, end) });
+      at = end;
+    }
+    this.#rest = at === bytes.length ? undefined : bytes.subarray(at);
+  }
+}

@@ -1,0 +1,41 @@
+/** What Node tells of a failure beside its code. */
+interface NetworkError extends Error {
+  code?: string;
+  address?: string;
+  port?: number;
+  hostname?: string;
+  host?: string;
+  cert?: { subjectaltname?: string };
+}
+
+const UNVERIFIED = 'tls: failed to verify certificate: x509:';
+const unknownAuthority = (): string => `${UNVERIFIED} certificate signed by unknown authority`;
+
+/** By the codes of Node and OpenSSL, what Go says. */
+const GO_WORDS: Readonly<Record<string, (error: NetworkError) => string>> = {
+  ECONNREFUSED: ({ address, port }) => `dial tcp ${address?.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`,
+  ENOTFOUND: ({ hostname }) => `dial tcp: lookup ${hostname}: no such host`,
+  ECONNRESET: () => 'EOF',
+  ERR_SSL_WRONG_VERSION_NUMBER: () => 'tls: first record does not look like a TLS handshake',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: () => 'tls: first record does not look like a TLS handshake',
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  CERT_HAS_EXPIRED: () => `${UNVERIFIED} certificate has expired or is not yet valid`,
+  CERT_NOT_YET_VALID: () => `${UNVERIFIED} certificate has expired or is not yet valid`,
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ host, cert }) =>
+    `${UNVERIFIED} certificate is valid for ${(cert?.subjectaltname ?? '').replaceAll(/(?:DNS|IP Address):/g, '')}, not ${host}`,
+};
+
+const MALFORMED = 'net/http: HTTP/1.x transport connection broken: malformed HTTP response';
+
+/** The failure of a connection in the words of Go's net and crypto/tls, which clients of upstream know. */
+export function goNetworkError(error: Error): string {
+  // Where a name has several addresses, Node tries them all, and Go tells of the first.
+  const failure: NetworkError = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
+  const { message } = failure;
+  const code = typeof failure.code === 'string' ? failure.code : '';
+  return GO_WORDS[code]?.(failure) ?? (code.startsWith('HPE_') ? MALFORMED : message);
+}

@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll } from 'vitest';
+import { EtcdClient } from '../../src/storage/engines/etcd/client.ts';
+import { RANGE, encodeRange } from '../../src/storage/engines/etcd/messages.ts';
+import type { GrpcTls } from '../../src/storage/grpc/channel.ts';
+import { CACHE_DIR } from './paths.ts';
+
+/** The server's own certificate and key, and the authority of both sides, as files; clients must show a certificate too. */
+export interface EtcdTlsFiles {
+  certFile: string;
+  keyFile: string;
+  caFile: string;
+}
+
+interface EtcdOptions {
+  /** Default: 1. */
+  members?: number;
+  tls?: EtcdTlsFiles;
+  /** What the client that waits for the cluster shows. */
+  clientTls?: GrpcTls;
+  args?: readonly string[];
+}
+
+/** Where etcd is: named by BINNACLE_ETCD, put into the cache by `.ci/run`, or on the PATH. */
+function findEtcd(): string | undefined {
+  const candidates = [
+    process.env['BINNACLE_ETCD'],
+    join(CACHE_DIR, 'etcd/usr/bin/etcd'),
+    ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'etcd')),
+  ];
+  return candidates.find((file) => file !== undefined && isExecutable(file));
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** False where tests against etcd are to be skipped. CI has etcd, and fails without it. */
+export function hasEtcd(): boolean {
+  if (findEtcd() !== undefined || process.env['CI']) return true;
+  console.warn("Tests against etcd are skipped: there is none. Set BINNACLE_ETCD, or unpack Debian's etcd-server as .ci/run does.");
+  return false;
+}
+
+const clusters = new Set<EtcdCluster>();
+
+afterAll(() => Promise.all([...clusters].map((cluster) => cluster.stop())));
+
+/** A cluster of real members on free ports, in a folder of its own; it ends with the test file. Resolves when it can be written to. */
+export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster> {
+  const binary = findEtcd();
+  if (binary === undefined) throw new Error('there is no etcd: see hasEtcd');
+  const ports = await freePorts((options.members ?? 1) * 2);
+  const cluster = new EtcdCluster(binary, ports, options);
+  clusters.add(cluster);
+  await cluster.whenReady();
+  return cluster;
+}
+
+export class EtcdCluster {
+  readonly endpoints: readonly string[];
+  readonly members: readonly EtcdMember[];
+  readonly #folder = mkdtempSync(join(tmpdir(), 'binnacle-etcd-'));
+  readonly #clientTls: GrpcTls | undefined;
+
+  constructor(binary: string, ports: readonly number[], { tls, clientTls, args = [] }: EtcdOptions) {
+    const scheme = tls ? 'https' : 'http';
+    const names = Array.from({ length: ports.length / 2 }, (_, index) => `m${index}`);
+    this.endpoints = names.map((_, index) => `${scheme}://127.0.0.1:${ports[index * 2]}`);
+    const peers = names.map((_, index) => `http://127.0.0.1:${ports[index * 2 + 1]}`);
+    this.#clientTls = clientTls;
+    this.members = names.map(
+      (name, index) =>
+        new EtcdMember(binary, [
+          `--name=${name}`,
+          `--data-dir=${join(this.#folder, name)}`,
+          `--listen-client-urls=${this.endpoints[index]}`,
+          `--advertise-client-urls=${this.endpoints[index]}`,
+          `--listen-peer-urls=${peers[index]}`,
+          `--initial-advertise-peer-urls=${peers[index]}`,
+          `--initial-cluster=${names.map((other, i) => `${other}=${peers[i]}`).join(',')}`,
+          '--log-level=error',
+          '--logger=zap',
+          ...(tls ? [`--cert-file=${tls.certFile}`, `--key-file=${tls.keyFile}`, `--trusted-ca-file=${tls.caFile}`, '--client-cert-auth=true'] : []),
+          ...args,
+        ]),
+    );
+  }
+
+  /** Until a linearizable read is answered. */
+  async whenReady(): Promise<void> {
+    const client = new EtcdClient({ endpoints: this.endpoints, tls: this.#clientTls });
+    try {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          await client.read(RANGE, encodeRange({ key: 'ready' }), { timeoutMs: 5_000 });
+          return;
+        } catch (error) {
+          if (attempt === 10) throw error;
+          await delay(200);
+        }
+      }
+    } finally {
+      client.close();
+    }
+  }
+
+  async stop(): Promise<void> {
+    clusters.delete(this);
+    await Promise.all(this.members.map((member) => member.kill()));
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** One process, which may be killed, paused and started again on its data. */
+export class EtcdMember {
+  readonly #binary: string;
+  readonly #args: readonly string[];
+  #child!: ChildProcess;
+  #exited!: Promise<void>;
+
+  constructor(binary: string, args: readonly string[]) {
+    this.#binary = binary;
+    this.#args = args;
+    this.start();
+  }
+
+  start(): void {
+    const child = spawn(this.#binary, this.#args, { stdio: ['ignore', 'ignore', 'ignore'] });
+    this.#child = child;
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', () => resolve());
+      child.once('error', () => resolve());
+    });
+  }
+
+  pause(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  /** kill -9 */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+  }
+}
+
+/** Held together until all are known, so that they differ. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer();
+      return new Promise<typeof server>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', () => resolve(server)));
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
