@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Dial } from '../../serving/proxy/dial.ts';
+import type { Dial } from '../../util/dial.ts';
 import { badRequest } from '../../util/errors.ts';
 import { isGlobalUnicast } from '../actions/unicast.ts';
 

@@ -37,7 +37,10 @@ describe('in a page', () => {
     ['<img src=/i.png><br/><img src="https://e.com/i.png">', '<img src=/p/i.png><br/><img src="https://e.com/i.png">'],
     ['<div href="/x" title="a > b">/x</div>', '<div href="/x" title="a > b">/x</div>'],
     ['<!-- <a href="/x"> --><!doctype html><?x?>', '<!-- <a href="/x"> --><!doctype html><?x?>'],
-    ['<script src="/s.js"></script><script>"<a href=\'/x\'>"</script><a href="/y">', '<script src="/p/s.js"></script><script>"<a href=\'/x\'>"</script><a href="/p/y">'],
+    [
+      '<script src="/s.js"></script><script>"<a href=\'/x\'>"</script><a href="/y">',
+      '<script src="/p/s.js"></script><script>"<a href=\'/x\'>"</script><a href="/p/y">',
+    ],
     ['1 < 2 <3 <a href="/x"', '1 < 2 <3 <a href="/x"'],
   ])('%s', async (html, expected) => {
     for (const chunkBytes of [1, 3, 1000]) expect(await rewritten(html, chunkBytes)).toBe(expected);

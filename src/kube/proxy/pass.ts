@@ -1,10 +1,10 @@
 import { type Readable, pipeline } from 'node:stream';
 import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib';
 import type { ConnectCall } from '../../registry/definition.ts';
-import { hostPort } from '../../serving/proxy/dial.ts';
 import { forward } from '../../serving/proxy/forward.ts';
 import type { BackendResponse, Transport } from '../../serving/proxy/transport.ts';
 import { isUpgradeRequest, tunnel } from '../../serving/proxy/upgrade.ts';
+import { hostPort } from '../../util/dial.ts';
 import { HtmlLinks } from './html-links.ts';
 import { type ProxiedPlace, rewrittenLink } from './links.ts';
 
@@ -54,7 +54,9 @@ function rewrittenResponse(response: BackendResponse, place: ProxiedPlace): Back
     headers['location'] = rewrittenLink(location, place);
     return response;
   }
-  const mediaType = String(headers['content-type'] ?? '').split(';')[0]!.trim();
+  const mediaType = String(headers['content-type'] ?? '')
+    .split(';')[0]!
+    .trim();
   const body = mediaType === 'text/html' ? rewrittenPage(response.body, String(headers['content-encoding'] ?? ''), place) : undefined;
   if (body === undefined) return response;
   delete headers['content-length'];
