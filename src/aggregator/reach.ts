@@ -1,4 +1,4 @@
-import { hostPort } from '../serving/proxy/dial.ts';
+import { hostPort } from '../util/dial.ts';
 import { SYSTEM_PRIVILEGED_GROUP, type User } from '../util/user.ts';
 import type { RemoteApi } from './remote-api.ts';
 

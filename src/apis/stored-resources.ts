@@ -12,7 +12,8 @@ const IRREGULAR: Readonly<Record<string, GroupResource>> = {
   ingress: { group: 'networking.k8s.io', resource: 'ingresses' },
   masterleases: { group: '', resource: 'apiServerIPInfo' },
   peerserverleases: { group: '', resource: 'apiServerPeerIPInfo' },
-  'ranges/servicenodeports': { group: '', resource: 'serviceNodePortAllocations' },
+  // Kept wherever, and however, services are (pkg/registry/core/rest/storage_core.go).
+  'ranges/servicenodeports': { group: '', resource: 'services' },
 };
 
 let regular: ReadonlyMap<string, GroupResource> | undefined;

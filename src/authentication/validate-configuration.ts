@@ -1,6 +1,6 @@
+import { validateDomainPrefixedPath } from '../util/domain-prefixed-path.ts';
 import { FieldErrors } from '../util/field-errors.ts';
 import { parseCertificates } from '../serving/certificates/pem.ts';
-import { subdomainName } from '../util/names.ts';
 import type {
   AuthenticationConfiguration,
   ClaimMappings,
@@ -166,13 +166,10 @@ const RESERVED_DOMAIN = /(^|\.)(kubernetes|k8s)\.io$/;
 
 /** `example.org/foo`, in lower case, of a domain that is not Kubernetes' own. */
 function validateExtraKey(key: string, errors: FieldErrors): void {
-  const slash = key.indexOf('/');
-  const [domain, path] = [key.slice(0, Math.max(slash, 0)), key.slice(slash + 1)];
-  if (key === '') errors.required();
-  else if (slash <= 0 || path === '') errors.invalid(key, 'must be a domain-prefixed path (such as "acme.io/foo")');
-  else for (const problem of subdomainName(domain.toLowerCase(), false)) errors.invalid(domain, problem);
+  validateDomainPrefixedPath(key, errors);
   if (key !== key.toLowerCase()) errors.invalid(key, 'must be lowercase');
-  if (RESERVED_DOMAIN.test(domain)) errors.invalid(key, 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use');
+  if (RESERVED_DOMAIN.test(key.slice(0, Math.max(key.indexOf('/'), 0))))
+    errors.invalid(key, 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use');
 }
 
 const UNVERIFIED_EMAIL =

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { controllerHooks } from '../controllers/controllers.ts';
+import { type ControllersOptions, controllerHooks } from '../controllers/controllers.ts';
 import { enabledControllers } from '../controllers/names.ts';
 import { parseCertificates } from '../serving/certificates/pem.ts';
 import type { CompletedOptions } from './completion.ts';
@@ -8,15 +8,16 @@ import type { CreatedChain } from './server-chain.ts';
 import { servedTypes } from './served-types.ts';
 import type { ServingFiles } from './serving-files.ts';
 
-/** What --controllers asks for. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
-export function enabledControllerHooks(options: CompletedOptions, chain: CreatedChain, files: ServingFiles, logger: Logger) {
+/** What --controllers asks for, on a store that others may write to, unless `isAlone`. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
+export function enabledControllerHooks(options: CompletedOptions, chain: CreatedChain, files: ServingFiles, logger: Logger, isAlone: boolean) {
   const names = enabledControllers(options.controllers).filter((name) => name !== 'garbage-collector-controller' || options.enableGarbageCollector);
-  return controllerHooks(chain.client, names, {
+  const controllers: ControllersOptions = {
     report: (error) => logger.warn('A controller failed and will try again', { error }),
     now: () => new Date(),
     rootCa: () => rootCaOf(options, files),
     servedTypes: () => servedTypes([...chain.kube.versions, ...chain.extensions.versions, ...chain.aggregator.versions]),
-  });
+  };
+  return controllerHooks(chain.client, names, controllers, isAlone);
 }
 
 /** PEM of whom pods are to trust: --root-ca-file, or the authority of --client-ca-file that has signed the serving certificate, or that certificate itself. */

@@ -185,6 +185,7 @@ export function bootstrapOptions(options: CompletedOptions, logger: Logger, file
     nodePort: options.kubernetesServiceNodePort,
     advertiseAddress: options.advertiseAddress,
     endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
+    serverCount: options.apiserverCount,
     clientCa: () => files.clientCa?.current,
     requestHeader: () => requestHeaderTrust(options, files),
     onTrustChange(listener) {

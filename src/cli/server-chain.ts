@@ -25,10 +25,11 @@ import { createKube, openKubeStores } from '../kube/server.ts';
 import type { TokenReader } from '../apis/authentication/reviews.ts';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
 import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
+import { type MasterLeases, ownMasterLease, storedMasterLeases } from '../kube/bootstrap/master-leases.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import { type KubeletOptions, Kubelets } from '../kube/kubelet/kubelets.ts';
 import { ProxyTransports } from '../kube/proxy/transports.ts';
-import { dialDirectly } from '../serving/proxy/dial.ts';
+import { dialDirectly } from '../util/dial.ts';
 import { StreamMetrics } from '../kube/kubelet/metrics.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ServerChain } from '../server/chain.ts';
@@ -122,7 +123,9 @@ export function createServerChain(
   const definitionStore = stores.open(withSettings(definitionsWithRules(), settings));
   const apiServiceStore = stores.open(withSettings(apiServices, settings));
   const ranges = options.serviceClusterIpRanges.filter((range) => range !== undefined);
-  const allocators = createServiceAllocators({ client, ranges, ports: options.serviceNodePortRange });
+  const { report } = bootstrap;
+  const { isSingleWriter } = storage.engine;
+  const allocators = createServiceAllocators({ client, stores, ranges, ports: options.serviceNodePortRange, isSingleWriter, report, now });
   const kubelets = new Kubelets(client, kubeletOptions(options));
   const proxyTransports = new ProxyTransports(dialDirectly);
   const kubeStores = openKubeStores(
@@ -155,20 +158,31 @@ export function createServerChain(
 
   const componentStatuses = new ComponentStatusStore(admission, defaultProbes(storageProbe(storage.engine))) as unknown as ResourceStore;
 
-  const { report } = bootstrap;
   const {
     server: extensions,
     customResources,
     synced: customResourcesSynced,
   } = createExtensions(
-    { environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, metrics: registry, report, now },
+    { environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, metrics: registry, isSingleWriter, report, now },
     notFoundHandler as Handler,
   );
   const kube = createKube(
-    { environment, stores, client, authorizer, readToken, bootstrap, isServed, isEnabled, componentStatuses },
+    {
+      environment,
+      stores,
+      client,
+      authorizer,
+      readToken,
+      bootstrap,
+      masterLeases: masterLeasesOf(stores, isSingleWriter),
+      isServed,
+      isEnabled,
+      componentStatuses,
+    },
     kubeStores,
     extensions.handle,
   );
+  kube.postStartHooks.push(allocators.repair);
   // All stores are read before anything is served; the hook says so to those who look for it.
   if (isEnabled('WatchCacheInitializationPostStartHook')) kube.postStartHooks.push({ name: 'storage-readiness', run: () => {} });
   const localVersions = [...kube.versions, ...extensions.versions];
@@ -203,9 +217,13 @@ export function createServerChain(
     stores,
     environment,
     isInstalled: (info) => servers.some((server) => server.hasResource(info)),
-    synced: Promise.all([stores.loaded(), customResourcesSynced, authorization.synced, allocators.restore(), aggregation.synced]).then(() => undefined),
+    synced: Promise.all([stores.loaded(), customResourcesSynced, authorization.synced, allocators.prepare(), aggregation.synced]).then(() => undefined),
   };
 }
+
+/** A server that has its store for itself need not write that it lives. */
+const masterLeasesOf = (stores: Stores, isSingleWriter: boolean): MasterLeases =>
+  isSingleWriter ? ownMasterLease() : storedMasterLeases(stores.openUnserved(schemaOfKind('', 'v1', 'Endpoints'), 'masterleases', 'apiServerIPInfo'));
 
 /** How servers behind APIServices are reached, and who we are to them. */
 function remoteEnvironment(

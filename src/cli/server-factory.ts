@@ -91,7 +91,7 @@ async function run(options: CompletedOptions, logger: Logger, { files, storage, 
       warn: (text) => logger.warn(text),
     }),
   });
-  chain.kube.postStartHooks.push(...enabledControllerHooks(options, chain, files, logger));
+  chain.kube.postStartHooks.push(...enabledControllerHooks(options, chain, files, logger, storage.engine.isSingleWriter));
   closers.push(() => chain.authorization.close());
   closers.push(() => chain.kubelets.close());
   closers.push(() => chain.proxyTransports.close());

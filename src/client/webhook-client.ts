@@ -1,6 +1,8 @@
-import { Agent as HttpAgent, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, type AgentOptions as HttpAgentOptions, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
 import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { type Dial, dialDirectly } from '../util/dial.ts';
 import { formatDuration } from '../util/duration.ts';
 import { quote } from '../util/field-errors.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
@@ -35,6 +37,8 @@ export interface WebhookClientOptions {
   timeoutMs?: number;
   /** An answer longer than this is an error. */
   maxAnswerBytes?: number;
+  /** The way to the server; absent: directly. */
+  dial?: Dial | undefined;
 }
 
 const MAX_CONNECTIONS = 100;
@@ -45,12 +49,13 @@ export class WebhookClient {
   readonly #timeoutMs: number;
   readonly #maxAnswerBytes: number;
   readonly #agent: HttpAgent | HttpsAgent;
+  readonly #closed = new AbortController();
 
-  constructor(endpoint: RemoteEndpoint, { timeoutMs = 30_000, maxAnswerBytes = 3 * 1024 * 1024 }: WebhookClientOptions = {}) {
+  constructor(endpoint: RemoteEndpoint, { timeoutMs = 30_000, maxAnswerBytes = 3 * 1024 * 1024, dial }: WebhookClientOptions = {}) {
     this.#endpoint = endpoint;
     this.#timeoutMs = timeoutMs;
     this.#maxAnswerBytes = maxAnswerBytes;
-    this.#agent = agentFor(endpoint);
+    this.#agent = agentFor(endpoint, dial, this.#closed.signal);
   }
 
   /** Posts JSON to the endpoint's own path, as upstream's webhooks do. The answer is a 2xx; all else throws WebhookError. */
@@ -70,6 +75,7 @@ export class WebhookClient {
 
   /** Calls under way fail. */
   close(): void {
+    this.#closed.abort(new Error('the connection was closed'));
     this.#agent.destroy();
   }
 
@@ -96,9 +102,10 @@ export class WebhookClient {
   }
 }
 
-function agentFor({ url, caPem, serverName, isTlsUnverified = false, address, clientCertificate }: RemoteEndpoint): HttpAgent | HttpsAgent {
+function agentFor(endpoint: RemoteEndpoint, dial: Dial | undefined, closed: AbortSignal): HttpAgent | HttpsAgent {
+  const { url, caPem, serverName, isTlsUnverified = false, address, clientCertificate } = endpoint;
   const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
-  if (url.protocol === 'http:') return new HttpAgent(pool);
+  if (url.protocol === 'http:') return dial ? new DialledHttpAgent(pool, dialTo(dial, address, closed)) : new HttpAgent(pool);
   const options: AgentOptions = {
     ...pool,
     minVersion: 'TLSv1.2',
@@ -107,29 +114,49 @@ function agentFor({ url, caPem, serverName, isTlsUnverified = false, address, cl
     ...(serverName !== undefined && { servername: serverName }),
     ...(clientCertificate && { cert: clientCertificate.certPem, key: clientCertificate.keyPem }),
   };
-  return address ? new RedirectedAgent(options, address) : new HttpsAgent(options);
+  return dial || address ? new DialledHttpsAgent(options, dialTo(dial ?? dialDirectly, address, closed)) : new HttpsAgent(options);
 }
 
-type CreateConnection = (options: object, done: (error: Error | null, socket?: Duplex) => void) => Duplex | undefined;
+/** Opens a connection for a request to a host and port, wherever that is. */
+type Connect = (named: { host?: string; port?: number | string }) => Promise<Socket>;
 
-/** Connects to another place than the one that URLs name. */
-class RedirectedAgent extends HttpsAgent {
-  readonly #address: () => { host: string; port: number };
+/** `address`: where to connect to, where it is not what URLs name. */
+const dialTo =
+  (dial: Dial, address: RemoteEndpoint['address'], closed: AbortSignal): Connect =>
+  async ({ host = '', port = 0 }) => {
+    const target = address?.() ?? { host, port: Number(port) };
+    return dial(target.host, target.port, closed);
+  };
 
-  constructor(options: AgentOptions, address: () => { host: string; port: number }) {
+type Connected = (error: Error | null, socket?: Duplex) => void;
+type CreateConnection = (options: object, done: Connected) => Duplex | undefined;
+
+class DialledHttpAgent extends HttpAgent {
+  readonly #connect: Connect;
+
+  constructor(options: HttpAgentOptions, connect: Connect) {
     super(options);
-    this.#address = address;
+    this.#connect = connect;
+  }
+
+  override createConnection(options: object, done?: (error: Error | null, socket: Duplex) => void): undefined {
+    this.#connect(options).then((socket) => done!(null, socket), done as Connected);
+  }
+}
+
+class DialledHttpsAgent extends HttpsAgent {
+  readonly #connect: Connect;
+
+  constructor(options: AgentOptions, connect: Connect) {
+    super(options);
+    this.#connect = connect;
   }
 
   /** Part of Node's documented interface of agents, but not of its types' one for HTTPS. */
-  override createConnection(options: object, done: Parameters<CreateConnection>[1]): Duplex | undefined {
-    try {
-      const connect = (HttpsAgent.prototype as unknown as { createConnection: CreateConnection }).createConnection;
-      return connect.call(this, { ...options, ...this.#address() }, done);
-    } catch (error) {
-      done(error as Error);
-      return undefined;
-    }
+  override createConnection(options: object, done: Connected): undefined {
+    const secure = (HttpsAgent.prototype as unknown as { createConnection: CreateConnection }).createConnection;
+    // Node's makes a TLS client of a socket that is there, and keeps its sessions.
+    this.#connect(options).then((socket) => done(null, secure.call(this, { ...options, socket }, done)), done);
   }
 }
 

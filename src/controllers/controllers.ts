@@ -2,6 +2,7 @@ import type { Client } from '../client/client.ts';
 import { keepAggregatedRoles } from './cluster-roles.ts';
 import type { Controller } from './controller.ts';
 import { collectGarbage } from './garbage-collector.ts';
+import { Leadership } from './leadership.ts';
 import type { ControllerName } from './names.ts';
 import { keepNamespacesFinalized } from './namespaces.ts';
 import { collectPods } from './pod-termination.ts';
@@ -26,10 +27,15 @@ const CONTROLLERS: Record<ControllerName, Controller<EveryOption>> = {
   'validatingadmissionpolicy-status-controller': keepPolicyStatus,
 };
 
-/** What a cluster without a controller manager needs in order to be of use, as work for a server to begin once it listens. */
-export const controllerHooks = (client: Client, names: readonly ControllerName[], options: ControllersOptions) =>
-  names.map((name) => ({
-    name: `start-${name}`,
+/**
+ * What a cluster without a controller manager needs in order to be of use, as work for a server to begin once it listens. `isAlone`: no other server can
+ * do the same work; else the one that leads does it.
+ */
+export function controllerHooks(client: Client, names: readonly ControllerName[], options: ControllersOptions, isAlone: boolean) {
+  const leadership = isAlone ? undefined : new Leadership(client, options);
+  return names.map((name) => {
     // A signal of its own, so that the server's does not gather a listener for everything that a controller follows.
-    run: (signal: AbortSignal): Promise<void> => CONTROLLERS[name](client, { ...options, signal: AbortSignal.any([signal]) }),
-  }));
+    const work = (signal: AbortSignal): Promise<void> => CONTROLLERS[name](client, { ...options, signal: AbortSignal.any([signal]) });
+    return { name: `start-${name}`, run: (signal: AbortSignal): Promise<void> => (leadership ? leadership.lead(signal, work) : work(signal)) };
+  });
+}

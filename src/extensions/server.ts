@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import { schemaOf, schemaOfKind } from '../apis/facts/schemas.ts';
 import type { Handler, ServerRequest } from '../endpoints/request.ts';
+import type { ResourceClient } from '../client/client.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
@@ -21,6 +22,8 @@ export interface ExtensionsOptions {
   stores: Stores;
   client: InProcessClient;
   metrics: MetricRegistry;
+  /** Nobody else defines resources. */
+  isSingleWriter: boolean;
   /** Hears of failures that are tried again. */
   report(error: Error): void;
   now: () => Date;
@@ -40,11 +43,19 @@ const PARTS: CustomResourcesOptions['parts'] = {
 };
 
 /** The tail of the chain: CustomResourceDefinitions, what is told of them in their status, and the resources that they define. */
-export function createExtensions({ environment, ownVersion, stores, client, metrics, report, now }: ExtensionsOptions, delegate: Handler): Extensions {
-  const missing: Handler = (request) => serveMissing(server, ownVersion.group, request, delegate);
-  const server: GenericServer = new GenericServer('extensions', environment, delegate, missing);
+export function createExtensions(
+  { environment, ownVersion, stores, client, metrics, isSingleWriter, report, now }: ExtensionsOptions,
+  delegate: Handler,
+): Extensions {
+  const serveUnknown = (request: ServerRequest, otherwise: Handler): Promise<void> | void =>
+    isSingleWriter || !request.info.isResourceRequest || request.info.apiGroup === ownVersion.group
+      ? otherwise(request)
+      : serveIfDefinedElsewhere(definitions, server, request, otherwise);
+  const missing: Handler = (request) => serveUnknown(request, () => serveMissing(server, ownVersion.group, request, delegate));
+  const server: GenericServer = new GenericServer('extensions', environment, (request) => serveUnknown(request, delegate), missing);
   server.install(ownVersion);
-  const { informer } = client.resource<CustomResourceDefinition>(ownVersion.group, 'customresourcedefinitions');
+  const definitions = client.resource<CustomResourceDefinition>(ownVersion.group, 'customresourcedefinitions');
+  const { informer } = definitions;
   const customResources = new CustomResources({
     server,
     stores,
@@ -67,6 +78,19 @@ export function createExtensions({ environment, ownVersion, stores, client, metr
   };
   server.postStartHooks.push(definitionControllers(client, { report, now, deleteInstances: (crd, signal) => deleteInstances(client, crd, signal) }));
   return { server, customResources, synced: follow() };
+}
+
+/** Another server may have been given the definition, and have answered, before it arrives here: what is not known is looked for in the store. */
+async function serveIfDefinedElsewhere(
+  definitions: ResourceClient<CustomResourceDefinition>,
+  server: GenericServer,
+  request: ServerRequest,
+  otherwise: Handler,
+): Promise<void> {
+  const { info } = request;
+  // What is read from the store so newly has come by the informer too, and is served by now. A store that does not answer changes nothing.
+  await definitions.get('', `${info.resource}.${info.apiGroup}`).catch(() => undefined);
+  return server.hasResource(info) ? server.handle(request) : otherwise(request);
 }
 
 /** A resource that is not there is not this server's, unless only its subresource is missing (…/apiserver/customresource_handler.go). */

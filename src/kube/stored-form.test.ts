@@ -75,7 +75,7 @@ test.each([
   ['example.com/widgets/default/one', { group: 'example.com', resource: 'widgets' }],
   ['events/default/some.event', { group: '', resource: 'events' }],
   ['masterleases/10.0.0.1', { group: '', resource: 'apiServerIPInfo' }],
-  ['ranges/servicenodeports', { group: '', resource: 'serviceNodePortAllocations' }],
+  ['ranges/servicenodeports', { group: '', resource: 'services' }],
   ['__proto__/x', { group: '', resource: '__proto__' }],
   ['unheard/of', { group: '', resource: 'unheard' }],
 ])('what is kept at %s', (path, resource) => expect(storedResource(path)).toEqual(resource));

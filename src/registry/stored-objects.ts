@@ -44,7 +44,11 @@ export class StoredObjects<T extends ApiObject> {
    * Puts what `change` makes of the current object in its place, and answers with it; `change` is called again whenever others were faster. Where it
    * answers undefined, the object stays as it is; it was shown the newest one then.
    */
-  async update(name: string, change: (current: T | undefined) => T | undefined, { known, ttlSeconds }: StoredUpdate<T> = {}): Promise<Versioned<T> | undefined> {
+  async update(
+    name: string,
+    change: (current: T | undefined) => T | undefined,
+    { known, ttlSeconds }: StoredUpdate<T> = {},
+  ): Promise<Versioned<T> | undefined> {
     let current = known ?? (await this.get(name));
     let mayBeOld = known !== undefined;
     for (;;) {
@@ -63,7 +67,7 @@ export class StoredObjects<T extends ApiObject> {
   /** False where there was none. */
   async remove(name: string): Promise<boolean> {
     const key = this.#prefix + name;
-    for (let current = await this.#engine.get(key); current !== undefined; ) {
+    for (let current = await this.#engine.get(key); current !== undefined;) {
       try {
         await this.#engine.commit({ type: 'delete', key, expected: current.revision });
         return true;

@@ -206,7 +206,12 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
         ? this.#store.watch('', options, sink)
         : this.#store.ready.then(() => this.#store.watch('', { ...options, resourceVersion: '', sendInitialEvents: true }, sink));
     watching.catch(() => undefined);
-    return () => void watching.then((subscription) => subscription.close());
+    // Where the store was closed before it was loaded, there is nothing to stop.
+    return () =>
+      void watching.then(
+        (subscription) => subscription.close(),
+        () => undefined,
+      );
   }
   #isCurrent(entry: CacheEntry): boolean {
     const [name = '', namespace = ''] = entry.key.split('/').toReversed();

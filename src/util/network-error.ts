@@ -1,3 +1,5 @@
+import { hostPort } from './dial.ts';
+
 /** What Node tells of a failure beside its code. */
 interface NetworkError extends Error {
   code?: string;
@@ -13,7 +15,8 @@ const unknownAuthority = (): string => `${UNVERIFIED} certificate signed by unkn
 
 /** By the codes of Node and OpenSSL, what Go says. */
 const GO_WORDS: Readonly<Record<string, (error: NetworkError) => string>> = {
-  ECONNREFUSED: ({ address, port }) => `dial tcp ${address?.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`,
+  ECONNREFUSED: ({ address = '', port }) => `dial ${port === undefined ? `unix ${address}` : `tcp ${hostPort(address, port)}`}: connect: connection refused`,
+  ENOENT: ({ address, message }) => (address === undefined ? message : `dial unix ${address}: connect: no such file or directory`),
   ENOTFOUND: ({ hostname }) => `dial tcp: lookup ${hostname}: no such host`,
   ECONNRESET: () => 'EOF',
   ERR_SSL_WRONG_VERSION_NUMBER: () => 'tls: first record does not look like a TLS handshake',

@@ -70,7 +70,8 @@ export class QuotaLedger {
     else if (retries === 0) for (const entry of pending) entry.refuse([...failures.values()].at(-1));
     else {
       const namespace = changed[0]!.metadata.namespace!;
-      const again = this.#quotas.informer.list(namespace).filter(({ metadata }) => failures.has(metadata.name!));
+      // Another server may have written them: of that the informer may not know yet.
+      const again = (await this.#quotas.list(namespace)).filter(({ metadata }) => failures.has(metadata.name!));
       await this.#settle(pending, again, retries - 1);
     }
   }

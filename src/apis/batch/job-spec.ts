@@ -3,7 +3,7 @@ import { quote } from '../../util/field-errors.ts';
 import { podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { JobSpec } from '../facts/types/batch-v1.ts';
 import type { PodTemplateSpec } from '../facts/types/core-v1.ts';
-import { validateDomainPrefixedPath } from '../validation/domain-prefixed-path.ts';
+import { validateDomainPrefixedPath } from '../../util/domain-prefixed-path.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { FAILED_ONLY, POD_REPLACEMENT_POLICIES, SUCCESS_POLICY, validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts';

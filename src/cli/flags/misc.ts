@@ -3,7 +3,6 @@ import { bool, duration, file, int, portRange, string, strings, uint } from './t
 
 const LEADERSHIP = 'coordinated leader election';
 const PEERS = 'proxying to peers';
-const SEVERAL_SERVERS = 'running several servers on one store';
 const EXTERNAL_SIGNER = 'external signers of service account tokens';
 
 export const misc = flagSet('misc', {
@@ -13,7 +12,6 @@ export const misc = flagSet('misc', {
   'allow-privileged': flag(bool, 'Allow privileged containers.'),
   'apiserver-count': flag(int, 'API servers in the cluster, for --endpoint-reconciler-type=master-count.', {
     default: 1,
-    later: SEVERAL_SERVERS,
     deprecated: 'apiserver-count is deprecated and will be removed in a future version.',
     isHidden: true,
   }),

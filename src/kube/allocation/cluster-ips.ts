@@ -4,12 +4,7 @@ import { AllocationError, type IpAllocator, type IpFamily, RangeFull } from '../
 import type { ApiObject } from '../../util/api-object.ts';
 import { type Cidr, addressAt, hostBits, indexIn, parseCidr } from '../../util/cidr.ts';
 import { isApiError } from '../../util/errors.ts';
-
-const MANAGED_BY = 'ipallocator.k8s.io';
-
-interface IpAddress extends ApiObject {
-  spec: { parentRef: { group?: string; resource: string; namespace?: string; name: string } };
-}
+import { type IpAddress, ipAddressOf } from './ip-address.ts';
 
 interface ServiceCidr extends ApiObject {
   spec: { cidrs?: string[] };
@@ -102,14 +97,9 @@ export class ClusterIps implements IpAllocator {
     return undefined;
   }
 
-  async #claim(family: IpFamily, address: string, { namespace, name }: { namespace: string; name: string }): Promise<boolean> {
+  async #claim(family: IpFamily, address: string, service: { namespace: string; name: string }): Promise<boolean> {
     try {
-      await this.#addresses.create('', {
-        kind: 'IPAddress',
-        apiVersion: 'networking.k8s.io/v1',
-        metadata: { name: address, labels: { 'ipaddress.kubernetes.io/ip-family': family, 'ipaddress.kubernetes.io/managed-by': MANAGED_BY } },
-        spec: { parentRef: { resource: 'services', namespace, name } },
-      });
+      await this.#addresses.create('', ipAddressOf(family, address, service));
       return true;
     } catch (error) {
       if (isApiError(error, 'AlreadyExists')) return false;

@@ -1,81 +1,136 @@
-import { randomInt } from 'node:crypto';
-import { AllocationError, type PortAllocator, type PortOperation, RangeFull } from '../../registry/allocators.ts';
+import type { RangeAllocation } from '../../apis/facts/types/core-v1.ts';
+import { AllocationError, type PortAllocator, type PortOperation } from '../../registry/allocators.ts';
+import type { StoredObjects, Versioned } from '../../registry/stored-objects.ts';
+import { type PortRange, PortSet, textOf } from './port-range.ts';
 
-export interface PortRange {
-  first: number;
-  last: number;
+/** Of the one object that says which ports are taken, below `/registry/ranges/`. */
+export const NODE_PORTS = 'servicenodeports';
+
+type Change<R> = (ports: PortSet) => R;
+
+interface Waiting {
+  change: Change<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
 }
 
+type Outcome = { result: unknown } | { error: unknown };
+
 /**
- * Node ports of all services, in this process' memory: it is the store's only writer, and takes the ports in use from the services at its start. Random ports
- * come from the upper part of the range while there are any, so that ports which users choose, mostly low ones, stay free (KEP-3668).
+ * Node ports, taken from the bitmap that all servers of a store share, kube-apiservers among them (registry/core/service/allocator/storage). Who writes it
+ * first, on condition that it is still what was read, has the port. Changes that come while one is being written are written together by the next.
  */
 export class NodePorts implements PortAllocator {
   readonly #range: PortRange;
-  readonly #staticBand: number;
-  readonly #used = new Set<number>();
+  readonly #ranges: StoredObjects<RangeAllocation>;
+  #known: Versioned<RangeAllocation> | undefined;
+  #waiting: Waiting[] = [];
+  #isWriting = false;
 
-  constructor(range: PortRange) {
+  constructor(range: PortRange, ranges: StoredObjects<RangeAllocation>) {
     this.#range = range;
-    this.#staticBand = staticBandOf(range.last - range.first + 1);
+    this.#ranges = ranges;
   }
 
-  /** At start: what stored services have, whether or not the range still holds it. */
-  restore(ports: Iterable<number>): void {
-    for (const port of ports) this.#used.add(port);
-  }
-
-  release(port: number): void {
-    this.#used.delete(port);
+  release(ports: readonly number[]): Promise<void> {
+    if (ports.length === 0) return Promise.resolve();
+    return this.#change((set) => ports.forEach((port) => set.release(port)));
   }
 
   begin(dryRun: boolean): PortOperation {
+    return dryRun ? this.#rehearse() : this.#perform();
+  }
+
+  #perform(): PortOperation {
     const taken: number[] = [];
     const given: number[] = [];
-    const take = (port: number): number => {
-      taken.push(port);
-      this.#used.add(port);
-      return port;
-    };
-    const undo = (): void => taken.splice(0).forEach((port) => this.#used.delete(port));
     return {
-      allocate: (port) => void take(this.#check(port)),
-      allocateAny: () => take(this.#findFree()),
-      releaseLater: (port) => void given.push(port),
-      commit: () => {
-        if (dryRun) return undo();
-        taken.length = 0;
-        given.forEach((port) => this.#used.delete(port));
+      allocate: async (port) => {
+        await this.#change((ports) => ports.take(port));
+        taken.push(port);
       },
-      revert: undo,
+      allocateAny: async () => {
+        const port = await this.#change((ports) => ports.takeAny());
+        taken.push(port);
+        return port;
+      },
+      releaseLater: (port) => void given.push(port),
+      commit: async () => {
+        taken.length = 0;
+        // The service is stored without them already: what stays behind is found by the repair.
+        await this.release(given).catch(() => undefined);
+      },
+      revert: () => this.release(taken.splice(0)).catch(() => undefined),
     };
   }
 
-  #check(port: number): number {
-    const { first, last } = this.#range;
-    if (port < first || port > last) throw new AllocationError(`provided port is not in the valid range. The range of valid ports is ${first}-${last}`);
-    if (this.#used.has(port)) throw new AllocationError('provided port is already allocated');
-    return port;
+  /** On a copy of its own, which is forgotten. */
+  #rehearse(): PortOperation {
+    let copy: Promise<PortSet> | undefined;
+    const ports = (): Promise<PortSet> => (copy ??= this.#ranges.get(NODE_PORTS).then((current) => this.#portsIn(current?.object)));
+    return {
+      allocate: async (port) => (await ports()).take(port),
+      allocateAny: async () => (await ports()).takeAny(),
+      releaseLater() {},
+      async commit() {},
+      async revert() {},
+    };
   }
 
-  #findFree(): number {
-    const { first, last } = this.#range;
-    const port = this.#findBetween(first + this.#staticBand, last) ?? this.#findBetween(first, first + this.#staticBand - 1);
-    if (port === undefined) throw new RangeFull();
-    return port;
+  #change<R>(change: Change<R>): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
+      this.#waiting.push({ change, resolve: resolve as (result: unknown) => void, reject });
+      if (!this.#isWriting) void this.#writeAll();
+    });
   }
 
-  #findBetween(first: number, last: number): number | undefined {
-    const size = last - first + 1;
-    if (size <= 0) return undefined;
-    const start = randomInt(size);
-    for (let i = 0; i < size; i++) {
-      const port = first + ((start + i) % size);
-      if (!this.#used.has(port)) return port;
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      await this.#write(batch);
     }
-    return undefined;
+    this.#isWriting = false;
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    let outcomes: Outcome[] = [];
+    try {
+      this.#known = await this.#ranges.update(
+        NODE_PORTS,
+        (current) => {
+          const ports = this.#portsIn(current);
+          outcomes = batch.map(({ change }) => outcomeOf(change, ports));
+          const next = ports.stored(current);
+          return next.data === current?.data ? undefined : next;
+        },
+        { known: this.#known },
+      );
+    } catch (error) {
+      this.#known = undefined;
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const outcome = outcomes[index]!;
+      if ('error' in outcome) reject(outcome.error);
+      else resolve(outcome.result);
+    }
+  }
+
+  /** The repair makes the object, and adapts it to another range; until then nothing is to be had. */
+  #portsIn(current: RangeAllocation | undefined): PortSet {
+    if (current === undefined) throw new AllocationError('cannot allocate resources of type servicenodeportallocations at this time');
+    if (current.range !== textOf(this.#range)) throw new AllocationError('the provided range does not match the current range');
+    return new PortSet(this.#range, current.data ?? '');
   }
 }
 
-/** min(max(16, size / 32), 128), and none in a range too small to share. */
-const staticBandOf = (size: number): number => (size < 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128, size));
+function outcomeOf(change: Change<unknown>, ports: PortSet): Outcome {
+  try {
+    return { result: change(ports) };
+  } catch (error) {
+    return { error };
+  }
+}

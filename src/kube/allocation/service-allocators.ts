@@ -1,25 +1,51 @@
 import type { ServiceAllocators } from '../../apis/core/service/allocation.ts';
-import { portsHeldBy } from '../../apis/core/service/node-ports.ts';
-import type { Service } from '../../apis/facts/types/core-v1.ts';
+import { schemaOfKind } from '../../apis/facts/schemas.ts';
+import type { RangeAllocation } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
+import type { PostStartHook } from '../../server/hooks.ts';
+import type { Stores } from '../../server/stores.ts';
 import { isApiError } from '../../util/errors.ts';
 import { ClusterIps } from './cluster-ips.ts';
-import { NodePorts, type PortRange } from './node-ports.ts';
+import { NodePorts } from './node-ports.ts';
+import type { PortRange } from './port-range.ts';
+import { repairClusterIps } from './repair-cluster-ips.ts';
+import { NodePortRepair } from './repair-node-ports.ts';
+
+const REPAIR_INTERVAL_MS = 3 * 60_000;
 
 export interface AllocatorOptions {
   client: Client;
+  stores: Stores;
   /** --service-cluster-ip-range */
   ranges: readonly string[];
   /** --service-node-port-range */
   ports: PortRange;
+  /** Nobody else writes to the store. */
+  isSingleWriter: boolean;
+  /** Hears of what was found wrong. */
+  report(error: Error): void;
+  now(): Date;
 }
 
-/** What the services of one server take from; `restore` takes in what stored services have, before the first request. */
-export function createServiceAllocators({ client, ranges, ports: range }: AllocatorOptions): ServiceAllocators & { restore(): Promise<void> } {
-  const ports = new NodePorts(range);
+export interface KeptAllocators extends ServiceAllocators {
+  /** To be called before the first request, when services are loaded: until then no port can be had. */
+  prepare(): Promise<void>;
+  /** Compares what is taken with what services have, now and every few minutes. */
+  repair: PostStartHook;
+}
+
+/** What the services of one server take from. */
+export function createServiceAllocators(options: AllocatorOptions): KeptAllocators {
+  const { client, stores, isSingleWriter } = options;
+  const ranges = stores.openUnserved<RangeAllocation>(schemaOfKind('', 'v1', 'RangeAllocation'), 'ranges', 'services');
+  const ports = new NodePortRepair({ ...options, range: options.ports, ranges });
+  const repairAll = async (): Promise<void> => {
+    await repairClusterIps(options);
+    await ports.run();
+  };
   return {
-    ips: new ClusterIps(client, ranges),
-    ports,
+    ips: new ClusterIps(client, options.ranges),
+    ports: new NodePorts(options.ports, ranges),
     async removeEndpoints(namespace, name) {
       try {
         await client.resource('', 'endpoints').delete(namespace, name);
@@ -27,10 +53,19 @@ export function createServiceAllocators({ client, ranges, ports: range }: Alloca
         if (!isApiError(error, 'NotFound')) throw error;
       }
     },
-    async restore() {
-      const services = client.resource<Service>('', 'services').informer;
-      await services.synced;
-      ports.restore(services.list('').flatMap(portsHeldBy));
+    async prepare() {
+      // Where this server alone writes, nobody can be about to store a service yet.
+      if (isSingleWriter) await repairClusterIps(options, 0);
+      await ports.run();
+    },
+    repair: {
+      name: 'start-service-ip-repair-controllers',
+      async run(signal) {
+        if (!isSingleWriter) await repairClusterIps(options);
+        const timer = setInterval(() => void repairAll().catch((error: unknown) => options.report(error as Error)), REPAIR_INTERVAL_MS);
+        timer.unref();
+        signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+      },
     },
   };
 }

@@ -4,7 +4,7 @@ import { encodePem, parseCertificates } from '../../serving/certificates/pem.ts'
 import type { ApiObject } from '../../util/api-object.ts';
 import { isApiError } from '../../util/errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
-import { type ControllerOptions, ensureNamespaces, ignoringAlreadyExists, keepDoing, syncedResource } from './keeping.ts';
+import { type ControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
@@ -51,8 +51,7 @@ async function ensureConfigMap(client: Client, options: ClusterAuthenticationOpt
   if (equalJson(data, current?.data ?? {})) return;
   if (current === undefined) {
     await ensureNamespaces(client, [NAMESPACE]);
-    await ignoringAlreadyExists(resource.create(NAMESPACE, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE }, data }));
-    return;
+    if (await isCreated(resource.create(NAMESPACE, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE }, data }))) return;
   }
   try {
     await resource.update(NAMESPACE, NAME, (object) => void (object.data = combinedData(object.data ?? {}, options)));

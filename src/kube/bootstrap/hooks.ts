@@ -4,7 +4,8 @@ import { type ClusterAuthenticationOptions, keepClusterAuthentication } from './
 import { keepFlowControlDefaults } from './flow-control.ts';
 import { keepFlowSchemaStatus } from './flow-schema-status.ts';
 import { type IdentityLeaseOptions, collectIdentityLeases, keepIdentityLease } from './identity-lease.ts';
-import { type KubernetesServiceOptions, keepKubernetesService, removeKubernetesEndpoints } from './kubernetes-service.ts';
+import { type KubernetesServiceOptions, kubernetesServiceController } from './kubernetes-service.ts';
+import type { MasterLeases } from './master-leases.ts';
 import { ensureLegacyTokenTracking } from './legacy-token-tracking.ts';
 import { ensurePriorityClasses } from './priority-classes.ts';
 import { ensureRbacPolicy } from './rbac-policy.ts';
@@ -20,23 +21,19 @@ export interface BootstrapHooks {
 }
 
 /** All that a server makes by itself, under upstream's names. A hook resolves when its first pass is done, and goes on keeping it so until the signal. */
-export function bootstrapHooks(client: Client, options: BootstrapOptions): BootstrapHooks {
-  const serviceStop = new AbortController();
+export function bootstrapHooks(client: Client, options: BootstrapOptions, masterLeases: MasterLeases): BootstrapHooks {
+  const kubernetesService = kubernetesServiceController(client, options, masterLeases);
   const serviceCidr = once((signal) => keepDefaultServiceCidr(client, { ...options, signal }));
   const flowControl = once((signal) => keepFlowControlDefaults(client, { ...options, signal }));
   const service = async (signal: AbortSignal): Promise<void> => {
     // Its address is taken from the range that the ServiceCIDR describes.
     await serviceCidr(signal);
-    await keepKubernetesService(client, { ...options, signal: AbortSignal.any([signal, serviceStop.signal]) });
+    await kubernetesService.run(signal);
   };
   const flowSchemaStatus = async (signal: AbortSignal): Promise<void> => {
     // After the levels, so that no FlowSchema is called dangling for a moment.
     await flowControl(signal);
     await keepFlowSchemaStatus(client, { ...options, signal });
-  };
-  const stopService = (): Promise<void> => {
-    serviceStop.abort();
-    return removeKubernetesEndpoints(client, options);
   };
   const identity: PostStartHook[] = options.isEnabled('APIServerIdentity')
     ? [
@@ -57,7 +54,7 @@ export function bootstrapHooks(client: Client, options: BootstrapOptions): Boots
       { name: 'priority-and-fairness-config-producer', run: flowControl },
       { name: 'priority-and-fairness-config-consumer', run: flowSchemaStatus },
     ],
-    preShutdown: [{ name: 'stop-kubernetes-service-controller', run: stopService }],
+    preShutdown: [{ name: 'stop-kubernetes-service-controller', run: () => kubernetesService.stop() }],
   };
 }
 

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Client } from '../../client/client.ts';
+import type { Client, ResourceClient } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
+import { isApiError } from '../../util/errors.ts';
 import { serverIdentity } from '../../util/server-identity.ts';
 import { microTimeOf } from '../../util/time.ts';
-import { type ControllerOptions, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
+import { type ControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';
 const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
@@ -49,8 +50,8 @@ async function renew(client: Client, name: string, holder: string, options: Iden
   if (leases.informer.get(NAMESPACE, name) === undefined) {
     await ensureNamespaces(client, [NAMESPACE]);
     const metadata = { name, namespace: NAMESPACE, labels, annotations };
-    await leases.create(NAMESPACE, { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata, spec });
-    return;
+    // Servers of one host have one name.
+    if (await isCreated(leases.create(NAMESPACE, { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata, spec }))) return;
   }
   await leases.update(NAMESPACE, name, (lease) => {
     lease.metadata.labels = { ...lease.metadata.labels, ...labels };
@@ -64,5 +65,14 @@ async function collect(client: Client, now: Date): Promise<void> {
   const isOver = ({ metadata, spec }: Lease): boolean =>
     metadata.labels?.[IDENTITY_LABEL] === COMPONENT &&
     (!spec.renewTime || !spec.leaseDurationSeconds || Date.parse(spec.renewTime) + spec.leaseDurationSeconds * 1000 < now.getTime());
-  for (const { metadata } of leases.informer.list(NAMESPACE).filter(isOver)) await leases.delete(NAMESPACE, metadata.name!);
+  for (const lease of leases.informer.list(NAMESPACE).filter(isOver)) await removeUnchanged(leases, lease);
+}
+
+/** Another server may have collected it, or its own may have come back. */
+async function removeUnchanged(leases: ResourceClient<Lease>, { metadata: { name = '', resourceVersion = '' } }: Lease): Promise<void> {
+  try {
+    await leases.delete(NAMESPACE, name, { preconditions: { resourceVersion } });
+  } catch (error) {
+    if (!isApiError(error, 'NotFound') && !isApiError(error, 'Conflict')) throw error;
+  }
 }

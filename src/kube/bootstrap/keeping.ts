@@ -62,10 +62,17 @@ export async function createIfMissing<T extends ApiObject>(resource: ResourceCli
 }
 
 export async function ignoringAlreadyExists(created: Promise<unknown>): Promise<void> {
+  await isCreated(created);
+}
+
+/** False where it is there already, which another server may have made at the same time. */
+export async function isCreated(created: Promise<unknown>): Promise<boolean> {
   try {
     await created;
+    return true;
   } catch (error) {
     if (!isApiError(error, 'AlreadyExists')) throw error;
+    return false;
   }
 }
 

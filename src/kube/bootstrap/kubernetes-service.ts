@@ -1,16 +1,18 @@
-import { isIPv6 } from 'node:net';
-import type { Client } from '../../client/client.ts';
+import type { Client, ResourceClient } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import { delay } from '../../util/delay.ts';
+import { isApiError } from '../../util/errors.ts';
+import { type EndpointReconciler, type EndpointReconcilerOptions, endpointReconciler } from './endpoint-reconciler.ts';
+import { type EndpointPort, SERVICE_NAME, SERVICE_NAMESPACE } from './endpoints.ts';
 import { type ControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
+import type { MasterLeases } from './master-leases.ts';
 
-const NAMESPACE = 'default';
-const NAME = 'kubernetes';
 const INTERVAL_MS = 10_000;
-const SKIP_MIRROR = { 'endpointslice.kubernetes.io/skip-mirror': 'true' };
-const SLICE_LABELS = { 'kubernetes.io/service-name': NAME };
+/** Another server that makes the service has had its address first, and is given so long to store it. */
+const RACE_PAUSE_MS = 50;
+const RACE_PAUSES = 40;
 
-export interface KubernetesServiceOptions extends ControllerOptions {
+export interface KubernetesServiceOptions extends ControllerOptions, EndpointReconcilerOptions {
   /** The first address of the primary service range. */
   serviceIp: string;
   /** `--secure-port`, as it was opened. */
@@ -19,46 +21,67 @@ export interface KubernetesServiceOptions extends ControllerOptions {
   nodePort: number;
   /** Where other machines reach this server; undefined where that is not known, and then there are no endpoints. */
   advertiseAddress: string | undefined;
-  /** `--endpoint-reconciler-type`. While one server has the store for itself, `lease` and `master-count` mean the same. */
-  endpointReconciler: 'lease' | 'master-count' | 'none';
 }
 
-interface EndpointPort {
-  name: string;
-  port: number;
-  protocol: string;
-}
-
-interface Endpoints extends ApiObject {
-  subsets?: { addresses?: { ip: string }[]; ports?: EndpointPort[] }[];
-}
-
-interface EndpointSlice extends ApiObject {
-  addressType: string;
-  endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null;
-  ports?: EndpointPort[];
+export interface KubernetesServiceController {
+  /** Resolves when the service is there and this server among its endpoints; keeps it so until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+  /** On the way down: takes this server out of the endpoints, so that nobody is sent to it any more. */
+  stop(): Promise<void>;
 }
 
 /** The service `kubernetes`, by which pods reach this server, with its endpoints. The service is made, and never corrected (pkg/controlplane/controller/kubernetesservice). */
-export function keepKubernetesService(client: Client, options: KubernetesServiceOptions): Promise<void> {
-  return keepDoing(
-    async () => {
-      await ensureNamespaces(client, [NAMESPACE]);
-      await createIfMissing(await syncedResource(client, '', 'services'), serviceOf(options));
-      if (hasEndpoints(options)) await ensureEndpoints(client, [options.advertiseAddress], options.securePort);
+export function kubernetesServiceController(
+  client: Client,
+  options: Omit<KubernetesServiceOptions, 'signal'>,
+  masterLeases: MasterLeases,
+): KubernetesServiceController {
+  const reconciler = endpointReconciler(client, options, masterLeases);
+  const stopped = new AbortController();
+  let lastPass: Promise<void> = Promise.resolve();
+  const pass = (signal: AbortSignal): Promise<void> => {
+    lastPass = keepOnce(client, { ...options, signal }, reconciler);
+    return lastPass;
+  };
+  return {
+    async run(signal) {
+      const either = AbortSignal.any([signal, stopped.signal]);
+      await keepDoing(() => pass(either), INTERVAL_MS, { ...options, signal: either });
     },
-    INTERVAL_MS,
-    options,
-  );
+    async stop() {
+      stopped.abort();
+      await lastPass.catch(() => undefined);
+      const { advertiseAddress } = options;
+      if (advertiseAddress === undefined) return;
+      // A store that cannot be reached must not keep the server from ending.
+      const removed = new AbortController();
+      const removal = reconciler.remove(advertiseAddress, portOf(options)).finally(() => removed.abort());
+      await Promise.race([removal, delay(2 * INTERVAL_MS, removed.signal)]);
+    },
+  };
 }
 
-/** On the way down: takes this server out of the endpoints, so that nobody is sent to it any more. To be called when the controller was stopped. */
-export async function removeKubernetesEndpoints(client: Client, options: Omit<KubernetesServiceOptions, 'signal'>): Promise<void> {
-  if (hasEndpoints(options)) await ensureEndpoints(client, [], options.securePort);
+async function keepOnce(client: Client, options: KubernetesServiceOptions, reconciler: EndpointReconciler): Promise<void> {
+  await ensureNamespaces(client, [SERVICE_NAMESPACE]);
+  await ensureService(await syncedResource(client, '', 'services'), serviceOf(options), options);
+  if (options.advertiseAddress !== undefined && !options.signal.aborted) await reconciler.keep(options.advertiseAddress, portOf(options));
 }
 
-const hasEndpoints = <O extends Omit<KubernetesServiceOptions, 'signal'>>(options: O): options is O & { advertiseAddress: string } =>
-  options.endpointReconciler !== 'none' && options.advertiseAddress !== undefined;
+/** Of several servers that start at once, one gets the address: the others are refused it, and wait for the service. A server can do without it for now. */
+async function ensureService(services: ResourceClient, service: ApiObject, { signal, report }: ControllerOptions): Promise<void> {
+  for (let pauses = 0; ; pauses++) {
+    try {
+      return await createIfMissing(services, service);
+    } catch (error) {
+      if (!isApiError(error, 'Invalid')) throw error;
+      if (pauses === RACE_PAUSES || signal.aborted) return report(error as Error);
+      if ((await services.get(SERVICE_NAMESPACE, SERVICE_NAME)) !== undefined) return;
+    }
+    await delay(RACE_PAUSE_MS, signal);
+  }
+}
+
+const portOf = ({ securePort }: Pick<KubernetesServiceOptions, 'securePort'>): EndpointPort => ({ name: 'https', port: securePort, protocol: 'TCP' });
 
 function serviceOf({ serviceIp, securePort, nodePort }: KubernetesServiceOptions): ApiObject {
   const port = { name: 'https', protocol: 'TCP', port: 443, targetPort: securePort, ...(nodePort > 0 && { nodePort }) };
@@ -66,57 +89,8 @@ function serviceOf({ serviceIp, securePort, nodePort }: KubernetesServiceOptions
   const object = {
     kind: 'Service',
     apiVersion: 'v1',
-    metadata: { name: NAME, namespace: NAMESPACE, labels: { component: 'apiserver', provider: 'kubernetes' } },
+    metadata: { name: SERVICE_NAME, namespace: SERVICE_NAMESPACE, labels: { component: 'apiserver', provider: 'kubernetes' } },
     spec,
   };
   return object;
 }
-
-async function ensureEndpoints(client: Client, addresses: readonly string[], port: number): Promise<void> {
-  const ports: EndpointPort[] = [{ name: 'https', port, protocol: 'TCP' }];
-  const subsets = addresses.length === 0 ? [] : [{ addresses: addresses.map((ip) => ({ ip })), ports }];
-  const resource = await syncedResource<Endpoints>(client, '', 'endpoints');
-  await createIfMissing(resource, { kind: 'Endpoints', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE, labels: SKIP_MIRROR }, subsets });
-  const isWanted = ({ subsets: current = [], metadata }: Endpoints): boolean => equalJson(current, subsets) && hasLabels(metadata.labels, SKIP_MIRROR);
-  const current = resource.informer.get(NAMESPACE, NAME);
-  if (current !== undefined && !isWanted(current)) {
-    await resource.update(NAMESPACE, NAME, (object) => {
-      if (isWanted(object)) return false;
-      object.subsets = subsets;
-      object.metadata.labels = { ...object.metadata.labels, ...SKIP_MIRROR };
-      return true;
-    });
-  }
-  await ensureEndpointSlice(client, addresses, addresses.length === 0 ? [] : ports);
-}
-
-async function ensureEndpointSlice(client: Client, addresses: readonly string[], ports: EndpointPort[]): Promise<void> {
-  const resource = await syncedResource<EndpointSlice>(client, 'discovery.k8s.io', 'endpointslices');
-  const addressType = addresses.length > 0 && addresses.every((address) => isIPv6(address)) ? 'IPv6' : 'IPv4';
-  const endpoints = addresses.map((address) => ({ addresses: [address], conditions: { ready: true } }));
-  const wanted: EndpointSlice = {
-    kind: 'EndpointSlice',
-    apiVersion: 'discovery.k8s.io/v1',
-    metadata: { name: NAME, namespace: NAMESPACE, labels: SLICE_LABELS },
-    addressType,
-    endpoints,
-    ports,
-  };
-  const found = resource.informer.get(NAMESPACE, NAME);
-  // The address type cannot be changed.
-  if (found !== undefined && found.addressType !== addressType) await resource.delete(NAMESPACE, NAME);
-  await createIfMissing(resource, wanted);
-  const isWanted = (slice: EndpointSlice): boolean =>
-    equalJson(slice.endpoints ?? [], endpoints) && equalJson(slice.ports ?? [], ports) && hasLabels(slice.metadata.labels, SLICE_LABELS);
-  const current = resource.informer.get(NAMESPACE, NAME);
-  if (current === undefined || isWanted(current)) return;
-  await resource.update(NAMESPACE, NAME, (object) => {
-    if (isWanted(object)) return false;
-    Object.assign(object, { endpoints, ports });
-    object.metadata.labels = { ...object.metadata.labels, ...SLICE_LABELS };
-    return true;
-  });
-}
-
-const hasLabels = (labels: Record<string, string> | undefined, wanted: Record<string, string>): boolean =>
-  Object.entries(wanted).every(([key, value]) => labels?.[key] === value);

@@ -2,8 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import type { Node } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
-import { type Dial, type TlsTarget, dialDirectly } from '../../serving/proxy/dial.ts';
+import type { TlsTarget } from '../../serving/proxy/dial.ts';
 import { Transport } from '../../serving/proxy/transport.ts';
+import { type Dial, dialDirectly } from '../../util/dial.ts';
 import { notFound, unknownError } from '../../util/errors.ts';
 import { guardedDial } from '../proxy/guarded-dial.ts';
 

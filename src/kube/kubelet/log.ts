@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Exchange, ResponseStream } from '../../serving/exchange.ts';
-import { hostPort } from '../../serving/proxy/dial.ts';
+import { hostPort } from '../../util/dial.ts';
 import { StaleConnection } from '../../serving/proxy/stale-connection.ts';
 import type { BackendCall, BackendResponse, Transport } from '../../serving/proxy/transport.ts';
 import { messageStream } from '../../serving/websocket/connection.ts';

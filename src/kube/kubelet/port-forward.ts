@@ -1,5 +1,5 @@
 import type { Exchange } from '../../serving/exchange.ts';
-import { hostPort } from '../../serving/proxy/dial.ts';
+import { hostPort } from '../../util/dial.ts';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
 import { requestHeaders } from '../../serving/proxy/headers.ts';
 import { joinStreams, passRefusal, upgradeBackend } from '../../serving/proxy/upgrade.ts';

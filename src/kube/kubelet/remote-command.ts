@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
-import { hostPort } from '../../serving/proxy/dial.ts';
+import { hostPort } from '../../util/dial.ts';
 import { type UpgradeOutcome, upgradeBackend } from '../../serving/proxy/upgrade.ts';
 import { SpdyConnection } from '../../serving/spdy/connection.ts';
 import type { SpdyStream } from '../../serving/spdy/stream.ts';

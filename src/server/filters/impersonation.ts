@@ -1,12 +1,13 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
 import { readImpersonation } from '../impersonation/headers.ts';
-import { type Impersonation, impersonate } from '../impersonation/modes.ts';
+import { type Impersonation, impersonatorOf } from '../impersonation/modes.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import { RequestAttributes } from './authorization.ts';
 import type { Filter, RequestHandler } from './filter.ts';
 
 /** A request with Impersonate-* headers goes on as the user that they name, if who sent it may (KEP-5284; `kubectl --as`). */
 export function withImpersonation(authorizer: Authorizer, isConstrainable: boolean): Filter {
+  const impersonate = impersonatorOf(authorizer, isConstrainable);
   const goOnAs = async (next: RequestHandler, request: IncomingRequest, impersonation: Promise<Impersonation>): Promise<void> => {
     const startMs = performance.now();
     const { user, constraint } = await impersonation;
@@ -18,6 +19,6 @@ export function withImpersonation(authorizer: Authorizer, isConstrainable: boole
   return (next) => (request) => {
     const { exchange } = request;
     const wanted = readImpersonation({ headers: exchange.headers, headerValues: (name) => exchange.headerValues(name) });
-    return wanted ? goOnAs(next, request, impersonate(authorizer, wanted, new RequestAttributes(request), isConstrainable)) : next(request);
+    return wanted ? goOnAs(next, request, impersonate(wanted, new RequestAttributes(request))) : next(request);
   };
 }

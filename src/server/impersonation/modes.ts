@@ -10,6 +10,9 @@ import {
   serviceAccountGroups,
   serviceAccountOf,
 } from '../../util/user.ts';
+import { aggregateMessage } from '../../util/aggregate-message.ts';
+import { validateDomainPrefixedPath } from '../../util/domain-prefixed-path.ts';
+import { FieldErrors, quote } from '../../util/field-errors.ts';
 import { forbiddenError } from '../filters/authorization.ts';
 
 /**
@@ -48,19 +51,43 @@ export interface Impersonation {
   constraint: string;
 }
 
-/** The user to go on as; `isConstrainable`: whether the newer rights count (ConstrainedImpersonation). Throws the first mode's refusal where no mode allows it. */
-export async function impersonate(authorizer: Authorizer, wanted: User, request: AuthorizationAttributes, isConstrainable = true): Promise<Impersonation> {
-  let refusal: unknown;
-  for (const mode of isConstrainable ? MODES : [OLD_RIGHT]) {
-    if (!mode.appliesTo(wanted, request.user)) continue;
-    try {
-      if (mode.name !== '') await demand(authorizer, { ...spread(request), verb: `impersonate-on:${mode.name}:${request.verb}` }, mode);
-      return { user: await authorizeUser(authorizer, mode, wanted, request.user), constraint: mode.name === '' ? '' : `impersonate:${mode.name}` };
-    } catch (error) {
-      refusal ??= error;
+/** Answers with the user to go on as; throws the refusal of the mode that was tried first where none allows it. */
+export type Impersonator = (wanted: User, request: AuthorizationAttributes) => Promise<Impersonation>;
+
+/** How many requestors' last modes are remembered (upstream's modeIndexCache). */
+const MAX_REMEMBERED = 10_000;
+
+/** `isConstrainable`: whether the newer rights count (ConstrainedImpersonation). The mode that served a requestor last is tried first, as upstream does. */
+export function impersonatorOf(authorizer: Authorizer, isConstrainable = true): Impersonator {
+  if (!isConstrainable) return (wanted, request) => tryMode(authorizer, OLD_RIGHT, wanted, request);
+  const lastModes = new Map<string, Mode>();
+  return async (wanted, request) => {
+    const requestor = request.user.name;
+    const last = lastModes.get(requestor);
+    let refusal: unknown;
+    for (const mode of last ? [last, ...MODES.filter((other) => other !== last)] : MODES) {
+      if (!mode.appliesTo(wanted, request.user)) continue;
+      try {
+        const impersonation = await tryMode(authorizer, mode, wanted, request);
+        remember(lastModes, requestor, mode);
+        return impersonation;
+      } catch (error) {
+        refusal ??= error;
+      }
     }
-  }
-  throw refusal;
+    throw refusal;
+  };
+}
+
+function remember(modes: Map<string, Mode>, requestor: string, mode: Mode): void {
+  modes.delete(requestor);
+  if (modes.size >= MAX_REMEMBERED) modes.delete(modes.keys().next().value!);
+  modes.set(requestor, mode);
+}
+
+async function tryMode(authorizer: Authorizer, mode: Mode, wanted: User, request: AuthorizationAttributes): Promise<Impersonation> {
+  if (mode.name !== '') await demand(authorizer, { ...spread(request), verb: `impersonate-on:${mode.name}:${request.verb}` }, mode);
+  return { user: await authorizeUser(authorizer, mode, wanted, request.user), constraint: mode.name === '' ? '' : `impersonate:${mode.name}` };
 }
 
 /** Attributes may be computed on demand; a copy asks for all of them. */
@@ -70,9 +97,12 @@ function spread(attributes: AuthorizationAttributes): AuthorizationAttributes {
   return { user, verb, isResourceRequest, apiGroup, apiVersion, resource, subresource, namespace, name, path, ...selectors };
 }
 
+/** One question of the mode: whether its verb is allowed on this. Throws the 403 where it is not. */
+type Ask = (resource: string, name: string, more?: Partial<AuthorizationAttributes>) => Promise<void>;
+
 async function authorizeUser(authorizer: Authorizer, mode: Mode, wanted: User, requestor: User): Promise<User> {
   const isConstrained = mode.name !== '';
-  const ask = (resource: string, name: string, more: Partial<AuthorizationAttributes> = {}): Promise<void> => {
+  const ask: Ask = (resource, name, more = {}) => {
     const isOldName = !isConstrained && (resource === 'users' || resource === 'groups' || resource === 'serviceaccounts');
     const group = isOldName ? { apiGroup: '', apiVersion: 'v1' } : { apiGroup: 'authentication.k8s.io', apiVersion: 'v1' };
     const verb = isConstrained ? `impersonate:${mode.name}` : 'impersonate';
@@ -85,20 +115,46 @@ async function authorizeUser(authorizer: Authorizer, mode: Mode, wanted: User, r
   const groups = await authorizeName(wanted, isConstrained, ask);
   if (wanted.uid) await ask('uids', wanted.uid);
   if (isConstrained && wanted.groups.some((group) => group === '' || group === SYSTEM_PRIVILEGED_GROUP)) throw privilegedGroup(wanted, requestor, mode);
-  for (const group of wanted.groups) await ask('groups', group);
-  for (const [key, values] of Object.entries(wanted.extra ?? {})) {
-    if (isConstrained && !isConstrainableKey(key, values)) throw badExtra(key, requestor, mode);
-    for (const value of values) await ask('userextras', value, { subresource: key });
-  }
+  const areGroupsAllowed = isConstrained && wanted.groups.length >= MANY && (await isAllowed(ask('groups', '*')));
+  if (!areGroupsAllowed) for (const group of wanted.groups) await ask('groups', group);
+  await authorizeExtra(wanted.extra ?? {}, requestor, mode, ask);
   return { ...wanted, groups: withStanding(wanted.name, groups) };
 }
 
+/** From so many values on, a constrained mode first asks for the right to all of them, which spares an authorizer elsewhere the single questions. */
+const MANY = 4;
+
+const isAllowed = (answer: Promise<void>): Promise<boolean> =>
+  answer.then(
+    () => true,
+    () => false,
+  );
+
+async function authorizeExtra(extra: Record<string, string[]>, requestor: User, mode: Mode, ask: Ask): Promise<void> {
+  const entries = Object.entries(extra);
+  if (mode.name !== '') {
+    const problem = entries.map(([key, values]) => extraProblem(key, values)).find((text) => text !== undefined);
+    if (problem !== undefined) throw refused(requestor, mode, 'userextras', '', problem);
+    const isMany = entries.length >= MANY || entries.reduce((count, [, values]) => count + values.length, 0) >= MANY;
+    if (isMany && (await isAllowed(ask('userextras', '*', { subresource: '*' })))) return;
+  }
+  for (const [key, values] of entries) for (const value of values) await ask('userextras', value, { subresource: key });
+}
+
+/** Constrained rights name keys as paths below a domain, in lower case, with values (validateExtra in upstream's mode.go). */
+function extraProblem(key: string, values: readonly string[]): string | undefined {
+  if (key === '') return 'impersonating the empty string key in extra is not allowed';
+  const errors = new FieldErrors('extra.key');
+  validateDomainPrefixedPath(key, errors);
+  if (!errors.isEmpty)
+    return `impersonating an invalid key in extra is not allowed: ${aggregateMessage(errors.list.map(({ field, body }) => `${field}: ${body}`))}`;
+  if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${quote(key)}`;
+  if (values.length === 0) return 'impersonating empty values in extra is not allowed';
+  return values.includes('') ? 'impersonating the empty string value in extra is not allowed' : undefined;
+}
+
 /** The right to the name itself, which for nodes and service accounts is a right to the object. Answers with the groups that go with the name. */
-async function authorizeName(
-  wanted: User,
-  isConstrained: boolean,
-  ask: (resource: string, name: string, more?: Partial<AuthorizationAttributes>) => Promise<void>,
-): Promise<string[]> {
+async function authorizeName(wanted: User, isConstrained: boolean, ask: Ask): Promise<string[]> {
   const node = isConstrained ? nodeOf(wanted.name) : undefined;
   if (node !== undefined) {
     await ask('nodes', node);
@@ -116,21 +172,20 @@ function withStanding(name: string, groups: readonly string[]): string[] {
   return groups.includes(ALL_UNAUTHENTICATED) || groups.includes(ALL_AUTHENTICATED) ? [...groups] : [...groups, ALL_AUTHENTICATED];
 }
 
-/** Constrained rights name keys as paths below a domain, in lower case, with values. */
-const isConstrainableKey = (key: string, values: readonly string[]): boolean =>
-  /^[a-z0-9.-]+\/[^\s]+$/.test(key) && key === key.toLowerCase() && values.length > 0 && !values.includes('');
-
 async function demand(authorizer: Authorizer, attributes: AuthorizationAttributes, mode: Mode): Promise<void> {
   const asked = mode.name === 'associated-node' ? asAssociated(attributes) : attributes;
   const { decision, reason, error } = await authorizer.authorize(asked);
-  if (decision !== 'allow') throw forbiddenError(attributes.user, { ...attributes, apiPrefix: '', parts: [] }, [error, reason].filter(Boolean).join(': '));
+  if (decision !== 'allow') throw forbiddenError(asked.user, { ...asked, apiPrefix: '', parts: [] }, [error, reason].filter(Boolean).join(': '));
 }
 
-/** The right is to whatever node the requestor runs on, so the node's name is not part of the question. */
+/** The right is to whatever node the requestor runs on, so neither the node's name nor the requestor's own details are part of the question. */
 const asAssociated = (attributes: AuthorizationAttributes): AuthorizationAttributes => ({
   ...attributes,
+  user: { ...attributes.user, extra: { [ASSOCIATED_KEYS]: Object.keys(attributes.user.extra ?? {}).sort() } },
   ...(attributes.verb === 'impersonate:associated-node' && { name: '*' }),
 });
+
+const ASSOCIATED_KEYS = 'authentication.kubernetes.io/associated-node-keys';
 
 const refused = (requestor: User, mode: Mode, resource: string, name: string, why: string): Error =>
   forbiddenError(
@@ -155,6 +210,3 @@ const privilegedGroup = ({ groups }: User, requestor: User, mode: Mode): Error =
   groups.includes('')
     ? refused(requestor, mode, 'groups', '', 'impersonating the empty string group is not allowed')
     : refused(requestor, mode, 'groups', SYSTEM_PRIVILEGED_GROUP, 'impersonating the system:masters group is not allowed');
-
-const badExtra = (key: string, requestor: User, mode: Mode): Error =>
-  refused(requestor, mode, 'userextras', '', `impersonating an invalid key in extra is not allowed: ${key}`);

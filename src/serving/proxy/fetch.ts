@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { hostPort } from '../../util/dial.ts';
 import { quote } from '../../util/field-errors.ts';
 import { goNetworkError } from '../../util/network-error.ts';
 import type { ResponseHeaders } from '../exchange.ts';
-import { hostPort } from './dial.ts';
 import { StaleConnection } from './stale-connection.ts';
 import type { BackendCall, BackendResponse, Transport } from './transport.ts';
 

@@ -2,8 +2,8 @@ import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, req
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Exchange, ResponseHeaders } from '../exchange.ts';
+import { hostPort } from '../../util/dial.ts';
 import { goNetworkError } from '../../util/network-error.ts';
-import { hostPort } from './dial.ts';
 import { type ProxyTarget, passOn } from './forward.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
 

@@ -1,7 +1,8 @@
-import { connect as connectSocket, isIP } from 'node:net';
+import { type Socket, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { type Dial, dialDirectly, dialUnix, whenReady } from '../../util/dial.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { type ConnectionOptions, Http2Connection, type Http2Stream } from './connection.ts';
+import { Http2Connection, type Http2Stream } from './connection.ts';
 import { type Headers, encodeHeaders } from './hpack.ts';
 import { MAX_MESSAGE_BYTES, MessageAssembler, framed } from './message-assembler.ts';
 import { GrpcCode, GrpcError, errorOfHttpStatus, statusOf } from './status.ts';
@@ -20,6 +21,8 @@ export interface GrpcTls {
 
 export interface GrpcChannelOptions {
   clock?: Clock;
+  /** The way to a host and port. */
+  dial?: Dial | undefined;
   /** How long a connection may take to stand. */
   connectTimeoutMs?: number;
   /** A quiet connection with calls under way is asked for a sign of life after so long, and given up when none comes within the second. */
@@ -64,7 +67,8 @@ const MAX_KNOWN_BLOCKS = 256;
  */
 export class GrpcChannel {
   readonly #target: GrpcTarget;
-  readonly #options: Required<GrpcChannelOptions>;
+  readonly #options: Required<Omit<GrpcChannelOptions, 'dial'>>;
+  readonly #dial: Dial;
   readonly #knownBlocks = new Map<string, Buffer>();
   readonly #commonBlock: Buffer;
   #connection: Http2Connection | undefined;
@@ -73,8 +77,9 @@ export class GrpcChannel {
   #lastFailure = '';
   #isClosed = false;
 
-  constructor(target: GrpcTarget, options: GrpcChannelOptions = {}) {
+  constructor(target: GrpcTarget, { dial = dialDirectly, ...options }: GrpcChannelOptions = {}) {
     this.#target = target;
+    this.#dial = dial;
     this.#options = {
       clock: systemClock,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -163,7 +168,7 @@ export class GrpcChannel {
 
   #connected(): Http2Connection | undefined {
     if (this.#connection || !this.isUsable) return this.#connection;
-    const connection = connectTo(this.#target, this.#options, {
+    const connection = new Http2Connection((signal) => connectTo(this.#target, this.#dial, signal), this.#options, {
       onConnect: () => (this.#failures = 0),
       onEnd: (reason, wasConnected) => {
         if (this.#connection === connection) this.#connection = undefined;
@@ -249,15 +254,16 @@ class Call {
   }
 }
 
-function connectTo(target: GrpcTarget, options: ConnectionOptions, events: ConstructorParameters<typeof Http2Connection>[3]): Http2Connection {
-  if ('socketPath' in target) return new Http2Connection(connectSocket(target.socketPath), 'connect', options, events);
+async function connectTo(target: GrpcTarget, dial: Dial, signal: AbortSignal): Promise<Socket> {
+  if ('socketPath' in target) return dialUnix(target.socketPath, signal);
   const { host, port, tls } = target;
-  if (!tls) return new Http2Connection(connectSocket({ host, port }), 'connect', options, events);
+  const socket = await dial(host, port, signal);
+  if (!tls) return socket;
   const { serverName = host, ...credentials } = tls;
   // An address cannot be a server's name (RFC 6066 §3); the certificate is still held against it.
   const servername = isIP(serverName) === 0 ? { servername: serverName } : {};
-  const socket = connectTls({ host, port, ...credentials, ...servername, ALPNProtocols: ['h2'] });
-  return new Http2Connection(socket, 'secureConnect', options, events);
+  const secure = connectTls({ socket, host, ...credentials, ...servername, ALPNProtocols: ['h2'] });
+  return whenReady(secure, 'secureConnect', { signal, timeoutMs: CONNECT_TIMEOUT_MS, timeoutMessage: 'the handshake took too long' });
 }
 
 const authorityOf = (target: GrpcTarget): string =>

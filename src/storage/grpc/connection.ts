@@ -71,7 +71,8 @@ const MAX_STREAM_ID = 2 ** 31 - 1;
  * takes, in streams, headers and timers that gRPC has no use for (docs/etcd.md has the figures).
  */
 export class Http2Connection {
-  readonly #socket: Socket;
+  #socket: Socket | undefined;
+  readonly #givenUp = new AbortController();
   readonly #options: ConnectionOptions;
   readonly #events: ConnectionEvents;
   readonly #frames = new FrameReader();
@@ -95,18 +96,19 @@ export class Http2Connection {
   #keepalive: Timer | undefined;
   #onPong: (() => void) | undefined;
 
-  constructor(socket: Socket, connectEvent: 'connect' | 'secureConnect', options: ConnectionOptions, events: ConnectionEvents) {
-    this.#socket = socket;
+  /** `connect` resolves with a socket that stands, its TLS handshake done, and gives up when the signal aborts. */
+  constructor(connect: (signal: AbortSignal) => Promise<Socket>, options: ConnectionOptions, events: ConnectionEvents) {
     this.#options = options;
     this.#events = events;
     this.#lastReceivedMs = options.clock.now();
     this.#connectTimer = options.clock.after(options.connectTimeoutMs, () => this.destroy('the connection took too long to stand'));
-    socket.setNoDelay(true);
-    socket.once(connectEvent, () => this.#onConnect());
-    socket.on('data', (piece: Buffer) => this.#receive(piece));
-    // 'close' follows.
-    socket.on('error', (error) => (this.#failure ||= error.message));
-    socket.on('close', () => this.#onClose());
+    connect(this.#givenUp.signal).then(
+      (socket) => this.#onConnect(socket),
+      (error: Error) => {
+        this.#failure ||= error.message;
+        this.#onClose();
+      },
+    );
     this.#write(PREFACE);
     this.#write(
       settingsFrame([
@@ -132,7 +134,8 @@ export class Http2Connection {
   /** Ends all streams. */
   destroy(reason: string): void {
     this.#failure ||= reason;
-    this.#socket.destroy();
+    this.#givenUp.abort();
+    this.#socket?.destroy();
   }
 
   /** Why it ended, in grpc-go's words. */
@@ -183,7 +186,7 @@ export class Http2Connection {
   #forget(stream: OpenStream): void {
     this.#streams.delete(stream.id);
     while (this.#waiting.length > 0 && (this.#streams.size < this.#maxStreams || !this.#takesStreams)) this.#waiting.shift()!();
-    if (!this.#takesStreams && this.#streams.size === 0) this.#socket.end();
+    if (!this.#takesStreams && this.#streams.size === 0) this.#socket?.end();
   }
 
   #fail(stream: OpenStream, reason: string, wasNotSent: boolean): void {
@@ -193,12 +196,13 @@ export class Http2Connection {
 
   /** What is written in one turn goes out together. */
   #write(bytes: Buffer): void {
-    if (this.#unwritten.push(bytes) > 1) return;
-    setImmediate(() => {
-      const unwritten = this.#unwritten;
-      this.#unwritten = [];
-      if (!this.#socket.destroyed) this.#socket.write(unwritten.length === 1 ? unwritten[0]! : Buffer.concat(unwritten));
-    });
+    if (this.#unwritten.push(bytes) === 1 && this.#socket) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const unwritten = this.#unwritten;
+    this.#unwritten = [];
+    if (!this.#socket!.destroyed) this.#socket!.write(unwritten.length === 1 ? unwritten[0]! : Buffer.concat(unwritten));
   }
 
   /** Sends what the peer's windows allow. */
@@ -211,7 +215,16 @@ export class Http2Connection {
     }
   }
 
-  #onConnect(): void {
+  #onConnect(socket: Socket): void {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (piece: Buffer) => this.#receive(piece));
+    // 'close' follows.
+    socket.on('error', (error) => (this.#failure ||= error.message));
+    socket.on('close', () => this.#onClose());
+    if (this.#givenUp.signal.aborted) socket.destroy();
+    if (socket.closed) return this.#onClose();
+    this.#flush();
     this.#isConnected = true;
     this.#connectTimer.cancel();
     this.#received();
@@ -354,7 +367,7 @@ export class Http2Connection {
     const lastId = payload.readUInt32BE(0) & MAX_WINDOW_BYTES;
     this.#endOpening();
     for (const stream of this.#streams.values()) if (stream.id > lastId) this.#fail(stream, 'the server is going away', true);
-    if (this.#streams.size === 0) this.#socket.end();
+    if (this.#streams.size === 0) this.#socket?.end();
   }
 
   #endOpening(): void {
@@ -377,7 +390,7 @@ export class Http2Connection {
     const quietMs = clock.now() - this.#lastReceivedMs;
     return clock.after(Math.max(keepaliveTimeMs - quietMs, keepaliveTimeMs / 10), () => {
       this.#keepalive = undefined;
-      if (this.#socket.destroyed || this.#streams.size === 0) return;
+      if (this.#socket?.destroyed || this.#streams.size === 0) return;
       this.#keepalive = this.#watchOver();
       if (!this.#isConnected || this.#onPong || clock.now() - this.#lastReceivedMs < keepaliveTimeMs) return;
       const deadline = clock.after(keepaliveTimeoutMs, () => this.destroy('keepalive ping failed to receive ACK within timeout'));

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors, patternError } from '../../util/names.ts';
+import type { FieldErrors } from './field-errors.ts';
+import { dns1123SubdomainErrors, patternError } from './names.ts';
 
 const PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const pathExpression = new RegExp(`^${PATH}$`);

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Client, ResourceClient } from '../client/client.ts';
+import type { ApiObject } from '../util/api-object.ts';
+import { delay } from '../util/delay.ts';
+import { isApiError } from '../util/errors.ts';
+import { microTimeOf } from '../util/time.ts';
+import { type ControllerOptions, FIELD_MANAGER } from './controller.ts';
+
+const NAMESPACE = 'kube-system';
+/** Not kube-controller-manager's own, which would wait for as long as a server has it. */
+export const LEASE_NAME = 'binnacle-controllers';
+
+/** As client-go's leaderelection has them by default. */
+const TIMES: LeadershipTimes = { leaseMs: 15_000, renewWithinMs: 10_000, retryMs: 2_000 };
+
+export interface LeadershipTimes {
+  /** Others wait for so long after the last renewal that they saw. */
+  leaseMs: number;
+  /** Who could not renew for so long stops. */
+  renewWithinMs: number;
+  retryMs: number;
+}
+
+interface Lease extends ApiObject {
+  spec: { holderIdentity?: string; leaseDurationSeconds?: number; acquireTime?: string; renewTime?: string; leaseTransitions?: number };
+}
+
+/** Goes on until its signal; resolves when what was there at the start has been seen to. */
+type Work = (signal: AbortSignal) => Promise<void>;
+
+export interface LeadershipOptions extends Pick<ControllerOptions, 'report' | 'now'> {
+  times?: LeadershipTimes;
+}
+
+/**
+ * Of several servers on one store one works: the one that holds the Lease (client-go/tools/leaderelection). Who loses it stops, and begins anew when it
+ * gets it again.
+ */
+export class Leadership {
+  readonly #client: Client;
+  readonly #options: LeadershipOptions;
+  readonly #times: LeadershipTimes;
+  readonly #identity = `${hostname()}_${randomUUID()}`;
+  readonly #works: Work[] = [];
+  readonly #seen = { version: '', atMs: 0 };
+  #firstTerm: Promise<Promise<void>[]> | undefined;
+  #term: AbortController | undefined;
+  #lossTimer: NodeJS.Timeout | undefined;
+
+  constructor(client: Client, options: LeadershipOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#times = options.times ?? TIMES;
+  }
+
+  /** Does the work whenever this server leads, until the signal. Resolves when the first pass is done, or another server was found to lead. All works are to be given in one turn. */
+  async lead(signal: AbortSignal, work: Work): Promise<void> {
+    const index = this.#works.push(work) - 1;
+    this.#firstTerm ??= Promise.resolve().then(() => this.#begin(signal));
+    await (
+      await this.#firstTerm
+    )[index];
+  }
+
+  /** The first passes of all works, where this server leads at once. */
+  async #begin(signal: AbortSignal): Promise<Promise<void>[]> {
+    const passes = await this.#attempt();
+    void this.#goOn(signal);
+    return passes;
+  }
+
+  async #goOn(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await delay(this.#times.retryMs, signal);
+      if (signal.aborted) break;
+      for (const pass of await this.#attempt()) pass.catch((error: unknown) => this.#options.report(error as Error));
+    }
+    const wasLeading = this.#term !== undefined;
+    this.#endTerm();
+    if (wasLeading) await this.#release().catch(() => undefined);
+  }
+
+  /** Takes or renews the lease. Answers with the works' first passes where a term began. */
+  async #attempt(): Promise<Promise<void>[]> {
+    let isHeld = false;
+    try {
+      isHeld = await this.#hold();
+    } catch (error) {
+      this.#options.report(error as Error);
+      // Until the time is up nobody else can have it.
+      return [];
+    }
+    if (!isHeld) {
+      this.#endTerm();
+      return [];
+    }
+    clearTimeout(this.#lossTimer);
+    this.#lossTimer = setTimeout(() => this.#endTerm(), this.#times.renewWithinMs).unref();
+    if (this.#term) return [];
+    const { signal } = (this.#term = new AbortController());
+    return this.#works.map((work) => work(signal));
+  }
+
+  #endTerm(): void {
+    clearTimeout(this.#lossTimer);
+    this.#term?.abort();
+    this.#term = undefined;
+  }
+
+  get #leases(): ResourceClient<Lease> {
+    return this.#client.resource<Lease>('coordination.k8s.io', 'leases', FIELD_MANAGER);
+  }
+
+  async #hold(): Promise<boolean> {
+    const found = await this.#leases.get(NAMESPACE, LEASE_NAME);
+    if (found === undefined) return this.#create();
+    this.#observe(found);
+    if (!this.#mayTake(found)) return false;
+    let isTaken = false;
+    await this.#leases.update(NAMESPACE, LEASE_NAME, (lease) => {
+      isTaken = lease.metadata.resourceVersion === found.metadata.resourceVersion;
+      if (isTaken) lease.spec = this.#renewed(lease.spec);
+      return isTaken;
+    });
+    return isTaken;
+  }
+
+  async #create(): Promise<boolean> {
+    const metadata = { name: LEASE_NAME, namespace: NAMESPACE };
+    await isCreated(this.#client.resource('', 'namespaces').create('', { kind: 'Namespace', apiVersion: 'v1', metadata: { name: NAMESPACE } }));
+    return isCreated(
+      this.#leases.create(NAMESPACE, { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata, spec: this.#renewed({ leaseTransitions: -1 }) }),
+    );
+  }
+
+  /** Clocks of servers may differ: a lease is over when it did not change for its time, by the own clock. */
+  #observe({ metadata: { resourceVersion = '' } }: Lease): void {
+    if (this.#seen.version === resourceVersion) return;
+    this.#seen.version = resourceVersion;
+    this.#seen.atMs = performance.now();
+  }
+
+  #mayTake({ spec: { holderIdentity = '', leaseDurationSeconds = 0 } }: Lease): boolean {
+    return holderIdentity === '' || holderIdentity === this.#identity || performance.now() > this.#seen.atMs + leaseDurationSeconds * 1000;
+  }
+
+  #renewed(spec: Lease['spec']): Lease['spec'] {
+    const now = microTimeOf(this.#options.now());
+    const renewal = { leaseDurationSeconds: Math.ceil(this.#times.leaseMs / 1000), renewTime: now };
+    if (spec.holderIdentity === this.#identity) return { ...spec, ...renewal };
+    return { ...spec, ...renewal, holderIdentity: this.#identity, acquireTime: now, leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
+  }
+
+  /** So that the next need not wait. */
+  async #release(): Promise<void> {
+    await this.#leases.update(NAMESPACE, LEASE_NAME, (lease) => {
+      if (lease.spec.holderIdentity !== this.#identity) return false;
+      const now = microTimeOf(this.#options.now());
+      lease.spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+      return true;
+    });
+  }
+}
+
+/** False where it is there already: another server may have been faster. */
+async function isCreated(created: Promise<unknown>): Promise<boolean> {
+  try {
+    await created;
+    return true;
+  } catch (error) {
+    if (isApiError(error, 'AlreadyExists')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { FakeClient } from '../../client/fake-client.ts';
+import type { ApiObject } from '../../util/api-object.ts';
+import { type IpAddress, ipAddressOf } from './ip-address.ts';
+import { repairClusterIps } from './repair-cluster-ips.ts';
+
+const NOW = new Date('2026-11-15T12:00:00Z');
+const secondsAgo = (seconds: number): string => new Date(NOW.getTime() - seconds * 1000).toISOString();
+
+async function clusterWith(services: Record<string, string>, addresses: { ip: string; service: string; ageSeconds: number }[]): Promise<FakeClient> {
+  const client = new FakeClient();
+  for (const [name, ip] of Object.entries(services)) {
+    const service = { kind: 'Service', apiVersion: 'v1', metadata: { name }, spec: { type: 'ClusterIP', clusterIPs: [ip] } };
+    await client.resource('', 'services').create('default', service as ApiObject);
+  }
+  for (const { ip, service, ageSeconds } of addresses) {
+    const address = ipAddressOf('IPv4', ip, { namespace: 'default', name: service });
+    address.metadata.creationTimestamp = secondsAgo(ageSeconds);
+    await client.resource<IpAddress>('networking.k8s.io', 'ipaddresses').create('', address);
+  }
+  return client;
+}
+
+const ownersIn = (client: FakeClient): Record<string, string> =>
+  Object.fromEntries(
+    client
+      .resource<IpAddress>('networking.k8s.io', 'ipaddresses')
+      .informer.list('')
+      .map(({ metadata, spec }) => [metadata.name, spec.parentRef.name]),
+  );
+
+test('every address of a service is its own, and those of none go once they are old', async () => {
+  const client = await clusterWith({ a: '10.0.0.5', b: '10.0.0.6', c: '10.0.0.7' }, [
+    { ip: '10.0.0.5', service: 'a', ageSeconds: 600 },
+    { ip: '10.0.0.7', service: 'gone', ageSeconds: 600 },
+    { ip: '10.0.0.8', service: 'on-its-way', ageSeconds: 5 },
+    { ip: '10.0.0.9', service: 'gone', ageSeconds: 61 },
+    { ip: '10.0.0.10', service: 'a', ageSeconds: 2 },
+    { ip: '10.0.0.11', service: 'a', ageSeconds: 6 },
+  ]);
+  const reports: string[] = [];
+  await repairClusterIps({ client, report: ({ message }) => void reports.push(message), now: () => NOW });
+  expect(ownersIn(client)).toEqual({ '10.0.0.5': 'a', '10.0.0.6': 'b', '10.0.0.7': 'c', '10.0.0.8': 'on-its-way', '10.0.0.10': 'a' });
+  expect(reports).toEqual([
+    'the ClusterIP [IPv4]: 10.0.0.6 for Service default/b is not allocated; repairing',
+    'IPAddress 10.0.0.9 appears to have leaked: cleaning up',
+    'IPAddress 10.0.0.11 appears to have leaked: cleaning up',
+  ]);
+});
+
+test('an address that two services have stays with the one that it names', async () => {
+  const client = await clusterWith({ a: '10.0.0.5', b: '10.0.0.5' }, [{ ip: '10.0.0.5', service: 'a', ageSeconds: 600 }]);
+  const reports: string[] = [];
+  await repairClusterIps({ client, report: ({ message }) => void reports.push(message), now: () => NOW });
+  expect(ownersIn(client)).toEqual({ '10.0.0.5': 'a' });
+  expect(reports).toEqual(['the cluster IP [IPv4]:10.0.0.5 for service default/b was assigned to other services default/a; please recreate']);
+});

@@ -1,0 +1,97 @@
+import { isIPv6 } from 'node:net';
+import { needsClusterIp } from '../../apis/core/service/traits.ts';
+import type { Service } from '../../apis/facts/types/core-v1.ts';
+import type { Client, ResourceClient } from '../../client/client.ts';
+import { isApiError } from '../../util/errors.ts';
+import { type IpAddress, hasLabelsOf, ipAddressOf, isAllocated, refersToService } from './ip-address.ts';
+
+/** An address is reserved before its service is stored; a request that has not done so after a minute never will. */
+const GRACE_MS = 60_000;
+/** One of a request that failed is given back by then. */
+const REVERT_MS = 5_000;
+
+export interface ClusterIpRepairOptions {
+  client: Client;
+  /** Hears of what was found wrong. */
+  report(error: Error): void;
+  now(): Date;
+}
+
+/**
+ * Makes IPAddresses say what services have (registry/core/service/ipallocator/controller/repairip.go). `graceMs`: how old an address must be that has no
+ * service, for it to go; 0 where nobody can be about to store one.
+ */
+export async function repairClusterIps(options: ClusterIpRepairOptions, graceMs = GRACE_MS): Promise<void> {
+  const { client } = options;
+  const services = client.resource<Service>('', 'services');
+  const addresses = client.resource<IpAddress>('networking.k8s.io', 'ipaddresses');
+  await Promise.all([services.informer.synced, addresses.informer.synced]);
+  for (const service of services.informer.list('')) {
+    if (!needsClusterIp(service)) continue;
+    for (const address of service.spec.clusterIPs ?? []) if (address !== 'None') await repairAddressOf(service, address, services, addresses, options);
+  }
+  for (const address of addresses.informer.list('')) if (isAllocated(address)) await removeLeaked(address, services, addresses, options, graceMs);
+}
+
+async function repairAddressOf(
+  service: Service,
+  address: string,
+  services: ResourceClient<Service>,
+  addresses: ResourceClient<IpAddress>,
+  { report }: ClusterIpRepairOptions,
+): Promise<void> {
+  const { namespace = '', name = '' } = service.metadata;
+  const family = isIPv6(address) ? 'IPv6' : 'IPv4';
+  const wanted = ipAddressOf(family, address, { namespace, name });
+  const found = addresses.informer.get('', address);
+  if (found === undefined) {
+    report(new Error(`the ClusterIP [${family}]: ${address} for Service ${namespace}/${name} is not allocated; repairing`));
+    return create(addresses, wanted);
+  }
+  const { parentRef } = found.spec;
+  const isOwn = refersToService(found) && parentRef.namespace === namespace && parentRef.name === name;
+  const other = isOwn || !refersToService(found) ? undefined : services.informer.get(parentRef.namespace ?? '', parentRef.name);
+  if (other?.spec.clusterIPs?.includes(address)) {
+    const owner = `${parentRef.namespace}/${parentRef.name}`;
+    return report(new Error(`the cluster IP [${family}]:${address} for service ${namespace}/${name} was assigned to other services ${owner}; please recreate`));
+  }
+  if (isOwn && hasLabelsOf(found, family)) return;
+  await remove(addresses, found);
+  await create(addresses, wanted);
+}
+
+async function removeLeaked(
+  address: IpAddress,
+  services: ResourceClient<Service>,
+  addresses: ResourceClient<IpAddress>,
+  { report, now }: ClusterIpRepairOptions,
+  graceMs: number,
+): Promise<void> {
+  const { parentRef } = address.spec;
+  const name = address.metadata.name!;
+  const service = refersToService(address) ? services.informer.get(parentRef.namespace ?? '', parentRef.name) : undefined;
+  if (service?.spec.clusterIPs?.includes(name)) return;
+  const ageMs = now().getTime() - Date.parse(address.metadata.creationTimestamp ?? '');
+  const isBeingStored = service === undefined || service.spec.type === 'ExternalName';
+  if (refersToService(address) && ageMs <= (isBeingStored ? graceMs : Math.min(REVERT_MS, graceMs))) return;
+  report(new Error(`IPAddress ${name} appears to have leaked: cleaning up`));
+  await remove(addresses, address);
+}
+
+async function create(addresses: ResourceClient<IpAddress>, wanted: IpAddress): Promise<void> {
+  try {
+    await addresses.create('', wanted);
+  } catch (error) {
+    // Another server was faster.
+    if (!isApiError(error, 'AlreadyExists')) throw error;
+  }
+}
+
+/** Only the one that was looked at: what has come in its place is somebody's. */
+async function remove(addresses: ResourceClient<IpAddress>, { metadata: { name = '', uid } }: IpAddress): Promise<void> {
+  try {
+    await addresses.delete('', name, uid === undefined ? {} : { preconditions: { uid } });
+  } catch (error) {
+    if (!isApiError(error, 'NotFound') && !isApiError(error, 'Conflict')) throw error;
+  }
+}
