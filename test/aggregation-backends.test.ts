@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:tls';
+import { join } from 'node:path';
+import { type TLSSocket, connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually, register, startBackend, startFront, waitForAvailability } from './support/aggregation.ts';
+import { caBundle, eventually, proxyCertificate, register, startBackend, startFront, waitForAvailability } from './support/aggregation.ts';
 import { Clients } from './support/kubectl.ts';
-import type { ServerProcess } from './support/server.ts';
+import { OUTER_HOST } from './support/outer-host.ts';
+import { type ServerProcess, temporaryFolder } from './support/server.ts';
 
 /* Aggregated servers of a few lines each: a metrics API for kubectl top, and servers that misbehave. */
 
@@ -249,5 +252,66 @@ describe('servers that misbehave', () => {
     expect((await front.client().send({ path: '/apis/redirect.example.com/v1/things' })).status).toBe(404);
     const { groups } = await front.client().get<{ groups: { name: string }[] }>('/apis');
     expect(groups.map(({ name }) => name)).not.toContain('redirect.example.com');
+  });
+});
+
+describe('a front of its own', () => {
+  test('routes to the endpoints of a service, where that is asked for', async () => {
+    const routing = await startFront(['--enable-aggregator-routing=true']);
+    const client = routing.client();
+    const GV = 'ends.example.com/v1';
+    const backend = await startBackend('ends', (_request, response) => json(response, resourceList(GV)), OUTER_HOST);
+    await client.create('/api/v1/namespaces/default/services', { metadata: { name: 'ends' }, spec: { ports: [{ port: 443, name: 'https' }] } });
+    const spec = { group: 'ends.example.com', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 10, caBundle };
+    await client.create('/apis/apiregistration.k8s.io/v1/apiservices', {
+      metadata: { name: 'v1.ends.example.com' },
+      spec: { ...spec, service: { namespace: 'default', name: 'ends' } },
+    });
+    await waitForAvailability(routing, 'v1.ends.example.com', 'EndpointsNotFound');
+    const slice = (name: string, address: string, ready: boolean): object => ({
+      metadata: { name, labels: { 'kubernetes.io/service-name': 'ends' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [address], conditions: { ready } }],
+      ports: [{ name: 'https', port: backend.port }],
+    });
+    const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+    await client.create(slices, slice('away', '192.0.2.254', false));
+    await client.create(slices, slice('here', OUTER_HOST, true));
+    await waitForAvailability(routing, 'v1.ends.example.com', 'Passed');
+    for (let asked = 0; asked < 5; asked++) expect((await client.send({ path: `/apis/${GV}` })).json()).toEqual(resourceList(GV));
+    await routing.stop();
+  });
+
+  test('shows a renewed certificate from the next connection on, and lets what is under way end', async () => {
+    const folder = temporaryFolder();
+    const [certFile, keyFile] = [join(folder, 'proxy.crt'), join(folder, 'proxy.key')];
+    const renew = (commonName: string): void => {
+      const { certPem, keyPem } = proxyCertificate(commonName);
+      writeFileSync(keyFile, keyPem, { mode: 0o600 });
+      writeFileSync(certFile, certPem);
+    };
+    renew('first');
+    const renewing = await startFront([`--proxy-client-cert-file=${certFile}`, `--proxy-client-key-file=${keyFile}`]);
+    const names: string[] = [];
+    const path = '/apis/new.example.com/v1/things';
+    const { port } = await startBackend('new', (request, response) => {
+      names.push(String((request.socket as TLSSocket).getPeerCertificate().subject.CN));
+      if (request.url === `${path}?watch=1`) return void response.writeHead(200, { 'content-type': 'application/json' }).write('{"type":"BOOKMARK"}\n');
+      json(response, resourceList('new.example.com/v1'));
+    });
+    await register(renewing, 'new.example.com', 'v1', 'new', port);
+    await waitForAvailability(renewing, 'v1.new.example.com', 'Passed');
+    const client = renewing.client();
+    const watch = await client.watch(`${path}?watch=1`);
+    expect(await watch.next()).toMatchObject({ type: 'BOOKMARK' });
+    expect(new Set(names)).toEqual(new Set(['first']));
+    renew('second');
+    await eventually(async () => {
+      await client.send({ path });
+      expect(names.at(-1)).toBe('second');
+    });
+    expect(watch.response.closed).toBe(false);
+    watch.stop();
+    await renewing.stop();
   });
 });

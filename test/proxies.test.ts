@@ -1,17 +1,14 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestCluster } from './kubelet/cluster.ts';
+import { Clients } from './support/kubectl.ts';
+import { OUTER_HOST as HOST } from './support/outer-host.ts';
+import type { ServerProcess } from './support/server.ts';
 
 /* pods, services and nodes, proxied to over real connections. */
-
-/** Proxies refuse loopback addresses, so the backends listen where the machine can be reached from elsewhere too. */
-const HOST = Object.values(networkInterfaces())
-  .flat()
-  .find((each) => each !== undefined && !each.internal && each.family === 'IPv4')!.address;
 
 const PAGE = '<html><a href="/next">next</a><img src="http://elsewhere.example/x.png"></html>';
 const seen: IncomingMessage[] = [];
@@ -23,6 +20,8 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
       return void response.setHeader('content-type', 'text/html; charset=utf-8').end(PAGE);
     case '/zipped':
       return void response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(gzipSync(PAGE));
+    case '/kept':
+      return void response.writeHead(200, { 'cache-control': 'max-age=5, public', 'audit-id': 'mine' }).end();
     case '/away':
       return void response.writeHead(302, { location: '/page' }).end();
     case '/echo':
@@ -33,11 +32,12 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 let cluster: TestCluster;
+let server: ServerProcess;
 let backend: Server;
 let port: number;
 
 beforeAll(async () => {
-  ({ cluster } = await TestCluster.start());
+  ({ cluster, server } = await TestCluster.start());
   backend = createServer(answer).listen(0, HOST);
   backend.on('upgrade', (request, socket) => {
     seen.push(request);
@@ -74,7 +74,21 @@ describe('a pod', () => {
     expect(headers).toMatchObject({ 'x-forwarded-uri': `${POD}/some%20where/`, 'x-forwarded-for': '127.0.0.1' });
     expect(headers.authorization).toBeUndefined();
     const posted = await cluster.client.send({ method: 'POST', path: `${POD}/echo`, body: 'x'.repeat(200_000) });
-    expect([posted.status, posted.text.length, posted.headers['x-echo'], posted.headers['access-control-allow-origin']]).toEqual([201, 200_000, 'POST', undefined]);
+    expect([posted.status, posted.text.length, posted.headers['x-echo'], posted.headers['access-control-allow-origin']]).toEqual([
+      201,
+      200_000,
+      'POST',
+      undefined,
+    ]);
+  });
+
+  test('nobody climbs out of its root, and what is on every answer stays on it', async () => {
+    expect((await cluster.client.send({ path: `${POD}/a/%2e%2e/%2e%2e/%2e%2e/b//c/` })).text).toBe('here is /b/c/');
+    const kept = await cluster.client.send({ path: `${POD}/kept` });
+    expect(kept.headers['cache-control']).toBe('no-cache, private, max-age=5, public');
+    expect(kept.headers['audit-id']).toMatch(/^[-0-9a-f]{36}, mine$/);
+    const head = await cluster.client.send({ method: 'HEAD', path: `${POD}/page` });
+    expect([head.status, head.headers['content-length']]).toEqual([200, undefined]);
   });
 
   test('its pages and redirects lead through the proxy', async () => {
@@ -110,7 +124,21 @@ describe('a pod', () => {
     open.socket.destroy();
     const refused = cluster.open('GET', `${POD}/refuses`, { connection: 'Upgrade', upgrade: 'echo' });
     expect(await refused.ended).toMatch(/^HTTP\/1.1 403 /);
+    const closed = cluster.open('GET', '/api/v1/namespaces/default/pods/web:1/proxy/x', { connection: 'Upgrade', upgrade: 'echo' });
+    expect(await closed.ended).toContain(`"message":"error dialing backend: dial tcp ${HOST}:1: connect: connection refused","code":500`);
   });
+});
+
+test('kubectl proxy: a browser gets the API, and pages of pods whose links work', async () => {
+  const proxy = new Clients(server).startKubectl('proxy --port=0');
+  const address = /Starting to serve on (\S+)/.exec(await proxy.next())![1];
+  const get = async (path: string): Promise<Response> => fetch(`http://${address}${path}`);
+  expect(await (await get('/api/v1/namespaces/default')).json()).toMatchObject({ kind: 'Namespace' });
+  const page = await (await get(`${POD}/page`)).text();
+  const [, link] = /href="([^"]+)"/.exec(page)!;
+  expect(await (await get(link!)).text()).toBe('here is /next');
+  expect(await (await get(POD)).text()).toBe('here is /');
+  await proxy.stop();
 });
 
 test('a service leads to one of its pods, and to nothing that is none', async () => {

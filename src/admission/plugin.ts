@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.ts';
+import type { WebhookRoutes } from '../client/webhook-route.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { PluginConfigurations } from './configuration.ts';
@@ -32,8 +33,8 @@ export interface PluginOptions {
   notReadyTolerationSeconds: number;
   /** --default-unreachable-toleration-seconds */
   unreachableTolerationSeconds: number;
-  /** --enable-aggregator-routing: services are called at their endpoints; at their cluster IPs otherwise. */
-  routesToEndpoints: boolean;
+  /** How webhooks are reached. */
+  webhookRoutes: WebhookRoutes;
   /** --admission-control-config-file; absent where it is not given. */
   configurations?: PluginConfigurations;
 }

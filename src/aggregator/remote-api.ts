@@ -131,6 +131,7 @@ export class RemoteApi {
     const { exchange, info, user, auditId } = request;
     const headers = identityHeaders(user, this.#environment.sendsUid);
     if (auditId !== '') headers['audit-id'] = auditId;
+    if (request.traceparent !== undefined) headers['traceparent'] = request.traceparent;
     const target = { transport: this.#transport, host, port, path: exchange.target };
     if (isUpgradeRequest(exchange)) return tunnel(exchange, target, { headers, signal: request.signal });
     const isLongRunning = request.deadlineMs === undefined;

@@ -9,9 +9,13 @@ const issuer = { url: 'https://issuer.example.com', audiences: ['us'] };
 const claimMappings = { username: { claim: 'sub', prefix: '' } };
 const jwt = (more: object = {}) => ({ issuer, claimMappings, ...more });
 
-async function problems(configuration: object): Promise<string> {
+async function problems(configuration: object, allowsEgressSelector = true): Promise<string> {
   const parsed = await parseAuthenticationConfiguration(JSON.stringify({ ...header, ...configuration }));
-  const errors = validateAuthenticationConfiguration(parsed, { disallowedIssuers: ['https://own.example.com'], compile: noExpressions });
+  const errors = validateAuthenticationConfiguration(parsed, {
+    disallowedIssuers: ['https://own.example.com'],
+    allowsEgressSelector,
+    compile: noExpressions,
+  });
   return errors.isEmpty ? '' : summarize(errors.list);
 }
 
@@ -79,4 +83,16 @@ describe('is refused', () => {
     await expect(parseAuthenticationConfiguration(JSON.stringify({ ...header, jwts: [] }))).rejects.toThrow('strict decoding error: unknown field "jwts"');
     await expect(parseAuthenticationConfiguration(JSON.stringify({ ...header, jwt: {} }))).rejects.toThrow('cannot unmarshal object into Go struct field');
   });
+});
+
+test('a way to an issuer is one of two, and behind a gate', async () => {
+  const through = (egressSelectorType: string) => ({ jwt: [jwt({ issuer: { ...issuer, egressSelectorType } })] });
+  expect(await problems(through('cluster'))).toBe('');
+  expect(await problems(through('controlplane'))).toBe('');
+  expect(await problems(through('etcd'))).toBe(
+    'jwt[0].issuer.egressSelectorType: Invalid value: "etcd": egress selector must be either controlplane or cluster',
+  );
+  expect(await problems(through('cluster'), false)).toBe(
+    'jwt[0].issuer.egressSelectorType: Invalid value: "cluster": egress selector is not supported when StructuredAuthenticationConfigurationEgressSelector feature gate is disabled',
+  );
 });

@@ -7,8 +7,10 @@ import { validateAuthenticationConfiguration } from './validate-configuration.ts
 
 const issuer = { url: 'https://issuer.example.com', audiences: ['us'] };
 const read = (configuration: JwtConfiguration) => claimReader(configuration, compileClaimExpression);
-const problems = (configuration: JwtConfiguration): string =>
-  summarize(validateAuthenticationConfiguration({ jwt: [{ issuer, ...configuration }] }, { disallowedIssuers: [], compile: compileClaimExpression }).list);
+const problems = (configuration: JwtConfiguration): string => {
+  const options = { disallowedIssuers: [], allowsEgressSelector: false, compile: compileClaimExpression };
+  return summarize(validateAuthenticationConfiguration({ jwt: [{ issuer, ...configuration }] }, options).list);
+};
 
 const configuration: JwtConfiguration = {
   claimMappings: {

@@ -1,5 +1,6 @@
 import { WebhookClient } from '../client/webhook-client.ts';
 import type { Authentication } from '../server/authenticator.ts';
+import type { Dial } from '../util/dial.ts';
 import type { JwtConfiguration } from './authentication-configuration.ts';
 import { claimReader } from './claims.ts';
 import { ClaimResolver } from './distributed-claims.ts';
@@ -16,6 +17,8 @@ export interface JwtAuthenticatorOptions {
   /** Told of issuers that cannot be reached. */
   report(error: Error): void;
   metrics?: AuthenticationMetrics | undefined;
+  /** The way to issuers that name one. Throws where there is none of that name. */
+  dialFor?(egressSelectorType: 'controlplane' | 'cluster'): Dial;
   timing?: Partial<OidcTiming>;
   /** How long issuers of a new configuration may take to be reached. */
   replaceTimeoutMs?: number;
@@ -76,28 +79,35 @@ function build(configuration: readonly JwtConfiguration[], options: JwtAuthentic
 
 function issuerOf(configuration: JwtConfiguration, options: JwtAuthenticatorOptions): OidcIssuer {
   const { compile, report, timing = {} } = options;
-  const { url = '', discoveryURL, certificateAuthority, audiences = [] } = configuration.issuer ?? {};
+  const { url = '', discoveryURL, certificateAuthority, audiences = [], egressSelectorType } = configuration.issuer ?? {};
+  const dial = egressSelectorType ? options.dialFor?.(egressSelectorType as 'controlplane' | 'cluster') : undefined;
   // Compiled before anything is opened: this may throw.
   const readClaims = claimReader(configuration, compile);
-  const client = new WebhookClient({ url: new URL(url), ...(certificateAuthority && { caPem: certificateAuthority }) });
+  const client = new WebhookClient({ url: new URL(url), ...(certificateAuthority && { caPem: certificateAuthority }) }, { dial });
   const metrics = options.metrics?.jwt(url);
   const provider = new OidcProvider({ issuer: url, discoveryUrl: discoveryURL, client, report, onKeys: metrics?.fetchedKeys, timing });
   const claim = configuration.claimMappings?.groups?.claim;
-  return { url, audiences, provider, readClaims, metrics, ...(claim && { resolver: resolverOf(claim, audiences, client, certificateAuthority, options) }) };
+  return {
+    url,
+    audiences,
+    provider,
+    readClaims,
+    metrics,
+    ...(claim && { resolver: resolverOf(claim, audiences, { client, caPem: certificateAuthority, dial }, options) }),
+  };
 }
 
 /** Those who keep claims for an issuer are reached as the issuer is. */
 function resolverOf(
   claim: string,
   audiences: readonly string[],
-  client: WebhookClient,
-  caPem: string | undefined,
+  { client, caPem, dial }: { client: WebhookClient; caPem: string | undefined; dial: Dial | undefined },
   { algorithms, report, timing = {} }: JwtAuthenticatorOptions,
 ): ClaimResolver {
   const createProvider = (issuer: string, attempted: () => void): OidcProvider =>
     new OidcProvider({
       issuer,
-      client: new WebhookClient({ url: new URL(issuer), ...(caPem && { caPem }) }),
+      client: new WebhookClient({ url: new URL(issuer), ...(caPem && { caPem }) }, { dial }),
       report: (error) => {
         attempted();
         report(error);

@@ -14,6 +14,8 @@ import type { ExpressionCompiler, ExpressionResult } from './expressions.ts';
 export interface ValidationOptions {
   /** This server's own issuers, whose tokens are authenticated elsewhere. */
   disallowedIssuers: readonly string[];
+  /** The gate StructuredAuthenticationConfigurationEgressSelector. */
+  allowsEgressSelector: boolean;
   compile: ExpressionCompiler;
 }
 
@@ -61,7 +63,7 @@ function validateJwt(
   }
 }
 
-function validateIssuer(issuer: IssuerConfiguration, errors: FieldErrors, { disallowedIssuers }: ValidationOptions): void {
+function validateIssuer(issuer: IssuerConfiguration, errors: FieldErrors, { disallowedIssuers, allowsEgressSelector }: ValidationOptions): void {
   const { url = '', discoveryURL = '', certificateAuthority = '', egressSelectorType = '' } = issuer;
   if (url === '') errors.at('url').required();
   else validateUrl(url, disallowedIssuers, errors.at('url'));
@@ -73,7 +75,12 @@ function validateIssuer(issuer: IssuerConfiguration, errors: FieldErrors, { disa
   validateAudiences(issuer, errors);
   if (certificateAuthority !== '' && !isBundle(certificateAuthority))
     errors.at('certificateAuthority').invalid('<omitted>', 'data does not contain any valid RSA or ECDSA certificates');
-  if (egressSelectorType !== '') errors.at('egressSelectorType').invalid(egressSelectorType, 'egress selectors are not supported by this server');
+  if (egressSelectorType !== '') validateEgressSelector(egressSelectorType, errors.at('egressSelectorType'), allowsEgressSelector);
+}
+
+function validateEgressSelector(type: string, errors: FieldErrors, isAllowed: boolean): void {
+  if (!isAllowed) errors.invalid(type, 'egress selector is not supported when StructuredAuthenticationConfigurationEgressSelector feature gate is disabled');
+  if (type !== 'controlplane' && type !== 'cluster') errors.invalid(type, 'egress selector must be either controlplane or cluster');
 }
 
 const withoutSlashes = (text: string): string => text.replace(/\/+$/, '');

@@ -49,10 +49,10 @@ async function checkRole(resolver: RuleResolver, authorizer: Authorizer, attribu
   if (await isAllowed(authorizer, user, 'escalate', resource, namespace, name)) return;
   const role = attributes.object as RoleObject;
   const refuse = (why: string): Error => forbidden({ group, resource }, role.metadata.name ?? '', why);
-  const escalation = escalationMessage(resolver, user, namespace, role.rules ?? []);
+  const escalation = escalationMessage(resolver, attributes, role.rules ?? []);
   if (escalation !== undefined) throw refuse(escalation);
   const isAggregated = hasAggregationRule(role) || hasAggregationRule(attributes.oldObject as RoleObject | undefined);
-  if (isAggregated && escalationMessage(resolver, user, namespace, FULL_AUTHORITY) !== undefined)
+  if (isAggregated && escalationMessage(resolver, attributes, FULL_AUTHORITY) !== undefined)
     throw refuse('must have cluster-admin privileges to use the aggregationRule');
 }
 
@@ -60,8 +60,8 @@ async function checkBinding(resolver: RuleResolver, authorizer: Authorizer, attr
   const { user, namespace, group, resource } = attributes;
   const binding = attributes.object as BindingObject;
   if (await mayBind(authorizer, user, binding.roleRef, namespace)) return;
-  const { rules } = resolver.index.rulesOf(binding.roleRef.kind, namespace, binding.roleRef.name);
-  const escalation = escalationMessage(resolver, user, namespace, rules);
+  const { rules } = resolver.index.rulesOf(binding.roleRef, namespace, { requestResource: resource });
+  const escalation = escalationMessage(resolver, attributes, rules);
   if (escalation !== undefined) throw forbidden({ group, resource }, binding.metadata.name ?? '', escalation);
 }
 
@@ -88,13 +88,12 @@ async function isAllowed(authorizer: Authorizer, user: User, verb: string, resou
 }
 
 /** What the user would grant beyond what he holds; undefined where it is nothing. */
-export function escalationMessage(
+function escalationMessage(
   { policyRulesFor }: Pick<RuleResolver, 'policyRulesFor'>,
-  user: User,
-  namespace: string,
+  { user, namespace, resource }: Pick<AdmissionAttributes, 'user' | 'namespace' | 'resource'>,
   rules: readonly PolicyRule[],
 ): string | undefined {
-  const held = policyRulesFor(user, namespace, 'resource');
+  const held = policyRulesFor(user, namespace, { requestResource: resource });
   const missing = uncoveredRules(held.rules, rules);
   if (missing.length === 0) return undefined;
   const descriptions = [...new Set(compactRules(missing).map(describeRule))].toSorted();

@@ -2,6 +2,7 @@ import type { Client } from '../client/client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { type RetryOptions, WebhookClient } from '../client/webhook-client.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
+import type { Dial } from '../util/dial.ts';
 import { loadAbacFile } from './abac.ts';
 import { alwaysAllow } from './always-allow.ts';
 import { alwaysDeny } from './always-deny.ts';
@@ -20,6 +21,8 @@ export interface AuthorizerFilesOptions {
   compile: ConditionCompiler;
   warn(message: string): void;
   metrics?: AuthorizationMetrics;
+  /** The way to webhooks; absent: directly. */
+  dial?: Dial | undefined;
   retry?: RetryOptions;
 }
 
@@ -36,7 +39,7 @@ export async function prepareAuthorizers(authorizers: readonly AuthorizerConfigu
   const fromFile = async ({ type, name, webhook }: AuthorizerConfiguration): Promise<Authorizer | undefined> => {
     if (type === 'ABAC') return loadAbacFile(options.policyFile, (message) => options.warn(message));
     if (!webhook) return undefined;
-    const client = new WebhookClient(await loadKubeconfig(webhook.kubeConfigFile), { timeoutMs: webhook.timeoutMs });
+    const client = new WebhookClient(await loadKubeconfig(webhook.kubeConfigFile), { timeoutMs: webhook.timeoutMs, dial: options.dial });
     clients.push(client);
     return webhookFor(name, webhook, client, options);
   };

@@ -1,8 +1,8 @@
-import { notFound, unknownError } from '../util/errors.ts';
+import { type ApiError, notFound, unknownError } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
 import type { Decision } from '../registry/authorizer.ts';
 import type { User } from '../util/user.ts';
-import { type BindingObject, RBAC_GROUP, type RoleObject, type Subject } from './rbac-objects.ts';
+import { type BindingObject, RBAC_GROUP, type RoleObject, type RoleRef, type Subject } from './rbac-objects.ts';
 import { type RuleSet, compileRules } from './rule-set.ts';
 
 /** One subject of one binding, with the role it is bound to. */
@@ -57,11 +57,11 @@ export class RbacIndex {
     else this.#bindings.set(key, this.#addGrants(namespace, binding));
   }
 
-  /** The rules that a role reference in a binding of `namespace` leads to; throws the 404 that upstream's resolver answers with. */
-  rulesOf(kind: string, namespace: string, name: string): RuleSet {
+  /** The rules that the role reference of a binding in `namespace` leads to; throws the 404 of a role that is missing, named by `naming`. */
+  rulesOf({ kind, name }: RoleRef, namespace: string, naming: RoleNaming): RuleSet {
     if (kind !== 'Role' && kind !== 'ClusterRole') throw unknownError(unsupportedKind(kind));
     const rules = this.#roles.get(slotKey(kind, namespace, name))?.rules;
-    if (rules === undefined) throw notFound({ group: RBAC_GROUP, resource: kind === 'Role' ? 'roles' : 'clusterroles' }, name);
+    if (rules === undefined) throw notFoundRole(kind, name, naming);
     return rules;
   }
 
@@ -145,15 +145,17 @@ export class RbacIndex {
   }
 }
 
-/** Upstream words a missing role in two ways: its listers name the kind, its stores the resource. */
-export type RoleNaming = 'kind' | 'resource';
+/** Upstream words a missing role in two ways: its listers name the role's kind, its stores the resource of the request that they are read for. */
+export type RoleNaming = 'kind' | { requestResource: string };
+
+const notFoundRole = (kind: string, name: string, naming: RoleNaming): ApiError =>
+  notFound({ group: RBAC_GROUP, resource: naming === 'kind' ? kind.toLowerCase() : naming.requestResource }, name);
 
 /** Why a grant leads nowhere; undefined where its role exists. */
 export function missingRole({ role }: Grant, naming: RoleNaming): string | undefined {
   if (role.rules !== undefined) return undefined;
   if (role.kind !== 'Role' && role.kind !== 'ClusterRole') return unsupportedKind(role.kind);
-  const named = role.kind.toLowerCase();
-  return notFound({ group: RBAC_GROUP, resource: naming === 'kind' ? named : `${named}s` }, role.name).message;
+  return notFoundRole(role.kind, role.name, naming).message;
 }
 
 const unsupportedKind = (kind: string): string => `unsupported role reference kind: ${quote(kind)}`;

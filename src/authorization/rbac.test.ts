@@ -241,7 +241,7 @@ describe('escalation', () => {
       'rolebindings.rbac.authorization.k8s.io "x" is forbidden: user "bob"',
     );
     expect(await check(write('rolebindings', binding('x', 'ClusterRole', 'gone', [user('bob')])))).toBe(
-      'clusterroles.rbac.authorization.k8s.io "gone" not found',
+      'rolebindings.rbac.authorization.k8s.io "gone" not found',
     );
     expect(await check(write('clusterroles', { ...role('r', null), aggregationRule: { clusterRoleSelectors: [{}] } }))).toBe(
       'clusterroles.rbac.authorization.k8s.io "r" is forbidden: must have cluster-admin privileges to use the aggregationRule',

@@ -10,6 +10,7 @@ import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { WebhookClient } from '../client/webhook-client.ts';
 import type { AuditOptions } from '../server/filters/audit.ts';
 import type { AuditCounters } from '../server/metrics/audit-metrics.ts';
+import type { Dial } from '../util/dial.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
@@ -32,8 +33,8 @@ interface BackendOptions {
 const MEGABYTE = 1024 * 1024;
 const MAX_BATCHES_IN_FLIGHT = 100;
 
-/** Undefined where no flag wants anything recorded. Throws CommandError where the policy, the log or the webhook cannot be used. */
-export async function openAuditing(options: CompletedOptions, logger: Logger): Promise<Auditing | undefined> {
+/** Undefined where no flag wants anything recorded. `dial`: the way to the webhook. Throws CommandError where the policy, the log or the webhook cannot be used. */
+export async function openAuditing(options: CompletedOptions, logger: Logger, dial: Dial | undefined): Promise<Auditing | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   const policy =
     auditPolicyFile === '' ? undefined : await orRefuse('loading audit policy file', () => loadPolicy(auditPolicyFile, (message) => logger.warn(message)));
@@ -41,7 +42,7 @@ export async function openAuditing(options: CompletedOptions, logger: Logger): P
   const receiver =
     auditWebhookConfigFile === '' || policy === undefined
       ? undefined
-      : await orRefuse('initializing audit webhook', async () => new WebhookClient(await loadKubeconfig(auditWebhookConfigFile)));
+      : await orRefuse('initializing audit webhook', async () => new WebhookClient(await loadKubeconfig(auditWebhookConfigFile), { dial }));
   if (policy === undefined || (writer === undefined && receiver === undefined)) {
     if (writer !== undefined) logger.verbose(2, 'No audit policy file provided, no events will be recorded for log backend');
     if (auditWebhookConfigFile !== '') logger.verbose(2, 'No audit policy file provided, no events will be recorded for webhook backend');

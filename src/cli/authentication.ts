@@ -29,8 +29,11 @@ import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { Reloadable } from '../serving/certificates/reload.ts';
 import { summarize } from '../util/field-errors.ts';
 import { ALL_AUTHENTICATED } from '../util/user.ts';
+import type { Dial } from '../util/dial.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
+import type { Egress } from './egress.ts';
+import type { EgressName } from './egress-configuration.ts';
 import type { Logger } from './logger.ts';
 import { serverId } from './server-id.ts';
 import type { ServingFiles } from './serving-files.ts';
@@ -47,6 +50,7 @@ interface AuthenticationParts {
   files: ServingFiles;
   client: Client;
   registry: MetricRegistry;
+  egress: Egress | undefined;
   verificationKeys: Promise<readonly KeyObject[]>;
   now(): Date;
 }
@@ -61,9 +65,9 @@ export async function openAuthentication(options: CompletedOptions, parts: Authe
     const tellsKeys = options.featureGates.isEnabled('StructuredAuthenticationConfigurationJWKSMetrics');
     const metrics = registerAuthenticationMetrics(parts.registry, { serverId: serverId(options.featureGates), tellsKeys });
     if (file) closers.push(() => file.close());
-    const jwt = jwtAuthenticators(options, file, compile, parts.logger, metrics);
+    const jwt = jwtAuthenticators(options, file, compile, parts, metrics);
     if (jwt) closers.push(() => jwt.close());
-    const webhook = await webhookTokens(options, metrics);
+    const webhook = await webhookTokens(options, metrics, parts.egress?.controlplane);
     if (webhook) closers.push(() => webhook.close());
     const tokens = [...localTokens(options, parts), ...(jwt ? [withImplicitAudiences(jwt, options.apiAudiences)] : []), ...(webhook ? [webhook.tokens] : [])];
     const authenticator = createAuthenticator({
@@ -100,6 +104,7 @@ function openConfigurationFile(options: CompletedOptions, compile: ExpressionCom
   const reloads = registerConfigReloads(registry, 'authentication', serverId(options.featureGates));
   return openAuthenticationFile(options.authenticationConfig, {
     disallowedIssuers: options.serviceAccountIssuer,
+    allowsEgressSelector: options.featureGates.isEnabled('StructuredAuthenticationConfigurationEgressSelector'),
     compile,
     report(error) {
       reloads.failed();
@@ -118,7 +123,7 @@ function jwtAuthenticators(
   options: CompletedOptions,
   file: AuthenticationFile | undefined,
   compile: ExpressionCompiler,
-  logger: Logger,
+  { logger, egress }: AuthenticationParts,
   metrics: AuthenticationMetrics,
 ): JwtAuthenticators | undefined {
   const configuration = file?.configuration ?? oidcConfiguration(options);
@@ -128,9 +133,18 @@ function jwtAuthenticators(
     compile,
     report: (error) => logger.error('An OpenID issuer cannot be reached and will be tried again', { error }),
     metrics,
+    dialFor: (name) => dialForIssuer(egress, name),
   });
   file?.onChange((next) => jwt.replace(next));
   return jwt;
+}
+
+/** Whoever names a way to an issuer means it: there must be one (plugin/pkg/authenticator/token/oidc, egressLookupForType). */
+function dialForIssuer(egress: Egress | undefined, name: EgressName): Dial {
+  if (!egress) throw new Error(`oidc: egress lookup required with egress selector type ${JSON.stringify(name)}`);
+  const dial = egress[name];
+  if (!dial) throw new Error(`oidc: egress lookup for ${JSON.stringify(name)} is not configured`);
+  return dial;
 }
 
 /** --oidc-* say what a configuration of one issuer says (kubeapiserver/options/authentication.go). */
@@ -149,7 +163,11 @@ function oidcConfiguration(options: CompletedOptions): AuthenticationConfigurati
     claimValidationRules: [...options.oidcRequiredClaim].map(([claim, requiredValue]) => ({ claim, requiredValue })),
   };
   const configuration = { jwt: [jwt] };
-  const errors = validateAuthenticationConfiguration(configuration, { disallowedIssuers: options.serviceAccountIssuer, compile: noExpressions });
+  const errors = validateAuthenticationConfiguration(configuration, {
+    disallowedIssuers: options.serviceAccountIssuer,
+    allowsEgressSelector: false,
+    compile: noExpressions,
+  });
   if (!errors.isEmpty) throw new Error(`invalid authentication configuration: ${summarize(errors.list)}`);
   return configuration;
 }
@@ -159,12 +177,13 @@ const REVIEW_VERSIONS = new Set(['v1', 'v1beta1']);
 async function webhookTokens(
   options: CompletedOptions,
   { tokenCache }: AuthenticationMetrics,
+  dial: Dial | undefined,
 ): Promise<{ tokens: TokenAuthenticator; close(): void } | undefined> {
   const { authenticationTokenWebhookConfigFile: path, authenticationTokenWebhookVersion: version } = options;
   if (path === '') return undefined;
   if (!REVIEW_VERSIONS.has(version))
     throw new Error(`unsupported authentication webhook version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`);
-  const client = new WebhookClient(await loadKubeconfig(path));
+  const client = new WebhookClient(await loadKubeconfig(path), { dial });
   const tokens = tokenWebhook({
     client,
     version,

@@ -5,6 +5,7 @@ import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorize
 import { type AuthorizationMetrics, registerAuthorizationMetrics } from '../authorization/metrics.ts';
 import { type ConfigReloads, registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
+import type { Dial } from '../util/dial.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
@@ -19,8 +20,8 @@ export interface OpenAuthorizers {
   close(): void;
 }
 
-/** Throws a CommandError where a file cannot be read or used. */
-export async function openAuthorizers(options: CompletedOptions, logger: Logger, registry: MetricRegistry): Promise<OpenAuthorizers> {
+/** Throws a CommandError where a file cannot be read or used. `dial`: the way to webhooks. */
+export async function openAuthorizers(options: CompletedOptions, logger: Logger, registry: MetricRegistry, dial: Dial | undefined): Promise<OpenAuthorizers> {
   const metrics = registerAuthorizationMetrics(registry);
   let file: AuthorizationFile | undefined;
   try {
@@ -36,6 +37,7 @@ export async function openAuthorizers(options: CompletedOptions, logger: Logger,
       compile,
       warn: (message) => logger.warn(message),
       metrics,
+      dial,
     };
     const prepared = await prepareAuthorizers(authorizers, filesOptions);
     return {

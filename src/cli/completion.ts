@@ -53,6 +53,8 @@ interface Completion {
   readonly kubernetesVersion: string;
   /** The flags that the command line names. */
   readonly given: ReadonlySet<FlagName>;
+  /** All flags as they were read, before anything was completed. */
+  readonly flags: Options;
   /** One line each, to be shown once at start. */
   readonly warnings: readonly string[];
 }
@@ -107,6 +109,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     featureGates: gates.gates,
     kubernetesVersion: reportedVersion(options.version),
     given,
+    flags: options,
     warnings: [...warnings, ...gates.warnings, ...tls.warnings, ...completionWarnings(options, given, authorizationMode)],
   };
 }

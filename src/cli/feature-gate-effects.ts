@@ -20,20 +20,25 @@ const HONOURED = new Set([
   'APIResponseCompression',
   'APIServerIdentity',
   'AuthorizePodWebsocketUpgradeCreatePermission',
+  'ComponentFlagz',
+  'ComponentStatusz',
   'ConstrainedImpersonation',
   'DRADeviceTaintRules',
   'DRAResourceClaimGranularStatusAuthorization',
   'DRAResourcePoolStatus',
   'ExtendWebSocketsToKubelet',
   'KubeletServiceAccountTokenForCredentialProviders',
+  'LoggingAlphaOptions',
   'MutatingAdmissionPolicy',
   'OpenAPIEnums',
   'PodLogsQuerySplitStreams',
   'PodTopologyLabelsAdmission',
   'PortForwardWebsockets',
+  'RemoteRequestHeaderUID',
   'ServiceAccountNodeAudienceRestriction',
   'SizeBasedListCostEstimate',
   'StorageVersionHash',
+  'StructuredAuthenticationConfigurationEgressSelector',
   'StructuredAuthenticationConfigurationJWKSMetrics',
   'TokenRequestServiceAccountUIDValidation',
   'TranslateStreamCloseWebsocketRequests',
@@ -43,10 +48,8 @@ const HONOURED = new Set([
 ]);
 
 const PARTLY: Readonly<Record<string, string>> = {
-  ComponentFlagz: 'the rule for monitoring is; there is no /flagz here',
-  ComponentStatusz: 'the rule for monitoring is; there is no /statusz here',
+  CBORServingAndStorage: 'CBOR is served; custom resources are stored as JSON either way',
   ManifestBasedAdmissionControlConfig: 'its folder is named in its configuration; manifests are not read here',
-  RemoteRequestHeaderUID: 'the flag is refused without it; aggregated servers are told of the uid either way',
   StorageVersionAPI: 'the role of its controller is; storage versions are not recorded here',
   UnknownVersionInteroperabilityProxy: 'the address on the lease is; requests are not passed on to peers',
   WorkloadWithJob: 'the rule of the job controller is; jobs are not checked against their workloads',
@@ -55,7 +58,6 @@ const PARTLY: Readonly<Record<string, string>> = {
 const INERT: Readonly<Record<string, string>> = {
   AllowUnsafeMalformedObjectDeletion: 'objects that cannot be read are not deleted here',
   APIServingWithRoutine: 'requests have no threads here',
-  CBORServingAndStorage: 'CBOR is not served here',
   ConcurrentWatchObjectDecode: 'watches do not decode here',
   DeclarativeValidationBeta: 'each rule is written once here',
   DeclarativeValidationTakeover: 'each rule is written once here',
@@ -65,7 +67,6 @@ const INERT: Readonly<Record<string, string>> = {
   NativeHistograms: 'metrics are text here, with classic histograms',
   ShardedListAndWatch: 'lists and watches have no shards here',
   StorageNamespaceIndex: 'the cache has its index either way',
-  StructuredAuthenticationConfigurationEgressSelector: 'issuers are reached without an egress selector here',
 };
 
 const ELSEWHERE = 'no API server asks for it';

@@ -4,7 +4,6 @@ import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { knownGroupVersions, openApiTypes } from '../apis/openapi-facts.ts';
 import type { FlowController } from '../flowcontrol/controller.ts';
 import { flowControlDumps } from '../flowcontrol/dumps.ts';
-import { PROTOBUF_TYPE } from '../endpoints/negotiation.ts';
 import type { Handler } from '../endpoints/request.ts';
 import { encodeStatus } from '../endpoints/status.ts';
 import { issuerHandlers } from '../kube/issuer.ts';
@@ -13,21 +12,25 @@ import type { Authenticator } from '../server/authenticator.ts';
 import type { FrontOptions } from '../server/chain.ts';
 import type { StandardFilterOptions } from '../server/filters/standard-filters.ts';
 import { errorWriter } from '../server/filters/write-error.ts';
+import { flagzHandler, statuszHandler } from '../server/component-pages.ts';
 import { InFlightRequests, OpenWatches } from '../server/in-flight.ts';
 import { createLifecycleSignals } from '../server/lifecycle.ts';
 import { registerAuditMetrics } from '../server/metrics/audit-metrics.ts';
 import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
+import { registerMetaMetrics } from '../server/metrics/meta-metrics.ts';
 import { metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
-import { registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
+import { type BuildInfo, registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
 import { MetricRegistry } from '../server/metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { buildInfo, versionHandler } from '../server/version.ts';
 import type { Auditing } from './audit.ts';
 import type { CompletedOptions } from './completion.ts';
+import { printOptions } from './flags/options.ts';
 import type { Logger } from './logger.ts';
 import type { CreatedChain } from './server-chain.ts';
 import type { ServingFiles } from './serving-files.ts';
 import type { StoredValues } from './stored-values.ts';
+import type { OpenTracing } from './tracing.ts';
 
 /** Known only once the server listens: the port may be any free one. */
 export interface ServerAddress {
@@ -42,6 +45,7 @@ interface FrontParts {
   verificationKeys: Promise<readonly KeyObject[]>;
   address: ServerAddress;
   auditing: Auditing | undefined;
+  tracing: OpenTracing | undefined;
   registry: MetricRegistry;
   flowControl: FlowController | undefined;
 }
@@ -49,10 +53,11 @@ interface FrontParts {
 /** What the options say about everything in front of the chain. */
 export function frontOptions(options: CompletedOptions, parts: FrontParts): FrontOptions {
   const { logger, address, registry, flowControl } = parts;
-  const indicators = new MetricRegistry();
+  const indicators = new MetricRegistry(registry.selection);
   const info = buildInfo(options.kubernetesVersion);
   registerProcessMetrics(registry);
   registerBuildInfo(registry, info);
+  registerMetaMetrics(registry);
   if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => parts.chain.stores.counts());
   return {
     filters: filterOptions(options, parts),
@@ -60,6 +65,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
       schemaOfKind: knownSchema,
       serverAddress: () => `${options.externalHostname}:${address.port}`,
       hasStorageVersionHashes: options.featureGates.isEnabled('StorageVersionHash'),
+      hasCbor: options.featureGates.isEnabled('CBORServingAndStorage'),
     },
     openApi: { types: openApiTypes, knownGroupVersions, release: `${info.major}.${info.minor}`, tellsEnums: options.featureGates.isEnabled('OpenAPIEnums') },
     shutdown: {
@@ -81,16 +87,30 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
       ['/version/', versionHandler(info)],
       ['/metrics', metricsEndpoint(registry, { canReset: options.profiling })],
       ['/metrics/slis', metricsEndpoint(indicators)],
+      ...componentPages(options, info),
     ]),
     unlistedPaths: flowControl ? flowControlDumps(() => flowControl.levels) : new Map(),
-    onHealthFailure: (endpoint, failures) => logger.verbose(2, 'A health check failed', { endpoint, failures }),
-    onLifecycle: (event) => logger.verbose(1, 'Shutting down', { event }),
+    onHealthFailure: (endpoint, failures) => logger.module('healthz').verbose(2, 'A health check failed', { endpoint, failures }),
+    onLifecycle: (event) => logger.module('genericapiserver').verbose(1, 'Shutting down', { event }),
     async closeBackends() {
       // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
       parts.chain.kubelets.close();
-      await parts.auditing?.close();
+      await Promise.all([parts.auditing?.close(), parts.tracing?.close()]);
     },
   };
+}
+
+const DEBUGGING_PATHS = ['/healthz', '/livez', '/metrics', '/readyz', '/version'];
+
+function componentPages(options: CompletedOptions, { major, minor, gitVersion }: BuildInfo): [string, Handler][] {
+  const hasFlagz = options.featureGates.isEnabled('ComponentFlagz');
+  const hasStatusz = options.featureGates.isEnabled('ComponentStatusz');
+  const paths = [...DEBUGGING_PATHS, ...(hasFlagz ? ['/flagz'] : []), '/statusz'].toSorted();
+  const status = { startMs: Date.now(), binaryVersion: gitVersion.slice(1), emulationVersion: `${major}.${minor}`, paths };
+  return [
+    ...(hasFlagz ? [['/flagz', flagzHandler(() => printOptions(options.flags))] satisfies [string, Handler]] : []),
+    ...(hasStatusz ? [['/statusz', statuszHandler(status)] satisfies [string, Handler]] : []),
+  ];
 }
 
 /** Named for etcd whatever the engine is: probes ask for these names (apiserver/pkg/server/options/etcd.go addEtcdHealthEndpoint). */
@@ -112,9 +132,13 @@ function storageChecks(
 const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, kind) =>
   hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined;
 
-function filterOptions(options: CompletedOptions, { logger, chain, authenticator, auditing, registry, flowControl }: FrontParts): StandardFilterOptions {
+function filterOptions(
+  options: CompletedOptions,
+  { logger, chain, authenticator, auditing, tracing, registry, flowControl }: FrontParts,
+): StandardFilterOptions {
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
   const auditCounters = registerAuditMetrics(registry);
+  const httpLog = logger.module('httplog');
   return {
     constrainsImpersonation: options.featureGates.isEnabled('ConstrainedImpersonation'),
     compressesResponses: options.featureGates.isEnabled('APIResponseCompression'),
@@ -122,19 +146,20 @@ function filterOptions(options: CompletedOptions, { logger, chain, authenticator
       keepsUnknownClients: !options.featureGates.isEnabled('UnauthenticatedHTTP2DOSMitigation'),
       authenticator,
       proxyHeaders: proxyHeaders(options),
-      onFailure: (error, auditId) => logger.verbose(2, 'A request could not be authenticated', { error, auditId }),
+      onFailure: (error, auditId) => logger.module('authentication').verbose(2, 'A request could not be authenticated', { error, auditId }),
     },
     authorizer: chain.authorizer,
     audit: auditing?.start(auditCounters),
+    tracer: tracing?.tracer,
     signals: createLifecycleSignals(),
     requests: new InFlightRequests(),
     watches: new OpenWatches(),
     metrics,
-    writeError: errorWriter((status) => encodeStatus(chain.environment, PROTOBUF_TYPE, status)),
+    writeError: errorWriter((mediaType, status) => encodeStatus(chain.environment, mediaType, status)),
     onFault: ({ error, auditId }) =>
       logger.error('A request failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error), auditId }),
     onAuthorizationFailure: (error, auditId) => logger.error('Authorization failed', { error, auditId }),
-    ...(logger.verbosity >= 3 && { httpLog: (entry) => logger.verbose(3, 'HTTP', { ...entry }) }),
+    ...(httpLog.verbosity >= 3 && { httpLog: (entry) => httpLog.verbose(3, 'HTTP', { ...entry }) }),
     shutdownSendRetryAfter: options.shutdownSendRetryAfter,
     hstsDirectives: options.strictTransportSecurityDirectives,
     corsAllowedOrigins: options.corsAllowedOrigins,

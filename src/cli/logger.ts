@@ -7,11 +7,13 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
   /** An info line that only shows with `-v=level` or more. */
   verbose(level: number, message: string, fields?: LogFields): void;
-  /** What `-v` says: ask before gathering what a verbose line needs. */
+  /** What `-v` says, or for a module, `--vmodule`: ask before gathering what a verbose line needs. */
   readonly verbosity: number;
+  /** The same log for lines of one module, named as upstream's source file that writes such lines: `httplog`. */
+  module(name: string): Logger;
 }
 
-type Severity = 'info' | 'warning' | 'error';
+export type Severity = 'info' | 'warning' | 'error';
 const severities: readonly Severity[] = ['info', 'warning', 'error'];
 
 interface LogEntry {
@@ -25,26 +27,34 @@ interface LogEntry {
 export interface LoggerSettings {
   format: 'text' | 'json';
   verbosity: number;
+  /** The verbosity of a module where it is higher: see verbosity-by-module.ts. */
+  verbosityOf?: (module: string) => number;
   /** Lines below it are not written. */
   minimumSeverity?: Severity;
-  write?: (line: string) => void;
+  write?: (line: string, severity: Severity) => void;
   now?: () => Date;
 }
 
-export function createLogger({ format, verbosity, minimumSeverity = 'info', write = writeToStderr, now = () => new Date() }: LoggerSettings): Logger {
+export function createLogger(settings: LoggerSettings): Logger {
+  const { format, verbosity, verbosityOf = () => 0, minimumSeverity = 'info', write = writeToStderr, now = () => new Date() } = settings;
   const formatLine = format === 'json' ? jsonLine : textLine;
   const least = severities.indexOf(minimumSeverity);
   const log = (severity: Severity, level: number, message: string, fields: LogFields = {}): void => {
     if (level > verbosity || severities.indexOf(severity) < least) return;
-    write(formatLine({ severity, level, message: withoutBearers(message), fields, time: now() }));
+    write(formatLine({ severity, level, message: withoutBearers(message), fields, time: now() }), severity);
   };
-  return {
+  const logger: Logger = {
     verbosity,
     info: (message, fields) => log('info', 0, message, fields),
     warn: (message, fields) => log('warning', 0, message, fields),
     error: (message, fields) => log('error', 0, message, fields),
     verbose: (level, message, fields) => log('info', level, message, fields),
+    module(name) {
+      const own = verbosityOf(name);
+      return own > verbosity ? createLogger({ ...settings, verbosity: own }) : logger;
+    },
   };
+  return logger;
 }
 
 function writeToStderr(line: string): void {

@@ -1,16 +1,20 @@
 import { complete } from './completion.ts';
 import type { Output } from './command.ts';
 import { parseFlags } from './flags/parser.ts';
-import { createLogger } from './logger.ts';
+import { openLogger } from './open-logger.ts';
 import { runServer, type RunSettings } from './run.ts';
 
 /** kube-apiserver: flags → completed options → a server, until it is told to stop. */
 export async function serve(args: readonly string[], output: Output, settings: Partial<RunSettings> = {}): Promise<void> {
   const options = complete(parseFlags(args));
-  const logger = createLogger({ format: options.loggingFormat === 'json' ? 'json' : 'text', verbosity: options.v, write: output.stderr });
-  await runServer(options, {
-    logger,
-    onReady: ({ url }) => logger.info('Serving', { url, version: options.kubernetesVersion, storage: options.storageBackend }),
-    ...settings,
-  });
+  const { logger, close } = openLogger(options, output);
+  try {
+    await runServer(options, {
+      logger,
+      onReady: ({ url }) => logger.info('Serving', { url, version: options.kubernetesVersion, storage: options.storageBackend }),
+      ...settings,
+    });
+  } finally {
+    close();
+  }
 }

@@ -17,10 +17,12 @@ import { definitionsWithRules } from '../extensions/rules/definition-rules.ts';
 import { createExtensions } from '../extensions/server.ts';
 import type { Handler, RequestInfo } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
-import { clusterAddresses, endpointAddresses, withLoopback } from '../client/service-address.ts';
+import { type ServiceAddress, clusterAddresses, endpointAddresses, withLoopback } from '../client/service-address.ts';
+import type { WebhookRoutes } from '../client/webhook-route.ts';
 import { accessChecks } from '../kube/access-checks.ts';
 import { createServiceAllocators } from '../kube/allocation/service-allocators.ts';
 import { ComponentStatusStore, type Probed, defaultProbes } from '../kube/component-status-store.ts';
+import { logFilesHandler } from '../kube/log-files.ts';
 import { createKube, openKubeStores } from '../kube/server.ts';
 import type { TokenReader } from '../apis/authentication/reviews.ts';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
@@ -45,6 +47,7 @@ import { CacheFeed } from '../storage/cache/feed.ts';
 import type { Engine } from '../storage/engine.ts';
 import { isUnspecified } from '../util/cidr.ts';
 import type { CompletedOptions } from './completion.ts';
+import type { Egress } from './egress.ts';
 import type { OpenStorage } from './storage.ts';
 import type { StoredValues } from './stored-values.ts';
 
@@ -60,6 +63,8 @@ export interface ChainParts {
   /** --admission-control-config-file */
   pluginConfigurations: PluginConfigurations;
   registry: MetricRegistry;
+  /** --egress-selector-config-file */
+  egress: Egress;
   /** --proxy-client-cert-file */
   proxyClient: Reloadable<KeyPair> | undefined;
   now: () => Date;
@@ -92,6 +97,7 @@ export function createServerChain(
     bootstrap,
     pluginConfigurations,
     registry,
+    egress,
     proxyClient,
     now,
   }: ChainParts,
@@ -113,6 +119,7 @@ export function createServerChain(
     schemaOfKind: knownSchema,
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
     hasWatchList: isEnabled('WatchList'),
+    hasCbor: isEnabled('CBORServingAndStorage'),
     webSockets: watchSockets,
     random: Math.random,
     now,
@@ -126,8 +133,8 @@ export function createServerChain(
   const { report } = bootstrap;
   const { isSingleWriter } = storage.engine;
   const allocators = createServiceAllocators({ client, stores, ranges, ports: options.serviceNodePortRange, isSingleWriter, report, now });
-  const kubelets = new Kubelets(client, kubeletOptions(options));
-  const proxyTransports = new ProxyTransports(dialDirectly);
+  const kubelets = new Kubelets(client, { ...kubeletOptions(options), dial: egress.cluster });
+  const proxyTransports = new ProxyTransports(egress.cluster ?? dialDirectly, options.maxConnectionBytesPerSec);
   const kubeStores = openKubeStores(
     stores,
     { allocators, eventTtlSeconds: options.eventTtlMs / 1000, settings },
@@ -145,13 +152,15 @@ export function createServerChain(
   );
   const authorization = createAuthorization(authorizers, { client, isEnabled, metrics: authorizationMetrics });
   const { authorizer, rbac } = authorization;
+  const addressOf = options.enableAggregatorRouting ? endpointAddresses(client) : clusterAddresses(client);
+  const webhookRoutes: WebhookRoutes = { addressOf, dialService: egress.cluster, dialUrl: egress.controlplane };
   const plugins = createPlugins(admissionPlugins(options), {
     client,
     authorizer,
     isEnabled,
     isServed: isServedByName(isServed),
     metrics,
-    options: { ...pluginOptions(options), configurations: pluginConfigurations },
+    options: { ...pluginOptions(options), webhookRoutes, configurations: pluginConfigurations },
   });
   const resourceOf = (group: string, version: string, kind: string): string | undefined => servedResource(servers, group, version, kind);
   admission.use(plugins, accessChecks({ client, authorizer, rules: rbac, resourceOf }));
@@ -163,7 +172,17 @@ export function createServerChain(
     customResources,
     synced: customResourcesSynced,
   } = createExtensions(
-    { environment, ownVersion: builtInApiVersions([definitionStore], isServed)[0]!, stores, client, metrics: registry, isSingleWriter, report, now },
+    {
+      environment,
+      ownVersion: builtInApiVersions([definitionStore], isServed)[0]!,
+      stores,
+      client,
+      metrics: registry,
+      webhookRoutes,
+      isSingleWriter,
+      report,
+      now,
+    },
     notFoundHandler as Handler,
   );
   const kube = createKube(
@@ -183,6 +202,7 @@ export function createServerChain(
     extensions.handle,
   );
   kube.postStartHooks.push(allocators.repair);
+  if (options.enableLogsHandler) serveLogFiles(kube);
   // All stores are read before anything is served; the hook says so to those who look for it.
   if (isEnabled('WatchCacheInitializationPostStartHook')) kube.postStartHooks.push({ name: 'storage-readiness', run: () => {} });
   const localVersions = [...kube.versions, ...extensions.versions];
@@ -192,7 +212,7 @@ export function createServerChain(
       ownVersion: builtInApiVersions([apiServiceStore], isServed)[0]!,
       localVersions,
       customVersions: customResources,
-      remote: remoteEnvironment(options, client, bootstrap, proxyClient),
+      remote: { ...remoteEnvironment(options, addressOf, bootstrap, proxyClient), dial: egress.cluster },
       client,
       metrics: registry,
       report,
@@ -221,6 +241,12 @@ export function createServerChain(
   };
 }
 
+function serveLogFiles(kube: GenericServer): void {
+  const handler = logFilesHandler();
+  kube.route('/logs', handler);
+  kube.routePrefix('/logs/', handler);
+}
+
 /** A server that has its store for itself need not write that it lives. */
 const masterLeasesOf = (stores: Stores, isSingleWriter: boolean): MasterLeases =>
   isSingleWriter ? ownMasterLease() : storedMasterLeases(stores.openUnserved(schemaOfKind('', 'v1', 'Endpoints'), 'masterleases', 'apiServerIPInfo'));
@@ -228,11 +254,10 @@ const masterLeasesOf = (stores: Stores, isSingleWriter: boolean): MasterLeases =
 /** How servers behind APIServices are reached, and who we are to them. */
 function remoteEnvironment(
   options: CompletedOptions,
-  client: InProcessClient,
+  others: ServiceAddress,
   bootstrap: BootstrapOptions,
   proxyClient: Reloadable<KeyPair> | undefined,
 ): RemoteEnvironment {
-  const others = options.enableAggregatorRouting ? endpointAddresses(client) : clusterAddresses(client);
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   return {
     addressOf: withLoopback(others, () => ({ host, port: bootstrap.securePort })),
@@ -280,12 +305,12 @@ const kubeletOptions = (options: CompletedOptions): KubeletOptions => ({
   certificateAuthorityFile: options.kubeletCertificateAuthority,
   clientCertificateFile: options.kubeletClientCertificate,
   clientKeyFile: options.kubeletClientKey,
+  upgradedBytesPerSecond: options.maxConnectionBytesPerSec,
 });
 
-const pluginOptions = (options: CompletedOptions): PluginOptions => ({
+const pluginOptions = (options: CompletedOptions): Omit<PluginOptions, 'webhookRoutes'> => ({
   notReadyTolerationSeconds: options.defaultNotReadyTolerationSeconds,
   unreachableTolerationSeconds: options.defaultUnreachableTolerationSeconds,
-  routesToEndpoints: options.enableAggregatorRouting,
 });
 
 const knownSchema: EndpointEnvironment['schemaOfKind'] = (group, version, kind) =>

@@ -9,21 +9,26 @@ import { openAuthentication } from './authentication.ts';
 import { openAuthorizers } from './authorization.ts';
 import type { CompletedOptions } from './completion.ts';
 import { enabledControllerHooks } from './controllers.ts';
+import { type Egress, openEgress } from './egress.ts';
 import { bootstrapOptions, frontOptions } from './front-options.ts';
 import { createFlowControl } from './flow-control.ts';
 import type { Logger } from './logger.ts';
 import type { ServerFactory } from './run.ts';
+import { openMetricSelection } from './metric-selection.ts';
 import { createServerChain } from './server-chain.ts';
+import { serverId } from './server-id.ts';
 import { type ServiceAccountKeys, loadServiceAccountKeys } from './signing-keys.ts';
 import { type ServingFiles, openServingFiles, startListening } from './serving-files.ts';
 import { type OpenStorage, openStorage } from './storage.ts';
 import { openStoredValues } from './stored-values.ts';
+import type { OpenTracing } from './tracing.ts';
 
 /** CreateServerChain → PrepareRun → Run, on the store that the options name. */
 export const createServer: ServerFactory = async (options, logger) => {
+  const registry = new MetricRegistry(await openMetricSelection(options));
+  const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
-  const registry = new MetricRegistry();
-  const storage = await openStorage(options, logger, registry);
+  const storage = await openStorage(options, logger, registry, egress?.etcd);
   const closers = [() => files.close()];
   const close = async (): Promise<void> => {
     for (const closer of closers) closer();
@@ -33,7 +38,7 @@ export const createServer: ServerFactory = async (options, logger) => {
   // Every controller listens.
   setMaxListeners(0, stop.signal);
   try {
-    const { listener, ready, stopped } = await run(options, logger, { files, storage, registry, closers }, stop.signal);
+    const { listener, ready, stopped } = await run(options, logger, { files, storage, registry, egress, closers }, stop.signal);
     const closed = stopped.finally(close);
     closed.catch(() => undefined);
     return {
@@ -56,11 +61,17 @@ interface RunParts {
   files: ServingFiles;
   storage: OpenStorage;
   registry: MetricRegistry;
+  egress: Egress | undefined;
   /** Called when all has stopped; what is opened on the way adds its own. */
   closers: (() => void)[];
 }
 
-async function run(options: CompletedOptions, logger: Logger, { files, storage, registry, closers }: RunParts, stop: AbortSignal): Promise<RunningChain> {
+async function run(
+  options: CompletedOptions,
+  logger: Logger,
+  { files, storage, registry, egress, closers }: RunParts,
+  stop: AbortSignal,
+): Promise<RunningChain> {
   const address = { port: options.securePort };
   const client = new InProcessClient();
   let announceStart!: () => void;
@@ -68,9 +79,9 @@ async function run(options: CompletedOptions, logger: Logger, { files, storage, 
   keys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
   const verificationKeys = keys.then(({ verification }) => verification);
   verificationKeys.catch(() => undefined);
-  const authentication = await openAuthentication(options, { logger, files, client, registry, verificationKeys, now });
+  const authentication = await openAuthentication(options, { logger, files, client, registry, egress, verificationKeys, now });
   closers.push(() => authentication.close());
-  const authorizers = await openAuthorizers(options, logger, registry);
+  const authorizers = await openAuthorizers(options, logger, registry, egress?.controlplane);
   closers.push(() => authorizers.close());
   const values = await openStoredValues(options, storage, logger, registry);
   closers.push(() => values.close());
@@ -84,6 +95,7 @@ async function run(options: CompletedOptions, logger: Logger, { files, storage, 
     authorizationMetrics: authorizers.metrics,
     tokenIssuer: tokenIssuer(options, keys),
     registry,
+    egress: egress ?? {},
     proxyClient: files.proxyClient,
     pluginConfigurations: await loadAdmissionConfiguration(options.admissionControlConfigFile, {
       plugins: options.admissionPlugins,
@@ -99,17 +111,29 @@ async function run(options: CompletedOptions, logger: Logger, { files, storage, 
   authorizers.follow(chain.authorization);
   await chain.synced;
   const { authenticator } = authentication;
-  const auditing = await openAuditing(options, logger);
+  const auditing = await openAuditing(options, logger, egress?.controlplane);
+  const tracing = await openTracingIfAsked(options, logger, egress);
   const flowControl = createFlowControl(options, chain, registry);
   closers.push(() => flowControl?.close());
   const prepared = prepareRun(
     chain,
-    frontOptions(options, { logger, values, chain, authenticator, verificationKeys, address, auditing, registry, flowControl }),
+    frontOptions(options, { logger, values, chain, authenticator, verificationKeys, address, auditing, tracing, registry, flowControl }),
   );
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;
   void running.ready.then(announceStart, announceStart);
   return running;
+}
+
+/** Most servers trace nothing, and need not load what it takes. */
+async function openTracingIfAsked(
+  { tracingConfigFile, featureGates }: CompletedOptions,
+  logger: Logger,
+  egress: Egress | undefined,
+): Promise<OpenTracing | undefined> {
+  if (tracingConfigFile === '') return undefined;
+  const { openTracing } = await import('./tracing.ts');
+  return openTracing(tracingConfigFile, { logger, serverId: serverId(featureGates), dial: egress?.controlplane });
 }
 
 function tokenIssuer(options: CompletedOptions, keys: Promise<ServiceAccountKeys>): TokenIssuerOptions | undefined {

@@ -42,7 +42,7 @@ export function startListening(options: CompletedOptions, files: ServingFiles, l
       disableHttp2: options.disableHttp2Serving,
       permitPortSharing: options.permitPortSharing,
       limits: options.http2MaxStreamsPerConnection > 0 ? { streamsPerConnection: options.http2MaxStreamsPerConnection } : {},
-      onProblem: ({ kind, remoteAddress, message }) => logger.verbose(3, 'A client was cut off', { kind, remoteAddress, message }),
+      onProblem: ({ kind, remoteAddress, message }) => logger.module('server').verbose(3, 'A client was cut off', { kind, remoteAddress, message }),
     },
     onExchange,
   );

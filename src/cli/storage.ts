@@ -6,6 +6,7 @@ import type { EmbeddedEngine } from '../storage/engines/embedded.ts';
 import type { EtcdEngine, EtcdEngineOptions } from '../storage/engines/etcd/engine.ts';
 import type { GrpcTls } from '../storage/grpc/channel.ts';
 import { openEngine } from '../storage/open.ts';
+import type { Dial } from '../util/dial.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
 import { registerStoreFile } from './store-file-metrics.ts';
@@ -27,8 +28,8 @@ export interface OpenStorage {
 
 type EtcdSettings = Omit<EtcdEngineOptions, 'endpoints'>;
 
-/** Throws StorageUnavailable, with one line for the operator. */
-export async function openStorage(options: StorageSettings, logger: Logger, registry: MetricRegistry): Promise<OpenStorage> {
+/** Throws StorageUnavailable, with one line for the operator. `dial`: the way to etcd. */
+export async function openStorage(options: StorageSettings, logger: Logger, registry: MetricRegistry, dial?: Dial): Promise<OpenStorage> {
   const opened: Engine[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(opened.map((engine) => engine.close()));
@@ -44,7 +45,7 @@ export async function openStorage(options: StorageSettings, logger: Logger, regi
     return { engine, overrides: new Map(), close };
   }
   const { registerEtcdMetrics, pollSizes } = await import('./etcd-metrics.ts');
-  const settings: EtcdSettings = { ...etcdSettings(options), observer: registerEtcdMetrics(registry, `${options.etcdPrefix}/`) };
+  const settings: EtcdSettings = { ...etcdSettings(options), dial, observer: registerEtcdMetrics(registry, `${options.etcdPrefix}/`) };
   try {
     const engine = await open(reachEtcd({ ...settings, endpoints: options.etcdServers }, logger));
     const overrides = await openOverrides(options, (endpoints) => open(reachEtcd({ ...settings, endpoints }, logger)));

@@ -5,7 +5,7 @@ import type { Output } from './command.ts';
 import { writePrivately } from './files.ts';
 import { defaultOptions } from './flags/options.ts';
 import { parseFlags } from './flags/parser.ts';
-import { createLogger } from './logger.ts';
+import { openLogger } from './open-logger.ts';
 import { runServer, type RunningServer, type RunSettings } from './run.ts';
 import { BINNACLE_VERSION } from './version.ts';
 
@@ -19,13 +19,12 @@ export async function up(args: readonly string[], output: Output, settings: Part
   const port = (await isFree(bindAddress, defaultOptions().securePort)) ? defaultOptions().securePort : 0;
   const cluster = prepareCluster(args, { 'bind-address': LOCAL_ADDRESS, 'secure-port': String(port), 'authorization-mode': 'RBAC', controllers: '*' });
   const { options } = cluster;
-  const logger = createLogger({
-    format: options.loggingFormat === 'json' ? 'json' : 'text',
-    verbosity: options.v,
-    write: output.stderr,
-    minimumSeverity: options.v > 0 ? 'info' : 'warning',
-  });
-  await runServer(options, { logger, onReady: (server) => output.stdout(banner(cluster, server)), ...settings });
+  const { logger, close } = openLogger(options, output, options.v > 0 ? 'info' : 'warning');
+  try {
+    await runServer(options, { logger, onReady: (server) => output.stdout(banner(cluster, server)), ...settings });
+  } finally {
+    close();
+  }
 }
 
 /** Writes the kubeconfig, now that the port is known, and says what there is. */

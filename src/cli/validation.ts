@@ -3,11 +3,13 @@ import { isIP } from 'node:net';
 import { unknownControllers } from '../controllers/names.ts';
 import { admissionPlugins } from './admission-plugins.ts';
 import { type Cidr, hostBits } from '../util/cidr.ts';
+import { parseQuantity, quantitySign } from '../util/quantity.ts';
 import { goRegexpError } from '../util/go-regexp.ts';
 import type { Draft } from './completion.ts';
 import type { AnyFlag } from './flags/flag.ts';
 import { flagsByName, optionName, type Options } from './flags/options.ts';
 import { file } from './flags/types.ts';
+import { validateMetrics } from './metric-selection.ts';
 import { validateAuditing } from './validation-auditing.ts';
 import { validateAuthentication, validateAuthorization } from './validation-auth.ts';
 import { validateRuntimeConfig } from './validation-runtime-config.ts';
@@ -131,19 +133,23 @@ function* validateAdmission({ admissionControl, enableAdmissionPlugins, disableA
   if (overlap.length > 0) yield `[${overlap.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`;
 }
 
-/** The only minor version whose hidden metrics may be asked for: the one before ours. */
-const PREVIOUS_MINOR = '1.35';
+const isSet = (value: boolean | string): boolean => (typeof value === 'boolean' ? value : quantitySign(parseQuantity(value)) !== 0);
+const alphaLogging = {
+  logTextSplitStream: 'text.splitStream',
+  logTextInfoBufferSize: 'text.infoBufferSize',
+  logJsonSplitStream: 'json.splitStream',
+  logJsonInfoBufferSize: 'json.infoBufferSize',
+} as const;
 
-function* validateMetrics({ showHiddenMetricsForVersion: version }: Draft): Generator<string> {
-  if (version !== '' && version !== PREVIOUS_MINOR) {
-    yield `metrics.showHiddenMetricsForVersion: Invalid value: ${JSON.stringify(version)}: must be omitted or have the value '${PREVIOUS_MINOR}'; only the previous minor version is allowed`;
-  }
-}
-
-function* validateLogs({ loggingFormat, logFlushFrequencyMs, vmodule }: Draft): Generator<string> {
+function* validateLogs(options: Draft): Generator<string> {
+  const { loggingFormat, logFlushFrequencyMs, vmodule } = options;
   if (logFlushFrequencyMs <= 0) yield 'flushFrequency: Invalid value: Must be greater than zero';
   if (loggingFormat !== 'text' && loggingFormat !== 'json') yield `format: Invalid value: ${JSON.stringify(loggingFormat)}: Unsupported log format`;
   if (vmodule !== '' && loggingFormat !== 'text') yield 'vmodule: Forbidden: Only supported for text log format';
+  if (options.featureGates.isEnabled('LoggingAlphaOptions')) return;
+  for (const [option, field] of Object.entries(alphaLogging)) {
+    if (isSet(options[option as keyof typeof alphaLogging])) yield `options.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`;
+  }
 }
 
 function* validateLeadership(options: Draft): Generator<string> {

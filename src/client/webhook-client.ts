@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent, type AgentOptions as HttpAgentOptions, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
 import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
@@ -55,14 +56,21 @@ export class WebhookClient {
     this.#endpoint = endpoint;
     this.#timeoutMs = timeoutMs;
     this.#maxAnswerBytes = maxAnswerBytes;
+    // Every connection on its way listens.
+    setMaxListeners(0, this.#closed.signal);
     this.#agent = agentFor(endpoint, dial, this.#closed.signal);
   }
 
   /** Posts JSON to the endpoint's own path, as upstream's webhooks do. The answer is a 2xx; all else throws WebhookError. */
-  async post(body: string | Buffer, signal?: AbortSignal): Promise<Buffer> {
+  async post(body: string | Buffer, signal?: AbortSignal, traceparent?: string): Promise<Buffer> {
     const url = new URL(this.#endpoint.url);
     url.searchParams.set('timeout', formatDuration(this.#timeoutMs));
-    const headers = { 'content-type': 'application/json', accept: 'application/json, */*', 'content-length': Buffer.byteLength(body) };
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, */*',
+      'content-length': Buffer.byteLength(body),
+      ...(traceparent !== undefined && { traceparent }),
+    };
     const answer = await this.#call('POST', url, headers, body, signal);
     if (answer.status < 200 || answer.status > 299) throw refusal(answer);
     return answer.body;
@@ -131,6 +139,17 @@ const dialTo =
 type Connected = (error: Error | null, socket?: Duplex) => void;
 type CreateConnection = (options: object, done: Connected) => Duplex | undefined;
 
+/** As agents want to be told of a connection. */
+async function tell(opening: Promise<Duplex | undefined>, done: Connected): Promise<void> {
+  let socket: Duplex | undefined;
+  try {
+    socket = await opening;
+  } catch (error) {
+    return done(error as Error);
+  }
+  done(null, socket);
+}
+
 class DialledHttpAgent extends HttpAgent {
   readonly #connect: Connect;
 
@@ -140,7 +159,7 @@ class DialledHttpAgent extends HttpAgent {
   }
 
   override createConnection(options: object, done?: (error: Error | null, socket: Duplex) => void): undefined {
-    this.#connect(options).then((socket) => done!(null, socket), done as Connected);
+    void tell(this.#connect(options), done as Connected);
   }
 }
 
@@ -154,9 +173,13 @@ class DialledHttpsAgent extends HttpsAgent {
 
   /** Part of Node's documented interface of agents, but not of its types' one for HTTPS. */
   override createConnection(options: object, done: Connected): undefined {
-    const secure = (HttpsAgent.prototype as unknown as { createConnection: CreateConnection }).createConnection;
-    // Node's makes a TLS client of a socket that is there, and keeps its sessions.
-    this.#connect(options).then((socket) => done(null, secure.call(this, { ...options, socket }, done)), done);
+    void tell(this.#secure(options, done), done);
+  }
+
+  /** Node's own makes a TLS client of a socket that is there, and keeps its sessions. */
+  async #secure(options: object, done: Connected): Promise<Duplex | undefined> {
+    const socket = await this.#connect(options);
+    return (HttpsAgent.prototype as unknown as { createConnection: CreateConnection }).createConnection.call(this, { ...options, socket }, done);
   }
 }
 

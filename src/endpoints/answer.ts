@@ -9,8 +9,11 @@ import { type ResourceTarget, isStoredForm } from './target.ts';
 import { type View, viewOf } from './view.ts';
 
 /** The form a resource's answer will have. Verbs ask before they do anything: a client that cannot read the answer gets nothing done. */
-export const outputForm = ({ exchange }: ServerRequest, { isCustom }: ResourceTarget, mayStream = false): OutputForm =>
-  negotiateOutput(exchange.headers.accept, { isResource: true, isCustom, mayStream });
+export function outputForm(request: ServerRequest, { isCustom, environment: { hasCbor } }: ResourceTarget, mayStream = false): OutputForm {
+  const form = negotiateOutput(request.exchange.headers.accept, { isResource: true, isCustom, mayStream, hasCbor });
+  if (hasCbor) request.mayFailInCbor = true;
+  return form;
+}
 
 /** Answers with one stored object. */
 export function answerEntry(request: ServerRequest, target: ResourceTarget, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {

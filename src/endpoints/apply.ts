@@ -1,10 +1,13 @@
 import { type Apply, appliedObject } from '../registry/apply-ownership.ts';
 import type { ResourceStore, WriteOptions } from '../registry/store.ts';
+import { readContent } from '../schema/cbor-decode.ts';
 import { apiVersionOf } from '../util/api-object.ts';
+import { CborError } from '../util/cbor-items.ts';
 import { badRequest, conflict } from '../util/errors.ts';
 import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { surrogateEscapeIn } from '../util/surrogate-escapes.ts';
 import type { ServerRequest } from './request.ts';
 import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
@@ -13,11 +16,11 @@ import type { ResourceTarget } from './target.ts';
 export async function applier(
   request: ServerRequest,
   target: ResourceTarget,
-  bytes: Buffer,
+  { bytes, isCbor }: { bytes: Buffer; isCbor: boolean },
   options: WriteOptions & { force: boolean },
 ): Promise<Parameters<ResourceStore['update']>[3]> {
   const duplicates: DuplicateKeys = new Map();
-  const config = await readConfig(bytes, duplicates);
+  const config = isCbor ? readCbor(bytes) : await readConfig(bytes, duplicates);
   const { info } = request;
   const { store, served, subresource } = target;
   const namespace = namespaceOf(request, target);
@@ -44,6 +47,15 @@ export async function applier(
 
 const notYaml = (why: string): Error => badRequest(`error decoding YAML: ${why}`);
 
+/** Repeated keys are an error in CBOR at once. */
+function readCbor(bytes: Buffer): JsonObject {
+  try {
+    return readContent(bytes);
+  } catch (error) {
+    throw error instanceof CborError ? notYaml(error.message) : error;
+  }
+}
+
 /** Most clients send JSON, which is YAML and far quicker to read. */
 async function readConfig(bytes: Buffer, duplicates: DuplicateKeys): Promise<JsonObject> {
   const value = readJson(bytes, duplicates) ?? (await readYaml(bytes, duplicates));
@@ -58,7 +70,7 @@ async function readConfig(bytes: Buffer, duplicates: DuplicateKeys): Promise<Jso
 const OPENING_BRACE = 0x7b;
 
 function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json | undefined {
-  if (bytes[0] !== OPENING_BRACE) return undefined;
+  if (bytes[0] !== OPENING_BRACE || (bytes.includes('\\u') && surrogateEscapeIn(bytes.toString('latin1')) >= 0)) return undefined;
   try {
     return parseJson(bytes, duplicates);
   } catch (error) {

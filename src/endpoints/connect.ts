@@ -12,6 +12,7 @@ export async function connect(request: ServerRequest, target: ResourceTarget, co
   const { store, served } = target;
   const path = restOfPath(request);
   if (!connector.methods.includes(exchange.method)) throw genericMethodNotAllowed();
+  if (target.environment.hasCbor) request.mayFailInCbor = true;
   const { group, version, kind } = clientKindOf(target);
   // A log is read as its pod is; all else is a connection, which admission is asked about.
   const isConnection = kind !== served.kind;

@@ -1,15 +1,18 @@
+import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode } from '../schema/decode.ts';
 import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../util/api-object.ts';
-import { ApiError, badRequest } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
+import { diagnoseCbor } from '../util/cbor-diagnose.ts';
+import { CborError } from '../util/cbor-items.ts';
+import { ApiError, badRequest, invalid } from '../util/errors.ts';
+import { FieldErrors, quote } from '../util/field-errors.ts';
 import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { internalPackage } from './encode.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
-import { type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
+import { CBOR_TYPE, type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
 import type { DeleteOptionsObject, FieldValidation } from './options.ts';
 import { type ResourceTarget, clientKindOf, metaSchema } from './target.ts';
 
@@ -22,6 +25,8 @@ export interface RequestBody {
 /** A body whose text was read, but not yet taken for a type. */
 interface ReadBody {
   type: { apiVersion: string; kind: string };
+  /** All of it, as refusals show it. */
+  shown(): string;
   /** Decodes into the schema; throws DecodeError or, from protobuf, badRequest. */
   decodeAs(schema: ObjectSchema, strict: StrictErrors | undefined): JsonObject;
 }
@@ -39,10 +44,12 @@ export async function decodeBody(
   const expected = clientKindOf(target);
   const unrecognized = (why: string): ApiError =>
     badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
-  const read = await readBody(body, unrecognized);
-  const sent = withDefaults(read.type, expected, unrecognized);
+  const isCustom = expected.schema.custom !== undefined;
+  const read = await readBody(body, unrecognized, isCustom);
+  const sent = isCustom ? customType(read, unrecognized) : withDefaults(read.type, expected, unrecognized);
   const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
-  if (!isExpected(sent, target)) refuseKind(sent, target, refuse);
+  if (isCustom && body.mediaType === CBOR_TYPE && sent.version === '') throw refuse(`Object 'apiVersion' is missing in '${read.shown()}'`);
+  if (!isCustom && !isExpected(sent, target)) refuseKind(sent, target, refuse);
 
   const strict: StrictErrors | undefined = fieldValidation === 'Ignore' ? undefined : { errors: [] };
   const object = decoded(() => read.decodeAs(expected.schema, strict), refuse);
@@ -50,8 +57,30 @@ export async function decodeBody(
     if (fieldValidation === 'Strict') throw refuse(strictDecodingError(strict.errors));
     for (const error of strict.errors) warn(error);
   }
+  if (isCustom) checkCustomType(sent, expected, object);
   return withType(object, expected);
 }
+
+/** Custom resources are of no type that could tell what a client has left out. */
+function customType(read: ReadBody, unrecognized: (why: string) => ApiError): GroupVersionKind {
+  if (read.type.kind === '') throw unrecognized(`Object 'Kind' is missing in '${read.shown()}'`);
+  return withDefaults(read.type, { group: '', version: '', kind: '' }, unrecognized);
+}
+
+/** Upstream reads one of any kind, and only then validates it (apiextensions-apiserver/pkg/registry/customresource/validator.go). */
+function checkCustomType(sent: GroupVersionKind, expected: GroupVersionKind, { metadata }: JsonObject): void {
+  if (sent.group !== expected.group || sent.version !== expected.version) throw otherVersion(sent, expected);
+  if (sent.kind === expected.kind) return;
+  const errors = new FieldErrors();
+  errors.at('kind').invalid(sent.kind, `must be ${expected.kind}`);
+  const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+  throw invalid({ group: sent.group, kind: sent.kind }, typeof name === 'string' ? name : '', errors.list);
+}
+
+const otherVersion = (sent: GroupVersionKind, expected: GroupVersionKind): ApiError =>
+  badRequest(
+    `the API version in the data (${apiVersionOf(sent.group, sent.version)}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`,
+  );
 
 export const strictDecodingError = (errors: readonly string[]): string => `strict decoding error: ${errors.join(', ')}`;
 
@@ -72,16 +101,18 @@ export function withType(object: JsonObject, { group, version, kind }: GroupVers
   return { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
 }
 
-async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string) => ApiError): Promise<ReadBody> {
+async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string) => ApiError, isCustom = false): Promise<ReadBody> {
   try {
     if (mediaType === PROTOBUF_TYPE) {
       const { apiVersion, kind, raw } = decodeEnvelope(bytes);
-      return { type: { apiVersion, kind }, decodeAs: (schema) => decodeProtobuf(schema, raw) };
+      return { type: { apiVersion, kind }, shown: () => bytes.toString('latin1'), decodeAs: (schema) => decodeProtobuf(schema, raw) };
     }
+    if (mediaType === CBOR_TYPE) return readCbor(bytes, isCustom);
     const duplicates: DuplicateKeys = new Map();
     const value = mediaType === YAML_TYPE ? await readYaml(bytes, duplicates) : readJson(bytes, duplicates);
     return {
       type: typeOf(value),
+      shown: () => bytes.toString('utf8'),
       decodeAs: (schema, strict) => keepManagedFieldsReset(value, decode(schema, value, strict && Object.assign(strict, { duplicates }))),
     };
   } catch (error) {
@@ -89,8 +120,23 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
   }
 }
 
-/** The text is no JSON or YAML, or no object. */
+/** The bytes are no JSON, YAML or CBOR, or no object. */
 class UnreadableBody extends Error {}
+
+function readCbor(bytes: Buffer, isCustom: boolean): ReadBody {
+  try {
+    return {
+      type: isCustom ? cborContentType(bytes) : cborTypeMeta(bytes),
+      shown: () => diagnoseCbor(bytes),
+      decodeAs(schema, strict) {
+        const { value, object } = decodeCborObject(schema, bytes, strict);
+        return keepManagedFieldsReset(value, object);
+      },
+    };
+  } catch (error) {
+    throw error instanceof CborError ? new UnreadableBody(`unable to determine group/version/kind: ${error.message}`) : error;
+  }
+}
 
 function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json {
   try {
@@ -151,7 +197,7 @@ function refuseKind(sent: GroupVersionKind, target: ResourceTarget, refuse: (why
   if (!isKnown) throw refuse(`no kind ${quote(sent.kind)} is registered for version ${quote(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
   if (sent.kind !== expected.kind)
     throw refuse(`converting (${sent.version}.${sent.kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`);
-  throw badRequest(`the API version in the data (${sentVersion}) does not match the expected API version (${apiVersionOf(expected.group, expected.version)})`);
+  throw otherVersion(sent, expected);
 }
 
 const SUMMARY_BYTES = 30;

@@ -34,7 +34,7 @@ export async function readDeleteOptions(request: ServerRequest, target: Resource
 async function readOptions(request: ServerRequest, target: ResourceTarget): Promise<DeleteOptions> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return checkDeleteOptions(deleteOptionsFromQuery(request.query));
-  const mediaType = negotiateInput(request.exchange.headers['content-type'], false);
+  const mediaType = negotiateInput(request.exchange.headers['content-type'], false, target.environment.hasCbor);
   const options = await decodeDeleteOptions({ bytes, mediaType }, target);
   recordDeleteOptions(request, options);
   return checkDeleteOptions(options);

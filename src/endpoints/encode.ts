@@ -6,22 +6,34 @@ import { notAcceptable } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { type Body, JsonListBody, type ListItems } from './body.ts';
 import { type ItemForm, RunListBody, sharedRuns } from './list-runs.ts';
-import { type OutputForm, PROTOBUF_TYPE, type Transform } from './negotiation.ts';
+import { cborList, cborOf, partialCborList, partialCborOf } from './encode-cbor.ts';
+import { CBOR_TYPE, type OutputForm, PROTOBUF_TYPE, type Transform } from './negotiation.ts';
 import { type IncludeObject, parseTableOptions } from './options.ts';
-import { metaApiVersion, partialJson } from './partial-metadata.ts';
+import { metaApiVersion, partialJson, partialMetadata } from './partial-metadata.ts';
 import { metaSchema } from './target.ts';
 import { TABLE_TAIL, tableHead, tableRow } from './table.ts';
 import { type View, clientObject, formName, jsonOf, typePrefix, typePrefixLengthOf } from './view.ts';
 
-/** One object in the negotiated form: JSON (from which YAML is made) or protobuf. */
+/** One object in the negotiated form: JSON (from which YAML is made), protobuf or CBOR. */
 export function encodeEntry(view: View, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
   const { transform } = form;
-  if (transform === undefined) return form.mediaType === PROTOBUF_TYPE ? envelopeOf(view, entry) : jsonOf(view, entry);
+  if (transform === undefined) return encodeObject(view, form, entry);
   if (transform.kind === 'PartialObjectMetadataList')
     throw notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`);
-  if (transform.kind === 'PartialObjectMetadata')
-    return form.mediaType === PROTOBUF_TYPE ? partialEnvelopeOf(view, entry, transform) : partialJson(entry, transform.version);
+  if (transform.kind === 'PartialObjectMetadata') return encodePartial(view, form, transform, entry);
   return encodeTable(view, tableOptions(transform, query()), entry, true);
+}
+
+/** As it is, without a transform. */
+export function encodeObject(view: View, { mediaType }: OutputForm, entry: CacheEntry): Buffer {
+  if (mediaType === CBOR_TYPE) return cborOf(view, entry);
+  return mediaType === PROTOBUF_TYPE ? envelopeOf(view, entry) : jsonOf(view, entry);
+}
+
+/** As PartialObjectMetadata. */
+export function encodePartial(view: View, { mediaType }: OutputForm, transform: Transform, entry: CacheEntry): Buffer {
+  if (mediaType === CBOR_TYPE) return partialCborOf(view, entry, transform);
+  return mediaType === PROTOBUF_TYPE ? partialEnvelopeOf(view, entry, transform) : partialJson(view, entry, transform.version);
 }
 
 /** One object as a Table of one row. */
@@ -45,11 +57,11 @@ export const tableOptions = ({ version }: Transform, query: URLSearchParams): { 
   includeObject: parseTableOptions(query),
 });
 
-export const envelopeOf = (view: View, entry: CacheEntry): Buffer => encodeEnvelope(view.apiVersion, view.kind.kind, protobufOf(view, entry));
+const envelopeOf = (view: View, entry: CacheEntry): Buffer => encodeEnvelope(view.apiVersion, view.kind.kind, protobufOf(view, entry));
 
-export function partialEnvelopeOf({ environment }: View, entry: CacheEntry, transform: Transform): Buffer {
-  const partial = { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(transform), metadata: entry.object().metadata };
-  return encodeProtobufObject(metaSchema(environment, transform.version, partial.kind), partial);
+function partialEnvelopeOf(view: View, entry: CacheEntry, transform: Transform): Buffer {
+  const partial = { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(transform), metadata: partialMetadata(view, entry) };
+  return encodeProtobufObject(metaSchema(view.environment, transform.version, partial.kind), partial);
 }
 
 /** The object's message, without its envelope. */
@@ -62,13 +74,14 @@ export function encodeList(view: View, form: OutputForm, list: ListResult, query
   if (transform?.kind === 'PartialObjectMetadata')
     throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(view)}List)`);
   if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
+  if (mediaType === CBOR_TYPE) return transform ? partialCborList(view, transform, listMeta(list), list) : cborList(view, ownListMeta(view, list), list);
   const metadata = JSON.stringify(listMeta(list));
-  if (transform === undefined)
-    return objectList(view, listHead(`${view.kind.kind}List`, view.apiVersion, view.isCustom ? customListMeta(list) : metadata), list);
+  if (transform === undefined) return objectList(view, listHead(`${view.kind.kind}List`, view.apiVersion, JSON.stringify(ownListMeta(view, list))), list);
   if (transform.kind === 'PartialObjectMetadataList') {
+    if (list.entries.length === 0) return noMetadata(metadata, transform);
     return new JsonListBody(
       listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata),
-      madeItems(list.entries, (entry) => partialJson(entry, transform.version)),
+      madeItems(list.entries, (entry) => partialJson(view, entry, transform.version)),
       LIST_TAIL,
     );
   }
@@ -81,6 +94,10 @@ export function encodeList(view: View, form: OutputForm, list: ListResult, query
   );
 }
 
+/** Upstream's list has none rather than an empty one. */
+const noMetadata = (metadata: string, transform: Transform): Buffer =>
+  Buffer.from(`${typePrefix('PartialObjectMetadataList', metaApiVersion(transform))}"metadata":${metadata},"items":null}`);
+
 const LIST_TAIL = ']}';
 
 const listHead = (kind: string, apiVersion: string, metadata: string): string => `${typePrefix(kind, apiVersion)}"metadata":${metadata},"items":[`;
@@ -92,17 +109,17 @@ const listMeta = (list: ListResult): JsonObject => ({
 });
 
 /** Upstream's lists of custom objects have no type that would leave this out. */
-const customListMeta = (list: ListResult): string => JSON.stringify({ continue: '', ...listMeta(list) });
+const ownListMeta = ({ isCustom }: View, list: ListResult): JsonObject => (isCustom ? { continue: '', ...listMeta(list) } : listMeta(list));
 
 function protobufList(view: View, list: ListResult): Buffer {
   const items = list.entries.map((entry) => protobufOf(view, entry));
   return encodeProtobufList(view.apiVersion, `${view.kind.kind}List`, listMetaMessage(list), items);
 }
 
-function partialProtobufList({ environment }: View, list: ListResult, transform: Transform): Buffer {
-  const items = list.entries.map((entry) => ({ metadata: entry.object().metadata }));
+function partialProtobufList(view: View, list: ListResult, transform: Transform): Buffer {
+  const items = list.entries.map((entry) => ({ metadata: partialMetadata(view, entry) }));
   const partial = { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform), metadata: listMeta(list), items };
-  return encodeProtobufObject(metaSchema(environment, transform.version, partial.kind), partial);
+  return encodeProtobufObject(metaSchema(view.environment, transform.version, partial.kind), partial);
 }
 
 /** meta/v1 ListMeta: selfLink 1, resourceVersion 2, continue 3, remainingItemCount 4; strings are written even when empty. The writer goes backwards. */
@@ -150,11 +167,11 @@ function madeItems(entries: readonly CacheEntry[], make: (entry: CacheEntry) => 
   return { count: made.length, sizeBytes: made.reduce((sum, bytes) => sum + bytes.length, 0), bytesAt: (index) => made[index]!, skipAt: () => 0 };
 }
 
-/** Upstream's name of the internal type, which its refusals print. */
 const inRowOrder = ({ compareRows }: View, entries: readonly CacheEntry[]): readonly CacheEntry[] =>
   compareRows ? entries.toSorted((a, b) => compareRows(a.object(), b.object())) : entries;
 
-export const goType = ({ kind }: View): string => `*${internalPackage(kind.group)}.${kind.kind}`;
+/** Upstream's name of the internal type, which its refusals print. */
+export const goType = ({ kind, storedGroup }: View): string => `*${internalPackage(storedGroup ?? kind.group)}.${kind.kind}`;
 
 /** The Go package of a group's internal types. */
 export const internalPackage = (group: string): string => (group === '' ? 'core' : group.split('.')[0]!);

@@ -15,16 +15,23 @@ export interface Transform {
   readonly version: 'v1' | 'v1beta1';
 }
 
-export type MediaType = typeof JSON_TYPE | typeof YAML_TYPE | typeof PROTOBUF_TYPE;
+export type MediaType = typeof JSON_TYPE | typeof YAML_TYPE | typeof PROTOBUF_TYPE | typeof CBOR_TYPE;
 
 export const JSON_TYPE = 'application/json';
 export const YAML_TYPE = 'application/yaml';
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+export const CBOR_TYPE = 'application/cbor';
+/** RFC 8742: one item after the other. */
+const CBOR_SEQUENCE_TYPE = 'application/cbor-seq';
 
-export const MEDIA_TYPES: readonly MediaType[] = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE];
+const MEDIA_TYPES: readonly MediaType[] = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE];
 const CUSTOM_MEDIA_TYPES: readonly MediaType[] = [JSON_TYPE, YAML_TYPE];
 /** YAML documents cannot be streamed. */
 const STREAM_TYPES: readonly string[] = [`${JSON_TYPE};stream=watch`, `${PROTOBUF_TYPE};stream=watch`];
+
+const mediaTypes = (hasCbor: boolean | undefined): readonly MediaType[] => (hasCbor ? [...MEDIA_TYPES, CBOR_TYPE] : MEDIA_TYPES);
+const customMediaTypes = (hasCbor: boolean | undefined): readonly MediaType[] => (hasCbor ? [...CUSTOM_MEDIA_TYPES, CBOR_TYPE] : CUSTOM_MEDIA_TYPES);
+const streamTypes = (hasCbor: boolean | undefined): readonly string[] => (hasCbor ? [...STREAM_TYPES, CBOR_SEQUENCE_TYPE] : STREAM_TYPES);
 
 /** What an endpoint offers. */
 export interface Offer {
@@ -34,6 +41,8 @@ export interface Offer {
   isCustom: boolean;
   /** Lists and watches name the stream types in their refusal. */
   mayStream: boolean;
+  /** Also offers CBOR (CBORServingAndStorage); not where absent. */
+  hasCbor?: boolean | undefined;
 }
 
 const DEFAULT_FORM: OutputForm = { mediaType: JSON_TYPE, isPretty: false, transform: undefined };
@@ -41,13 +50,14 @@ const DEFAULT_FORM: OutputForm = { mediaType: JSON_TYPE, isPretty: false, transf
 /** Accept headers are few and repeat with every request of a client; the bound is against made-up ones. */
 const CACHED_HEADERS_MAX = 256;
 const CACHED_HEADER_CHARS_MAX = 512;
-const cachedForms = { builtIn: new Map<string, OutputForm>(), custom: new Map<string, OutputForm>() };
+const newCache = (): Map<string, OutputForm> => new Map();
+const cachedForms = { builtIn: newCache(), custom: newCache(), builtInWithCbor: newCache(), customWithCbor: newCache() };
 
 /** The form that the Accept header asks for. Throws 406. */
 export function negotiateOutput(accept: string | undefined, offer: Offer): OutputForm {
   if (accept === undefined || accept === '' || accept === '*/*' || accept === JSON_TYPE) return DEFAULT_FORM;
   if (!offer.isResource) return negotiate(accept, offer);
-  const cached = offer.isCustom ? cachedForms.custom : cachedForms.builtIn;
+  const cached = cachedForms[`${offer.isCustom ? 'custom' : 'builtIn'}${offer.hasCbor ? 'WithCbor' : ''}`];
   const known = cached.get(accept);
   if (known) return known;
   const form = negotiate(accept, offer);
@@ -60,31 +70,33 @@ export function negotiateOutput(accept: string | undefined, offer: Offer): Outpu
 
 function negotiate(accept: string, offer: Offer): OutputForm {
   // Built-in resources sit behind upstream's router, which refuses what no route produces before negotiation looks at parameters.
-  if (!offer.isCustom && !namesProducedType(accept)) {
-    const produced = offer.mayStream ? [...MEDIA_TYPES, ...STREAM_TYPES] : MEDIA_TYPES;
+  const offered = mediaTypes(offer.hasCbor);
+  const produced = offer.mayStream ? [...offered, ...streamTypes(offer.hasCbor)] : offered;
+  if (!offer.isCustom && !namesOneOf(produced, accept)) {
     throw genericNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`);
   }
   for (const clause of parseAccept(accept)) {
-    for (const mediaType of MEDIA_TYPES) {
+    for (const mediaType of offered) {
       if (!matches(clause, mediaType)) continue;
       const form = formOf(clause.params, mediaType, offer);
       if (form) return form;
     }
   }
-  throw notAcceptable(`only the following media types are accepted: ${MEDIA_TYPES.join(', ')}`);
+  throw notAcceptable(`only the following media types are accepted: ${offered.join(', ')}`);
 }
 
 /** The media type of a watch with this form. Throws 406 for YAML. */
-export function negotiateStream({ mediaType }: OutputForm): string {
-  if (mediaType === YAML_TYPE) throw notAcceptable(`only the following media types are accepted: ${STREAM_TYPES.join(', ')}`);
+export function negotiateStream({ mediaType }: OutputForm, hasCbor?: boolean): string {
+  if (mediaType === YAML_TYPE) throw notAcceptable(`only the following media types are accepted: ${streamTypes(hasCbor).join(', ')}`);
+  if (mediaType === CBOR_TYPE) return CBOR_SEQUENCE_TYPE;
   return mediaType === JSON_TYPE ? JSON_TYPE : `${mediaType};stream=watch`;
 }
 
 /** go-restful's Route.matchesAccept: types are compared to the letter, parameters ignored. */
-const namesProducedType = (accept: string): boolean =>
+const namesOneOf = (produced: readonly string[], accept: string): boolean =>
   accept.split(',').some((clause) => {
     const type = clause.split(';', 1)[0]!.trim();
-    return type === '*/*' || (MEDIA_TYPES as readonly string[]).includes(type);
+    return type === '*/*' || produced.includes(type);
   });
 
 function matches({ type, subtype }: AcceptClause, mediaType: MediaType): boolean {
@@ -99,12 +111,12 @@ function formOf(params: ReadonlyMap<string, string>, mediaType: MediaType, offer
   if (serverVersion !== '' && (serverVersion !== 'v1' || !offer.isResource)) return undefined;
   const asksPretty = params.get('pretty') === '1';
   if (!params.has('as') && !params.has('g') && !params.has('v')) {
-    if (offer.isCustom && !CUSTOM_MEDIA_TYPES.includes(mediaType)) return undefined;
+    if (offer.isCustom && mediaType === PROTOBUF_TYPE) return undefined;
     return { mediaType, isPretty: asksPretty, transform: undefined };
   }
   const transform = offer.isResource ? transformOf(params) : undefined;
-  // Tables hold free JSON in their cells and so have no protobuf form.
-  if (transform === undefined || (transform.kind === 'Table' && mediaType === PROTOBUF_TYPE)) return undefined;
+  // Tables hold free JSON in their cells and so have no protobuf form; upstream has not yet let CBOR show them either.
+  if (transform === undefined || (transform.kind === 'Table' && (mediaType === PROTOBUF_TYPE || mediaType === CBOR_TYPE))) return undefined;
   return { mediaType, isPretty: asksPretty, transform };
 }
 
@@ -173,12 +185,13 @@ export function isPretty(request: ServerRequest, form: OutputForm): boolean {
 }
 
 /** The type of a request's body; JSON where the client does not say. Throws 415. */
-export function negotiateInput(contentType: string | undefined, isCustom: boolean): MediaType {
+export function negotiateInput(contentType: string | undefined, isCustom: boolean, hasCbor?: boolean): MediaType {
   if (contentType === undefined || contentType === '') return JSON_TYPE;
-  const supported = isCustom ? CUSTOM_MEDIA_TYPES : MEDIA_TYPES;
+  const supported = isCustom ? customMediaTypes(hasCbor) : mediaTypes(hasCbor);
   const bare = bareMediaType(contentType);
   const mediaType = supported.find((type) => type === bare);
-  if (mediaType === undefined) throw unknownBodyFormat(supported);
+  // Upstream names protobuf even where it has no use for it.
+  if (mediaType === undefined) throw unknownBodyFormat(mediaTypes(hasCbor));
   return mediaType;
 }
 

@@ -1,7 +1,8 @@
 import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { ObjectMeta } from '../util/api-object.ts';
 import { stringifyJson } from '../util/json.ts';
 import type { Transform } from './negotiation.ts';
-import { typePrefix } from './view.ts';
+import { type View, typePrefix } from './view.ts';
 
 /** PartialObjectMetadata: any object, cut down to what all objects have. */
 const KIND = 'PartialObjectMetadata';
@@ -15,8 +16,18 @@ function partialHead(version: Transform['version']): Buffer {
   return Buffer.from(`${typePrefix(KIND, metaApiVersion({ version }))}"metadata":`);
 }
 
-export function partialJson(entry: CacheEntry, version: Transform['version']): Buffer {
-  return Buffer.concat([HEADS[version], metadataBytes(entry), CLOSING_BRACE]);
+export function partialJson(view: View, entry: CacheEntry, version: Transform['version']): Buffer {
+  const metadata = view.unlistedAnnotation === undefined ? metadataBytes(entry) : Buffer.from(stringifyJson(partialMetadata(view, entry)));
+  return Buffer.concat([HEADS[version], metadata, CLOSING_BRACE]);
+}
+
+/** The metadata, without what upstream writes only into whole objects. */
+export function partialMetadata({ unlistedAnnotation }: View, entry: CacheEntry): ObjectMeta {
+  const { metadata } = entry.object();
+  if (unlistedAnnotation === undefined || metadata.annotations?.[unlistedAnnotation] === undefined) return metadata;
+  const { annotations, ...others } = metadata;
+  const listed = Object.entries(annotations).filter(([name]) => name !== unlistedAnnotation);
+  return listed.length > 0 ? { ...others, annotations: Object.fromEntries(listed) } : others;
 }
 
 const METADATA_KEY = Buffer.from('"metadata":{');

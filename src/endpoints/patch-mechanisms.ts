@@ -2,6 +2,7 @@ import { DecodeError, type StrictErrors, convert, decode } from '../schema/decod
 import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../schema/strategic-merge.ts';
+import { apiVersionOf } from '../util/api-object.ts';
 import { invalid } from '../util/errors.ts';
 import { FieldErrors, quote } from '../util/field-errors.ts';
 import { formatGo } from '../util/go-format.ts';
@@ -17,6 +18,7 @@ export interface PatchContext {
   /** The present object in the client's version; never changed. */
   before: JsonObject;
   kind: ClientKind;
+  isCustom: boolean;
   fieldValidation: FieldValidation;
   warn(text: string): void;
 }
@@ -56,28 +58,57 @@ const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | unde
 
 function decodePatched(patched: Json, strict: StrictErrors | undefined, context: PatchContext): JsonObject {
   const shown = stringifyJson(patched);
-  checkKind(patched, shown, context.kind);
+  if (!isJsonObject(patched)) throw noType(shown, `${jsonTypeOf(patched)} into Go value`);
+  if (context.isCustom) checkCustomType(patched, shown, context.kind);
+  else if (checkType(patched, shown, context.kind) === 'untyped') return decodeUntyped(patched, strict, shown, context);
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict)), shown);
   settleStrictErrors(strict, shown, context);
   return object;
 }
 
 /** A patch may not turn an object into one of another kind. */
-function checkKind(patched: Json, shown: string, { kind }: ClientKind): void {
-  if (!isJsonObject(patched))
-    throw invalidPatch(
-      shown,
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${Array.isArray(patched) ? 'array' : typeof patched} into Go value`,
-    );
-  if (!patched['kind']) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
-  if (!patched['apiVersion']) throw invalidPatch(shown, `Object 'apiVersion' is missing in '${shown}'`);
-  if (patched['kind'] !== kind) {
-    const version = typeof patched['apiVersion'] === 'string' ? patched['apiVersion'] : '';
-    throw invalidPatch(
-      shown,
-      `no kind ${quote(String(patched['kind']))} is registered for version ${quote(version)} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
-    );
+function checkCustomType({ kind, apiVersion }: JsonObject, shown: string, own: ClientKind): void {
+  if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
+  if (!apiVersion) throw invalidPatch(shown, `Object 'apiVersion' is missing in '${shown}'`);
+  if (kind !== own.kind) throw unregistered(shown, String(kind), typeof apiVersion === 'string' ? apiVersion : '');
+}
+
+/** Nor into one of another version. Upstream decodes into its internal type: that one's kind stands in for none, and its version, which knows no JSON, too. */
+function checkType(patched: JsonObject, shown: string, own: ClientKind): 'typed' | 'untyped' {
+  const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown));
+  if (!apiVersion) {
+    if (kind && kind !== own.kind)
+      throw invalidPatch(shown, `no kind ${quote(kind)} is registered for the internal version of group ${quote(own.group)} in scheme ${SCHEME}`);
+    return 'untyped';
   }
+  if ((kind || own.kind) !== own.kind || apiVersion !== apiVersionOf(own.group, own.version)) throw unregistered(shown, kind || own.kind, apiVersion);
+  return 'typed';
+}
+
+function typeField(patched: JsonObject, field: 'apiVersion' | 'kind', shown: string): string {
+  const value = patched[field] ?? '';
+  if (typeof value !== 'string') throw noType(shown, `${jsonTypeOf(value)} into Go struct field .${field} of type string`);
+  return value;
+}
+
+/** Nothing of it is known. */
+function decodeUntyped(patched: JsonObject, strict: StrictErrors | undefined, shown: string, context: PatchContext): JsonObject {
+  for (const key of Object.keys(patched).toSorted()) if (key !== 'kind' && key !== 'apiVersion') strict?.errors.push(`unknown field ${quote(key)}`);
+  settleStrictErrors(strict, shown, context);
+  return decode(context.kind.schema, {});
+}
+
+const SCHEME = '"pkg/api/legacyscheme/scheme.go:30"';
+
+const unregistered = (shown: string, kind: string, apiVersion: string): Error =>
+  invalidPatch(shown, `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${SCHEME}`);
+
+const noType = (shown: string, what: string): Error => invalidPatch(shown, `couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`);
+
+function jsonTypeOf(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'bigint' ? 'number' : typeof value;
 }
 
 function decodedOrInvalid(decodeIt: () => JsonObject, shown: string): JsonObject {

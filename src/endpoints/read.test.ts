@@ -70,7 +70,7 @@ describe('get', () => {
   });
 
   test.each([
-    [`${ITEM}?resourceVersion=x`, '', 400, 'invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'],
+    [`${ITEM}?resourceVersion=x`, '', 500, 'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'],
     [`${ITEM}?export=true`, '', 400, 'the export parameter, deprecated since v1.14, is no longer supported'],
     ['/api/v1/namespaces/ns/configmaps/none', '', 404, 'configmaps "none" not found'],
     [

@@ -39,6 +39,8 @@ export interface ServerRequest extends RequestContext {
   readonly warnings: readonly string[];
   /** Absolute, in the clock of performance.now(); undefined for long-running requests. */
   deadlineMs: number | undefined;
+  /** Whether errors may be told in CBOR: from when the resource's handler has taken the request over from filters and router, which have no CBOR. */
+  mayFailInCbor?: boolean;
   /** Absent where nothing of the request is recorded. */
   readonly audit?: AuditRecorder | undefined;
 }

@@ -3,7 +3,7 @@ import { createGzip } from 'node:zlib';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 import { parseOwnJson, prettyJson } from '../util/json.ts';
 import { type Body, type ChunkedBody, wholeBody } from './body.ts';
-import { JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
+import { CBOR_TYPE, JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 
 /** Shorter answers are not worth a compressor's time (responsewriters' defaultGzipThresholdBytes). */
@@ -19,16 +19,17 @@ const HEADERS: Record<MediaType, ResponseHeaders> = {
   [JSON_TYPE]: { 'content-type': JSON_TYPE },
   [YAML_TYPE]: { 'content-type': YAML_TYPE },
   [PROTOBUF_TYPE]: { 'content-type': PROTOBUF_TYPE },
+  [CBOR_TYPE]: { 'content-type': CBOR_TYPE },
 };
 
 /**
- * Answers with a body that is JSON, or protobuf where the form is; pretty-printing, YAML and compression happen here. `asJson` makes the same body as
+ * Answers with a body that is JSON, or protobuf or CBOR where the form is; pretty-printing, YAML and compression happen here. `asJson` makes the same body as
  * JSON, which the audit log has of all answers.
  */
 export function respond(request: ServerRequest, status: number, form: OutputForm, body: Body, asJson?: () => Body): void | Promise<void> {
   request.audit?.responseObject(() => wholeBody(asJson ? asJson() : body));
   if (form.mediaType === YAML_TYPE) return respondYaml(request, status, body);
-  if (form.mediaType === PROTOBUF_TYPE) return send(request, status, form.mediaType, body);
+  if (form.mediaType === PROTOBUF_TYPE || form.mediaType === CBOR_TYPE) return send(request, status, form.mediaType, body);
   // Upstream's indenting encoder writes no line end, the other one does.
   if (isPretty(request, form)) return send(request, status, form.mediaType, Buffer.from(prettyJson(parseOwnJson(wholeBody(body)))));
   return send(request, status, form.mediaType, withNewline(body));

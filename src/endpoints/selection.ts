@@ -35,10 +35,13 @@ function parsed<T extends LabelSelector | FieldSelector>(parse: () => T): T {
 
 /** Kinds that convert field labels themselves refuse in other words than those that only know the metadata. */
 function checkField(field: string, { store, served, isCustom }: ResourceTarget): void {
-  if (field === 'metadata.name' || field === 'metadata.namespace') return;
-  const selectable = served.selectable ?? store.definition.selectable;
+  if (field === 'metadata.name') return;
+  const { definition } = store;
+  const selectable = served.selectable ?? definition.selectable;
+  const hasOwnFields = selectable !== undefined || isCustom;
+  if (field === 'metadata.namespace' && (definition.namespaced || !hasOwnFields)) return;
   if (selectable !== undefined && Object.hasOwn(selectable, field)) return;
-  if (selectable !== undefined || isCustom) throw badRequest(`field label not supported: ${field}`);
+  if (hasOwnFields) throw badRequest(definition.unselectable?.(field) ?? `field label not supported: ${field}`);
   throw badRequest(`${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
 }
 

@@ -35,7 +35,7 @@ function columnDefinitions(view: View): string {
 export function tableRow(view: View, entry: CacheEntry, { version, includeObject }: TableOptions, now: Date): Buffer {
   const object = entry.object<ApiObject>();
   const cells = (view.columns ?? DEFAULT_COLUMNS).map((column) => column.cell(object, now));
-  const shown = includeObject === 'None' ? NULL : includeObject === 'Object' ? jsonOf(view, entry) : partialJson(entry, version);
+  const shown = includeObject === 'None' ? NULL : includeObject === 'Object' ? jsonOf(view, entry) : partialJson(view, entry, version);
   return Buffer.concat([Buffer.from(`{"cells":${stringifyJson(cells)},${conditionsOf(view, object)}"object":`), shown, CLOSING_BRACE]);
 }
 

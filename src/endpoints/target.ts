@@ -26,6 +26,8 @@ export interface EndpointEnvironment {
   minRequestTimeoutMs: number;
   /** Whether watches may begin with the present state when asked (WatchList); true where absent. */
   hasWatchList?: boolean;
+  /** Whether CBOR is spoken (CBORServingAndStorage); not where absent. */
+  hasCbor?: boolean;
   /** Watches over WebSockets; none where absent. */
   webSockets?: WebSockets;
   /** In [0, 1). */

@@ -19,7 +19,7 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   const form = outputForm(request, target);
   const bytes = await readBytes(request);
   const parsed = parseUpdateOptions(request.query);
-  const mediaType = negotiateInput(request.exchange.headers['content-type'], target.isCustom);
+  const mediaType = negotiateInput(request.exchange.headers['content-type'], target.isCustom, target.environment.hasCbor);
   const sent = await decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, (text) => request.warn(text));
   recordBody(request, target, sent);
   const namespace = namespaceOf(request, target);

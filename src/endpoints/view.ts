@@ -18,6 +18,9 @@ export interface View {
   columns: readonly Column[] | undefined;
   rowConditions: ((stored: ApiObject) => readonly RowCondition[]) | undefined;
   compareRows: ((a: ApiObject, b: ApiObject) => number) | undefined;
+  /** See ResourceDefinition. */
+  unlistedAnnotation: string | undefined;
+  storedGroup: string | undefined;
   isCustom: boolean;
   environment: EndpointEnvironment;
 }
@@ -45,7 +48,8 @@ function makeView(target: ResourceTarget): View {
     rowConditions: rowConditions?.bind(store.definition),
     compareRows: compareRows?.bind(store.definition),
   };
-  return { kind, apiVersion, typePrefixLength, convert, ...rows, isCustom, environment };
+  const { unlistedAnnotation, storedGroup } = store.definition;
+  return { kind, apiVersion, typePrefixLength, convert, ...rows, unlistedAnnotation, storedGroup, isCustom, environment };
 }
 
 /** The same clients, shown objects that are already of their kind and version. */

@@ -3,13 +3,13 @@ import { encodeWatchFrame } from '../schema/protobuf.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { Status } from '../util/errors.ts';
-import { encodeTable, envelopeOf, partialEnvelopeOf, tableOptions } from './encode.ts';
-import { type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
-import { partialJson } from './partial-metadata.ts';
+import { cborWatchFrame } from './encode-cbor.ts';
+import { encodeObject, encodePartial, encodeTable, tableOptions } from './encode.ts';
+import { CBOR_TYPE, type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
 import { encodeStatus } from './status.ts';
 import type { TableOptions } from './table.ts';
 import type { EndpointEnvironment, ResourceTarget } from './target.ts';
-import { LooseEntry, type View, formName, jsonOf, unconverted, viewOf } from './view.ts';
+import { LooseEntry, type View, formName, unconverted, viewOf } from './view.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -20,7 +20,6 @@ export class WatchEncoder {
   readonly #view: View;
   readonly #form: OutputForm;
   readonly #environment: EndpointEnvironment;
-  readonly #isProtobuf: boolean;
   /** By event type: under which name an entry keeps the frame. */
   readonly #frameNames: Record<EventType, string>;
   readonly #table: TableOptions | undefined;
@@ -31,7 +30,6 @@ export class WatchEncoder {
     this.#view = viewOf(target);
     this.#form = form;
     this.#environment = target.environment;
-    this.#isProtobuf = form.mediaType === PROTOBUF_TYPE;
     this.#table = form.transform?.kind === 'Table' ? tableOptions(form.transform, query) : undefined;
     const name = `watch ${form.mediaType} ${form.transform ? `${form.transform.kind} ${form.transform.version}` : formName(this.#view)}`;
     this.#frameNames = { ADDED: `${name} ADDED`, MODIFIED: `${name} MODIFIED`, DELETED: `${name} DELETED` };
@@ -57,17 +55,18 @@ export class WatchEncoder {
 
   #encode(view: View, entry: CacheEntry): Buffer {
     const { transform } = this.#form;
-    if (transform === undefined) return this.#isProtobuf ? envelopeOf(view, entry) : jsonOf(view, entry);
+    if (transform === undefined) return encodeObject(view, this.#form, entry);
     if (this.#table) {
       const table = encodeTable(view, this.#table, entry, !this.#hasSentColumns);
       this.#hasSentColumns = true;
       return table;
     }
-    return this.#isProtobuf ? partialEnvelopeOf(view, entry, transform) : partialJson(entry, transform.version);
+    return encodePartial(view, this.#form, transform, entry);
   }
 
   #frame(type: EventType | 'BOOKMARK' | 'ERROR', object: Buffer): Buffer {
-    return this.#isProtobuf ? encodeWatchFrame(type, object) : Buffer.concat([JSON_HEADS[type], object, JSON_TAIL]);
+    if (this.#form.mediaType === CBOR_TYPE) return cborWatchFrame(type, object);
+    return this.#form.mediaType === PROTOBUF_TYPE ? encodeWatchFrame(type, object) : Buffer.concat([JSON_HEADS[type], object, JSON_TAIL]);
   }
 }
 

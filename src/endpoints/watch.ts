@@ -1,6 +1,6 @@
 import { outputForm } from './answer.ts';
 import type { OutputForm } from './negotiation.ts';
-import { PROTOBUF_TYPE, negotiateStream } from './negotiation.ts';
+import { CBOR_TYPE, PROTOBUF_TYPE, negotiateStream } from './negotiation.ts';
 import type { ResponseStream } from '../serving/exchange.ts';
 import { type WatchRequestOptions, parseWatchOptions } from './options.ts';
 import type { ServerRequest } from './request.ts';
@@ -37,9 +37,10 @@ function openStream(request: ServerRequest, target: ResourceTarget, form: Output
 
 /** How the answer is to be begun: as one stream, or over a WebSocket with a message for each event (apiserver/pkg/endpoints/handlers/watch.go HandleWS). */
 function beginning({ exchange }: ServerRequest, { environment }: ResourceTarget, form: OutputForm): () => ResponseStream | undefined {
-  const contentType = negotiateStream(form);
+  const contentType = negotiateStream(form, environment.hasCbor);
   const { webSockets } = environment;
   if (!webSockets?.isAsked(exchange)) return () => exchange.startStream(200, { 'content-type': contentType });
+  if (form.mediaType === CBOR_TYPE) return () => webSockets.open(exchange, false);
   if (form.mediaType !== PROTOBUF_TYPE) return () => webSockets.open(exchange, true);
   return () => {
     const stream = webSockets.open(exchange, false);

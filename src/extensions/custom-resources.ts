@@ -3,6 +3,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '..
 import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import type { GenericServer } from '../server/generic-server.ts';
+import type { WebhookRoutes } from '../client/webhook-route.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import type { Stores } from '../server/stores.ts';
 import { apiVersionOf } from '../util/api-object.ts';
@@ -37,6 +38,8 @@ export interface CustomResourcesOptions {
   client: InProcessClient;
   parts: Omit<CustomParts, 'read' | 'isTerminating'>;
   observeConversion: ObserveConversion;
+  /** How conversion webhooks are reached. */
+  webhookRoutes: WebhookRoutes;
   /** A definition that is there now. */
   read(name: string): CustomResourceDefinition | undefined;
 }
@@ -104,14 +107,14 @@ export class CustomResources {
   }
 
   #install(name: string, crd: CustomResourceDefinition): void {
-    const { stores, client, parts, observeConversion } = this.#options;
+    const { stores, client, parts, observeConversion, webhookRoutes } = this.#options;
     const ownParts: CustomParts = { ...parts, read: () => this.#options.read(name), isTerminating: () => this.#terminating.has(name) };
     const definition = isConvertedByWebhook(crd) ? versionDefinition(crd, storedVersionOf(crd), ownParts) : customDefinition(crd, ownParts);
     const isUnchanged = (crd.metadata.generation ?? 1) === 1 && (crd.status.storedVersions ?? []).length <= 1;
     // What stays is told apart here, so that the definition itself, which is large, does not.
     const form = { isUnchanged, renames: !isConvertedByWebhook(crd) };
     const store = new LazyStore(definition, () => stores.openApart(definition, storedForm(definition, form)));
-    const converter = isConvertedByWebhook(crd) ? new WebhookConverter(name, crd.spec.conversion!, client, observeConversion) : undefined;
+    const converter = isConvertedByWebhook(crd) ? new WebhookConverter(name, crd.spec.conversion!, webhookRoutes, observeConversion) : undefined;
     const views =
       converter === undefined
         ? definition.served.map((served) => ({ definition, served, store }))

@@ -1,22 +1,7 @@
 import type { Admission } from '../registry/admission.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import type { RequestContext } from '../registry/request-context.ts';
-import type {
-  AmendOptions,
-  DeleteOptions,
-  DeleteResult,
-  ListOptions,
-  ListResult,
-  ResourceStore,
-  UpdateOptions,
-  WatchOptions,
-  WatchSink,
-  WriteOptions,
-  WriteResult,
-} from '../registry/store.ts';
-import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { ResourceStore, WatchOptions, WatchSink } from '../registry/store.ts';
 import type { Subscription } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
 
 interface Opened {
   store: ResourceStore;
@@ -43,11 +28,11 @@ export class LazyStore implements ResourceStore {
     return this.#store.admission;
   }
 
-  get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry> {
-    return this.#whenReady((store) => store.get(namespace, name, resourceVersion));
+  get(...call: Parameters<ResourceStore['get']>): ReturnType<ResourceStore['get']> {
+    return this.#whenReady((store) => store.get(...call));
   }
-  list(namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
-    return this.#whenReady((store) => store.list(namespace, options));
+  list(...call: Parameters<ResourceStore['list']>): ReturnType<ResourceStore['list']> {
+    return this.#whenReady((store) => store.list(...call));
   }
   async watch(namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription> {
     await this.#whenReady(() => undefined);
@@ -61,26 +46,20 @@ export class LazyStore implements ResourceStore {
     };
   }
 
-  async create(context: RequestContext, namespace: string, object: ApiObject, options: WriteOptions): Promise<WriteResult> {
-    return this.#whenReady((store) => store.create(context, namespace, object, options));
+  async create(...call: Parameters<ResourceStore['create']>): ReturnType<ResourceStore['create']> {
+    return this.#whenReady((store) => store.create(...call));
   }
-  async update(
-    context: RequestContext,
-    namespace: string,
-    name: string,
-    next: (current: ApiObject | undefined) => ApiObject | Promise<ApiObject>,
-    options: UpdateOptions,
-  ): Promise<WriteResult> {
-    return this.#whenReady((store) => store.update(context, namespace, name, next, options));
+  async update(...call: Parameters<ResourceStore['update']>): ReturnType<ResourceStore['update']> {
+    return this.#whenReady((store) => store.update(...call));
   }
-  async delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult> {
-    return this.#whenReady((store) => store.delete(context, namespace, name, options));
+  async delete(...call: Parameters<ResourceStore['delete']>): ReturnType<ResourceStore['delete']> {
+    return this.#whenReady((store) => store.delete(...call));
   }
-  async deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult> {
-    return this.#whenReady((store) => store.deleteCollection(context, namespace, list, options));
+  async deleteCollection(...call: Parameters<ResourceStore['deleteCollection']>): ReturnType<ResourceStore['deleteCollection']> {
+    return this.#whenReady((store) => store.deleteCollection(...call));
   }
-  async amend(namespace: string, name: string, change: (object: ApiObject) => void, options: AmendOptions): Promise<ApiObject> {
-    return this.#whenReady((store) => store.amend(namespace, name, change, options));
+  async amend(...call: Parameters<ResourceStore['amend']>): ReturnType<ResourceStore['amend']> {
+    return this.#whenReady((store) => store.amend(...call));
   }
   withoutAdmission(): ResourceStore {
     return this.#store.withoutAdmission();

@@ -2,6 +2,7 @@ import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions
 import { schemaOf, schemaOfKind } from '../apis/facts/schemas.ts';
 import type { Handler, ServerRequest } from '../endpoints/request.ts';
 import type { ResourceClient } from '../client/client.ts';
+import type { WebhookRoutes } from '../client/webhook-route.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { GenericServer } from '../server/generic-server.ts';
@@ -22,6 +23,8 @@ export interface ExtensionsOptions {
   stores: Stores;
   client: InProcessClient;
   metrics: MetricRegistry;
+  /** How conversion webhooks are reached. */
+  webhookRoutes: WebhookRoutes;
   /** Nobody else defines resources. */
   isSingleWriter: boolean;
   /** Hears of failures that are tried again. */
@@ -44,7 +47,7 @@ const PARTS: CustomResourcesOptions['parts'] = {
 
 /** The tail of the chain: CustomResourceDefinitions, what is told of them in their status, and the resources that they define. */
 export function createExtensions(
-  { environment, ownVersion, stores, client, metrics, isSingleWriter, report, now }: ExtensionsOptions,
+  { environment, ownVersion, stores, client, metrics, webhookRoutes, isSingleWriter, report, now }: ExtensionsOptions,
   delegate: Handler,
 ): Extensions {
   const serveUnknown = (request: ServerRequest, otherwise: Handler): Promise<void> | void =>
@@ -62,6 +65,7 @@ export function createExtensions(
     client,
     parts: PARTS,
     observeConversion: conversionMetrics(metrics),
+    webhookRoutes,
     read: (name) => informer.get('', name),
   });
   const sync = (name: string, crd: CustomResourceDefinition | undefined): void => {

@@ -19,3 +19,19 @@ test.each([
 ])('refuses %j', (value, why) => {
   expect(() => decodeContinue(token(value), PREFIX)).toThrow(why);
 });
+
+test('is written as upstream writes it', () => {
+  expect(JSON.parse(Buffer.from(encodeContinue(`${PREFIX}default/a`, PREFIX, 7), 'base64url').toString())).toEqual({
+    v: 'meta.k8s.io/v1',
+    rv: 7,
+    start: '/default/a\0',
+  });
+});
+
+test.each([
+  ['x', 0],
+  ['abcde', 4],
+  ['ab!d', 2],
+])('%j is no base64', (text, at) => {
+  expect(() => decodeContinue(text, PREFIX)).toThrow(`illegal base64 data at input byte ${at}`);
+});

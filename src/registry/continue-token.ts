@@ -12,12 +12,15 @@ export interface ContinueToken {
 const VERSION = 'meta.k8s.io/v1';
 
 export function encodeContinue(lastKey: string, keyPrefix: string, revision: number): string {
-  const start = `${lastKey.slice(keyPrefix.length)}\0`;
+  const start = `/${lastKey.slice(keyPrefix.length)}\0`;
   return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start })).toString('base64url');
 }
 
 export function decodeContinue(token: string, keyPrefix: string): ContinueToken {
-  if (!/^[A-Za-z0-9_-]*$/.test(token)) throw bad(`: illegal base64 data at input byte ${token.search(/[^A-Za-z0-9_-]/)}`);
+  const badByte = token.search(/[^A-Za-z0-9_-]/);
+  if (badByte >= 0) throw bad(`: illegal base64 data at input byte ${badByte}`);
+  // A last group of one character holds no byte.
+  if (token.length % 4 === 1) throw bad(`: illegal base64 data at input byte ${token.length - 1}`);
   const decoded = parse(Buffer.from(token, 'base64url'));
   if (decoded['v'] !== VERSION) throw bad(`: server does not recognize this encoded version ${String(decoded['v'] ?? '')}`);
   const revision = decoded['rv'];

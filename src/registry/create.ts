@@ -12,6 +12,7 @@ import type { RequestContext } from './request-context.ts';
 import {
   type StoreParts,
   admissionAttributes,
+  asRead,
   canonical,
   currentEntry,
   encodeStored,
@@ -180,13 +181,6 @@ function validNew<T extends ApiObject>(parts: StoreParts<T>, object: T, apiVersi
   const stored = canonical(parts, object);
   validateNew(parts, stored, object, apiVersion);
   return stored;
-}
-
-/** A dry run answers with what would be read. */
-function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T {
-  if (!parts.definition.defaultsOnRead) return stored;
-  parts.definition.served[0]!.default?.(stored);
-  return canonical(parts, stored);
 }
 
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */

@@ -27,7 +27,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   storagePrefix: string;
   /** What upstream's stored form has of its own; protobuf in `version` where absent. Counts only where values are stored as upstream stores them. */
   stored?: UpstreamForm;
-  /** A new object is stored without some of its defaults, which follow from what was made after it was defaulted: they are filled in whenever it is read. */
+  /** An object may be stored without some of its defaults, which follow from what was made after it was defaulted: they are filled in whenever it is read. */
   defaultsOnRead?: boolean;
   /** The group of the kind that is stored, where it is another (events): what is said of an object rather than of a resource names this one. */
   storedGroup?: string;
@@ -60,6 +60,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   mayDelete?(object: T): boolean;
   /** Called on the object that a DELETE leaves standing (finalizers or grace pending), before it is written. */
   markDeleting?(object: T): void;
+  /** The first DELETE only marks it, whatever propagation it asks for. */
+  marksBeforePropagation?: true;
 
   prepareForCreate?(object: T, context: RequestContext): void;
   /**
@@ -74,10 +76,16 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
 
   /** Field selectors beyond metadata.name and metadata.namespace. */
   selectable?: Selectable<T>;
+  /** What is said of a field that is not `selectable`, where it is not the usual words. */
+  unselectable?(field: string): string;
+  /** Upstream keeps no watch cache of it: what its cache takes liberties with, its store does to the letter. */
+  isUncached?: true;
   /** The order of a Table's rows, where it is not that of their names. */
   compareRows?(a: T, b: T): number;
   /** `kubectl get`; Name and Created At where absent. */
   columns?: readonly Column<T>[];
+  /** An annotation that upstream's conversion writes into whole objects: Tables and PartialObjectMetadata are made without it. */
+  unlistedAnnotation?: string;
   /** What a Table says of the object's row beside its cells; nothing where absent. */
   rowConditions?(object: T): readonly RowCondition[];
   subresources?: Record<string, Subresource<T>>;

@@ -74,8 +74,11 @@ async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<Dele
   return { object: await writeMarked(deletion), isGone: false, answersWithObject: true };
 }
 
-function checkPreconditions<T extends ApiObject>({ parts: { definition }, name, options, object }: Deletion<T>): void {
+function checkPreconditions<T extends ApiObject>(deletion: Deletion<T>): void {
+  const { name, options, object } = deletion;
+  const { definition } = deletion.parts;
   const { uid, resourceVersion } = options.preconditions ?? {};
+  if (definition.mayDelete) return checkMarkedFirst(deletion);
   const { group, kind: resource } = groupKind(definition);
   const kind = { group, resource };
   if (uid !== undefined && uid !== object.metadata.uid) {
@@ -92,6 +95,15 @@ function checkPreconditions<T extends ApiObject>({ parts: { definition }, name, 
       `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${object.metadata.resourceVersion}). The object might have been modified`,
     );
   }
+}
+
+/** Kinds whose first DELETE only marks them (namespaces, definitions) look for themselves, and say it in words of their own. */
+function checkMarkedFirst<T extends ApiObject>({ parts: { definition }, name, options, object: { metadata } }: Deletion<T>): void {
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  const refuse = (what: string, given: string, actual: string | undefined): Error =>
+    conflict(groupResource(definition), name, `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${actual}`);
+  if (uid !== undefined && uid !== metadata.uid) throw refuse('UID', uid, metadata.uid);
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) throw refuse('ResourceVersion', resourceVersion, metadata.resourceVersion);
 }
 
 /**
@@ -128,6 +140,7 @@ function shortenGrace(metadata: ApiObject['metadata'], current: number, requeste
 function collectorFinalizers<T extends ApiObject>({ parts, options, object }: Deletion<T>): string[] {
   const present = object.metadata.finalizers ?? [];
   if (!parts.collectsGarbage) return present;
+  if (parts.definition.marksBeforePropagation && !object.metadata.deletionTimestamp) return present;
   const policy = propagation(parts.definition.defaultPropagation ?? 'Background', options, present);
   const wanted = policy === 'Orphan' ? ORPHAN : policy === 'Foreground' ? FOREGROUND : undefined;
   const others = present.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);

@@ -1,4 +1,5 @@
 import { DecodeError } from '../schema/decode.ts';
+import { withSentEmpties } from '../schema/emptied.ts';
 import { normalize } from '../schema/normalize.ts';
 import { ItemError } from '../schema/ownership/list-items.ts';
 import { ManagedFieldsError, type Managers, NO_MANAGERS, decodeManagers, encodeManagers, storedManagers } from '../schema/ownership/managers.ts';
@@ -77,7 +78,8 @@ function updatedEntries(write: Write, object: ApiObject, old: ApiObject | undefi
   if (managers.size === 0 && old !== undefined) return undefined;
   const apiVersion = way.versionOf(options.apiVersion);
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
-  const after = ownersAfterUpdate(way, before, way.fromStored(object, apiVersion), managers, writerOf(write, apiVersion));
+  const written = withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject;
+  const after = ownersAfterUpdate(way, before, way.fromStored(written, apiVersion), managers, writerOf(write, apiVersion));
   return encodeManagers(after);
 }
 

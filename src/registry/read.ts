@@ -63,10 +63,7 @@ function named(name: string): (entry: CacheEntry) => boolean {
 }
 
 export function listEntries(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
-  if (options.continue !== '') {
-    if (options.resourceVersion !== '' && options.resourceVersion !== '0') throw badRequest('specifying resource version is not allowed when using continue');
-    return listFurther(parts, namespace, options);
-  }
+  if (options.continue !== '') return listFurther(parts, namespace, options);
   const wait = waitForVersion(parts, options.resourceVersion);
   return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
 }
@@ -74,9 +71,9 @@ export function listEntries(parts: StoreParts, namespace: string, options: ListO
 function listFirst(parts: StoreParts, namespace: string, options: ListOptions): ListResult {
   const prefix = namespacePrefix(parts, namespace);
   const version = parseVersion(options.resourceVersion);
-  // A limit with a version and no match is an exact list, from before matches existed; version 0 is served whole from the cache.
+  // A limit with a version and no match is an exact list, from before matches existed; version 0 is served whole from upstream's cache.
   const isExact = version > 0 && (options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && options.limit > 0));
-  const limit = options.resourceVersion === '0' ? 0 : options.limit;
+  const limit = options.resourceVersion === '0' && !parts.definition.isUncached ? 0 : options.limit;
   try {
     const one = isExact || limit > 0 ? undefined : listOne(parts, namespace, options.selection);
     if (one) return one;
@@ -99,6 +96,7 @@ function listOne(parts: StoreParts, namespace: string, selection: Selection): Li
 function listFurther(parts: StoreParts, namespace: string, options: ListOptions): ListResult {
   const prefix = namespacePrefix(parts, namespace);
   const token = decodeContinue(options.continue, prefix);
+  if (options.resourceVersion !== '' && options.resourceVersion !== '0') throw badRequest('specifying resource version is not allowed when using continue');
   // Keys compare by bytes, and `start` is the last key with a zero byte behind it.
   const after = token.startKey.endsWith('\0') ? token.startKey.slice(0, -1) : token.startKey;
   try {

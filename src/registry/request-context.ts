@@ -13,6 +13,8 @@ export interface RequestContext {
   annotateAudit(key: string, value: string, level?: 'Metadata' | 'Request'): void;
   /** A part of the time that the request took; told with its audit event where it was slow. Absent where nobody asks. */
   noteLatency?(part: LatencyPart, durationMs: number): void;
+  /** What goes along with requests that are made for this one: W3C's `traceparent`. Absent where nothing is traced. */
+  readonly traceparent?: string | undefined;
   /** Aborted when the client has gone or the deadline has passed. */
   signal: AbortSignal | undefined;
 }

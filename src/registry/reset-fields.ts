@@ -10,6 +10,7 @@ export type OwnableFields = (fields: FieldSet) => FieldSet;
  * GetResetFields). Most reset `status` through the object, and `spec` through its status.
  */
 const RESETS: Readonly<Record<string, readonly string[]>> = {
+  nodes: ['status'],
   'pods/status': ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'],
   'deployments.apps/status': ['spec', 'metadata.labels'],
   'namespaces/finalize': ['status'],

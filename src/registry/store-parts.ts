@@ -56,6 +56,13 @@ export function canonical<T extends ApiObject>({ definition }: StoreParts<T>, ob
   return normalize(definition.schema, object as unknown as JsonObject) as unknown as T;
 }
 
+/** A dry run answers with what would be read. */
+export function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T {
+  if (!parts.definition.defaultsOnRead) return stored;
+  parts.definition.served[0]!.default?.(stored);
+  return canonical(parts, stored);
+}
+
 /** Patches could make an object grow without end. Upstream's end is etcd's: 1.5 MiB, of protobuf, which is about half as long. */
 const MAX_STORED_BYTES = 3 * 1024 * 1024;
 

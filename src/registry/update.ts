@@ -17,6 +17,7 @@ import type { RequestContext } from './request-context.ts';
 import {
   type StoreParts,
   admissionAttributes,
+  asRead,
   canonical,
   currentEntry,
   encodeStored,
@@ -95,7 +96,7 @@ function createInstead<T extends ApiObject>(
 
 async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promise<WriteResult<T>> {
   const { parts, context, old, options } = call;
-  checkUid(call, object);
+  if (!options.isPatch) checkUid(call, object);
   if (!options.isApply) recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, old);
   const { managedFields } = object.metadata;
   await admit(call, object, 'mutate');
@@ -104,7 +105,8 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
   checkVersion(call, object);
   let hooks: Transaction | undefined;
   try {
-    hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
+    // Subresources leave alone what is allocated: what their objects say of it does not count.
+    if (options.subresource === '') hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
     prepareForUpdate(call, object);
     const stored = canonical(parts, object);
     keepUnchangedTimes(stored, old);
@@ -229,7 +231,7 @@ async function commitChange<T extends ApiObject>({ parts, context, key, entry, o
   // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
   object.metadata.resourceVersion = String(entry.revision);
   const isSame = entry.bytes.equals(Buffer.from(stringifyJson(canonical(parts, object) as unknown as JsonObject)));
-  if (options.dryRun) return { object, entry: undefined, created: false };
+  if (options.dryRun) return { object: asRead(parts, object), entry: undefined, created: false };
   const value = encodeStored(parts, object);
   if (isSame && (await isStoredSo(parts, key, entry, value))) return { object, entry, created: false };
   const ttlSeconds = parts.definition.ttlSeconds?.(object);

@@ -66,7 +66,7 @@ function describe(raw: Json, type: TypeSchema): string {
 const literal = (raw: number | bigint): string => (typeof raw === 'number' && Number.isInteger(raw) ? BigInt(raw) : raw).toString();
 
 /** `v1.PodSpec`, `[]v1.Container`, `map[string]string`: a type as Go's errors name it. */
-function goTypeName(type: TypeSchema): string {
+export function goTypeName(type: TypeSchema): string {
   switch (type.type) {
     case 'object':
       return type.name.split('.').slice(-2).join('.');

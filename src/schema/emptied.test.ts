@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { schemaOfKind } from '../apis/facts/schemas.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { decode } from './decode.ts';
-import { withEmptied } from './emptied.ts';
+import { withEmptied, withSentEmpties } from './emptied.ts';
 import { normalize } from './normalize.ts';
 
 const schema = schemaOfKind('', 'v1', 'Pod');
@@ -25,4 +25,13 @@ test('what has got a value since keeps it', () => {
 test('nothing was empty', () => {
   const sent = read({ containers: [{ name: 'a' }] });
   expect(withEmptied(normalize(schema, sent), sent)).toBeUndefined();
+});
+
+test('what is written as null where there is none can be told again alone', () => {
+  const role = (fields: JsonObject): JsonObject => decode(schemaOfKind('rbac.authorization.k8s.io', 'v1', 'ClusterRole'), fields);
+  const sent = role({ metadata: { labels: {} }, rules: [] });
+  expect(sent).toMatchObject({ metadata: {}, rules: null });
+  expect(withSentEmpties(sent)).toMatchObject({ metadata: {}, rules: [] });
+  const without = role({});
+  expect(withSentEmpties(without)).toBe(without);
 });

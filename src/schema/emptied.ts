@@ -30,3 +30,24 @@ function restore(stored: Json, sent: Json | undefined, restored: { count: number
   }
   return copy;
 }
+
+/** The object with the fields that are written even where there is none (as `null`) as empty as they were sent: upstream tells them apart when it looks for changes. */
+export function withSentEmpties(object: JsonObject): JsonObject {
+  let copy: JsonObject | undefined;
+  for (const key of Object.keys(object)) {
+    const value = object[key]!;
+    const sent = value === null ? emptyFields.get(object)?.[key] : sentEmptiesIn(value);
+    if (sent !== undefined && sent !== value) setKey((copy ??= { ...object }), key, sent);
+  }
+  return copy ?? object;
+}
+
+function sentEmptiesIn(value: Json): Json {
+  if (!Array.isArray(value)) return isJsonObject(value) ? withSentEmpties(value) : value;
+  let copy: Json[] | undefined;
+  for (const [index, item] of value.entries()) {
+    const sent = sentEmptiesIn(item);
+    if (sent !== item) (copy ??= [...value])[index] = sent;
+  }
+  return copy ?? value;
+}

@@ -75,13 +75,13 @@ export class GenericServer {
     this.#paths.set(path, handler);
     if (!isListed) this.#unlistedPaths.add(path);
   }
-  /** Serves every path below a prefix, which ends in a slash. */
+  /** Serves every path below a prefix, which ends in a slash. None is listed. */
   routePrefix(prefix: string, handler: Handler): void {
     this.#prefixes.push({ prefix, handler });
   }
   /** Those that are listed. */
   get paths(): string[] {
-    return [...[...this.#paths.keys()].filter((path) => !this.#unlistedPaths.has(path)), ...this.#prefixes.map(({ prefix }) => prefix)];
+    return [...this.#paths.keys()].filter((path) => !this.#unlistedPaths.has(path));
   }
 
   readonly handle: Handler = (request) => (request.info.isResourceRequest ? this.#serveResource(request) : this.#servePath(request));

@@ -2,14 +2,13 @@ import type { Client, Concerns, DeleteChoices, Informer, ResourceClient, Resourc
 import { clone } from '../schema/clone.ts';
 import { appliedObject } from '../registry/apply-ownership.ts';
 import type { RequestContext } from '../registry/request-context.ts';
-import type { DeleteOptions, ListOptions, ResourceStore, UpdateOptions, WriteOptions } from '../registry/store.ts';
-import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
+import type { DeleteOptions, ResourceStore, UpdateOptions, WriteOptions } from '../registry/store.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { isApiError } from '../util/errors.ts';
-import { EVERY_FIELD } from '../util/field-selector.ts';
-import { EVERYTHING as EVERY_LABEL } from '../util/label-selector.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
+import { EVERYTHING, StoreFollower } from './store-follower.ts';
 
 const CONTEXT: RequestContext = {
   user: { name: 'system:apiserver', groups: [SYSTEM_PRIVILEGED_GROUP, ALL_AUTHENTICATED] },
@@ -17,13 +16,6 @@ const CONTEXT: RequestContext = {
   warn() {},
   annotateAudit() {},
   signal: undefined,
-};
-const EVERYTHING: ListOptions = {
-  selection: { labels: EVERY_LABEL, fields: EVERY_FIELD },
-  limit: 0,
-  continue: '',
-  resourceVersion: '0',
-  resourceVersionMatch: '',
 };
 const WRITE: WriteOptions = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore', raw: {} };
 const DELETE: DeleteOptions = {
@@ -182,36 +174,8 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
     }
   }
   onChange(listener: (object: T | undefined, old: T | undefined) => void, concerns: Concerns = () => true): () => void {
-    const { revision } = this.#atHand(this.#store.list('', EVERYTHING));
-    const sink = {
-      send: (type: string, entry: CacheEntry, event?: CacheEvent) => {
-        const previous = event?.previous;
-        if (type === 'DELETED') listener(undefined, previous?.object<T>());
-        else if (concerns(entry.bytes) || (previous && concerns(previous.bytes))) listener(entry.object<T>(), previous?.object<T>());
-      },
-      bookmark() {},
-      fail() {},
-      end() {},
-    };
-    const options = {
-      selection: EVERYTHING.selection,
-      resourceVersion: String(revision),
-      resourceVersionMatch: '' as const,
-      allowBookmarks: false,
-      sendInitialEvents: false,
-    };
-    // Before the store is loaded there is no revision to follow from: what is loaded counts as changes then.
-    const watching =
-      revision > 0
-        ? this.#store.watch('', options, sink)
-        : this.#store.ready.then(() => this.#store.watch('', { ...options, resourceVersion: '', sendInitialEvents: true }, sink));
-    watching.catch(() => undefined);
-    // Where the store was closed before it was loaded, there is nothing to stop.
-    return () =>
-      void watching.then(
-        (subscription) => subscription.close(),
-        () => undefined,
-      );
+    const follower = new StoreFollower(this.#store, listener, concerns);
+    return () => follower.close();
   }
   #isCurrent(entry: CacheEntry): boolean {
     const [name = '', namespace = ''] = entry.key.split('/').toReversed();

@@ -6,6 +6,7 @@ import type { RequestAudit } from './auditor.ts';
 import { WarningRecorder } from './filters/warnings.ts';
 import { firstQueryValue, splitTarget } from './request-target.ts';
 import { TrackedExchange } from './tracked-exchange.ts';
+import type { RequestTrace } from './tracing/tracer.ts';
 
 /** Before the request-info filter has run. */
 const UNKNOWN_INFO: RequestInfo = Object.freeze({
@@ -47,6 +48,8 @@ export class IncomingRequest implements ServerRequest {
   isAudited = false;
   /** Set by the audit filter, or by one that refuses the request in front of it. */
   audit: RequestAudit | undefined = undefined;
+  /** Set where the server traces requests. */
+  trace: RequestTrace | undefined = undefined;
   /** Runs while the handler is at work on a request that has a deadline. */
   deadlineTimer: NodeJS.Timeout | undefined = undefined;
 
@@ -101,7 +104,12 @@ export class IncomingRequest implements ServerRequest {
     return this.#latencies ?? NO_LATENCIES;
   }
 
+  get traceparent(): string | undefined {
+    return this.trace?.traceparent;
+  }
+
   noteLatency(part: LatencyPart, durationMs: number): void {
+    this.trace?.step(part, durationMs);
     if (!this.isAudited) return;
     this.#latencies ??= new Map();
     const former = this.#latencies.get(part) ?? 0;

@@ -51,6 +51,9 @@ export class TrackedExchange implements Exchange {
   get connection(): ConnectionInfo {
     return this.#inner.connection;
   }
+  get ownHeaders(): Readonly<Record<string, string | string[]>> {
+    return this.#context.responseHeaders;
+  }
   get isAnswered(): boolean {
     return this.status !== 0 || this.#inner.isAnswered;
   }

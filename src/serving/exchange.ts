@@ -21,6 +21,8 @@ export interface Exchange {
   readonly httpVersion: '1.0' | '1.1' | '2.0';
   readonly remoteAddress: string;
   readonly connection: ConnectionInfo;
+  /** What is on every answer, unless it brings its own. Those who pass on another server's answer add that to these. */
+  readonly ownHeaders?: Readonly<Record<string, string | string[]>>;
   /** True once an answer was begun. */
   readonly isAnswered: boolean;
   /** True once the client has gone or the answer is complete. */

@@ -4,6 +4,10 @@ import type { ResponseHeaders } from './exchange.ts';
 /** Statuses whose answers have neither a body nor its length (RFC 9110 §6.4.1). */
 export const hasNoBody = (status: number): boolean => status === 204 || status === 304 || status < 200;
 
+/** What an answer says of its body's length. To a HEAD, nothing where the body that a GET would have is not known. */
+export const lengthOf = (method: string, status: number, body: unknown, sizeBytes: number): number | undefined =>
+  hasNoBody(status) || (method === 'HEAD' && body === undefined) ? undefined : sizeBytes;
+
 const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** A value as it may be written: text in UTF-8, as Go sends it, and a blank for every character that could end a line or a field. */

@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { type ResponseBody, normalizeBody, readAll, writeParts } from './body.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
 import { type Exchange, type ResponseHeaders, type ResponseStream, closedStream } from './exchange.ts';
-import { flatHeaders, hasNoBody, linesOf } from './headers.ts';
+import { flatHeaders, hasNoBody, lengthOf, linesOf } from './headers.ts';
 import type { ServingLimits, ServingProblem } from './limits.ts';
 
 /** Speaks HTTP/1.x on sockets that are handed to it. */
@@ -198,8 +198,8 @@ class Http1Exchange implements Exchange {
     const response = this.#response;
     const { sizeBytes, whole, parts } = normalizeBody(body);
     const lingers = this.#mustLinger();
-    this.#writeHead(status, headers, hasNoBody(status) ? undefined : sizeBytes, lingers);
     const isBodiless = this.method === 'HEAD' || hasNoBody(status);
+    this.#writeHead(status, headers, lengthOf(this.method, status, body, sizeBytes), lingers);
     if (lingers) this.#endLater(isBodiless ? [] : whole ? [whole] : parts);
     else if (isBodiless || sizeBytes === 0) response.end();
     else if (whole) response.end(whole);

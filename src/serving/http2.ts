@@ -12,7 +12,7 @@ import {
 import { type ResponseBody, normalizeBody, readAll, writeParts } from './body.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
 import { type Exchange, type ResponseHeaders, type ResponseStream, closedStream } from './exchange.ts';
-import { hasNoBody, linesOf, safeValue } from './headers.ts';
+import { hasNoBody, lengthOf, linesOf, safeValue } from './headers.ts';
 import type { ServingLimits, ServingProblem } from './limits.ts';
 import { RateLimit } from './rate-limit.ts';
 
@@ -162,7 +162,7 @@ class Http2Exchange implements Exchange {
     const stream = this.#stream;
     const { sizeBytes, whole, parts } = normalizeBody(body);
     const isBodiless = sizeBytes === 0 || this.method === 'HEAD' || hasNoBody(status);
-    stream.respond(wireHeaders(status, headers, hasNoBody(status) ? undefined : sizeBytes), isBodiless ? { endStream: true } : undefined);
+    stream.respond(wireHeaders(status, headers, lengthOf(this.method, status, body, sizeBytes)), isBodiless ? { endStream: true } : undefined);
     this.isAnswered = true;
     if (this.#hasBody) this.#dropUnreadBody();
     if (isBodiless) return;

@@ -17,15 +17,29 @@ const VERSION_AFTER_UID = ascii(',"resourceVersion":"');
 /** What may stand before the uid, in the order in which upstream writes metadata. */
 const BEFORE_UID = new Set(['name', 'generateName', 'namespace', 'selfLink']);
 
+/** Gives memory of this size; whoever asked writes all of it. */
+export type Allocate = (sizeBytes: number) => Buffer;
+
+/** Not a part of Node's shared pool: what is kept long would keep its neighbours. */
+const ownMemory: Allocate = (sizeBytes) => Buffer.allocUnsafeSlow(sizeBytes);
+
+/** What is between `start` and `end` becomes this text. */
+interface Splice {
+  start: number;
+  end: number;
+  text: string;
+}
+
 /**
  * The JSON of an object with this resourceVersion, put behind the uid (or at the start of metadata where there is none) or in place of the one
  * that stands there. Nothing is parsed where the text is laid out as this server writes it; any other layout is parsed and written anew.
+ * `allocate` may give the memory for it.
  */
-export function withResourceVersion(json: Buffer, revision: number): Buffer {
+export function withResourceVersion(json: Buffer, revision: number, allocate: Allocate = ownMemory): Buffer {
   const metadata = metadataStart(json);
   if (metadata === -1) return rewritten(json, revision);
   const uidEnd = endOfUid(json, metadata);
-  return uidEnd === -1 ? versionAtStart(json, metadata, revision) : versionAfterUid(json, uidEnd, revision);
+  return spliced(json, uidEnd === -1 ? versionAtStart(json, metadata, revision) : versionAfterUid(json, uidEnd, revision), allocate);
 }
 
 /** Length of `{"kind":"K","apiVersion":"V",`; 0 where the text does not start so. */
@@ -35,16 +49,16 @@ export function typePrefixLength(json: Buffer): number {
   return Math.max(passed(json, versionEnd, AFTER_API_VERSION), 0);
 }
 
-function versionAfterUid(json: Buffer, uidEnd: number, revision: number): Buffer {
+function versionAfterUid(json: Buffer, uidEnd: number, revision: number): Splice {
   const present = passed(json, uidEnd, VERSION_AFTER_UID);
-  if (present !== -1) return spliced(json, present, stringEnd(json, present), String(revision));
-  return spliced(json, uidEnd, uidEnd, `,"resourceVersion":"${revision}"`);
+  if (present !== -1) return { start: present, end: stringEnd(json, present), text: String(revision) };
+  return { start: uidEnd, end: uidEnd, text: `,"resourceVersion":"${revision}"` };
 }
 
-function versionAtStart(json: Buffer, metadata: number, revision: number): Buffer {
+function versionAtStart(json: Buffer, metadata: number, revision: number): Splice {
   const present = passed(json, metadata, VERSION_AT_START);
-  if (present !== -1) return spliced(json, present, stringEnd(json, present), String(revision));
-  return spliced(json, metadata, metadata, `"resourceVersion":"${revision}"${json[metadata] === QUOTE ? ',' : ''}`);
+  if (present !== -1) return { start: present, end: stringEnd(json, present), text: String(revision) };
+  return { start: metadata, end: metadata, text: `"resourceVersion":"${revision}"${json[metadata] === QUOTE ? ',' : ''}` };
 }
 
 /** Where metadata's first member starts; -1 where the text is laid out otherwise. */
@@ -84,9 +98,8 @@ function stringEnd(json: Buffer, at: number): number {
   return -1;
 }
 
-/** Memory of its own, not a part of Node's shared pool: it is kept long, and would keep its neighbours. */
-function spliced(json: Buffer, start: number, end: number, text: string): Buffer {
-  const result = Buffer.allocUnsafeSlow(json.length - (end - start) + text.length);
+function spliced(json: Buffer, { start, end, text }: Splice, allocate: Allocate): Buffer {
+  const result = allocate(json.length - (end - start) + text.length);
   json.copy(result, 0, 0, start);
   result.write(text, start, 'latin1');
   json.copy(result, start + text.length, end);

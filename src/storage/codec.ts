@@ -1,6 +1,6 @@
 import type { ApiObject } from '../util/api-object.ts';
 import { stringifyJson } from '../util/json.ts';
-import { withResourceVersion } from './client-json.ts';
+import { type Allocate, withResourceVersion } from './client-json.ts';
 import { readableValue } from './unreadable.ts';
 
 /** How objects become stored values, and those what clients are sent. Engines differ: the embedded one keeps our JSON, etcd what upstream keeps there. */
@@ -9,15 +9,15 @@ export interface StoredCodec {
   encode(object: ApiObject): Buffer;
   /**
    * The object as JSON in its storage version, starting with `{"kind":"K","apiVersion":"V",`, with its resourceVersion. Throws an ApiError of 500 where
-   * the value can not be read.
+   * the value can not be read. `allocate` may be asked for the memory of what is returned, and for that only.
    */
-  toClientBytes(value: Buffer, revision: number): Buffer;
+  toClientBytes(value: Buffer, revision: number, allocate?: Allocate): Buffer;
 }
 
 /** Values are stored as the JSON that clients are sent, less the resourceVersion, which is not known before they are stored. */
 export const jsonCodec: StoredCodec = {
   encode: (object) => Buffer.from(stringifyJson(unversioned(object))),
-  toClientBytes: (value, revision) => withResourceVersion(readableValue(value), revision),
+  toClientBytes: (value, revision, allocate) => withResourceVersion(readableValue(value), revision, allocate),
 };
 
 /** The object without what the store knows of it: upstream stores neither its version nor the link to itself that old releases had. */

@@ -1,4 +1,31 @@
 import { BlockList, isIP } from 'node:net';
+import { formatIp, isMapped, parseIp } from './ip-address.ts';
+
+/** A range of addresses as text gave it. */
+export interface GivenCidr {
+  bytes: readonly number[];
+  prefixLength: number;
+  /** Read here, but not by stricter readers: `010.0.0.0/8`, `10.0.0.0/08`. */
+  hasLeadingZeros: boolean;
+  /** `::ffff:10.0.0.0/104` */
+  isMapped: boolean;
+}
+
+/** As k8s.io/utils/net ParseCIDRSloppy takes it. Undefined when the text is no CIDR. */
+export function readCidr(text: string): GivenCidr | undefined {
+  const slash = text.indexOf('/');
+  const address = slash < 0 ? undefined : parseIp(text.slice(0, slash));
+  const lengthText = text.slice(slash + 1);
+  if (!address || !/^[0-9]{1,16}$/.test(lengthText)) return undefined;
+  const prefixLength = Number(lengthText);
+  if (prefixLength > address.bytes.length * 8) return undefined;
+  return {
+    bytes: address.bytes,
+    prefixLength,
+    hasLeadingZeros: address.hasLeadingZeros || (lengthText.length > 1 && lengthText.startsWith('0')),
+    isMapped: isMapped(address.bytes),
+  };
+}
 
 /** A range of addresses: the first one as a number, and how many bits of it are fixed. */
 export interface Cidr {
@@ -11,15 +38,14 @@ export interface Cidr {
 
 const BITS = { 4: 32, 6: 128 } as const;
 
-/** Undefined when the text is no CIDR. Bits of the address beyond the prefix are dropped. */
+/** The same without what is ambiguous; bits of the address beyond the prefix are dropped. */
 export function parseCidr(text: string): Cidr | undefined {
-  const match = /^([^/]+)\/(\d{1,3})$/.exec(text.trim());
-  const family = match ? isIP(match[1]!) : 0;
-  if (!match || (family !== 4 && family !== 6)) return undefined;
-  const prefixLength = Number(match[2]);
-  if (prefixLength > BITS[family]) return undefined;
+  const given = readCidr(text.trim());
+  if (!given || given.hasLeadingZeros || given.isMapped) return undefined;
+  const { bytes, prefixLength } = given;
+  const family = bytes.length === 4 ? 4 : 6;
   const hostBits = BigInt(BITS[family] - prefixLength);
-  const first = (addressNumber(match[1]!, family) >> hostBits) << hostBits;
+  const first = (numberOf(bytes) >> hostBits) << hostBits;
   return { family, first, prefixLength, text: `${addressText(first, family)}/${prefixLength}` };
 }
 
@@ -31,8 +57,9 @@ export const addressAt = ({ family, first }: Cidr, index: number | bigint): stri
 
 /** How many places after the first an address stands; undefined where it is not of the range. */
 export function indexIn({ family, first, prefixLength }: Cidr, address: string): bigint | undefined {
-  if (isIP(address) !== family) return undefined;
-  const index = addressNumber(address, family) - first;
+  const bytes = parseIp(address)?.bytes;
+  if (bytes?.length !== BITS[family] / 8) return undefined;
+  const index = numberOf(bytes) - first;
   return index >= 0n && index < 1n << BigInt(BITS[family] - prefixLength) ? index : undefined;
 }
 
@@ -48,25 +75,7 @@ function contains(network: string, prefixLength: number, address: string): boole
   return list.check(address, type);
 }
 
-function addressNumber(address: string, family: 4 | 6): bigint {
-  if (family === 4) return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
-  const [head = '', tail] = expandDottedTail(address).split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0');
-  return [...left, ...zeros, ...right].reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
-}
+const numberOf = (bytes: readonly number[]): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
 
-/** `::ffff:1.2.3.4` as `::ffff:102:304`. */
-const expandDottedTail = (address: string): string =>
-  address.replace(
-    /(\d+)\.(\d+)\.(\d+)\.(\d+)$/,
-    (_, a: string, b: string, c: string, d: string) => `${(Number(a) * 256 + Number(b)).toString(16)}:${(Number(c) * 256 + Number(d)).toString(16)}`,
-  );
-
-function addressText(value: bigint, family: 4 | 6): string {
-  if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
-  const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16));
-  // The URL parser writes the canonical form of RFC 5952.
-  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
-}
+const addressText = (value: bigint, family: 4 | 6): string =>
+  formatIp(Array.from({ length: BITS[family] / 8 }, (_, index) => Number((value >> BigInt(BITS[family] - 8 * (index + 1))) & 0xffn)));

@@ -1,4 +1,4 @@
-import { type FieldError, summarize } from './field-errors.ts';
+import { type FieldError, quote, summarize } from './field-errors.ts';
 import { type GroupResource, qualifiedResource } from './api-object.ts';
 
 export interface StatusCause {
@@ -72,11 +72,11 @@ export const forbidden = (resource: GroupResource, name: string, why: string): A
       ? 'forbidden: '
       : name === ''
         ? `${qualifiedResource(resource)} is forbidden: `
-        : `${qualifiedResource(resource)} ${JSON.stringify(name)} is forbidden: `;
+        : `${qualifiedResource(resource)} ${quote(name)} is forbidden: `;
   return new ApiError(403, 'Forbidden', subject + why, named(resource, name));
 };
 export const notFound = (resource: GroupResource, name: string): ApiError =>
-  new ApiError(404, 'NotFound', `${qualifiedResource(resource)} ${JSON.stringify(name)} not found`, named(resource, name));
+  new ApiError(404, 'NotFound', `${qualifiedResource(resource)} ${quote(name)} not found`, named(resource, name));
 /** The path leads nowhere: upstream's generic 404, with empty details. */
 export const genericNotFound = (): ApiError => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 export const methodNotSupported = (resource: GroupResource, action: string): ApiError =>
@@ -88,16 +88,16 @@ export const notAcceptable = (message: string): ApiError => new ApiError(406, 'N
 /** What upstream's router says before negotiation: as notAcceptable, with empty details. */
 export const genericNotAcceptable = (message: string): ApiError => new ApiError(406, 'NotAcceptable', message, {});
 export const alreadyExists = (resource: GroupResource, name: string): ApiError =>
-  new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`, named(resource, name));
+  new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} ${quote(name)} already exists`, named(resource, name));
 export const generateNameConflict = (resource: GroupResource, name: string): ApiError =>
   new ApiError(
     409,
     'AlreadyExists',
-    `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists, the server was not able to generate a unique name for the object`,
+    `${qualifiedResource(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`,
     named(resource, name, { retryAfterSeconds: 1 }),
   );
 export const conflict = (resource: GroupResource, name: string, why: string): ApiError =>
-  new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`, named(resource, name));
+  new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${quote(name)}: ${why}`, named(resource, name));
 /**
  * A webhook's no, with the Status that came with it, if any (apiserver/pkg/admission/plugin/webhook/errors ToStatusErr). Of what was sent, only what a Status
  * has is taken.
@@ -106,7 +106,7 @@ export function webhookDenied(webhookName: string, sent: Readonly<Record<string,
   const { code, reason, message, details } = sent;
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   const why = text(message) || text(reason);
-  const denied = `admission webhook ${JSON.stringify(webhookName)} denied the request`;
+  const denied = `admission webhook ${quote(webhookName)} denied the request`;
   const isRefusal = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 999;
   const given = typeof details === 'object' && details !== null ? (details as StatusDetails) : undefined;
   return new ApiError(
@@ -140,7 +140,7 @@ export const unsupportedMediaType = (message: string): ApiError => new ApiError(
 export const genericUnsupportedMediaType = (): ApiError => new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 export const invalid = (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]): ApiError => {
   const causes = errors.map((e) => ({ reason: e.type, message: e.body, field: e.field }));
-  const subject = `${kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`} ${JSON.stringify(name)} is invalid`;
+  const subject = `${kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`} ${quote(name)} is invalid`;
   return new ApiError(
     422,
     'Invalid',
@@ -187,7 +187,7 @@ export function genericServerResponse(code: number, resource: string, name: stri
   const [reason, known] = ANSWERS[code] ?? [code >= 500 ? 'InternalError' : undefined, undefined];
   const other =
     code >= 500
-      ? `an error on the server (${JSON.stringify(serverMessage)}) has prevented the request from succeeding`
+      ? `an error on the server (${quote(serverMessage)}) has prevented the request from succeeding`
       : `the server responded with the status code ${code} but did not return more information`;
   const message = known === null ? serverMessage : (known ?? other);
   return new ApiError(code, reason, `${message} ( ${resource} ${name})`, { name, kind: resource });

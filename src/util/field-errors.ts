@@ -1,3 +1,6 @@
+import { formatGo } from './go-format.ts';
+import { stringifyJson } from './json.ts';
+
 /** Why a field is refused; the values are the Status causes' reasons (apimachinery/pkg/util/validation/field). */
 export type FieldErrorType =
   | 'FieldValueNotFound'
@@ -19,12 +22,12 @@ export interface FieldError {
   body: string;
 }
 
-/** A value as upstream prints it in a field error: strings quoted as Go quotes them, the rest as JSON. */
+/** A value as upstream prints it in a field error: strings quoted as Go quotes them, numbers as Go prints them, the rest as JSON. */
 export function printValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quote(value);
-  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
-  return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return formatGo(value);
+  return stringifyJson(value);
 }
 
 /** What Go, and CEL after it, write for characters that have a letter of their own. */
@@ -131,6 +134,10 @@ export class FieldErrors {
   duplicate(value: unknown, detail = ''): void {
     this.#add('FieldValueDuplicate', withDetail(`Duplicate value: ${printValue(value)}`, detail));
   }
+  /** The same for a value that is too large to be shown. */
+  duplicateUnshown(): void {
+    this.#add('FieldValueDuplicate', 'Duplicate value');
+  }
   notFound(value: unknown, detail = ''): void {
     this.#add('FieldValueNotFound', withDetail(`Not found: ${printValue(value)}`, detail));
   }
@@ -138,7 +145,7 @@ export class FieldErrors {
     this.#add('FieldValueTooLong', `Too long: may not be more than ${maxBytes} bytes`);
   }
   tooMany(actual: number, max: number): void {
-    this.#add('FieldValueTooMany', `Too many: ${actual}: must have at most ${max} items`);
+    this.#add('FieldValueTooMany', `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`);
   }
   internal(detail: string): void {
     this.#add('InternalError', `Internal error: ${detail}`);

@@ -27,7 +27,9 @@ export function parseFieldSelector(text: string): FieldSelector {
     if (requirements.length >= MAX_REQUIREMENTS) throw tooManyRequirements();
     const parts = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
     if (parts === null) throw new SelectorSyntaxError(`invalid selector: '${text}'; can't understand '${term}'`);
-    requirements.push({ field: parts[1]!, operator: parts[2] === '!=' ? '!=' : '=', value: unescapeValue(parts[3]!) });
+    const value = unescapeValue(parts[3]!);
+    // A lone operator asks for nothing (Selector.Transform).
+    if (parts[1] !== '' || value !== '') requirements.push({ field: parts[1]!, operator: parts[2] === '!=' ? '!=' : '=', value });
   }
   return requirements.length === 0 ? EVERY_FIELD : fieldSelectorOf(requirements);
 }

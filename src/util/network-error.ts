@@ -1,4 +1,5 @@
 import { hostPort } from './dial.ts';
+import { quote } from './field-errors.ts';
 
 /** What Node tells of a failure beside its code. */
 interface NetworkError extends Error {
@@ -8,6 +9,8 @@ interface NetworkError extends Error {
   hostname?: string;
   host?: string;
   cert?: { subjectaltname?: string };
+  /** What Node's parser of HTTP could not read. */
+  rawPacket?: Buffer;
 }
 
 const UNVERIFIED = 'tls: failed to verify certificate: x509:';
@@ -32,7 +35,12 @@ const GO_WORDS: Readonly<Record<string, (error: NetworkError) => string>> = {
     `${UNVERIFIED} certificate is valid for ${(cert?.subjectaltname ?? '').replaceAll(/(?:DNS|IP Address):/g, '')}, not ${host}`,
 };
 
-const MALFORMED = 'net/http: HTTP/1.x transport connection broken: malformed HTTP response';
+const MAX_SHOWN_BYTES = 200;
+
+function malformed({ rawPacket }: NetworkError): string {
+  const line = rawPacket?.toString('latin1', 0, MAX_SHOWN_BYTES).split(/\r?\n/, 1)[0];
+  return `net/http: HTTP/1.x transport connection broken: malformed HTTP response${line === undefined ? '' : ` ${quote(line)}`}`;
+}
 
 /** The failure of a connection in the words of Go's net and crypto/tls, which clients of upstream know. */
 export function goNetworkError(error: Error): string {
@@ -40,5 +48,5 @@ export function goNetworkError(error: Error): string {
   const failure: NetworkError = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
   const { message } = failure;
   const code = typeof failure.code === 'string' ? failure.code : '';
-  return GO_WORDS[code]?.(failure) ?? (code.startsWith('HPE_') ? MALFORMED : message);
+  return GO_WORDS[code]?.(failure) ?? (code.startsWith('HPE_') ? malformed(failure) : message);
 }

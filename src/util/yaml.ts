@@ -18,6 +18,7 @@ import { requestEntityTooLarge } from './errors.ts';
 import { parseJson, setKey } from './json.ts';
 import { type DuplicateKeys, JsonError, LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
+import { surrogateEscapeIn } from './surrogate-escapes.ts';
 import { type Resolved, resolvePlain } from './yaml-scalars.ts';
 
 export { toYaml } from './yaml-writer.ts';
@@ -43,6 +44,7 @@ export function parseYaml(text: string, duplicates?: DuplicateKeys): Json {
 /** JSON is YAML, and far quicker to read as what it is. */
 function jsonIn(text: string, duplicates: DuplicateKeys = new Map()): Json | undefined {
   if (!text.startsWith('{')) return undefined;
+  refuseSurrogates(text);
   try {
     return parseJson(text, duplicates);
   } catch (error) {
@@ -50,6 +52,13 @@ function jsonIn(text: string, duplicates: DuplicateKeys = new Map()): Json | und
     duplicates.clear();
     return undefined;
   }
+}
+
+function refuseSurrogates(text: string): void {
+  const at = surrogateEscapeIn(text);
+  if (at < 0) return;
+  const line = lineOf(text, at);
+  throw new YamlError(`yaml: ${line > 1 ? `line ${line}: ` : ''}found invalid Unicode character escape code`);
 }
 
 function parseYamlOnly(text: string, duplicates: DuplicateKeys | undefined): Json {

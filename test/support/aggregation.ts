@@ -37,8 +37,10 @@ function requestHeaderFlags(caFile: string): string[] {
   ];
 }
 
+export const proxyCertificate = (commonName: string) => signCertificate(proxyAuthority, { commonName, usages: ['client'] });
+
 export function startFront(flags: readonly string[] = []): Promise<ServerProcess> {
-  const { certPem, keyPem } = signCertificate(proxyAuthority, { commonName: 'front-proxy-client', usages: ['client'] });
+  const { certPem, keyPem } = proxyCertificate('front-proxy-client');
   const file = writeFiles({ 'proxy.crt': certPem, 'proxy.key': keyPem, 'proxy-ca.crt': proxyAuthority.certPem });
   const proxyFlags = [`--proxy-client-cert-file=${file('proxy.crt')}`, `--proxy-client-key-file=${file('proxy.key')}`];
   return startServer({ flags: [...proxyFlags, ...requestHeaderFlags(file('proxy-ca.crt')), ...flags] });
@@ -125,6 +127,7 @@ type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 export async function startBackend(
   service: string,
   respond: Respond,
+  host = 'localhost',
 ): Promise<{ port: number; server: Server; sockets: Set<Socket>; requests: IncomingMessage[] }> {
   const { certPem, keyPem } = signCertificate(servingAuthority, { commonName: service, usages: ['server'], hosts: hostsOf(service) });
   const requests: IncomingMessage[] = [];
@@ -138,7 +141,7 @@ export async function startBackend(
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   afterAll(() => void server.close().closeAllConnections());
   return { port: (server.address() as AddressInfo).port, server, sockets, requests };
 }

@@ -44,6 +44,7 @@ export class WebhookServer {
   readonly bodies: { apiVersion: string }[] = [];
   readonly clientPorts = new Set<number>();
   readonly hosts = new Set<string | undefined>();
+  readonly traceparents: unknown[] = [];
   readonly #server: Server;
   respond: Responder;
 
@@ -80,6 +81,7 @@ export class WebhookServer {
     this.bodies.push(review);
     this.clientPorts.add(request.socket.remotePort!);
     this.hosts.add(request.headers.host);
+    this.traceparents.push(request.headers['traceparent']);
     const answer = this.respond(review.request);
     if (typeof answer === 'function') return answer(response);
     const { kind, apiVersion } = review;

@@ -9,11 +9,12 @@ import { TypeMismatch, validateApplied } from '../../schema/ownership/validate.t
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { isApiError } from '../../util/errors.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { TEST_FAILED, patchFailure } from '../webhooks/patch-failure.ts';
 
 /** A mutation that cannot be made; the message is upstream's. */
 export class PatchError extends Error {}
 
-/** The object with a list of `JSONPatch` values applied; as it was where a `test` among them fails (policy/mutating/patch/json_patch.go). */
+/** The object with a list of `JSONPatch` values applied; as it was where a `test` among them finds another value (policy/mutating/patch/json_patch.go). */
 export function jsonPatched(object: JsonObject, patch: CelValue): JsonObject {
   if (!(patch instanceof CelList)) throw new PatchError('type mismatch: JSONPatchType.expression should evaluate to array');
   let patched: Json = object;
@@ -23,8 +24,9 @@ export function jsonPatched(object: JsonObject, patch: CelValue): JsonObject {
       patched = applyJsonPatch(patched, [operation]);
     } catch (error) {
       if (!isApiError(error)) throw error;
-      if (operation.op === 'test') return object;
-      throw new PatchError(`JSON Patch: ${operation.op} operation does not apply: ${error.message}`);
+      const failure = patchFailure(patched, [operation]);
+      if (failure.endsWith(TEST_FAILED)) return object;
+      throw new PatchError(`JSON Patch: ${failure}`);
     }
   }
   return patched as JsonObject;

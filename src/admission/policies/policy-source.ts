@@ -56,6 +56,8 @@ export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
       bindingInformer.onChange(forget);
       this.isSynced = true;
     });
+    // Requests that wait for it are told; a server that could not start has none.
+    this.synced.catch(() => undefined);
   }
 
   /** Those that are about the request's resource, in the order of their names; undefined where there are none. */

@@ -1,4 +1,5 @@
 import { FakeClient } from '../../client/fake-client.ts';
+import { endpointAddresses } from '../../client/service-address.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import { MetricRegistry } from '../../server/metrics/registry.ts';
@@ -63,14 +64,15 @@ export interface TestEnvironment extends PluginEnvironment {
 /** With all gates on; nobody may do anything but those whom `isAllowed` lets. */
 export function testEnvironment(isAllowed: Parameters<typeof authorizerOf>[0] = () => false): TestEnvironment {
   const registry = new MetricRegistry();
+  const client = new FakeClient();
   return {
-    client: new FakeClient(),
+    client,
     authorizer: authorizerOf(isAllowed),
     isEnabled: () => true,
     isServed: () => true,
     registry,
     metrics: new AdmissionMetrics(registry),
-    options: { notReadyTolerationSeconds: 300, unreachableTolerationSeconds: 301, routesToEndpoints: true },
+    options: { notReadyTolerationSeconds: 300, unreachableTolerationSeconds: 301, webhookRoutes: { addressOf: endpointAddresses(client) } },
   };
 }
 

@@ -42,7 +42,7 @@ export async function callWebhook({ webhook, view }: Invocation, attributes: Adm
     () => createReview(reviewVersion(admissionReviewVersions ?? []), attributes, requested, view),
     400,
   );
-  const answer = await post(webhook.caller.post(stringifyJson(review.body), attributes.context.signal), name);
+  const answer = await post(webhook.caller.post(stringifyJson(review.body), attributes.context.signal, attributes.context.traceparent), name);
   const verdict = await readVerdict(answer, review, isMutating).catch((error: unknown) => fail(name, 'received invalid webhook response', error));
   for (const [key, value] of Object.entries(verdict.auditAnnotations)) annotateForOthers(attributes, `${name}/${key}`, value);
   for (const warning of verdict.warnings) attributes.context.warn(warning);

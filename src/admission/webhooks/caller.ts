@@ -1,16 +1,15 @@
 import type { WebhookClientConfig } from '../../apis/facts/types/admissionregistration-v1.ts';
-import type { ServiceAddress } from '../../client/service-address.ts';
+import type { Credentials } from '../../client/kubeconfig.ts';
 import { WebhookClient } from '../../client/webhook-client.ts';
-import type { Credentials, RemoteEndpoint } from '../../client/kubeconfig.ts';
+import { type WebhookRoutes, routeToWebhook } from '../../client/webhook-route.ts';
 
-/** How the servers of webhooks are found, and whom they are called as. */
+/** How the servers of webhooks are reached, and whom they are called as. */
 export interface CallEnvironment {
-  addressOf: ServiceAddress;
+  routes: WebhookRoutes;
   /** `host`: with its port. */
   credentialsFor(host: string): Credentials;
 }
 
-const DEFAULT_PORT = 443;
 /** A patch may hold the whole of an object that is as large as a request may be, in base64. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
@@ -20,15 +19,16 @@ export class WebhookCaller {
   #callsUnderWay = 0;
   #isRetired = false;
 
-  constructor(config: WebhookClientConfig, timeoutMs: number, environment: CallEnvironment) {
-    this.#client = new WebhookClient(endpointOf(config, environment), { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES });
+  constructor(config: WebhookClientConfig, timeoutMs: number, { routes, credentialsFor }: CallEnvironment) {
+    const { endpoint, dial, host } = routeToWebhook(config, routes);
+    this.#client = new WebhookClient({ ...endpoint, ...credentialsFor(host) }, { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES, dial });
   }
 
   /** Throws WebhookError. */
-  async post(body: string, signal: AbortSignal | undefined): Promise<Buffer> {
+  async post(body: string, signal: AbortSignal | undefined, traceparent?: string): Promise<Buffer> {
     this.#callsUnderWay++;
     try {
-      return await this.#client.post(body, signal);
+      return await this.#client.post(body, signal, traceparent);
     } finally {
       this.#callsUnderWay--;
       this.#closeWhenIdle();
@@ -44,18 +44,4 @@ export class WebhookCaller {
   #closeWhenIdle(): void {
     if (this.#isRetired && this.#callsUnderWay === 0) this.#client.close();
   }
-}
-
-/** apiserver/pkg/util/webhook/client.go hookClientConfig */
-function endpointOf({ url, service, caBundle = '' }: WebhookClientConfig, { addressOf, credentialsFor }: CallEnvironment): RemoteEndpoint {
-  const trust = caBundle === '' ? {} : { caPem: Buffer.from(caBundle, 'base64').toString() };
-  if (!service) {
-    const target = new URL(url!);
-    return { url: target, ...trust, ...credentialsFor(`${target.hostname}:${target.port || DEFAULT_PORT}`) };
-  }
-  const { namespace, name, path = '', port = DEFAULT_PORT } = service;
-  const serverName = `${name}.${namespace}.svc`;
-  const target = new URL(`https://${serverName}:${port}`);
-  target.pathname = path;
-  return { url: target, serverName, address: () => addressOf(namespace, name, port), ...trust, ...credentialsFor(`${serverName}:${port}`) };
 }

@@ -37,6 +37,8 @@ export class WebhookSource {
       informer.onChange(() => (this.#webhooks = undefined));
       this.isSynced = true;
     });
+    // Requests that wait for it are told; a server that could not start has none.
+    this.synced.catch(() => undefined);
   }
 
   /** As of the last change that was acknowledged to anyone. */

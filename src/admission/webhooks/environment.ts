@@ -1,5 +1,4 @@
 import type { KubeconfigUsers } from '../../client/kubeconfig.ts';
-import { clusterAddresses, endpointAddresses } from '../../client/service-address.ts';
 import type { AdmissionOperation } from '../../registry/admission.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import type { CallEnvironment } from './caller.ts';
@@ -7,8 +6,8 @@ import { credentialsFor } from './credentials.ts';
 
 export const EVERY_OPERATION: ReadonlySet<AdmissionOperation> = new Set(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const);
 
-/** Where webhooks that are services are called, and, by the plug-in's own configuration, as whom. */
-export const callEnvironment = ({ client, options }: PluginEnvironment, users: KubeconfigUsers | undefined): CallEnvironment => ({
-  addressOf: options.routesToEndpoints ? endpointAddresses(client) : clusterAddresses(client),
+/** How webhooks are reached, and, by the plug-in's own configuration, whom they are called as. */
+export const callEnvironment = ({ options }: PluginEnvironment, users: KubeconfigUsers | undefined): CallEnvironment => ({
+  routes: options.webhookRoutes,
   credentialsFor: (host) => (users ? credentialsFor(users, host) : {}),
 });

@@ -4,6 +4,8 @@ import { isJsonObject, ownValue } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 
 const MISSING = 'missing value';
+/** How the failure of a test ends that found another value than was expected. */
+export const TEST_FAILED = ': test failed';
 
 /** Why a patch does not apply to a document, in the words of evanphx/json-patch, which is what upstream applies them with. */
 export function patchFailure(document: Json, operations: readonly JsonPatchOperation[]): string {
@@ -54,7 +56,7 @@ function testFailure(document: Json, path: string): string {
   const place = path === '' ? undefined : placeOf(document, path);
   if (path !== '' && !place) return `test operation does not apply: is missing path: ${path}: ${MISSING}`;
   const problem = place && indexProblem(place);
-  return problem === undefined ? `testing value ${path} failed: test failed` : `error in test for path: '${path}': ${problem}`;
+  return problem === undefined ? `testing value ${path} failed${TEST_FAILED}` : `error in test for path: '${path}': ${problem}`;
 }
 
 function transferFailure(document: Json, op: 'move' | 'copy', { from, path }: JsonPatchOperation): string {

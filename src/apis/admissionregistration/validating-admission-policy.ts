@@ -86,7 +86,9 @@ function validateOutcomes({ metadata, spec }: ValidatingAdmissionPolicy, stored:
     for (const field of ['validations', 'auditAnnotations']) errors.at(field).required(NOTHING_TO_DO);
     return;
   }
-  const scope = { hasParams: spec.paramKind !== undefined, hasAuthorizer: true, variables: spec.variables ?? [] };
+  const { variables = [] } = spec;
+  // A policy that declares no variables has none to name.
+  const scope = { hasParams: spec.paramKind !== undefined, hasAuthorizer: true, ...(variables.length > 0 && { variables }) };
   for (const [index, validation] of validations.entries()) validateValidation(validation, scope, stored, errors.at('validations').index(index));
   const at = errors.at('auditAnnotations');
   if (auditAnnotations.length > MAX_ANNOTATIONS)

@@ -26,7 +26,7 @@ test.each([
   [
     { versions: [] },
     [
-      'spec.versions: Invalid value: []: must have exactly one version marked as storage version',
+      'spec.versions: Invalid value: null: must have exactly one version marked as storage version',
       'status.storedVersions: Invalid value: null: must have at least one stored version',
     ],
   ],

@@ -82,6 +82,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   // The first DELETE only marks it (registry/customresourcedefinition/etcd.go); `src/extensions/` empties the resource and takes the finalizer off.
   mayDelete: ({ metadata }) => metadata.deletionTimestamp !== undefined,
   markDeleting: markTerminating,
+  marksBeforePropagation: true,
 
   subresources: {
     status: {

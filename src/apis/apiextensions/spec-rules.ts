@@ -45,7 +45,7 @@ export function validateSpec(spec: CustomResourceDefinitionSpec, demanded: Stric
     validateLabel(version.name, errors.at('versions').index(index).at('name'));
     validateVersion(version, hasStatus(subresourcesOf(internal, version)), strictness, errors.at('versions').index(index));
   }
-  validateVersions(internal.versions, errors);
+  validateVersions(internal.versions, spec.versions ? printedVersions(internal.versions) : null, errors);
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) if (!spec.names[field]) errors.at('names', field).required();
   validateNames(spec.names, errors.at('names'));
   validateShared(internal, strictness, errors);
@@ -89,10 +89,10 @@ function validateVersion(version: CustomResourceDefinitionVersion, isStatusServe
   validateSelectableFields(selectableFields, schema.openAPIV3Schema, strictness.allowManySelectableFields.has(name), errors.at('selectableFields'));
 }
 
-function validateVersions(versions: readonly CustomResourceDefinitionVersion[], errors: FieldErrors): void {
+function validateVersions(versions: readonly CustomResourceDefinitionVersion[], shown: object[] | null, errors: FieldErrors): void {
   const at = errors.at('versions');
-  if (new Set(versions.map(({ name }) => name)).size < versions.length) at.invalid(printedVersions(versions), 'must contain unique version names');
-  if (versions.filter(({ storage }) => storage).length !== 1) at.invalid(printedVersions(versions), 'must have exactly one version marked as storage version');
+  if (new Set(versions.map(({ name }) => name)).size < versions.length) at.invalid(shown, 'must contain unique version names');
+  if (versions.filter(({ storage }) => storage).length !== 1) at.invalid(shown, 'must have exactly one version marked as storage version');
   // Upstream copies the first version's name to where older versions of the API had it, and judges it there again.
   if (versions[0]?.name) validateLabel(versions[0].name, errors.at('version'));
 }

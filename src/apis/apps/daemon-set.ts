@@ -5,7 +5,6 @@ import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, v
 import { defineResource } from '../define.ts';
 import type { DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from '../facts/types/apps-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { validateUnchanged } from '../validation/immutable.ts';
 import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { formatLabelSelector, formatLabels, hasInvalidLabelValue, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
@@ -20,6 +19,7 @@ import {
   validateMatches,
   validateNotEmpty,
   validateRunsForever,
+  validateSameSelector,
 } from './workload.ts';
 
 const ON_DELETE = 'OnDelete';
@@ -58,6 +58,7 @@ const STATUS: StatusCounts = {
 export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
   generation: 'spec',
 
+  unlistedAnnotation: TEMPLATE_GENERATION,
   default(daemonSet) {
     const { metadata, spec } = daemonSet;
     checkTemplateGeneration(metadata.annotations?.[TEMPLATE_GENERATION]);
@@ -85,7 +86,7 @@ export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
   },
   validateUpdate(daemonSet, old, errors) {
     validateFinalizerNames(daemonSet.metadata, errors);
-    validateUnchanged(daemonSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
+    validateSameSelector(daemonSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
     validateSpec(daemonSet, errors.at('spec'), old);
   },
   warnings(daemonSet, old) {

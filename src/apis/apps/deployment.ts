@@ -8,7 +8,6 @@ import { defineResource } from '../define.ts';
 import type { Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdateDeployment } from '../facts/types/apps-v1.ts';
 import { dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { validateUnchanged } from '../validation/immutable.ts';
 import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { parsedSelector } from '../validation/label-selector.ts';
@@ -24,6 +23,7 @@ import {
   validateCounts,
   validateRequiredSelector,
   validateSelectedTemplate,
+  validateSameSelector,
 } from './workload.ts';
 
 const RECREATE = 'Recreate';
@@ -71,7 +71,7 @@ const updateRules: UpdateRules<Deployment> = {
   validateUpdate(deployment, old, errors) {
     validateFinalizerNames(deployment.metadata, errors);
     validateSpec(deployment, errors.at('spec'), old);
-    validateUnchanged(deployment.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
+    validateSameSelector(deployment.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
   },
 };
 

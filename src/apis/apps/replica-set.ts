@@ -6,7 +6,6 @@ import { defineResource } from '../define.ts';
 import type { ReplicaSet } from '../facts/types/apps-v1.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { validateUnchanged } from '../validation/immutable.ts';
 import { formatLabelSelector, parsedSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import {
@@ -17,6 +16,7 @@ import {
   validateCounts,
   validateRequiredSelector,
   validateSelectedTemplate,
+  validateSameSelector,
 } from './workload.ts';
 
 /** Of ReplicationControllers too. */
@@ -38,7 +38,7 @@ const updateRules: UpdateRules<ReplicaSet> = {
   validateUpdate(replicaSet, old, errors) {
     validateFinalizerNames(replicaSet.metadata, errors);
     validateSpec(replicaSet, errors.at('spec'), old);
-    validateUnchanged(replicaSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
+    validateSameSelector(replicaSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
   },
 };
 

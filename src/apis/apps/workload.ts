@@ -3,7 +3,8 @@ import { dns1123LabelErrors } from '../../util/names.ts';
 import { podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { Container, PodTemplateSpec } from '../facts/types/core-v1.ts';
 import type { LabelSelector } from '../facts/types/meta-v1.ts';
-import { parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
+import { validateUnchanged } from '../validation/immutable.ts';
+import { parsedSelector, shownSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 
 /** What the kinds that keep pods running have in common (pkg/apis/apps/validation). */
@@ -19,8 +20,11 @@ export function validateRequiredSelector(selector: LabelSelector | null, owner: 
 
 export function validateNotEmpty(selector: LabelSelector, owner: string, errors: FieldErrors): void {
   const count = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length;
-  if (count === 0) errors.invalid(selector, `empty selector is invalid for ${owner}`);
+  if (count === 0) errors.invalid({}, `empty selector is invalid for ${owner}`);
 }
+
+export const validateSameSelector = (selector: LabelSelector | null | undefined, old: LabelSelector | null | undefined, errors: FieldErrors): void =>
+  validateUnchanged(selector, old, errors, () => shownSelector(selector));
 
 /** `errors` stands at the template. */
 export function validateMatches(isMatch: boolean, template: PodTemplateSpec, errors: FieldErrors): void {
@@ -41,7 +45,7 @@ export function validateSelectedTemplate(
   old?: PodTemplateSpec,
 ): void {
   const selector = parsedSelector(spec.selector);
-  if (selector === undefined) return errors.at('selector').invalid(spec.selector, 'invalid label selector');
+  if (selector === undefined) return errors.at('selector').invalid(shownSelector(spec.selector), 'invalid label selector');
   const at = errors.at('template');
   validateMatches(selector.isEmpty || selector.matches(spec.template.metadata.labels), spec.template, at);
   validatePodTemplateSpec(spec.template, at, { old });

@@ -1,8 +1,8 @@
 import { clone } from '../../schema/clone.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { humanDuration } from '../../util/duration.ts';
 import { dns1123LabelErrors } from '../../util/names.ts';
-import { containerImages, containerNames, podNameWarnings, validateMatches } from '../apps/workload.ts';
+import { containerImages, containerNames, podNameWarnings, validateMatches, validateSameSelector } from '../apps/workload.ts';
 import { internalPodSpec, internalPodTemplate } from '../core/pod/internal-form.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
@@ -66,7 +66,7 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
     const at = errors.at('spec');
     validateSpec(job.spec, at, old.spec);
     validateCompletionsChange(job.spec, old.spec, at.at('completions'));
-    validateUnchanged(job.spec.selector, old.spec.selector, at.at('selector'));
+    validateSameSelector(job.spec.selector, old.spec.selector, at.at('selector'));
     validateTemplateChange(job, old, at.at('template'));
     validateUnchanged(job.spec.completionMode, old.spec.completionMode, at.at('completionMode'));
     validateUnchanged(job.spec.podFailurePolicy, old.spec.podFailurePolicy, at.at('podFailurePolicy'), () =>
@@ -92,6 +92,7 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
     },
   },
 
+  unselectable: (field) => `field label ${quote(field)} not supported for Job`,
   selectable: { 'status.successful': ({ status }) => String(status.succeeded ?? 0) },
   cells: {
     Status: stateOf,

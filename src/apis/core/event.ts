@@ -27,6 +27,7 @@ export const defineCoreEvents = (ttlSeconds: number): ResourceDefinition<Event> 
     validate: (event, errors) => validateEvent(event, 'reportingComponent', errors),
     validateUpdate: (event, _old, errors) => validateEvent(event, 'reportingComponent', errors),
 
+    isUncached: true,
     selectable: {
       'involvedObject.kind': ({ involvedObject }) => involvedObject.kind ?? '',
       'involvedObject.namespace': ({ involvedObject }) => involvedObject.namespace ?? '',

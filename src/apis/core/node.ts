@@ -1,9 +1,10 @@
 import { clone } from '../../schema/clone.ts';
+import { readCidr } from '../../util/cidr.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { Node, NodeSpec, NodeStatus } from '../facts/types/core-v1.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
-import { legacyCidrWarnings, parseCidr, validateLegacyCidr } from '../validation/cidr.ts';
+import { legacyCidrWarnings, validateLegacyCidr } from '../validation/cidr.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateResourceQuantity } from '../validation/resource-names.ts';
 import { validateConfigSource, validateConfigStatus } from './node/config-source.ts';
@@ -127,7 +128,7 @@ function featureProblem(feature: string): string | undefined {
 function validatePodCidrs(cidrs: readonly string[], errors: FieldErrors): void {
   for (const [index, cidr] of cidrs.entries()) validateLegacyCidr(cidr, errors.index(index));
   if (cidrs.length < 2) return;
-  const parsed = cidrs.map(parseCidr);
+  const parsed = cidrs.map(readCidr);
   const wrong = parsed.findIndex((cidr) => cidr === undefined);
   if (wrong >= 0)
     errors.internal(`invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${wrong}]: <nil> (invalid CIDR address: ${cidrs[wrong]})`);

@@ -22,15 +22,14 @@ const RESIZE_STATUSES = ['ControllerResizeInProgress', 'ControllerResizeInfeasib
 
 /** A pod's wish for storage, which a volume fulfils. */
 export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/persistentvolumeclaims', {
+  // A new claim is stored without a phase.
+  defaultsOnRead: true,
   default({ spec, status }) {
     status.phase ??= 'Pending';
     spec.volumeMode ??= 'Filesystem';
     for (const list of [spec.resources.limits, spec.resources.requests, status.capacity, status.allocatedResources]) roundToThousandths(list);
   },
-  prepareForCreate(claim) {
-    claim.status = { phase: 'Pending' };
-    settleDataSources(claim.spec, undefined);
-  },
+  prepareForCreate: ({ spec }) => settleDataSources(spec, undefined),
   prepareForUpdate(claim, old) {
     settleDataSources(claim.spec, old.spec);
   },
@@ -62,8 +61,6 @@ export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/
     },
   },
 
-  // What should have been metadata.name, kept for those who use it.
-  selectable: { name: ({ metadata }) => metadata.name ?? '' },
   cells: {
     Status: phaseOf,
     Volume: ({ spec }) => spec.volumeName ?? '',

@@ -110,8 +110,6 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
     },
   },
 
-  // What should have been metadata.name, kept for those who use it.
-  selectable: { name: ({ metadata }) => metadata.name ?? '' },
   cells: {
     Capacity: ({ spec }) => spec.capacity?.['storage'] ?? '0',
     'Access Modes': ({ spec }) => accessModesText(spec.accessModes),

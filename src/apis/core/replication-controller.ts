@@ -29,6 +29,7 @@ export const replicationControllers = defineResource<ReplicationController>('v1/
   // Kept from the time when clients deleted the pods themselves.
   defaultPropagation: 'Orphan',
 
+  defaultsOnRead: true,
   default({ metadata, spec }) {
     spec.replicas ??= 1;
     if (!spec.template) return;

@@ -1,7 +1,8 @@
+import { readCidr } from '../../util/cidr.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../facts/types/networking-v1.ts';
-import { isStrictlyWithin, legacyCidrWarnings, parseCidr, validateLegacyCidr } from '../validation/cidr.ts';
+import { isStrictlyWithin, legacyCidrWarnings, validateLegacyCidr } from '../validation/cidr.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { formatLabelSelector, isValidLabelSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { portNameErrors, validatePortNumber } from '../validation/ports.ts';
@@ -106,12 +107,12 @@ function validatePeer({ podSelector, namespaceSelector, ipBlock }: NetworkPolicy
 function validateBlock({ cidr, except }: IPBlock, { formerCidrs }: Tolerance, errors: FieldErrors): void {
   if (cidr === '') return errors.at('cidr').required();
   validateLegacyCidr(cidr, errors.at('cidr'), formerCidrs);
-  const whole = parseCidr(cidr);
+  const whole = readCidr(cidr);
   if (!whole) return;
   for (const [index, text] of (except ?? []).entries()) {
     const at = errors.at('except').index(index);
     validateLegacyCidr(text, at, formerCidrs);
-    const excepted = parseCidr(text);
+    const excepted = readCidr(text);
     if (excepted && !isStrictlyWithin(excepted, whole)) at.invalid(text, 'must be a strict subset of `cidr`');
   }
 }

@@ -4,6 +4,7 @@ import { defineResource } from '../define.ts';
 import type { Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';
+import { shownTerm } from '../core/pod/internal-form.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateCounterSet, validateDevice } from './device.ts';
@@ -51,6 +52,7 @@ export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/
     return driver === driver.toLowerCase() ? [] : [`spec.driver: driver names should be lowercase; ${quote(driver)} contains uppercase characters`];
   },
 
+  unselectable: (field) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,
   selectable: { 'spec.nodeName': ({ spec }) => spec.nodeName ?? '', 'spec.driver': ({ spec }) => spec.driver },
   cells: {
     Node: ({ spec }) => spec.nodeName ?? '',
@@ -102,7 +104,7 @@ function validateNodes(spec: ResourceSliceSpec, errors: FieldErrors): void {
   if (nodeSelector) {
     validateNodeSelector(nodeSelector, errors.at('nodeSelector'), false);
     const terms = nodeSelector.nodeSelectorTerms ?? [];
-    if (terms.length !== 1) errors.at('nodeSelector', 'nodeSelectorTerms').invalid(terms, 'must have exactly one node selector term');
+    if (terms.length !== 1) errors.at('nodeSelector', 'nodeSelectorTerms').invalid(terms.map(shownTerm), 'must have exactly one node selector term');
   }
   for (const field of ['allNodes', 'perDeviceNodeSelection'] as const)
     if (spec[field] === false) errors.at(field).invalid(false, 'must be either unset or set to true');

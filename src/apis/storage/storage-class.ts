@@ -53,9 +53,9 @@ export const storageClasses = defineResource<StorageClass>('storage.k8s.io/v1/st
   },
 });
 
-/** Terms that say the same, in whatever order, are one too many. */
+/** Terms that say the same, in whatever order, are one too many; one that says nothing is, as often as there are terms (validateAllowedTopologies). */
 function validateTopologies(terms: readonly TopologySelectorTerm[], errors: FieldErrors): void {
-  const seen: Record<string, string[]>[] = [];
+  const seen: Record<string, string[]>[] = terms.map(() => ({}));
   for (const [index, term] of terms.entries()) {
     const at = errors.index(index).at('matchLabelExpressions');
     const meaning = validateTerm(term, at);

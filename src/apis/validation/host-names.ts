@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
+import { parseIp } from '../../util/ip-address.ts';
 import { DNS1123_SUBDOMAIN, dns1123SubdomainErrors, maxCharactersError, patternError } from '../../util/names.ts';
-import { parseIp } from './ip-address.ts';
 
 const WILDCARD = '*.';
 const MAX_BYTES = 253;

@@ -68,6 +68,13 @@ export function parsedSelector(selector: LabelSelector | null | undefined): Pars
 const isValid = ({ key, values }: LabelRequirement): boolean =>
   qualifiedNameErrors(key).length === 0 && values.every((value) => labelValueErrors(value).length === 0);
 
+/** A selector as a field error prints it: meta/v1's types leave out what is empty. */
+export function shownSelector(selector: LabelSelector | null | undefined): LabelSelector | null {
+  if (!selector) return null;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return { ...(Object.keys(matchLabels).length > 0 && { matchLabels }), ...(matchExpressions.length > 0 && { matchExpressions }) };
+}
+
 /** For a table's cell. */
 export function formatLabelSelector(selector: LabelSelector | null | undefined): string {
   const parsed = parsedSelector(selector);

@@ -75,7 +75,10 @@ export function validateResourceQuantity(name: string, quantity: string, errors:
 }
 
 /** To a thousandth, which is as fine as upstream looks. */
-export const isWholeNumber = (quantity: string): boolean => quantityAt(parseQuantity(quantity), -3) % 1000n === 0n;
+export function isWholeNumber(text: string): boolean {
+  const quantity = parseQuantity(text);
+  return quantity.exponent >= 0 || quantityAt(quantity, -3) % 1000n === 0n;
+}
 
 /** Whether an amount of huge pages is a number of such pages: `hugepages-2Mi: 5Mi` is not. */
 export function isDivisibleHugePages(name: string, quantity: string): boolean {

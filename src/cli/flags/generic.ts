@@ -40,7 +40,10 @@ export const generic = flagSet('generic', {
   'shutdown-delay-duration': flag(duration, 'How long to go on serving, with /readyz failing, after the signal to stop.'),
   'shutdown-send-retry-after': flag(bool, 'While shutting down, keep listening and answer 429 with Retry-After until the requests in flight have ended.'),
   'shutdown-watch-termination-grace-period': flag(duration, 'How long to wait at shutdown for watches to end by themselves.'),
-  'storage-initialization-timeout': flag(duration, 'How long /readyz may wait for the store at start.', { default: 60_000, later: 'the etcd store' }),
+  'storage-initialization-timeout': flag(duration, 'How long /readyz may wait for the store at start.', {
+    default: 60_000,
+    noEffect: 'the stores are read before the server listens, however long that takes',
+  }),
   'strict-transport-security-directives': flag(
     strings,
     'Directives of the Strict-Transport-Security header, such as max-age=31536000,includeSubDomains,preload. Empty: no header.',

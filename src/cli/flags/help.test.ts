@@ -56,14 +56,14 @@ test('elsewhere a flag is one line', () => {
     "
     Logs flags:
 
-          --log-flush-frequency duration         Time between flushes of the log. (default 5s) (no effect: every line is written at once)
-          --log-json-info-buffer-size quantity   Bytes of info lines to buffer, in JSON with split streams. (no effect yet: splitting the log by severity)
-          --log-json-split-stream                In JSON, write errors to stderr and the rest to stdout. (no effect yet: splitting the log by severity)
-          --log-text-info-buffer-size quantity   Bytes of info lines to buffer, in text with split streams. (no effect yet: splitting the log by severity)
-          --log-text-split-stream                In text, write errors to stderr and the rest to stdout. (no effect yet: splitting the log by severity)
+          --log-flush-frequency duration         Time between flushes of info lines, where they are buffered. (default 5s)
+          --log-json-info-buffer-size quantity   Bytes of info lines to buffer, in JSON with split streams.
+          --log-json-split-stream                In JSON, write errors to stderr and the rest to stdout. Needs the LoggingAlphaOptions feature.
+          --log-text-info-buffer-size quantity   Bytes of info lines to buffer, in text with split streams.
+          --log-text-split-stream                In text, write errors and warnings to stderr and the rest to stdout. Needs the LoggingAlphaOptions feature.
           --logging-format string                Form of the log: "text" or "json". (default "text")
       -v, --v Level                              How much to log; larger is more. From 4 on, errors come with their stacks.
-          --vmodule pattern=N,...                Other verbosities for some source files, as pattern=N, comma separated. (no effect yet: verbosity by file)"
+          --vmodule pattern=N,...                Higher verbosities for some modules, as pattern=N, comma separated: httplog=3 logs requests. Modules: authentication, genericapiserver, healthz, httplog, server."
   `);
 });
 

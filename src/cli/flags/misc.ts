@@ -19,7 +19,7 @@ export const misc = flagSet('misc', {
   'coordinated-leadership-renew-deadline': flag(duration, 'By when such a lease must be renewed.', { default: 10_000, later: LEADERSHIP }),
   'coordinated-leadership-retry-period': flag(duration, 'Time between attempts to renew it.', { default: 2000, later: LEADERSHIP }),
   'enable-aggregator-routing': flag(bool, 'Send requests to the endpoints of aggregated API servers instead of to the cluster IP.'),
-  'enable-logs-handler': flag(bool, 'Serve log files at /logs.', { later: 'serving log files', deprecated: 'Log handler functionality is deprecated' }),
+  'enable-logs-handler': flag(bool, 'Serve the files in /var/log at /logs.', { deprecated: 'Log handler functionality is deprecated' }),
   'endpoint-reconciler-type': flag(string, 'How the endpoints of the kubernetes service are kept: master-count, lease or none.', { default: 'lease' }),
   'event-ttl': flag(duration, 'How long events are kept.', { default: 3_600_000 }),
   'kubelet-certificate-authority': flag(file, "Certificate authority of kubelets' serving certificates. Without it they are not verified."),
@@ -41,9 +41,10 @@ export const misc = flagSet('misc', {
   }),
   'kubelet-timeout': flag(duration, 'How long a connection to a kubelet may take to stand.', { default: 5000 }),
   'kubernetes-service-node-port': flag(int, 'Node port of the kubernetes service. 0: it has none, and is of type ClusterIP.'),
-  'max-connection-bytes-per-sec': flag(int, 'Bytes a second that a long-running request may transfer. 0: no limit.', {
-    later: 'limiting the rate of connections',
-  }),
+  'max-connection-bytes-per-sec': flag(
+    int,
+    'Bytes a second that a connection of exec, attach, port-forward or an upgraded proxy may carry, each way. 0: no limit.',
+  ),
   'peer-advertise-ip': flag(string, 'Address at which other API servers reach this one.', { later: PEERS }),
   'peer-advertise-port': flag(string, 'Port at which other API servers reach this one.', { later: PEERS }),
   'peer-ca-file': flag(file, 'Certificate authority of the other API servers.', { later: PEERS }),

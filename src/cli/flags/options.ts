@@ -57,3 +57,14 @@ export function defaultOptions(): Options {
   for (const [name, flag] of flagsByName) options[optionName(name, flag)] = flag.default;
   return options as Options;
 }
+
+/** Every flag with its value as pflag prints it, by name. */
+export function printOptions(options: Options): Record<string, string> {
+  const names = [...flagsByName.keys()].toSorted();
+  const printed = names.map((name): [string, string] => {
+    const flag = flagsByName.get(name)!;
+    const value = options[optionName(name, flag)];
+    return [name, typeof value === 'string' ? value : flag.type.format(value)];
+  });
+  return Object.fromEntries(printed);
+}

@@ -139,9 +139,9 @@ describe('beside the values', () => {
   });
 
   test('a deprecated flag and one still to come warn, once each', () => {
-    expect(parseFlags(['--admission-control=A', '--tracing-config-file=p', '--tracing-config-file=q', '--watch-cache']).warnings).toEqual([
+    expect(parseFlags(['--admission-control=A', '--peer-ca-file=p', '--peer-ca-file=q', '--watch-cache']).warnings).toEqual([
       'Flag --admission-control has been deprecated, Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.',
-      '--tracing-config-file has no effect yet (still to come: tracing)',
+      '--peer-ca-file has no effect yet (still to come: proxying to peers)',
       '--watch-cache has no effect here: every resource is cached, at the size it needs',
     ]);
   });

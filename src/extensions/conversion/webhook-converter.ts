@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CustomResourceConversion, WebhookClientConfig } from '../../apis/facts/types/apiextensions-v1.ts';
-import type { Client } from '../../client/client.ts';
-import type { RemoteEndpoint } from '../../client/kubeconfig.ts';
 import { WebhookClient, WebhookError } from '../../client/webhook-client.ts';
+import { type WebhookRoutes, routeToWebhook } from '../../client/webhook-route.ts';
 import { validateAnnotations, validateLabels } from '../../registry/metadata.ts';
 import { clone } from '../../schema/clone.ts';
 import type { ApiObject } from '../../util/api-object.ts';
@@ -39,17 +38,18 @@ class ConversionError extends Error {
 /** Asks a definition's webhook, many objects at a time (…/apiserver/conversion/webhook_converter.go). */
 export class WebhookConverter implements Converter {
   readonly #definitionName: string;
-  readonly #config: WebhookClientConfig;
   readonly #reviewVersion: string;
-  readonly #client: Client;
+  readonly #config: WebhookClientConfig;
+  readonly #routes: WebhookRoutes;
+  /** Made for the first call. */
+  #webhook: WebhookClient | undefined;
   readonly #observe: ObserveConversion;
-  readonly #calls = new Map<string, WebhookClient>();
 
-  constructor(definitionName: string, { webhook }: CustomResourceConversion, client: Client, observe: ObserveConversion) {
+  constructor(definitionName: string, { webhook }: CustomResourceConversion, routes: WebhookRoutes, observe: ObserveConversion) {
     this.#definitionName = definitionName;
     this.#config = webhook?.clientConfig ?? {};
+    this.#routes = routes;
     this.#reviewVersion = (webhook?.conversionReviewVersions ?? []).find((version) => KNOWN_REVIEWS.has(version)) ?? 'v1';
-    this.#client = client;
     this.#observe = observe;
   }
 
@@ -73,7 +73,7 @@ export class WebhookConverter implements Converter {
   }
 
   close(): void {
-    for (const call of this.#calls.values()) call.close();
+    this.#webhook?.close();
   }
 
   /** Those that are due, among the others as they were. */
@@ -88,7 +88,7 @@ export class WebhookConverter implements Converter {
     const review = { kind: 'ConversionReview', apiVersion: `${REVIEW_GROUP}/${this.#reviewVersion}`, request: { uid, desiredAPIVersion, objects } };
     const failed = (failure: ConversionFailure, why: string) => new ConversionError(failure, `conversion webhook for ${subject} failed: ${why}`);
     try {
-      const answer = parseJson(await this.#webhook().post(stringifyJson(review)));
+      const answer = parseJson(await this.#call().post(stringifyJson(review)));
       const converted = convertedObjects(answer, uid, this.#reviewVersion);
       if (converted.length === objects.length) return converted;
       const why = `returned ${converted.length} objects, expected ${objects.length}`;
@@ -100,26 +100,12 @@ export class WebhookConverter implements Converter {
     }
   }
 
-  #webhook(): WebhookClient {
-    const endpoint = endpointOf(this.#config, this.#client);
-    const url = String(endpoint.url);
-    let call = this.#calls.get(url);
-    if (call === undefined) this.#calls.set(url, (call = new WebhookClient(endpoint, { timeoutMs: TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES })));
-    return call;
+  #call(): WebhookClient {
+    if (this.#webhook) return this.#webhook;
+    const { endpoint, dial } = routeToWebhook(this.#config, this.#routes);
+    this.#webhook = new WebhookClient(endpoint, { timeoutMs: TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES, dial });
+    return this.#webhook;
   }
-}
-
-/** A service is called at its own address, by the name that its certificate is for. */
-function endpointOf({ url, service, caBundle }: WebhookClientConfig, client: Client): RemoteEndpoint {
-  const caPem = caBundle ? Buffer.from(caBundle, 'base64').toString() : undefined;
-  const trust = caPem === undefined ? {} : { caPem };
-  if (service === undefined) return { url: new URL(url!), ...trust };
-  const { namespace, name, port = 443, path = '' } = service;
-  const found = client.resource('', 'services').informer.get(namespace, name) as { spec?: { clusterIP?: string } } | undefined;
-  const address = found?.spec?.clusterIP;
-  const serverName = `${name}.${namespace}.svc`;
-  const host = address && address !== 'None' ? (address.includes(':') ? `[${address}]` : address) : serverName;
-  return { url: new URL(`https://${host}:${port}${path}`), serverName, ...trust };
 }
 
 class MalformedReview extends Error {}

@@ -10,6 +10,7 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
+import { validateDefaultsByRules } from './rule-tree.ts';
 import { hasRules } from './validation-rules.ts';
 
 /** Estimates beyond these are refused (…/apis/apiextensions/validation): of one rule, and of all of a schema. */
@@ -24,11 +25,11 @@ export function definitionsWithRules(): ResourceDefinition {
   const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate'> = {
     validate(definition, errors, old) {
       validate!(definition, errors, old);
-      if (errors.isEmpty) validateRules(definition.spec, errors.at('spec'));
+      if (!hasSchemaErrors(errors)) validateRules(definition.spec, errors.at('spec'));
     },
     validateUpdate(definition, old, errors) {
       validateUpdate!(definition, old, errors);
-      if (errors.isEmpty && !equalJson(definition.spec.versions, old.spec.versions)) validateRules(definition.spec, errors.at('spec'));
+      if (!hasSchemaErrors(errors) && !equalJson(definition.spec.versions, old.spec.versions)) validateRules(definition.spec, errors.at('spec'));
     },
   };
   // The schema is still looked up when it is first asked for.
@@ -38,10 +39,19 @@ export function definitionsWithRules(): ResourceDefinition {
   ) as ResourceDefinition;
 }
 
+/** Rules are compiled for schemas that are sound but for the rules themselves, whatever else is wrong with the definition. */
+const hasSchemaErrors = ({ list }: FieldErrors): boolean =>
+  list.some(({ field }) => field.includes('.openAPIV3Schema') && !field.includes('.x-kubernetes-validations['));
+
 function validateRules(spec: CustomResourceDefinitionSpec, errors: FieldErrors): void {
   const { validation, versions } = internalSpec(spec);
   const check = (schema: JsonSchema | undefined, at: FieldErrors): void => {
-    if (schema !== undefined && isStructural(schema as Parameters<typeof isStructural>[0])) new RuleCheck(at).check(schema);
+    if (schema === undefined || !isStructural(schema as Parameters<typeof isStructural>[0])) return;
+    const structure = new Structure(schema);
+    if (!hasRules(structure)) return;
+    const errorsBefore = at.list.length;
+    validateDefaultsByRules(structure, at);
+    if (at.list.length === errorsBefore) new RuleCheck(at).check(structure);
   };
   check(validation?.openAPIV3Schema as JsonSchema | undefined, errors.at('validation', 'openAPIV3Schema'));
   for (const [index, { schema }] of versions.entries())
@@ -59,15 +69,18 @@ interface Place {
 
 class RuleCheck {
   readonly #errors: FieldErrors;
+  /** Where something is wrong already: rules at and above it are not looked at. */
+  readonly #flawed: readonly string[];
   #totalCost = 0;
   readonly #expensive: { at: FieldErrors; cost: number }[] = [];
 
   constructor(errors: FieldErrors) {
     this.#errors = errors;
+    this.#flawed = errors.list.map(({ field }) => field);
   }
 
-  check(schema: JsonSchema): void {
-    this.#walk(new Structure(schema), { isRoot: true, cardinality: 1, uncorrelatable: undefined }, this.#errors);
+  check(structure: Structure): void {
+    this.#walk(structure, { isRoot: true, cardinality: 1, uncorrelatable: undefined }, this.#errors);
     if (this.#totalCost <= SCHEMA_COST_LIMIT) return;
     const most = this.#expensive.toSorted((a, b) => b.cost - a.cost).slice(0, MAX_CONTRIBUTORS);
     for (const { at } of most) at.forbidden('contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema');
@@ -93,7 +106,8 @@ class RuleCheck {
         errors.at('items'),
       );
     }
-    if ((schema['x-kubernetes-validations'] ?? []).length > 0) this.#rules(schema, place, errors.at('x-kubernetes-validations'));
+    const isFlawed = this.#flawed.some((field) => field.startsWith(`${errors.path}.`));
+    if (!isFlawed && (schema['x-kubernetes-validations'] ?? []).length > 0) this.#rules(schema, place, errors.at('x-kubernetes-validations'));
   }
 
   #rules(schema: JsonSchema, place: Place, errors: FieldErrors): void {

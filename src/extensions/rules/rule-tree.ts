@@ -25,13 +25,14 @@ class BudgetSpent extends Error {}
 /** What stood here before, as far as that is known, and what stood above: unchanged values may break rules that do not look back. */
 interface Before {
   value: Json | undefined;
-  now: Json;
+  /** Undefined where what is unchanged is judged all the same. */
+  now: Json | undefined;
   above: Before | undefined;
 }
 
 /** Where the place had no value of its own, by what stood above it. Asked only of values that break a rule. */
 const isUnchanged = (before: Before | undefined): boolean =>
-  before !== undefined && (before.value === undefined ? isUnchanged(before.above) : equalJson(before.now, before.value));
+  before !== undefined && (before.value === undefined ? isUnchanged(before.above) : before.now !== undefined && equalJson(before.now, before.value));
 
 interface Run {
   budget: number;
@@ -44,14 +45,52 @@ export const compileRuleTree: CompileRules = (structure) => {
   return {
     validate(object, old, errors, warn) {
       const before = old && { value: old, now: object, above: undefined };
-      try {
-        root.validate(object, before, { budget: OBJECT_COST_LIMIT, warn }, errors);
-      } catch (error) {
-        if (!(error instanceof BudgetSpent)) throw error;
-      }
+      judge(root, object, before, { budget: OBJECT_COST_LIMIT, warn }, errors);
     },
   } satisfies ValidationRules;
 };
+
+/** Answers whether all rules could be paid for. */
+function judge(root: RuleNode, value: Json, before: Before | undefined, limits: Run, errors: FieldErrors): boolean {
+  try {
+    root.validate(value, before, limits, errors);
+    return true;
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error;
+    return false;
+  }
+}
+
+/**
+ * The rules on the schema's own defaults, which have to keep them as values that were there before and as new ones (…/schema/defaulting/validation.go).
+ * All defaults of a schema are paid for together.
+ */
+export function validateDefaultsByRules(structure: Structure, errors: FieldErrors): void {
+  const limits: Run = { budget: OBJECT_COST_LIMIT, warn: () => {} };
+  const visit = (inner: Structure, isRoot: boolean, at: FieldErrors): boolean => {
+    const value = inner.default;
+    if (value !== undefined && value !== null && hasRules(inner) && !keepsRules(new RuleNode(inner, isRoot), value, limits, at.at('default'))) return false;
+    if (inner.items && !visit(inner.items, inner.items.isEmbeddedResource, at.at('items'))) return false;
+    return [...inner.propertyNames].every((name) => {
+      const property = inner.property(name)!;
+      return visit(property, property.isEmbeddedResource, at.at('properties').key(name));
+    });
+  };
+  visit(structure, true, errors);
+}
+
+/** Answers whether there is budget left for more. */
+function keepsRules(node: RuleNode, value: Json, limits: Run, errors: FieldErrors): boolean {
+  const budget = limits.budget;
+  const errorsBefore = errors.list.length;
+  // Not as an unchanged value, which might break rules that do not look back.
+  if (!judge(node, value, { value, now: undefined, above: undefined }, limits, errors)) return false;
+  if (errors.list.length > errorsBefore) return true;
+  const asNew = { ...limits, budget };
+  const isPaid = judge(node, value, undefined, asNew, errors);
+  limits.budget = Math.min(limits.budget, asNew.budget);
+  return isPaid;
+}
 
 class RuleNode {
   readonly #structure: Structure;
@@ -148,7 +187,7 @@ class RuleNode {
 }
 
 const childOf = (before: Before | undefined, value: Json, former: Json | undefined): Before | undefined =>
-  before && { value: former, now: value, above: before };
+  before && { value: former, now: before.now === undefined ? undefined : value, above: before };
 
 /** The whole object has no path. */
 const at = (errors: FieldErrors): FieldErrors => (errors.path === '' ? new FieldErrors('<nil>', errors.list) : errors);
@@ -171,11 +210,13 @@ function evaluationError({ value, cancelled }: Evaluation, rule: ValidationRule,
 }
 
 function tell({ reason }: ValidationRule, detail: string, value: Json, type: string, errors: FieldErrors): void {
+  const isShown = type !== 'object' && type !== 'array';
   if (reason === 'FieldValueForbidden') errors.forbidden(detail);
   else if (reason === 'FieldValueRequired') errors.required(detail);
-  else if (reason === 'FieldValueDuplicate') errors.duplicate(value);
-  else if (type === 'object' || type === 'array') errors.invalidUnshown(detail);
-  else errors.invalid(value, detail);
+  else if (reason === 'FieldValueDuplicate' && isShown) errors.duplicate(value);
+  else if (reason === 'FieldValueDuplicate') errors.duplicateUnshown();
+  else if (isShown) errors.invalid(value, detail);
+  else errors.invalidUnshown(detail);
 }
 
 /** What messageExpression says, where it says something fit to be shown; else the rule's message. */

@@ -58,7 +58,7 @@ export const serviceProxy = (client: Client, transports: ProxyTransports): Actio
   proxyTo('service', async ({ scheme, name, port }, { store, namespace, name: id }) => {
     const portName = /^[+-]?\d+$/.test(port) ? portNameOf((await store.get(namespace, name, '')).object<Service>(), Number(port)) : port;
     const endpoints = await client.resource<Endpoints>('', 'endpoints').get(namespace, name);
-    if (!endpoints) throw notFound({ group: '', resource: 'endpoints' }, name);
+    if (!endpoints) throw notFound({ group: '', resource: 'services' }, name);
     if ((endpoints.subsets ?? []).length === 0) throw serviceUnavailable(`no endpoints available for service ${quote(name)}`);
     for (const { address, port: found } of shuffled(candidates(endpoints, portName)))
       if (await isPods(client, namespace, address)) return { host: address.ip!, port: found.port!, transport: transports.of(scheme) };

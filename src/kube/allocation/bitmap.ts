@@ -5,7 +5,7 @@ export class Bitmap {
   /** `size`: how many numbers there are. `data`: as `toBase64` wrote it. */
   constructor(size: number, data = '') {
     this.#bits = new Uint8Array(Math.ceil(size / 8));
-    const stored = Buffer.from(data, 'base64').reverse();
+    const stored = Buffer.from(data, 'base64').toReversed();
     this.#bits.set(stored.subarray(0, this.#bits.length));
   }
 
@@ -24,6 +24,6 @@ export class Bitmap {
   /** The biggest number first, and no zero before it. */
   toBase64(): string {
     const length = this.#bits.findLastIndex((byte) => byte !== 0) + 1;
-    return Buffer.from(this.#bits.subarray(0, length)).reverse().toString('base64');
+    return Buffer.from(this.#bits.subarray(0, length).toReversed()).toString('base64');
   }
 }

@@ -22,6 +22,8 @@ export interface KubeletOptions {
   clientKeyFile?: string | undefined;
   /** Another way to nodes than directly: egress, or a test's. */
   dial?: Dial | undefined;
+  /** --max-connection-bytes-per-sec */
+  upgradedBytesPerSecond?: number | undefined;
 }
 
 /** The kubelet of one node. */
@@ -132,11 +134,12 @@ export class Kubelets {
 
   #open(caPem: string | undefined, clientCertificate: TlsTarget['clientCertificate']): Transports {
     const dial = withinTime(this.#options.dial ?? dialDirectly, this.#options.timeoutMs);
+    const { upgradedBytesPerSecond } = this.#options;
     const tls = { caPem, isUnverified: caPem === undefined, clientCertificate };
     return {
-      secure: new Transport({ dial, tls }),
-      guarded: new Transport({ dial: guardedDial(dial), tls }),
-      unverified: new Transport({ dial, tls: { isUnverified: true, clientCertificate } }),
+      secure: new Transport({ dial, tls, upgradedBytesPerSecond }),
+      guarded: new Transport({ dial: guardedDial(dial), tls, upgradedBytesPerSecond }),
+      unverified: new Transport({ dial, tls: { isUnverified: true, clientCertificate }, upgradedBytesPerSecond }),
     };
   }
 }

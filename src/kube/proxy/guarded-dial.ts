@@ -5,14 +5,14 @@ import { badRequest } from '../../util/errors.ts';
 import { isGlobalUnicast } from '../actions/unicast.ts';
 
 /** Nobody is proxied to the server's own machine or link (CVE-2020-8562 and its kin). The address that may be dialled, where the host is a name. */
-export async function proxyableAddress(host: string): Promise<string> {
+export async function proxyableAddress(host: string, resolve = addressesOf): Promise<string> {
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
   if (addresses.length === 0) throw badRequest('no addresses for hostname');
   if (!addresses.every(isGlobalUnicast)) throw badRequest('address not allowed');
   return addresses[0]!;
 }
 
-async function resolve(host: string): Promise<string[]> {
+async function addressesOf(host: string): Promise<string[]> {
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch {
@@ -22,6 +22,6 @@ async function resolve(host: string): Promise<string[]> {
 
 /** The address that was looked at is the one that is dialled: a name that is asked for twice may be answered twice. */
 export const guardedDial =
-  (dial: Dial): Dial =>
+  (dial: Dial, resolve = addressesOf): Dial =>
   async (host, port, signal) =>
-    dial(await proxyableAddress(host), port, signal);
+    dial(await proxyableAddress(host, resolve), port, signal);

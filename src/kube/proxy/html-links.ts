@@ -32,8 +32,8 @@ const LINK_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
 /** Elements whose content is no markup. */
 const TEXT_ELEMENTS = new Set(['iframe', 'noembed', 'noframes', 'noscript', 'plaintext', 'script', 'style', 'title', 'textarea', 'xmp']);
 
-/** A tag or comment that does not end by then is no HTML worth reading: the rest goes through as it is. */
-const MAX_PENDING_CHARACTERS = 1 << 20;
+/** A tag or comment that does not end by then is no HTML worth reading: it goes through as it is. It is read anew with every chunk that comes, so it must not grow long. */
+const MAX_PENDING_CHARACTERS = 64 * 1024;
 
 const TAG = /<([a-zA-Z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /([^\s"'>/=]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g;
@@ -91,8 +91,10 @@ export class HtmlLinks extends Transform {
   #endOfNext(html: string, at: number): number {
     if (at >= html.length) return at;
     if (this.#textElement !== undefined) {
-      const end = html.toLowerCase().indexOf(`</${this.#textElement}`, at);
-      if (end !== at) return Math.max(at, end);
+      const ending = `</${this.#textElement}`;
+      const found = html.slice(at).toLowerCase().indexOf(ending);
+      // All but what may be the beginning of the end.
+      if (found !== 0) return found > 0 ? at + found : Math.max(at, html.length - ending.length + 1);
       this.#textElement = undefined;
     }
     if (html[at] !== '<') return html.indexOf('<', at) === -1 ? html.length : html.indexOf('<', at);

@@ -20,8 +20,8 @@ test.each([
   ['mailto:me@example.com', 'mailto:me@example.com'],
   ['/not a link', '/not a link'],
   ['/%zz', '/%zz'],
-])('%s becomes %s', (link, rewritten) => {
-  expect(rewrittenLink(link, place)).toBe(rewritten);
+])('%s becomes %s', (link, expected) => {
+  expect(rewrittenLink(link, place)).toBe(expected);
 });
 
 async function rewritten(html: string, chunkBytes: number): Promise<string> {
@@ -44,6 +44,15 @@ describe('in a page', () => {
     ['1 < 2 <3 <a href="/x"', '1 < 2 <3 <a href="/x"'],
   ])('%s', async (html, expected) => {
     for (const chunkBytes of [1, 3, 1000]) expect(await rewritten(html, chunkBytes)).toBe(expected);
+  });
+
+  test('what is long, or never ends, is read once and costs what it is long', async () => {
+    const script = `<script>${'x < y;'.repeat(20_000)}</script><a href="/x">`;
+    expect(await rewritten(script, 7)).toBe(script.replace('"/x"', '"/p/x"'));
+    const endless = `<a href="${'>'.repeat(200_000)}`;
+    const startedAtMs = performance.now();
+    expect((await rewritten(endless, 20)).length).toBe(endless.length);
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   });
 
   test('a tag without an end does not fill the memory', async () => {

@@ -22,10 +22,11 @@ export function rewrittenLink(link: string, { prefix, backendHost, clientHost }:
   const isElsewhere = host !== '' && host !== backendHost && host !== clientHost;
   if (isElsewhere || !path.startsWith('/')) return link;
   const origin = host !== '' && host === clientHost ? `${scheme}//${host}` : '';
-  return origin + (path.startsWith(prefix) ? path : joined(prefix, path)) + query + fragment;
+  return origin + (path.startsWith(prefix) ? path : joinPaths(prefix, path)) + query + fragment;
 }
 
-function joined(prefix: string, path: string): string {
+/** A slash at the end stays (apimachinery/pkg/util/net, JoinPreservingTrailingSlash). */
+export function joinPaths(prefix: string, path: string): string {
   const whole = posix.join(prefix, path);
   return path.endsWith('/') && !whole.endsWith('/') ? `${whole}/` : whole;
 }

@@ -7,9 +7,10 @@ export class ProxyTransports {
   readonly #plain: Transport;
   readonly #tls: Transport;
 
-  constructor(dial: Dial) {
-    this.#plain = new Transport({ dial: guardedDial(dial) });
-    this.#tls = new Transport({ dial: guardedDial(dial), tls: { isUnverified: true } });
+  constructor(dial: Dial, upgradedBytesPerSecond = 0) {
+    const options = { dial: guardedDial(dial), upgradedBytesPerSecond };
+    this.#plain = new Transport(options);
+    this.#tls = new Transport({ ...options, tls: { isUnverified: true } });
   }
 
   /** '' is http. */

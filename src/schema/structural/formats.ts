@@ -1,6 +1,6 @@
-import { isIPv4, isIPv6 } from 'node:net';
-import { parseCidr } from '../../util/cidr.ts';
+import { readCidr } from '../../util/cidr.ts';
 import { parseNanoseconds } from '../../util/duration.ts';
+import { parseIp } from '../../util/ip-address.ts';
 import { compileRegexp } from '../../util/re2/regexp.ts';
 import { canonicalBase64 } from '../base64.ts';
 
@@ -10,9 +10,9 @@ const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   uri: isRequestUri,
   email: matches(String.raw`^[^\s@<>"(),:;\[\]\\]+(\.[^\s@<>"(),:;\[\]\\]+)*@[^\s@<>"(),:;\[\]\\]+$`),
   hostname: (text) => Buffer.byteLength(text) <= 255 && isHostname(text) && text.split('.').every((label) => Buffer.byteLength(label) <= 63),
-  ipv4: isIPv4,
-  ipv6: (text) => isIPv6(text) && !text.includes('%'),
-  cidr: (text) => parseCidr(text) !== undefined,
+  ipv4: (text) => text.includes('.') && parseIp(text) !== undefined,
+  ipv6: (text) => text.includes(':') && parseIp(text) !== undefined,
+  cidr: (text) => readCidr(text) !== undefined,
   mac: matches(
     '^([0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5,7}|[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){19}|[0-9a-fA-F]{4}(\\.[0-9a-fA-F]{4}){2,3}|[0-9a-fA-F]{4}(\\.[0-9a-fA-F]{4}){9})$',
   ),

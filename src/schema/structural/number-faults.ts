@@ -7,12 +7,15 @@ const MAX_INT32 = 2 ** 31 - 1;
 const MIN_INT32 = -(2 ** 31);
 const MAX_FLOAT32 = 3.402_823_466_385_288_6e38;
 
+/** Whole numbers from here on are read as floating point. */
+const BEYOND_INT64 = 2 ** 63;
+
 /**
  * Bounds of numbers. A whole number is compared in whole numbers: upstream cuts the fraction off the bound (and off `multipleOf`, which leaves nothing
  * of a factor below one).
  */
 export function numberFaults(schema: JsonSchema, value: number | bigint, place: Place, faults: Fault[]): void {
-  const isWhole = typeof value === 'bigint' || Number.isInteger(value);
+  const isWhole = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < BEYOND_INT64);
   const range = (number: number | bigint, what: string): boolean => rangeFault(schema, number, what, place, faults);
   range(value, 'Checked');
   const { multipleOf, maximum, minimum } = schema;

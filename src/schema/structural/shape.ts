@@ -1,4 +1,4 @@
-import { quote } from '../../util/field-errors.ts';
+import { FieldErrors, printValue, quote } from '../../util/field-errors.ts';
 import { duplicatePaths, isJsonObject, setKey } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { DecodeError, type StrictErrors, decode } from '../decode.ts';
@@ -37,6 +37,7 @@ class Shaper {
   readonly unknown: Unknown | undefined;
   readonly #metadataSchema: ObjectSchema;
   readonly #path: (string | number)[] = [];
+  #root: Structure | undefined;
 
   constructor(metadataSchema: ObjectSchema, unknown: Unknown | undefined) {
     this.#metadataSchema = metadataSchema;
@@ -45,6 +46,7 @@ class Shaper {
 
   /** The type and metadata first. */
   root(structure: Structure, raw: JsonObject): JsonObject {
+    this.#root = structure;
     const { kind, apiVersion, metadata } = raw;
     const object: JsonObject = {};
     if (kind !== undefined) object['kind'] = kind;
@@ -103,10 +105,22 @@ class Shaper {
 
   /** Of an embedded resource. */
   #typeField(key: string, value: Json): Json {
-    const path = this.#pathTo(key);
-    if (key === 'metadata') return this.#metadata(value, path, this.unknown?.inEmbedded);
-    if (typeof value !== 'string') throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(value)}: must be a string`);
+    if (key === 'metadata') return this.#embeddedMetadata(value);
+    if (typeof value !== 'string') throw this.#invalid(key, value, 'must be a string');
     return value;
+  }
+
+  #embeddedMetadata(value: Json): Json {
+    try {
+      return this.#metadata(value, this.unknown ? this.#fieldOf('metadata') : '', this.unknown?.inEmbedded);
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+      throw this.#invalid('metadata', value, error.message);
+    }
+  }
+
+  #invalid(key: string, value: Json, why: string): DecodeError {
+    return new DecodeError(`${this.#fieldOf(key)}: Invalid value: ${printValue(value)}: ${why}`);
   }
 
   #metadata(value: Json, path: string, unknown: string[] | undefined): JsonObject {
@@ -122,6 +136,18 @@ class Shaper {
 
   #note(list: string[] | undefined, key: string): void {
     if (list !== undefined && list.length < MAX_UNKNOWN_FIELDS) list.push(this.#pathTo(key));
+  }
+
+  /** As errors of fields name it, which unlike the paths of pruned fields tells the keys of a map. */
+  #fieldOf(key: string): string {
+    let structure = this.#root;
+    let errors = new FieldErrors();
+    for (const step of this.#path) {
+      if (typeof step === 'number') errors = errors.index(step);
+      else errors = structure?.property(step) ? errors.at(step) : errors.key(step);
+      structure = typeof step === 'number' ? structure?.items : structure?.child(step);
+    }
+    return errors.at(key).path;
   }
 
   #pathTo(key: string): string {

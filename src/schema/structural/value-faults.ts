@@ -22,7 +22,19 @@ const MAX_FAULTS = 1_000;
 export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old): void {
   const findings: Findings = { faults: [], matches: 0 };
   checkChild(JudgedSchema.of(schema), value, new Place(), old, findings);
-  for (const { path, tell } of findings.faults) tell(placeOf(errors, path));
+  const told = new Set<string>();
+  for (const { path, tell } of findings.faults) {
+    tell(placeOf(errors, path));
+    if (findings.faults.length > 1) dropIfTold(told, errors);
+  }
+}
+
+/** What several schemas say of a value in the same words is said once. */
+function dropIfTold(told: Set<string>, { list }: FieldErrors): void {
+  const { field, body } = list.at(-1)!;
+  const text = `${field}: ${body}`;
+  if (told.has(text)) list.pop();
+  told.add(text);
 }
 
 function placeOf(errors: FieldErrors, path: string | undefined): FieldErrors {
@@ -94,9 +106,9 @@ function typeFaults({ types, format, schema }: JudgedSchema, value: Json, place:
 function textFaults(judged: JudgedSchema, text: string, place: Place, faults: Fault[]): void {
   const { maxLength, minLength, pattern } = judged.schema;
   if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path: String(place), tell: (errors) => errors.tooLong(maxLength) });
-  if (minLength !== undefined && !isLonger(text, minLength - 1))
+  else if (minLength !== undefined && !isLonger(text, minLength - 1))
     faults.push(invalidFault(place, text, `${place} in body should be at least ${minLength} chars long`));
-  if (pattern) patternFaults(pattern, text, place, faults);
+  else if (pattern) patternFaults(pattern, text, place, faults);
   const { format } = judged;
   if (format === undefined || hasFormat(format, text)) return;
   const path = String(place);
@@ -133,9 +145,12 @@ function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], plac
     faults.push(invalidFault(place, '', `${place} in body shouldn't contain duplicates`));
 }
 
+/** Upstream takes numbers for whole ones where the choice is one (kube-openapi's validate.Enum converts to the choice's type). */
+const truncated = (value: Json): Json => (typeof value === 'number' ? Math.trunc(value) : value);
+
 /** Null is never one of them, even where it is listed. */
 function enumFaults({ enum: choices }: JsonSchema, value: Json, place: Place, faults: Fault[]): void {
-  if (!choices || choices.length === 0 || (value !== null && choices.some((choice) => equalJson(choice, value)))) return;
+  if (!choices || choices.length === 0 || (value !== null && choices.some((choice) => equalJson(choice, value) || equalJson(choice, truncated(value))))) return;
   const shown = choices.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)));
   faults.push({ path: String(place), tell: (errors) => errors.notSupported(value, shown) });
 }

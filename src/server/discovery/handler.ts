@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type OutputForm, JSON_TYPE, PROTOBUF_TYPE, negotiateOutput, parseAccept } from '../../endpoints/negotiation.ts';
+import { CBOR_TYPE, type OutputForm, JSON_TYPE, PROTOBUF_TYPE, negotiateOutput, parseAccept } from '../../endpoints/negotiation.ts';
 import type { Handler, ServerRequest } from '../../endpoints/request.ts';
 import { respond } from '../../endpoints/respond.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
+import { encodeCbor } from '../../schema/cbor-encode.ts';
 import { encodeProtobufObject } from '../../schema/protobuf.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { JsonObject } from '../../util/json-types.ts';
@@ -19,6 +20,8 @@ export interface DiscoveryOptions {
   schemaOfKind(group: string, version: string, kind: string): ObjectSchema | undefined;
   /** Whether the hashes by which storage versions are told are listed (StorageVersionHash); true where absent. */
   hasStorageVersionHashes?: boolean;
+  /** Whether the resources of a group-version are also listed in CBOR (CBORServingAndStorage); not where absent. */
+  hasCbor?: boolean;
   /** `host:port` at which clients reach this server. */
   serverAddress(): string;
 }
@@ -48,7 +51,7 @@ export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler
     }
     const document = documents.legacy(path);
     if (!document) return next(request);
-    const form = negotiateOutput(request.exchange.headers.accept, OFFER);
+    const form = negotiateOutput(request.exchange.headers.accept, { ...OFFER, hasCbor: options.hasCbor && documents.hasCbor(path) });
     return respond(request, 200, form, documents.encode(document, form), () => documents.encode(document, { ...form, mediaType: JSON_TYPE }));
   };
 }
@@ -99,6 +102,14 @@ class Documents {
     return document;
   }
 
+  /** Only lists of built-in resources are offered in CBOR. */
+  hasCbor(path: string): boolean {
+    const [, prefix, ...rest] = path.split('/');
+    const [group, version] = prefix === 'api' ? ['', rest[0]] : rest;
+    const found = this.#versions.find((candidate) => candidate.group === group && candidate.version === version);
+    return found !== undefined && ![...found.resources.values()].some(({ isCustom }) => isCustom);
+  }
+
   #make(path: string): JsonObject | undefined {
     const [, prefix, first, second, ...more] = path.split('/');
     if (more.length > 0) return undefined;
@@ -119,6 +130,7 @@ class Documents {
   }
 
   encode(document: JsonObject, { mediaType }: OutputForm): Buffer {
+    if (mediaType === CBOR_TYPE) return encodeCbor(document, undefined);
     return mediaType === PROTOBUF_TYPE ? this.#encodeProtobuf(document) : Buffer.from(JSON.stringify(document));
   }
 

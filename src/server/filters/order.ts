@@ -22,7 +22,7 @@ export const FILTER_ORDER = [
   'timeout',
   'cors', // --cors-allowed-origins
   'authentication',
-  'tracing', // later: behind authentication, since only known clients may ask to be sampled
+  'tracing', // --tracing-config-file; behind authentication, since only known clients may ask to be sampled
   'audit', // --audit-policy-file; sees who asks before impersonation changes it
   'impersonation', // is authorized itself, then replaces the user for all that follows
   'maxInFlight', // or priority and fairness in its place

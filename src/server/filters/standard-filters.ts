@@ -26,6 +26,8 @@ import { withRequestInfo } from './request-info.ts';
 import { withRequestMetrics } from './request-metrics.ts';
 import { withRetryAfter } from './retry-after.ts';
 import { withTimeout } from './timeout.ts';
+import type { Tracer } from '../tracing/tracer.ts';
+import { withTracing } from './tracing.ts';
 import { withWaitGroup } from './wait-group.ts';
 import { withWatchTermination } from './watch-termination.ts';
 import type { ErrorWriter } from './write-error.ts';
@@ -35,6 +37,8 @@ export interface StandardFilterOptions {
   authorizer: Authorizer;
   /** Absent: nothing is recorded, at no cost. */
   audit?: AuditOptions | undefined;
+  /** Absent: nothing is traced, at no cost. */
+  tracer?: Tracer | undefined;
   signals: LifecycleSignals;
   requests: InFlightRequests;
   watches: OpenWatches;
@@ -79,6 +83,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     timeout: withTimeout(metrics),
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
+    ...(options.tracer && { tracing: withTracing(options.tracer) }),
     ...(audit && { audit: withAudit(audit) }),
     impersonation: withImpersonation(options.authorizer, options.constrainsImpersonation ?? true),
     maxInFlight: options.flowControl

@@ -1,4 +1,4 @@
-import { type OutputForm, PROTOBUF_TYPE, JSON_TYPE, negotiateOutput } from '../../endpoints/negotiation.ts';
+import { CBOR_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, JSON_TYPE, negotiateOutput } from '../../endpoints/negotiation.ts';
 import type { ServerRequest } from '../../endpoints/request.ts';
 import { respond } from '../../endpoints/respond.ts';
 import { ApiError, type Status, internalError, invalid } from '../../util/errors.ts';
@@ -10,22 +10,22 @@ export type ErrorWriter = (request: ServerRequest, error: ApiError) => Promise<v
 const ERROR_OFFER = { isResource: false, isCustom: false, mayStream: false };
 const JSON_FORM: OutputForm = { mediaType: JSON_TYPE, isPretty: false, transform: undefined };
 
-/** `encodeProtobuf` makes the enveloped Status of clients that ask for protobuf; without it they get JSON. */
-export function errorWriter(encodeProtobuf?: (status: Status) => Buffer): ErrorWriter {
+/** `encode` makes the Status of clients that ask for protobuf or CBOR; without it they get JSON. */
+export function errorWriter(encode?: (mediaType: MediaType, status: Status) => Buffer): ErrorWriter {
   return (request, error) => {
     const form = formOf(request);
     setRetryAfter(request, error);
     request.audit?.responseStatus(error.status);
-    if (form.mediaType !== PROTOBUF_TYPE) return respond(request, error.code, form, jsonOf(error));
-    if (encodeProtobuf === undefined) return respond(request, error.code, JSON_FORM, jsonOf(error));
-    return respond(request, error.code, form, encodeProtobuf(error.status), () => jsonOf(error));
+    if (form.mediaType !== PROTOBUF_TYPE && form.mediaType !== CBOR_TYPE) return respond(request, error.code, form, jsonOf(error));
+    if (encode === undefined) return respond(request, error.code, JSON_FORM, jsonOf(error));
+    return respond(request, error.code, form, encode(form.mediaType, error.status), () => jsonOf(error));
   };
 }
 
 /** Where a client accepts nothing that we have, it is still told of its error, as JSON (responsewriters.WriteObjectNegotiated). */
 function formOf(request: ServerRequest): OutputForm {
   try {
-    return negotiateOutput(request.exchange.headers.accept, ERROR_OFFER);
+    return negotiateOutput(request.exchange.headers.accept, { ...ERROR_OFFER, hasCbor: request.mayFailInCbor });
   } catch {
     return JSON_FORM;
   }

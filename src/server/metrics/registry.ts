@@ -1,3 +1,4 @@
+import { type AllowedValues, EVERYTHING, HIDDEN_METRICS, type HiddenMetric, type MetricSelection } from './selection.ts';
 import { type Sample, familyText } from './text.ts';
 
 export interface MetricOptions {
@@ -19,22 +20,29 @@ const UNEXPECTED = 'unexpected';
 
 /** A set of metrics, printed together as Prometheus reads them (text format 0.0.4). */
 export class MetricRegistry {
+  readonly selection: MetricSelection;
   readonly #families = new Map<string, Family<Series>>();
   readonly #collectors: (() => void)[] = [];
   readonly #resetListeners: (() => void)[] = [];
+  /** Called for each label value that the selection does not allow. */
+  onUnexpectedValue: () => void = () => {};
+
+  constructor(selection: MetricSelection = EVERYTHING) {
+    this.selection = selection;
+  }
 
   counter(options: MetricOptions): Family<NumberSeries> {
-    return this.#register(new Family(options, 'counter', () => new NumberSeries()));
+    return this.#register(options, 'counter', () => new NumberSeries());
   }
   gauge(options: MetricOptions): Family<NumberSeries> {
-    return this.#register(new Family(options, 'gauge', () => new NumberSeries()));
+    return this.#register(options, 'gauge', () => new NumberSeries());
   }
   histogram(options: HistogramOptions): Family<HistogramSeries> {
-    return this.#register(new Family(options, 'histogram', () => new HistogramSeries(options.buckets)));
+    return this.#register(options, 'histogram', () => new HistogramSeries(options.buckets));
   }
   /** Of no quantiles, as upstream's are. */
   summary(options: MetricOptions): Family<SummarySeries> {
-    return this.#register(new Family(options, 'summary', () => new SummarySeries()));
+    return this.#register(options, 'summary', () => new SummarySeries());
   }
 
   /** Runs before each printing, for values that are read only when asked for. */
@@ -45,8 +53,35 @@ export class MetricRegistry {
   /** All families by name; those without a series are left out. */
   print(): string {
     for (const collect of this.#collectors) collect();
-    const names = [...this.#families.keys()].toSorted();
-    return names.map((name) => this.#families.get(name)!.print()).join('');
+    const texts = this.families().map((family): [string, string] => [family.name, family.print()]);
+    for (const [former, family] of this.formerNames()) texts.push([former.name, family.print(former)]);
+    return texts
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, text]) => text)
+      .join('');
+  }
+
+  /** Those that are shown. */
+  families(): Family<Series>[] {
+    return [...this.#families.values()].filter(({ name }) => !this.selection.disabled.has(name));
+  }
+
+  /** Hidden metrics that are shown, each with the metric that it was. */
+  formerNames(): [HiddenMetric, Family<Series>][] {
+    if (!this.selection.showsHidden) return [];
+    return this.#formerNames().filter(([{ name, of }]) => !this.selection.disabled.has(name) && !this.selection.disabled.has(of));
+  }
+
+  /** How many metrics are not shown. */
+  countHidden(): number {
+    return this.#families.size - this.families().length + this.#formerNames().length - this.formerNames().length;
+  }
+
+  #formerNames(): [HiddenMetric, Family<Series>][] {
+    return HIDDEN_METRICS.flatMap((former) => {
+      const family = this.#families.get(former.of);
+      return family ? [[former, family]] : [];
+    });
   }
 
   /** Begins anew. Whoever keeps series must let them go: see onReset. */
@@ -58,9 +93,15 @@ export class MetricRegistry {
     this.#resetListeners.push(listener);
   }
 
-  #register<S extends Series>(family: Family<S>): Family<S> {
-    if (this.#families.has(family.name)) throw new Error(`metric ${family.name} is registered twice`);
-    this.#families.set(family.name, family);
+  #register<S extends Series>(options: MetricOptions, type: MetricType, create: () => S): Family<S> {
+    const { name } = options;
+    if (this.#families.has(name)) throw new Error(`metric ${name} is registered twice`);
+    const { disabled, allowedValues } = this.selection;
+    const allowed = allowedValues.get(name);
+    const limit = allowed && { allowed, onUnexpected: () => this.onUnexpectedValue() };
+    // What is not shown takes no memory either.
+    const family = new Family(disabled.has(name) ? { ...options, maxSeries: 0 } : options, type, create, limit);
+    this.#families.set(name, family);
     return family;
   }
 }
@@ -71,6 +112,22 @@ interface Series {
 
 export type MetricType = 'counter' | 'gauge' | 'histogram' | 'summary';
 
+interface LabelLimit {
+  allowed: AllowedValues;
+  onUnexpected: () => void;
+}
+
+/** The same values, or where some are not allowed, others. */
+function limited(labels: readonly string[], values: string[], { allowed, onUnexpected }: LabelLimit): string[] {
+  const isAllowed = (value: string, index: number): boolean => value === UNEXPECTED || (allowed.get(labels[index]!)?.has(value) ?? true);
+  if (values.every(isAllowed)) return values;
+  return values.map((value, index) => {
+    if (isAllowed(value, index)) return value;
+    onUnexpected();
+    return UNEXPECTED;
+  });
+}
+
 /** One metric with all its label values. */
 export class Family<S extends Series> {
   readonly name: string;
@@ -78,9 +135,11 @@ export class Family<S extends Series> {
   readonly #type: MetricType;
   readonly #create: () => S;
   readonly #series = new Map<string, { values: readonly string[]; series: S }>();
+  readonly #limit: LabelLimit | undefined;
 
-  constructor(options: MetricOptions, type: MetricType, create: () => S) {
+  constructor(options: MetricOptions, type: MetricType, create: () => S, limit?: LabelLimit) {
     this.name = options.name;
+    this.#limit = limit;
     this.#options = options;
     this.#type = type;
     this.#create = create;
@@ -93,6 +152,10 @@ export class Family<S extends Series> {
     if (known !== undefined) return known.series;
     const labels = this.#options.labels ?? [];
     if (values.length !== labels.length) throw new Error(`metric ${this.name} has labels ${labels.join(', ')}`);
+    if (this.#limit !== undefined) {
+      const allowed = limited(labels, values, this.#limit);
+      if (allowed !== values) return this.with(...allowed);
+    }
     const isFull = this.#series.size >= (this.#options.maxSeries ?? MAX_SERIES);
     if (isFull && values.some((value) => value !== UNEXPECTED)) return this.with(...labels.map(() => UNEXPECTED));
     const series = this.#create();
@@ -105,10 +168,22 @@ export class Family<S extends Series> {
     this.#series.clear();
   }
 
-  print(): string {
+  get stability(): MetricOptions['stability'] {
+    return this.#options.stability;
+  }
+
+  /** Where a former name is given, as the metric of that name. */
+  print(former?: HiddenMetric): string {
     const { name, help, stability, labels = [] } = this.#options;
     const series = [...this.#series.values()].map(({ values, series: one }) => ({ values, samples: one.samples() }));
-    return familyText({ name, help: `[${stability}] ${help}`, type: this.#type, labels, series });
+    if (former === undefined) return familyText({ name, help: `[${stability}] ${help}`, type: this.#type, labels, series });
+    return familyText({
+      name: former.name,
+      help: `[ALPHA] (Deprecated since ${former.deprecatedVersion}) ${help}`,
+      type: former.type ?? this.#type,
+      labels,
+      series,
+    });
   }
 }
 

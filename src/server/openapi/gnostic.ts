@@ -12,7 +12,7 @@ export type Encode = (writer: ProtobufWriter, value: Json) => void;
 export type Field = (writer: ProtobufWriter, number: number, value: Json) => void;
 
 /** A message by the keys of its JSON form, each with number and writer; `extensions` is the number that `x-…` keys go to. */
-export function message(fields: Record<string, [number: number, field: Field]>, extensions?: number): Encode {
+export function message(fields: Fields, extensions?: number): Encode {
   const all: [number: number, write: (writer: ProtobufWriter, object: JsonObject) => void][] = Object.entries(fields).map(([key, [number, field]]) => [
     number,
     (writer, object) => {
@@ -120,5 +120,35 @@ const extensionsField: Field = (writer, number, value) => {
   const extensions = Object.entries(value as JsonObject).filter(([key]) => key.startsWith('x-'));
   if (extensions.length > 0) extensionEntries(writer, number, Object.fromEntries(extensions));
 };
+
+type Fields = Record<string, [number: number, field: Field]>;
+
+/** Fields that follow one another in a message, from the one of that number on. */
+const numbered = (first: number, fields: Record<string, Field>): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([key, field], index) => [key, [first + index, field]]));
+
+/** What a schema says of its values: in one order in both versions. */
+export const constraintsFrom = (first: number): Fields =>
+  numbered(first, {
+    multipleOf: double,
+    maximum: double,
+    exclusiveMaximum: flag,
+    minimum: double,
+    exclusiveMinimum: flag,
+    maxLength: integer,
+    minLength: integer,
+    pattern: text,
+    maxItems: integer,
+    minItems: integer,
+    uniqueItems: flag,
+    maxProperties: integer,
+    minProperties: integer,
+    required: repeated(text),
+    enum: repeated(any),
+  });
+
+/** A path's operations, likewise. */
+export const methodsFrom = (first: number, operation: Field): Fields =>
+  numbered(first, Object.fromEntries(['get', 'put', 'post', 'delete', 'options', 'head', 'patch'].map((method) => [method, operation])));
 
 export const isReference = (value: Json): boolean => typeof value === 'object' && value !== null && Object.hasOwn(value, '$ref');

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../exchange.ts';
 import { hasNoBody } from '../headers.ts';
-import { serviceUnavailable } from '../../util/errors.ts';
+import { isApiError, serviceUnavailable } from '../../util/errors.ts';
 import { goNetworkError } from '../../util/network-error.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
 import { StaleConnection } from './stale-connection.ts';
@@ -56,7 +56,7 @@ export async function forward(exchange: Exchange, target: ProxyTarget, options: 
   options.signal?.addEventListener('abort', cancel, { once: true });
   try {
     const received = await call.response;
-    received.headers = cleanResponseHeaders(received.headers);
+    received.headers = cleanResponseHeaders(received.headers, exchange.ownHeaders);
     const response = options.rewrite ? options.rewrite(received) : received;
     if (options.rejectsRedirects && isRedirect(response)) return refuseRedirect(exchange, call);
     const passed = passOn(exchange, response);
@@ -88,6 +88,7 @@ function refuseRedirect(exchange: Exchange, call: BackendCall): void {
 
 /** A failure to get any answer, as upstream's proxy transport words it. */
 function unreachable(error: Error, signal: AbortSignal | undefined): Error {
+  if (isApiError(error)) return error;
   const reason: unknown = signal?.aborted ? signal.reason : undefined;
   const cause = reason instanceof Error ? reason : error instanceof StaleConnection ? error.cause : error;
   return serviceUnavailable(`error trying to reach service: ${goNetworkError(cause)}`);

@@ -46,12 +46,16 @@ const acceptsTrailers = ({ te }: IncomingHttpHeaders): boolean => te !== undefin
 /** Cross-origin rules are ours to give, not a backend's. */
 const CORS = ['access-control-allow-credentials', 'access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin'];
 
-/** Takes off what is not for the client. Changes the headers given, which are this answer's alone. `trailer` stays: it announces what follows. */
-export function cleanResponseHeaders(headers: ResponseHeaders): ResponseHeaders {
+/**
+ * Takes off what is not for the client, and adds what is on every answer of ours: a backend does not decide which audit id the client sees, or who may
+ * keep the answer. Changes the headers given, which are this answer's alone. `trailer` stays: it announces what follows.
+ */
+export function cleanResponseHeaders(headers: ResponseHeaders, own: Exchange['ownHeaders']): ResponseHeaders {
   const listed = listedNames(headers['connection'] as string | undefined);
   for (const name in headers) {
     if ((HOP_BY_HOP.has(name) && name !== 'trailer') || listed?.has(name)) delete headers[name];
   }
   for (const name of CORS) if (name in headers) delete headers[name];
+  for (const name in own) if (headers[name] !== undefined) headers[name] = [own[name]!, String(headers[name])].flat();
   return headers;
 }

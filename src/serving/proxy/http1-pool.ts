@@ -1,6 +1,8 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { unknownError } from '../../util/errors.ts';
+import { quote } from '../../util/field-errors.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 import { StaleConnection } from './stale-connection.ts';
 import type { BackendCall, BackendRequest, BackendResponse } from './transport.ts';
@@ -34,9 +36,9 @@ export class Http1Pool {
     const response = new Promise<BackendResponse>((resolve, reject) => {
       request.once('response', (message) => resolve(responseOf(message)));
       // Without a listener, Node ends the connection and tells nobody.
-      request.once('upgrade', (_message, socket) => {
+      request.once('upgrade', ({ headers: { upgrade = '' } }, socket) => {
         socket.destroy();
-        reject(new Error('the backend answered 101 to a request that asks for no upgrade'));
+        reject(unknownError(`backend tried to switch protocol ${quote(upgrade)} when "" was requested`));
       });
       request.on('error', (error: NodeJS.ErrnoException) => reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error) : error));
     });

@@ -13,6 +13,8 @@ export interface TransportOptions {
   dial?: Dial | undefined;
   /** Absent: HTTP without TLS. */
   tls?: TlsTarget | undefined;
+  /** The most that a connection that was upgraded carries, each way. 0, or absent: no limit. */
+  upgradedBytesPerSecond?: number | undefined;
 }
 
 export interface BackendRequest {
@@ -50,12 +52,14 @@ export interface BackendCall {
  * otherwise. It never follows a redirect. `close` ends all connections and whatever is under way on them.
  */
 export class Transport {
+  readonly upgradedBytesPerSecond: number;
   readonly #dial: Dial;
   readonly #tlsDialer: TlsDialer | undefined;
   readonly #backends = new Map<string, Backend>();
   readonly #closed = new AbortController();
 
-  constructor({ dial = dialDirectly, tls }: TransportOptions) {
+  constructor({ dial = dialDirectly, tls, upgradedBytesPerSecond = 0 }: TransportOptions) {
+    this.upgradedBytesPerSecond = upgradedBytesPerSecond;
     this.#dial = dial;
     this.#tlsDialer = tls && new TlsDialer(dial, tls);
     // Every connection on its way listens; there may be many.

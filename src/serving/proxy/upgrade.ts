@@ -6,6 +6,7 @@ import { hostPort } from '../../util/dial.ts';
 import { goNetworkError } from '../../util/network-error.ts';
 import { type ProxyTarget, passOn } from './forward.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
+import { ThrottledConnection } from './throttle.ts';
 
 export interface TunnelOptions {
   /** Put in place of the client's: who it is, audit id, … Lower-case names. */
@@ -60,7 +61,7 @@ export async function upgradeBackend(target: ProxyTarget, { method, headers }: U
   signal.addEventListener('abort', onAbort, { once: true });
   socket.once('close', () => signal.removeEventListener('abort', onAbort));
   try {
-    return await outcomeOf(request);
+    return throttled(await outcomeOf(request), target.transport.upgradedBytesPerSecond);
   } catch (error) {
     socket.destroy();
     // As Go's http.ReadResponse says of an answer that never came.
@@ -76,6 +77,9 @@ async function dialBackend({ transport, host, port }: ProxyTarget, signal: Abort
     throw new Error(`error dialing backend: ${goNetworkError(error as Error)}`, { cause: error });
   }
 }
+
+const throttled = (outcome: UpgradeOutcome, bytesPerSecond: number): UpgradeOutcome =>
+  'connection' in outcome && bytesPerSecond > 0 ? { ...outcome, connection: new ThrottledConnection(outcome.connection, bytesPerSecond) } : outcome;
 
 export type UpgradeOutcome = { response: IncomingMessage; connection: Duplex; head: Buffer } | { refusal: IncomingMessage };
 
@@ -141,5 +145,10 @@ export async function passRefusal(exchange: Exchange, refusal: IncomingMessage):
     refusal.destroy();
     throw new Error(`invalid upgrade response: status code ${status}`);
   }
-  await passOn(exchange, { status, headers: cleanResponseHeaders(refusal.headers as ResponseHeaders), body: refusal, trailers: () => undefined });
+  await passOn(exchange, {
+    status,
+    headers: cleanResponseHeaders(refusal.headers as ResponseHeaders, exchange.ownHeaders),
+    body: refusal,
+    trailers: () => undefined,
+  });
 }

@@ -15,11 +15,15 @@ interface Derived {
 export class EntryHome {
   readonly codec: StoredCodec;
   readonly slabs = new Slabs();
+  /** Memory for what is going to lie in a slab. */
+  readonly allocate = (sizeBytes: number): Buffer => this.slabs.room(sizeBytes);
 
   constructor(codec: StoredCodec) {
     this.codec = codec;
   }
 }
+
+const NOT_MADE = -1;
 
 /** The third byte of `{"kind":`, with which values begin that become client bytes by a copy. */
 const K = 0x6b;
@@ -36,11 +40,11 @@ export class StoredEntry implements CacheEntry, Resident {
   readonly #home: EntryHome;
   /** What the bytes are made from: the stored value, or the same object at another revision; then the bytes, or the slab that they lie in. */
   #content: Buffer | StoredEntry | Slab;
-  #isMade = false;
   #isInTree = false;
   #start = 0;
   #length = 0;
-  #typePrefixLength = 0;
+  /** Not made yet: NOT_MADE. */
+  #typePrefixLength = NOT_MADE;
   #derived: WeakRef<Derived> | undefined;
 
   constructor(key: string, revision: number, source: Buffer | StoredEntry, home: EntryHome) {
@@ -51,19 +55,19 @@ export class StoredEntry implements CacheEntry, Resident {
   }
 
   get bytes(): Buffer {
-    if (!this.#isMade) this.#make();
+    if (this.#typePrefixLength === NOT_MADE) this.#make();
     const content = this.#content as Buffer | Slab;
     return content instanceof Slab ? content.memory.subarray(this.#start, this.#start + this.#length) : content;
   }
 
   get typePrefixLength(): number {
-    if (!this.#isMade) this.#make();
+    if (this.#typePrefixLength === NOT_MADE) this.#make();
     return this.#typePrefixLength;
   }
 
   /** About how much memory this holds. */
   get sizeBytes(): number {
-    if (this.#isMade) return this.#length;
+    if (this.#typePrefixLength !== NOT_MADE) return this.#length;
     return this.#content instanceof StoredEntry ? this.#content.sizeBytes : (this.#content as Buffer).length;
   }
 
@@ -89,7 +93,7 @@ export class StoredEntry implements CacheEntry, Resident {
   /** The entry is what the cache holds for its key. Where that is cheap, its bytes are made now: they are smaller than a value in a Buffer of its own. */
   enter(): void {
     this.#isInTree = true;
-    if (this.#isMade) return this.#settle(this.bytes);
+    if (this.#typePrefixLength !== NOT_MADE) return this.#settle(this.bytes);
     if ((this.#content as Buffer)[2] !== K) return;
     try {
       this.#make();
@@ -114,9 +118,12 @@ export class StoredEntry implements CacheEntry, Resident {
 
   #make(): void {
     const source = this.#content as Buffer | StoredEntry;
-    const bytes = source instanceof StoredEntry ? withResourceVersion(source.bytes, this.revision) : this.#home.codec.toClientBytes(source, this.revision);
+    const { codec, allocate } = this.#home;
+    const bytes =
+      source instanceof StoredEntry
+        ? withResourceVersion(source.bytes, this.revision)
+        : codec.toClientBytes(source, this.revision, this.#isInTree ? allocate : undefined);
     this.#typePrefixLength = typePrefixLength(bytes);
-    this.#isMade = true;
     this.#length = bytes.length;
     this.#content = bytes;
     if (this.#isInTree) this.#settle(bytes);

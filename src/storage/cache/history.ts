@@ -9,19 +9,17 @@ export class CacheChange implements CacheEvent {
   readonly type: CacheEvent['type'];
   readonly entry: StoredEntry;
   readonly previous: StoredEntry | undefined;
-  /** Counts the cache's changes: two of one revision differ here. */
+  /** Counts the cache's changes: two of one revision differ here. 0 when it comes from history. */
   readonly sequence: number;
-  readonly atMs: number;
   /** What only history holds: the object before the change. */
   readonly sizeBytes: number;
   #departed: StoredEntry | undefined;
 
-  constructor(entry: StoredEntry, previous: StoredEntry | undefined, isDeletion: boolean, sequence: number, atMs: number) {
+  constructor(entry: StoredEntry, previous: StoredEntry | undefined, isDeletion: boolean, sequence: number) {
     this.type = isDeletion ? 'DELETED' : previous ? 'MODIFIED' : 'ADDED';
     this.entry = entry;
     this.previous = previous;
     this.sequence = sequence;
-    this.atMs = atMs;
     this.sizeBytes = previous?.sizeBytes ?? 0;
   }
 
@@ -38,6 +36,21 @@ export class CacheChange implements CacheEvent {
     return (this.#departed ??= this.previous!.at(this.revision));
   }
 }
+
+/** Of a creation only the entry is kept: a store that is being filled has little else in its history, and the entry it has anyway. */
+type Kept = CacheChange | StoredEntry;
+
+const keptOf = (change: CacheChange): Kept => (change.type === 'ADDED' ? change.entry : change);
+const changeOf = (kept: Kept): CacheChange => (kept instanceof CacheChange ? kept : new CacheChange(kept, undefined, false, 0));
+const previousOf = (kept: Kept): StoredEntry | undefined => (kept instanceof CacheChange ? kept.previous : undefined);
+
+/** The first revision of a second in which there were changes. */
+interface Tick {
+  readonly revision: number;
+  readonly startMs: number;
+}
+
+const TICK_MS = 1_000;
 
 export interface HistoryLimits {
   /** Kept whatever their age and size. */
@@ -56,10 +69,13 @@ export const DEFAULT_HISTORY_LIMITS: HistoryLimits = { minEvents: 100, maxEvents
 
 /** The recent changes of one cache. */
 export class History {
-  readonly #events = new RevisionQueue<CacheChange>();
+  readonly #events = new RevisionQueue<Kept>();
+  /** When the changes came, to the second. */
+  readonly #ticks = new RevisionQueue<Tick>();
   readonly #limits: HistoryLimits;
   readonly #clock: Clock;
   #isTrimmingLater = false;
+  #lastTickMs = -Infinity;
   #sizeBytes = 0;
   /** All changes after this revision are kept. */
   #base = 0;
@@ -71,36 +87,51 @@ export class History {
 
   restart(base: number): void {
     this.#events.clear();
+    this.#ticks.clear();
+    this.#lastTickMs = -Infinity;
     this.#sizeBytes = 0;
     this.#base = base;
   }
 
-  push(event: CacheChange): void {
-    this.#events.push(event);
-    this.#sizeBytes += event.sizeBytes;
+  push(change: CacheChange): void {
+    this.#tick(change.revision);
+    this.#events.push(keptOf(change));
+    this.#sizeBytes += change.sizeBytes;
     this.#trim();
     this.#trimLater();
   }
 
   /** Throws Compacted when not all changes after `revision` are kept. */
   after(revision: number): CacheChange[] {
-    if (revision < this.#base) throw new Compacted(this.#base);
-    return this.#events.since(revision + 1);
+    return this.#since(revision).map(changeOf);
   }
 
   /** Undoes, in `tree`, all changes after `revision`. */
   rollBack(tree: OrderedMap<string, StoredEntry>, revision: number): void {
-    for (const event of this.after(revision).toReversed()) {
-      if (event.previous) tree.set(event.key, event.previous);
-      else tree.delete(event.key);
+    for (const kept of this.#since(revision).toReversed()) {
+      const previous = previousOf(kept);
+      if (previous) tree.set(kept.key, previous);
+      else tree.delete(kept.key);
     }
+  }
+
+  #since(revision: number): Kept[] {
+    if (revision < this.#base) throw new Compacted(this.#base);
+    return this.#events.since(revision + 1);
+  }
+
+  #tick(revision: number): void {
+    const nowMs = this.#clock.now();
+    if (nowMs < this.#lastTickMs + TICK_MS) return;
+    this.#lastTickMs = nowMs;
+    this.#ticks.push({ revision, startMs: nowMs });
   }
 
   /** What is past its time goes even when nothing new comes. */
   #trimLater(): void {
     if (this.#isTrimmingLater) return;
     this.#isTrimmingLater = true;
-    this.#clock.after(this.#limits.freshMs, () => {
+    this.#clock.after(this.#limits.freshMs + TICK_MS, () => {
       this.#isTrimmingLater = false;
       this.#trim();
       if (this.#events.length > this.#limits.minEvents) this.#trimLater();
@@ -108,12 +139,19 @@ export class History {
   }
 
   #trim(): void {
-    const { minEvents, maxEvents, maxBytes, freshMs } = this.#limits;
-    const staleBeforeMs = this.#clock.now() - freshMs;
-    while (this.#events.length > minEvents && (this.#events.length > maxEvents || this.#sizeBytes > maxBytes || this.#events.first!.atMs < staleBeforeMs)) {
+    const { minEvents, maxEvents, maxBytes } = this.#limits;
+    const freshFrom = this.#freshFrom();
+    while (this.#events.length > minEvents && (this.#events.length > maxEvents || this.#sizeBytes > maxBytes || this.#events.first!.revision < freshFrom)) {
       const dropped = this.#events.shift()!;
-      this.#sizeBytes -= dropped.sizeBytes;
+      if (dropped instanceof CacheChange) this.#sizeBytes -= dropped.sizeBytes;
       this.#base = dropped.revision;
     }
+  }
+
+  /** The first revision that is not past its time: all of a second go together, when its last could be. */
+  #freshFrom(): number {
+    const staleMs = this.#clock.now() - this.#limits.freshMs - TICK_MS;
+    while ((this.#ticks.first?.startMs ?? Infinity) < staleMs) this.#ticks.shift();
+    return this.#ticks.first?.revision ?? Infinity;
   }
 }

@@ -236,7 +236,7 @@ describe('object cache', () => {
       for (let i = 0; i < 10; i++) revisions.push(await put(`k${i}`));
       clock.pass(75_000);
       small.watch(PREFIX, revisions[0]!, ignore, ignore).close();
-      clock.pass(1);
+      clock.pass(1_001);
       revisions.push(await put('k10'));
       expect(() => small.watch(PREFIX, revisions[6]!, ignore, ignore)).toThrow(Compacted);
       small.watch(PREFIX, revisions[7]!, ignore, ignore).close();

@@ -208,7 +208,7 @@ class FedCache implements ObjectCache, FeedRoute {
     const isDeletion = type === 'delete';
     if (isDeletion && previous === undefined) return undefined;
     const entry = isDeletion ? previous!.at(revision) : new StoredEntry(key, revision, value!, this.#home);
-    return new CacheChange(entry, previous, isDeletion, ++this.#sequence, this.#feed.clock.now());
+    return new CacheChange(entry, previous, isDeletion, ++this.#sequence);
   }
 
   #treeAt(revision: number): Tree {

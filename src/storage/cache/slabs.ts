@@ -1,3 +1,5 @@
+import { mappedMemory } from '../mapped-memory.ts';
+
 /** What lies in a slab and can be moved to another one. */
 export interface Resident {
   /** Whether its bytes still lie in this slab and are wanted there. */
@@ -14,7 +16,7 @@ export class Slab {
   liveBytes = 0;
 
   constructor(sizeBytes: number) {
-    this.memory = Buffer.allocUnsafeSlow(sizeBytes);
+    this.memory = mappedMemory(sizeBytes);
   }
 }
 
@@ -34,11 +36,19 @@ const LIVE_PART_MIN = 0.75;
 export class Slabs {
   #open: Slab | undefined;
 
+  /** Where the next value would come to lie: what is written there and then added need not be copied. */
+  room(sizeBytes: number): Buffer {
+    if (sizeBytes > LARGEST_RESIDENT_BYTES) return Buffer.allocUnsafeSlow(sizeBytes);
+    const { memory, usedBytes } = this.#slabFor(sizeBytes);
+    return memory.subarray(usedBytes, usedBytes + sizeBytes);
+  }
+
   /** Takes the bytes in; the caller keeps the slab and the place. */
   add(resident: Resident, bytes: Buffer): { slab: Slab; start: number } {
     const slab = this.#slabFor(bytes.length);
     const start = slab.usedBytes;
-    slab.memory.set(bytes, start);
+    const isInPlace = bytes.buffer === slab.memory.buffer && bytes.byteOffset === start;
+    if (!isInPlace) slab.memory.set(bytes, start);
     slab.usedBytes += bytes.length;
     slab.liveBytes += bytes.length;
     slab.residents.push(resident);

@@ -16,7 +16,7 @@ export interface ChangeLogLimits {
  * Clients' watches are served from the caches' own history, which shares its bytes with the objects; this one has a copy of every value, and only has to
  * outlast the time between a cache's load and its watch, and an exact range.
  */
-const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 4 * 1024 * 1024, maxAgeMs: 75_000 };
+const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 256 * 1024, maxAgeMs: 75_000 };
 
 interface ChangeLogOptions {
   clock?: Clock | undefined;

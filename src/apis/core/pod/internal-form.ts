@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../util/json-types.ts';
-import type { PodSpec } from '../../facts/types/core-v1.ts';
+import type { NodeSelectorTerm, PodSpec } from '../../facts/types/core-v1.ts';
 import internalTypes from './internal-types.json' with { type: 'json' };
 
 /**
@@ -22,6 +22,8 @@ export type InternalType = keyof typeof internalTypes;
 
 /** Any part of a pod but its spec, in upstream's internal form. */
 export const internalPodPart = (type: InternalType, value: object | undefined): Json => formOf(type, value as JsonObject | undefined);
+
+export const shownTerm = (term: NodeSelectorTerm): Json => internalPodPart('NodeSelectorTerm', term);
 
 /** A spec: the fields about the host's namespaces stand in the security context there. */
 export function internalPodSpec(spec: PodSpec): Json {

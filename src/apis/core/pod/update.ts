@@ -6,7 +6,7 @@ import { unifiedDiff } from '../../../util/unified-diff.ts';
 import type { Container, EphemeralContainer, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from '../../facts/types/core-v1.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';
 import { validateImageText } from './containers.ts';
-import { internalPodPart, internalPodSpec } from './internal-form.ts';
+import { internalPodPart, internalPodSpec, shownTerm } from './internal-form.ts';
 import type { PodRules } from './rules.ts';
 import { validateTolerations } from './tolerations.ts';
 
@@ -113,8 +113,6 @@ function validateNodeAffinityNarrowed(affinity: NodeAffinity | undefined, old: N
   for (const [index, term] of terms.entries())
     if (!isTermNarrowed(term, before[index]!)) at.index(index).invalid(shownTerm(term), 'only additions are allowed (no mutations or deletions)');
 }
-
-const shownTerm = (term: NodeSelectorTerm): Json => internalPodPart('NodeSelectorTerm', term);
 
 function isTermNarrowed(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   const parts = ['matchExpressions', 'matchFields'] as const;

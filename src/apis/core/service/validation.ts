@@ -1,10 +1,11 @@
 import type { FieldErrors } from '../../../util/field-errors.ts';
+import { parseIp } from '../../../util/ip-address.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../../util/names.ts';
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from '../../facts/types/core-v1.ts';
 import { validateChoice, validateOptionalChoice } from '../../validation/choice.ts';
 import { validateLegacyCidr } from '../../validation/cidr.ts';
 import { validateEndpointIp } from '../../validation/endpoint-ip.ts';
-import { parseIp, validateLegacyIp } from '../../validation/ip-address.ts';
+import { validateLegacyIp } from '../../validation/ip-address.ts';
 import { validateLabelMap } from '../../validation/label-selector.ts';
 import { validatePortNumber, validatePortNumberOrName } from '../../validation/ports.ts';
 import { validateIpFamilies } from './ip-families.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Dial } from '../../../util/dial.ts';
 import { type CallOptions, GrpcChannel, type GrpcChannelOptions, type GrpcStream, type GrpcTls, type StreamHandler } from '../../grpc/channel.ts';
 import { GrpcCode, GrpcError } from '../../grpc/status.ts';
 import { targetOf } from './endpoints.ts';
@@ -8,6 +9,8 @@ export interface EtcdClientOptions {
   /** `https://10.0.0.1:2379`, one or more members of one cluster. */
   endpoints: readonly string[];
   tls?: GrpcTls | undefined;
+  /** The way to members; absent: directly. */
+  dial?: Dial | undefined;
   /** Default: 6 s of silence, then 3 s for a sign of life. */
   keepalive?: Pick<GrpcChannelOptions, 'keepaliveTimeMs' | 'keepaliveTimeoutMs'>;
   /** Which member is spoken to first: servers that start together spread over the members. */
@@ -33,9 +36,9 @@ export class EtcdClient {
   #current: number;
   #isClosed = false;
 
-  constructor({ endpoints, tls, keepalive = KEEPALIVE, random = Math.random }: EtcdClientOptions) {
+  constructor({ endpoints, tls, dial, keepalive = KEEPALIVE, random = Math.random }: EtcdClientOptions) {
     this.endpoints = endpoints;
-    this.#channels = endpoints.map((endpoint) => new GrpcChannel(targetOf(endpoint, tls), keepalive));
+    this.#channels = endpoints.map((endpoint) => new GrpcChannel(targetOf(endpoint, tls), { ...keepalive, dial }));
     this.#current = Math.floor(random() * endpoints.length);
   }
 

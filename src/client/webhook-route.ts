@@ -1,0 +1,47 @@
+import type { Dial } from '../util/dial.ts';
+import type { RemoteEndpoint } from './kubeconfig.ts';
+import type { ServiceAddress } from './service-address.ts';
+
+/** How the servers of webhooks are reached. */
+export interface WebhookRoutes {
+  addressOf: ServiceAddress;
+  /** The way to a service; absent: directly. */
+  dialService?: Dial | undefined;
+  /** The way to what a URL names; absent: directly. */
+  dialUrl?: Dial | undefined;
+}
+
+/** Where a webhook is, as kinds of the API say it: a URL or a service. */
+interface WebhookPlace {
+  url?: string;
+  service?: { namespace: string; name: string; path?: string; port?: number };
+  /** In base64. */
+  caBundle?: string;
+}
+
+export interface WebhookRoute {
+  endpoint: RemoteEndpoint;
+  dial: Dial | undefined;
+  /** With its port: whom credentials are for. */
+  host: string;
+}
+
+const DEFAULT_PORT = 443;
+
+/** A service is called by the name that its certificate is for, wherever it is (apiserver/pkg/util/webhook/client.go hookClientConfig). */
+export function routeToWebhook({ url, service, caBundle = '' }: WebhookPlace, { addressOf, dialService, dialUrl }: WebhookRoutes): WebhookRoute {
+  const trust = caBundle === '' ? {} : { caPem: Buffer.from(caBundle, 'base64').toString() };
+  if (!service) {
+    const target = new URL(url!);
+    return { endpoint: { url: target, ...trust }, dial: dialUrl, host: `${target.hostname}:${target.port || DEFAULT_PORT}` };
+  }
+  const { namespace, name, path = '', port = DEFAULT_PORT } = service;
+  const serverName = `${name}.${namespace}.svc`;
+  const target = new URL(`https://${serverName}:${port}`);
+  target.pathname = path;
+  return {
+    endpoint: { url: target, serverName, address: () => addressOf(namespace, name, port), ...trust },
+    dial: dialService,
+    host: `${serverName}:${port}`,
+  };
+}

@@ -1,0 +1,77 @@
+import type { ListResult } from '../registry/store.ts';
+import { encodeCbor, encodeCborItem } from '../schema/cbor-encode.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
+import { CborWriter } from '../util/cbor-writer.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import type { Transform } from './negotiation.ts';
+import { metaApiVersion, partialMetadata } from './partial-metadata.ts';
+import { type View, clientObject, formName } from './view.ts';
+
+/**
+ * Objects, lists and events in CBOR (KEP-4222). Upstream writes map entries of answers in an order of chance; here it is the deterministic one, in which
+ * it stores them.
+ */
+
+/** One object. */
+export const cborOf = (view: View, entry: CacheEntry): Buffer =>
+  entry.form(`cbor ${formName(view)}`, () => encodeCbor(clientObject(view, entry), view.kind.schema));
+
+/** As an item of a list: those of built-in kinds leave out their type. */
+function cborItemOf(view: View, entry: CacheEntry): Buffer {
+  return entry.form(`cbor item ${formName(view)}`, () => {
+    const object = clientObject(view, entry);
+    return encodeCborItem(view.isCustom ? object : { ...object, kind: undefined, apiVersion: undefined }, view.kind.schema);
+  });
+}
+
+const partialOf = (view: View, entry: CacheEntry, transform: Transform): JsonObject => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: metaApiVersion(transform),
+  metadata: partialMetadata(view, entry) as unknown as JsonObject,
+});
+
+export const partialCborOf = (view: View, entry: CacheEntry, transform: Transform): Buffer => encodeCbor(partialOf(view, entry, transform), undefined);
+
+export const cborList = (view: View, listMeta: JsonObject, { entries }: ListResult): Buffer =>
+  listOf({ kind: `${view.kind.kind}List`, apiVersion: view.apiVersion }, listMeta, entries, (entry) => cborItemOf(view, entry));
+
+/** Upstream's list has no items rather than an empty list of them. */
+export function partialCborList(view: View, transform: Transform, listMeta: JsonObject, { entries }: ListResult): Buffer {
+  const type = { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform) };
+  if (entries.length === 0) return encodeCbor({ ...type, metadata: listMeta, items: null }, undefined);
+  return listOf(type, listMeta, entries, (entry) => encodeCborItem(partialOf(view, entry, transform), undefined));
+}
+
+/** Its four entries in the order of their keys. */
+function listOf(
+  type: { kind: string; apiVersion: string },
+  metadata: JsonObject,
+  entries: readonly CacheEntry[],
+  itemOf: (entry: CacheEntry) => Buffer,
+): Buffer {
+  const writer = new CborWriter();
+  writer.selfDescribed();
+  writer.map(4);
+  writer.string('kind');
+  writer.string(type.kind);
+  writer.string('items');
+  writer.array(entries.length);
+  for (const entry of entries) writer.raw(itemOf(entry));
+  writer.string('metadata');
+  writer.raw(encodeCborItem(metadata, undefined));
+  writer.string('apiVersion');
+  writer.string(type.apiVersion);
+  return writer.finish();
+}
+
+/** An event of a watch around its object, which has its own tag. */
+export function cborWatchFrame(type: string, object: Buffer): Buffer {
+  const writer = new CborWriter();
+  writer.selfDescribed();
+  writer.map(2);
+  writer.string('type');
+  writer.string(type);
+  writer.string('object');
+  writer.raw(object);
+  return writer.finish();
+}
