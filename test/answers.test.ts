@@ -4,7 +4,7 @@ import { startServer } from './support/server.ts';
 
 /* What the reference (v1.36.4) answers where no recorded scenario asks: one row a rule. */
 
-const JSON_PATCH = 'application/merge-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
 const APPLY = 'application/apply-patch+yaml';
 const NAMESPACE = '/api/v1/namespaces/answers';
 
@@ -13,6 +13,16 @@ let client: ApiClient;
 beforeAll(async () => {
   client = (await startServer()).client();
   await client.create('/api/v1/namespaces', { metadata: { name: 'answers' } });
+});
+
+const definitionOf = (plural: string): object => ({
+  metadata: { name: `${plural}.example.com` },
+  spec: {
+    group: 'example.com',
+    scope: 'Cluster',
+    names: { plural, kind: plural.toUpperCase() },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
 });
 
 interface StatusAnswer {
@@ -64,11 +74,7 @@ test('what the first DELETE only marks refuses preconditions in its own words, a
     expect.stringMatching(/^Operation cannot be fulfilled on namespaces "answers": Precondition failed: UID in precondition: x, UID in object meta: .{36}$/),
   ]);
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
-  await client.create(path, {
-    metadata: { name: 'things.example.com' },
-    spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'things', kind: 'Thing' }, versions },
-  });
+  await client.create(path, definitionOf('things'));
   const marked = (await send('DELETE', `${path}/things.example.com`, { propagationPolicy: 'Orphan' })).json<{ metadata: { finalizers: string[] } }>();
   expect(marked.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
 });
@@ -78,9 +84,39 @@ test('who sends a list that is always written owns it, empty as it is', async ()
   expect(created.json<{ metadata: { managedFields: object[] } }>().metadata.managedFields).toMatchObject([{ fieldsV1: { 'f:spec': { 'f:drivers': {} } } }]);
 });
 
+test("who owns what: a status through the object is nobody's, metadata through a definition's status is somebody's, and so is what was filled in", async () => {
+  const ownersOf = async (method: string, path: string, body: object, type?: string): Promise<object[]> =>
+    (await send(method, path, body, type)).json<{ metadata: { managedFields?: object[] } }>().metadata.managedFields ?? [];
+  expect(await ownersOf('POST', '/api/v1/nodes', { metadata: { name: 'one' }, status: { nodeInfo: { osImage: 'x' } } })).toEqual([]);
+  await client.create(`${NAMESPACE}/serviceaccounts`, { metadata: { name: 'one' } });
+  expect(await ownersOf('POST', `${NAMESPACE}/serviceaccounts/one/token`, { spec: {} })).toMatchObject([
+    { fieldsV1: { 'f:spec': { 'f:expirationSeconds': {} } } },
+  ]);
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  await client.create(path, definitionOf('owned'));
+  expect(await ownersOf('PATCH', `${path}/owned.example.com/status?fieldManager=me`, { metadata: { labels: { a: 'b' } } }, MERGE_PATCH)).toContainEqual(
+    expect.objectContaining({ manager: 'me', fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } } }),
+  );
+});
+
+test.each([
+  [{ apiVersion: 'v2' }, 422, 'no kind "ConfigMap" is registered for version "v2" in scheme "pkg/api/legacyscheme/scheme.go:30"'],
+  [{ apiVersion: 1 }, 422, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string"],
+  [{ apiVersion: null }, 400, 'the name of the object (patched based on URL) was undeterminable: name must be provided'],
+  [{ metadata: { uid: 'x' } }, 422, 'metadata.uid: Invalid value: "x": field is immutable'],
+])('a patch with %j', async (body, status, words) => {
+  await send('POST', `${NAMESPACE}/configmaps`, { metadata: { name: 'patched' } });
+  const [actual, message] = await messageOf('PATCH', `${NAMESPACE}/configmaps/patched`, body, MERGE_PATCH);
+  expect([actual, message]).toEqual([status, expect.stringContaining(words)]);
+});
+
+test('a patch that forgets the kind is none the worse for it', async () => {
+  expect((await send('PATCH', `${NAMESPACE}/configmaps/patched`, { kind: null }, MERGE_PATCH)).status).toBe(200);
+});
+
 test('the status of a service is written without a look at its addresses', async () => {
   await client.create(`${NAMESPACE}/services`, { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } });
-  const { status, text } = await send('PATCH', `${NAMESPACE}/services/web/status`, { spec: { ipFamilyPolicy: 'RequireDualStack', type: 'Foo' } }, JSON_PATCH);
+  const { status, text } = await send('PATCH', `${NAMESPACE}/services/web/status`, { spec: { ipFamilyPolicy: 'RequireDualStack', type: 'Foo' } }, MERGE_PATCH);
   expect([status, text.includes('"ipFamilyPolicy":"SingleStack"')]).toEqual([200, true]);
 });
 
@@ -140,4 +176,21 @@ test.each([
   const [actual, message] = await messageOf(method, path, body, type);
   expect(actual).toBe(status);
   expect(message).toMatch(words);
+});
+
+test.each([
+  ['POST', '/api/v1', 'application/json', 405],
+  ['HEAD', '/apis/apps/v1', 'application/json', 405],
+  ['POST', '/apis/apps', 'application/json', 200],
+  ['DELETE', '/version', 'application/json', 405],
+  ['GET', '/version', 'application/yaml', 406],
+  ['GET', '/openid/v1/jwks', 'text/html', 406],
+  ['PUT', '/.well-known/openid-configuration', 'application/json', 405],
+  ['GET', '/api/v1/bindings', 'application/json', 404],
+])('%s %s as %s is answered with %i', async (method, path, accept, status) => {
+  expect((await client.send({ method, path, headers: { accept } })).status).toBe(status);
+});
+
+test('a version that a group does not have is told as a resource is', async () => {
+  for (const path of ['/api/v2', '/apis/apps/v2']) expect(await messageOf('GET', path)).toEqual([404, 'the server could not find the requested resource']);
 });

@@ -189,26 +189,36 @@ test.runIf(hasEtcd())('to etcd', async () => {
   await onEtcd.stop();
 });
 
+const refusal = async (...flags: string[]): Promise<string> => {
+  const command = new CommandProcess(['serve', '--storage-backend=memory', `--data-dir=${temporaryFolder()}`, '--secure-port=0', ...flags]);
+  expect((await command.exited).code).toBe(1);
+  return command.lines.join('\n').replaceAll('\\"', '"');
+};
+
 test.each([
   [
     'konnectivity by GRPC',
     configuration({ name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: { uds: { udsName: '/x' } } } }),
-    'failed to create dialer for egressSelection \\"cluster\\": the protocol GRPC of konnectivity is not supported by this server; HTTPConnect is, over TCP and UDS',
+    'failed to create dialer for egressSelection "cluster": the protocol GRPC of konnectivity is not supported by this server; HTTPConnect is, over TCP and UDS',
   ],
   [
     'nonsense',
     configuration({ name: 'moon', connection: { proxyProtocol: 'Direct' } }),
-    'failed to validate egress selector configuration: service.connection: Unsupported value: \\"moon\\": supported values: \\"cluster\\", \\"controlplane\\", \\"etcd\\"',
+    'failed to validate egress selector configuration: service.connection: Unsupported value: "moon": supported values: "cluster", "controlplane", "etcd"',
   ],
 ])('%s is refused at the start', async (what, content, message) => {
-  const file = write(`${what}.json`, content);
-  const command = new CommandProcess([
-    'serve',
-    '--storage-backend=memory',
-    `--data-dir=${temporaryFolder()}`,
-    '--secure-port=0',
-    `--egress-selector-config-file=${file}`,
-  ]);
-  expect((await command.exited).code).toBe(1);
-  expect(command.lines.join('\n').replaceAll('\\"', '"')).toContain(message.replaceAll('\\"', '"'));
+  expect(await refusal(`--egress-selector-config-file=${write(`${what}.json`, content)}`)).toContain(message);
+});
+
+test('an issuer that names a way that there is not is refused at the start', async () => {
+  const issuer = { url: 'https://issuer.example.invalid', audiences: ['us'], egressSelectorType: 'cluster' };
+  const authentication = write('authentication.json', {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthenticationConfiguration',
+    jwt: [{ issuer, claimMappings: { username: { claim: 'sub', prefix: '' } } }],
+  });
+  const flag = `--authentication-config=${authentication}`;
+  expect(await refusal(flag)).toContain('oidc: egress lookup required with egress selector type "cluster"');
+  const file = write('direct.json', configuration({ name: 'etcd', connection: { proxyProtocol: 'Direct' } }));
+  expect(await refusal(flag, `--egress-selector-config-file=${file}`)).toContain('oidc: egress lookup for "cluster" is not configured');
 });

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CERTIFICATE_REQUEST } from './kinds/examples.ts';
+import { ApiClient } from './support/api-client.ts';
 import { Clients } from './support/kubectl.ts';
 import { type ServerProcess, startServer } from './support/server.ts';
 
@@ -307,6 +309,28 @@ describe('who may what', () => {
     expect(await admin.kubectl('auth can-i create pods')).toBe('yes\n');
     expect(await alice.tryKubectl('auth can-i create pods')).toMatchObject({ exit: 1, stdout: 'no\n' });
     expect(await alice.kubectl('auth can-i --list')).toMatch(/selfsubjectaccessreviews\.authorization\.k8s\.io/);
+  });
+
+  test('create token, which the server then knows', async () => {
+    const ns = await inNamespace();
+    await admin.kubectl(`create serviceaccount robot ${ns}`);
+    const token = (await admin.kubectl(`create token robot ${ns} --duration=10m`)).trim();
+    const robot = new ApiClient({ port: server.port, ca: server.ca, token });
+    const review = await robot.create('/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
+    robot.close();
+    expect(review).toMatchObject({ status: { userInfo: { username: expect.stringMatching(/^system:serviceaccount:test-\d+:robot$/) } } });
+  });
+
+  test('certificate approve and deny', async () => {
+    const request = Buffer.from(CERTIFICATE_REQUEST).toString('base64');
+    const api = server.client('admin');
+    const spec = { request, signerName: 'example.com/signer', usages: ['client auth'] };
+    for (const name of ['approved', 'denied']) await api.create('/apis/certificates.k8s.io/v1/certificatesigningrequests', { metadata: { name }, spec });
+    api.close();
+    expect(await admin.kubectl('certificate approve approved')).toBe('certificatesigningrequest.certificates.k8s.io/approved approved\n');
+    expect(await admin.kubectl('certificate deny denied')).toBe('certificatesigningrequest.certificates.k8s.io/denied denied\n');
+    const listed = await admin.kubectl('get csr --no-headers -o custom-columns=N:.metadata.name,C:.status.conditions[*].type');
+    expect(listed).toMatch(/^approved +Approved\ndenied +Denied\n$/);
   });
 
   test('the others are told what they may not, until they may', async () => {

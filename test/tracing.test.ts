@@ -127,7 +127,7 @@ test('a rate of a million per million samples all, and says where a trace of som
   collector.spans.length = 0;
   await all.client('alice').expect(200, { path: '/version', headers: { traceparent: REMOTE } });
   await all.stop();
-  const [span] = collector.spans.filter(({ linkedTo }) => linkedTo !== undefined);
+  const span = collector.spans.find(({ linkedTo }) => linkedTo !== undefined);
   expect(span).toMatchObject({ name: 'GET', parentId: '', linkedTo: TRACE_ID });
   expect(span!.traceId).not.toBe(TRACE_ID);
 });

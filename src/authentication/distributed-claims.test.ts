@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { OidcIssuer, createSigningKey, signToken } from '../../test/auth/oidc-issuer.ts';
 import { RemoteServer, type RemoteReply } from '../../test/auth/remote-server.ts';
 import { createAuthority } from '../serving/certificates/create.ts';
+import { type Dial, dialDirectly } from '../util/dial.ts';
 import type { JwtConfiguration } from './authentication-configuration.ts';
 import { noExpressions } from './expressions.ts';
 import { SIGNING_ALGORITHMS } from './jwt.ts';
@@ -107,4 +108,23 @@ test.each<[string, () => RemoteReply, string]>([
 ])('an endpoint that answers with %s gives nobody groups', async (_what, reply, message) => {
   answer = reply;
   await expect(authenticate(elsewhere())).rejects.toThrow(message);
+});
+
+test('an issuer that names a way is reached that way, and so is who keeps claims for it', async () => {
+  const dialled: string[] = [];
+  const dialFor = (name: string) => {
+    const dial: Dial = (host, port, signal) => {
+      dialled.push(`${name} ${host}:${port}`);
+      return dialDirectly(host, port, signal);
+    };
+    return dial;
+  };
+  const far = new JwtAuthenticators([], { algorithms: SIGNING_ALGORITHMS, compile: noExpressions, report: () => {}, dialFor });
+  const [only] = configuration();
+  await far.replace([{ ...only!, issuer: { ...only!.issuer, egressSelectorType: 'cluster' } }]);
+  const token = signToken(key, issuer.claims({ serial: serial++, ...elsewhere() }));
+  expect(await far.authenticateToken(token)).toMatchObject({ user: { groups: ['far:a', 'far:b'] } });
+  far.close();
+  const places = [issuer.url, endpoint.url, keeper.url].map((url) => `cluster ${new URL(url).host}`);
+  expect(new Set(dialled)).toEqual(new Set(places));
 });

@@ -48,7 +48,7 @@ const HONOURED = new Set([
 ]);
 
 const PARTLY: Readonly<Record<string, string>> = {
-  CBORServingAndStorage: 'CBOR is served; custom resources are stored as JSON either way',
+  CBORServingAndStorage: 'CBOR is served, and read where custom resources are stored in it; they are written as JSON',
   ManifestBasedAdmissionControlConfig: 'its folder is named in its configuration; manifests are not read here',
   StorageVersionAPI: 'the role of its controller is; storage versions are not recorded here',
   UnknownVersionInteroperabilityProxy: 'the address on the lease is; requests are not passed on to peers',

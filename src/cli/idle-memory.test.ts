@@ -6,31 +6,37 @@ afterEach(() => void vi.useRealTimers());
 
 const MIB = 1024 * 1024;
 
-test('collects a few times when memory has grown and there is no work, and then not before it has grown again', () => {
+test('collects once when memory has grown and there has been no work, and then not before it has grown again', () => {
   let memoryBytes = 100 * MIB;
+  let heapBytes = 40 * MIB;
   let utilization = 1;
   const collect = vi.fn<() => void>();
-  const stop = giveBackWhenIdle({ intervalMs: 1_000, collect, memoryBytes: () => memoryBytes, utilization: () => utilization });
+  const stop = giveBackWhenIdle({ intervalMs: 1_000, collect, memoryBytes: () => memoryBytes, heapBytes: () => heapBytes, utilization: () => utilization });
   vi.advanceTimersByTime(10_000);
   expect(collect).not.toHaveBeenCalled();
   utilization = 0;
-  vi.advanceTimersByTime(10_000);
-  expect(collect).toHaveBeenCalledTimes(3);
-  memoryBytes += 10 * MIB;
-  vi.advanceTimersByTime(10_000);
-  expect(collect).toHaveBeenCalledTimes(3);
-  memoryBytes += 10 * MIB;
   vi.advanceTimersByTime(1_000);
+  expect(collect).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(10_000);
+  expect(collect).toHaveBeenCalledTimes(1);
+  memoryBytes += 20 * MIB;
+  vi.advanceTimersByTime(10_000);
+  expect(collect).toHaveBeenCalledTimes(1);
+  memoryBytes += 20 * MIB;
   utilization = 0.5;
   vi.advanceTimersByTime(10_000);
-  expect(collect).toHaveBeenCalledTimes(4);
+  expect(collect).toHaveBeenCalledTimes(1);
   utilization = 0;
   vi.advanceTimersByTime(10_000);
-  expect(collect).toHaveBeenCalledTimes(6);
-  stop();
-  memoryBytes += 100 * MIB;
+  expect(collect).toHaveBeenCalledTimes(2);
+  memoryBytes += 200 * MIB;
+  heapBytes += 200 * MIB;
   vi.advanceTimersByTime(10_000);
-  expect(collect).toHaveBeenCalledTimes(6);
+  expect(collect).toHaveBeenCalledTimes(2);
+  heapBytes -= 200 * MIB;
+  stop();
+  vi.advanceTimersByTime(10_000);
+  expect(collect).toHaveBeenCalledTimes(2);
 });
 
 test('collects for real', () => {

@@ -1,38 +1,39 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 interface IdleMemoryParts {
   intervalMs?: number;
   collect?: () => void;
   memoryBytes?: () => number;
+  heapBytes?: () => number;
   /** Which part of the time the event loop had work since this was last asked, 0 to 1. */
   utilization?: () => number;
 }
 
-/** V8 shrinks its young generation only in a collection that finds that little was allocated for some seconds. */
 const INTERVAL_MS = 5_000;
 const IDLE_BELOW = 0.05;
-const GROWN_BYTES = 16 * 1024 * 1024;
-/** It gives pages back little by little. */
-const COLLECTIONS = 3;
+/** So many intervals in a row. */
+const IDLE_INTERVALS = 2;
+const GROWN_BYTES = 32 * 1024 * 1024;
+/** A collection takes some two milliseconds a MiB. What objects are stored as does not count: it lies outside of V8's heap. */
+const LARGEST_HEAP_BYTES = 128 * 1024 * 1024;
 
 /**
- * Gives memory back that a busy time has left, once the process has nothing to do. V8 would keep it for the next busy time: 40 MiB after a start with
- * 100,000 objects, 100 MiB after they were made. While there is work, nothing is done: a collection of the whole heap stops it for up to a tenth of a
- * second. Answers what ends this.
+ * Gives memory back that a busy time has left, once the process has had nothing to do for ten seconds. V8 itself would do so some two minutes later, with as
+ * long a pause (its MemoryReducer): 50 MiB after a start with 100,000 objects, 100 MiB after they were made.
+ *
+ * A request that arrives in the pause waits for it: a tenth of a second for a heap of 40 MiB. So it is one collection for each 32 MiB of growth, never
+ * while there is work, and none at all of a heap so large that it would take longer than a quarter of a second. Answers what ends this.
  */
 export function giveBackWhenIdle(parts: IdleMemoryParts = {}): () => void {
-  const { intervalMs = INTERVAL_MS, collect = collectGarbage, memoryBytes = () => process.memoryUsage.rss(), utilization = loopUtilization() } = parts;
+  const { intervalMs = INTERVAL_MS, collect = collectGarbage, utilization = loopUtilization() } = parts;
+  const { memoryBytes = () => process.memoryUsage.rss(), heapBytes = () => getHeapStatistics().used_heap_size } = parts;
   let keptBytes = 0;
-  let left = 0;
+  let idleIntervals = 0;
   const timer = setInterval(() => {
-    if (utilization() > IDLE_BELOW) return;
-    if (memoryBytes() > keptBytes + GROWN_BYTES && left === 0) left = COLLECTIONS;
-    if (left === 0) return;
+    idleIntervals = utilization() > IDLE_BELOW ? 0 : idleIntervals + 1;
+    if (idleIntervals < IDLE_INTERVALS || memoryBytes() < keptBytes + GROWN_BYTES || heapBytes() > LARGEST_HEAP_BYTES) return;
     collect();
-    // The collection itself is no work to wait for.
-    utilization();
-    left--;
     keptBytes = memoryBytes();
   }, intervalMs);
   timer.unref();
@@ -51,11 +52,13 @@ function loopUtilization(): () => number {
 
 let gc: (() => void) | undefined;
 
-/** What `node --expose-gc` gives to programs. */
+/** What `node --expose-gc` gives to programs. Compacting: the objects that stay lie between those that went, and pages are given back only when empty. */
 function collectGarbage(): void {
   if (gc === undefined) {
     setFlagsFromString('--expose-gc');
     gc = runInNewContext('gc') as () => void;
   }
+  setFlagsFromString('--compact-on-every-full-gc');
   gc();
+  setFlagsFromString('--no-compact-on-every-full-gc');
 }

@@ -20,7 +20,7 @@ const optionsOf = (...flags: string[]) => complete(parseFlags(['--storage-backen
 test('flags become a selection', async () => {
   const options = optionsOf(
     '--disabled-metrics=a,b',
-    '--allow-metric-labels=m,x="1,2"',
+    '--allow-metric-labels=m,x=1,2',
     '--allow-metric-labels="m,y=3"',
     '--show-hidden-metrics-for-version=1.35',
   );

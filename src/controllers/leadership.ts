@@ -65,7 +65,9 @@ export class Leadership {
 
   /** The first passes of all works, where this server leads at once. */
   async #begin(signal: AbortSignal): Promise<Promise<void>[]> {
-    const passes = await this.#attempt();
+    // Not after an attempt that is under way: it may wait for a store that does not answer.
+    signal.addEventListener('abort', () => this.#resign(), { once: true });
+    const passes = await this.#attempt(signal);
     void this.#goOn(signal);
     return passes;
   }
@@ -73,16 +75,13 @@ export class Leadership {
   async #goOn(signal: AbortSignal): Promise<void> {
     for (;;) {
       await delay(this.#times.retryMs, signal);
-      if (signal.aborted) break;
-      for (const pass of await this.#attempt()) pass.catch((error: unknown) => this.#options.report(error as Error));
+      if (signal.aborted) return;
+      for (const pass of await this.#attempt(signal)) pass.catch((error: unknown) => this.#options.report(error as Error));
     }
-    const wasLeading = this.#term !== undefined;
-    this.#endTerm();
-    if (wasLeading) await this.#release().catch(() => undefined);
   }
 
   /** Takes or renews the lease. Answers with the works' first passes where a term began. */
-  async #attempt(): Promise<Promise<void>[]> {
+  async #attempt(stop: AbortSignal): Promise<Promise<void>[]> {
     let isHeld = false;
     try {
       isHeld = await this.#hold();
@@ -98,8 +97,17 @@ export class Leadership {
     clearTimeout(this.#lossTimer);
     this.#lossTimer = setTimeout(() => this.#endTerm(), this.#times.renewWithinMs).unref();
     if (this.#term) return [];
+    if (stop.aborted) {
+      this.#resign();
+      return [];
+    }
     const { signal } = (this.#term = new AbortController());
     return this.#works.map((work) => work(signal));
+  }
+
+  #resign(): void {
+    this.#endTerm();
+    void this.#release().catch(() => undefined);
   }
 
   #endTerm(): void {

@@ -217,7 +217,7 @@ export async function decodeDeleteOptions(body: RequestBody, { environment }: Re
   const sent = withDefaults(read.type, expected, badRequest);
   if (sent.kind !== expected.kind) {
     throw badRequest(
-      `no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:30"`,
+      `no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
     );
   }
   const {

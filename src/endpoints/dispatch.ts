@@ -1,4 +1,4 @@
-import { genericMethodNotAllowed, methodNotSupported } from '../util/errors.ts';
+import { genericMethodNotAllowed, genericNotFound, methodNotSupported } from '../util/errors.ts';
 import { connect } from './connect.ts';
 import { create } from './create.ts';
 import { deleteObject } from './delete.ts';
@@ -54,8 +54,10 @@ function verbOf({ info, exchange }: ServerRequest, { store, subresource }: Resou
   const verb = Object.hasOwn(table, exchange.method) ? table[exchange.method]! : undefined;
   const offered = subresource?.verbs ?? definition.verbs;
   // All namespaces at once can be read, and nothing else.
-  const isAcrossNamespaces = definition.namespaced && info.namespace === '' && verb !== 'list';
-  if (verb === undefined || isAcrossNamespaces || !offered.includes(verb)) throw genericMethodNotAllowed();
+  const isAcrossNamespaces = definition.namespaced && info.namespace === '';
+  // What cannot be listed has no path outside of namespaces.
+  if (isAcrossNamespaces && !definition.verbs.includes('list')) throw genericNotFound();
+  if (verb === undefined || (isAcrossNamespaces && verb !== 'list') || !offered.includes(verb)) throw genericMethodNotAllowed();
   if (info.verb !== 'watch') return verb;
   // Paths below `/watch/` were authorized as watches, whatever the method.
   if (exchange.method !== 'GET') throw genericMethodNotAllowed();

@@ -102,8 +102,11 @@ const LIST_TAIL = ']}';
 
 const listHead = (kind: string, apiVersion: string, metadata: string): string => `${typePrefix(kind, apiVersion)}"metadata":${metadata},"items":[`;
 
+/** What is read from nowhere (component statuses) has none. */
+const versionOf = ({ revision }: ListResult): string => (revision > 0 ? String(revision) : '');
+
 const listMeta = (list: ListResult): JsonObject => ({
-  resourceVersion: String(list.revision),
+  ...(list.revision > 0 && { resourceVersion: versionOf(list) }),
   ...(list.continue !== '' && { continue: list.continue }),
   ...(list.remainingItemCount !== undefined && { remainingItemCount: list.remainingItemCount }),
 });
@@ -131,7 +134,7 @@ function listMetaMessage(list: ListResult): Buffer {
   }
   for (const [number, text] of [
     [3, list.continue],
-    [2, String(list.revision)],
+    [2, versionOf(list)],
     [1, ''],
   ] as const) {
     writer.string(text);

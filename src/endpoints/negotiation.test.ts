@@ -58,3 +58,17 @@ test('content types', () => {
   );
   expect(() => negotiateInput('application/vnd.kubernetes.protobuf', true)).toThrow('accepted media types include: application/json, application/yaml');
 });
+
+describe('with CBOR', () => {
+  test('is chosen where clients prefer it, and never for tables', () => {
+    expect(negotiateOutput('application/cbor', { ...RESOURCE, hasCbor: true }).mediaType).toBe('application/cbor');
+    expect(negotiateOutput('application/cbor', { ...CUSTOM, hasCbor: true }).mediaType).toBe('application/cbor');
+    expect(negotiateOutput(`application/cbor;as=Table;v=v1;g=meta.k8s.io,${TABLE}`, { ...RESOURCE, hasCbor: true }).mediaType).toBe('application/json');
+    expect(() => negotiateOutput('application/cbor', RESOURCE)).toThrow('406: Not Acceptable');
+  });
+
+  test('is taken where it is spoken', () => {
+    expect(negotiateInput('application/cbor', true, true)).toBe('application/cbor');
+    expect(() => negotiateInput('application/cbor', false)).toThrow('accepted media types include: application/json, application/yaml');
+  });
+});

@@ -35,6 +35,8 @@ const streamTypes = (hasCbor: boolean | undefined): readonly string[] => (hasCbo
 
 /** What an endpoint offers. */
 export interface Offer {
+  /** Not behind upstream's router, although it is nothing custom: the lists of groups. */
+  isUnrouted?: boolean;
   /** Also offers Table and PartialObjectMetadata. */
   isResource: boolean;
   /** Custom resources have no protobuf form but for the transforms. */
@@ -72,7 +74,7 @@ function negotiate(accept: string, offer: Offer): OutputForm {
   // Built-in resources sit behind upstream's router, which refuses what no route produces before negotiation looks at parameters.
   const offered = mediaTypes(offer.hasCbor);
   const produced = offer.mayStream ? [...offered, ...streamTypes(offer.hasCbor)] : offered;
-  if (!offer.isCustom && !namesOneOf(produced, accept)) {
+  if (!offer.isCustom && !offer.isUnrouted && !namesOneOf(produced, accept)) {
     throw genericNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`);
   }
   for (const clause of parseAccept(accept)) {
@@ -93,7 +95,7 @@ export function negotiateStream({ mediaType }: OutputForm, hasCbor?: boolean): s
 }
 
 /** go-restful's Route.matchesAccept: types are compared to the letter, parameters ignored. */
-const namesOneOf = (produced: readonly string[], accept: string): boolean =>
+export const namesOneOf = (produced: readonly string[], accept: string): boolean =>
   accept.split(',').some((clause) => {
     const type = clause.split(';', 1)[0]!.trim();
     return type === '*/*' || produced.includes(type);

@@ -2,7 +2,8 @@ import type { FlowClock } from './clock.ts';
 
 /**
  * What requests may take of one turn of the event loop. Others wait at least as long, and as long again for the network: a shorter turn is fairer, and
- * turns more often (0.25 ms: another user waits 2.5 times as long under overload; 0.1 ms: 1.3 times, for an eighth more work a request).
+ * turns more often (0.25 ms: another user waits 2.5 times as long under overload; 0.1 ms: 1.3 times, for an eighth to a half more work a request).
+ * It cannot wait until another flow is seen to queue: the other's request may still lie in a socket that only the next turn reads.
  */
 const TURN_MS = 0.1;
 /** So long without a request, and the turn is another. */

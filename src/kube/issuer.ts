@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { algorithmOf, keyId } from '../authentication/jwt.ts';
 import type { Handler } from '../endpoints/request.ts';
+import { webService } from '../server/web-service.ts';
 
 /** Who signs service account tokens, for those who check them elsewhere (OpenID Connect Discovery 1.0; pkg/serviceaccount/openidmetadata.go). */
 export interface IssuerOptions {
@@ -11,6 +12,7 @@ export interface IssuerOptions {
   publicKeys: Promise<readonly KeyObject[]>;
 }
 
+const KEY_SET_TYPE = 'application/jwk-set+json';
 const MAX_AGE_SECONDS = 3600;
 const CACHE_CONTROL = `public, max-age=${MAX_AGE_SECONDS}`;
 
@@ -30,10 +32,10 @@ export function issuerHandlers({ issuer, jwksUri, publicKeys }: IssuerOptions): 
   };
   const keySet: Handler = async ({ exchange }) => {
     const keys = (await publicKeys).map((key) => ({ use: 'sig', kid: keyId(key), alg: algorithmOf(key), ...key.export({ format: 'jwk' }) }));
-    exchange.respond(200, { 'content-type': 'application/jwk-set+json', 'cache-control': CACHE_CONTROL }, JSON.stringify({ keys }));
+    exchange.respond(200, { 'content-type': KEY_SET_TYPE, 'cache-control': CACHE_CONTROL }, JSON.stringify({ keys }));
   };
   return new Map([
-    ['/.well-known/openid-configuration', configuration],
-    ['/openid/v1/jwks', keySet],
+    ['/.well-known/openid-configuration', webService('application/json', configuration)],
+    ['/openid/v1/jwks', webService(KEY_SET_TYPE, keySet)],
   ]);
 }

@@ -185,6 +185,8 @@ export interface Subresource<T extends ApiObject = ApiObject> {
   update?: UpdateRules<T>;
   /** Of a scale: where the object has its replicas, for who owns them; `spec.replicas` where absent. */
   replicasPath?: readonly string[];
+  /** Fills in what the client left out of a body of the subresource's own kind. */
+  default?(body: ApiObject): void;
   /** POST: the whole of what happens (bindings, evictions, tokens). */
   create?(call: SubresourceCall): Promise<ApiObject>;
   /** Other versions of the kind's group in which the same fields may be sent. */

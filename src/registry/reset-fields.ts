@@ -33,7 +33,6 @@ const METADATA_RESET_BY_STATUS = new Set([
   'podgroups.scheduling.k8s.io',
   'volumeattachments.storage.k8s.io',
   'storageversionmigrations.storagemigration.k8s.io',
-  'customresourcedefinitions.apiextensions.k8s.io',
   'apiservices.apiregistration.k8s.io',
 ]);
 

@@ -1,5 +1,5 @@
 import { ARRAY, BYTES, CborError, MAJOR_NAMES, MAP, NEGATIVE, PRIMITIVE, TAG, TEXT, UNSIGNED } from '../util/cbor-items.ts';
-import { CborReader, CborTypeError, duplicateKey } from '../util/cbor-reader.ts';
+import { CborReader, CborTypeError, countOf, duplicateKey } from '../util/cbor-reader.ts';
 import { quote } from '../util/field-errors.ts';
 import { isJsonObject, setKey } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
@@ -209,7 +209,7 @@ class TypedReader {
 
   #list({ items }: Pick<ListSchema, 'items'>): Json[] {
     const reader = this.#reader;
-    const count = reader.countOf(reader.head());
+    const count = countOf(reader.head());
     const list: Json[] = [];
     while (!reader.isOver(count, list.length)) list.push(this.value(items));
     return list;
@@ -217,7 +217,7 @@ class TypedReader {
 
   #map({ values }: MapSchema): JsonObject {
     const reader = this.#reader;
-    const count = reader.countOf(reader.head());
+    const count = countOf(reader.head());
     const map: JsonObject = {};
     const seen = new Set<string>();
     for (let index = 0; !reader.isOver(count, index); index++) {
@@ -232,7 +232,7 @@ class TypedReader {
   #object(schema: ObjectSchema): JsonObject {
     const reader = this.#reader;
     const { byName } = planOf(schema);
-    const count = reader.countOf(reader.head());
+    const count = countOf(reader.head());
     const object: JsonObject = {};
     const seen = new Set<string>();
     this.#depth++;

@@ -1,5 +1,7 @@
+import { JSON_TYPE } from '../endpoints/negotiation.ts';
 import type { Handler } from '../endpoints/request.ts';
 import type { BuildInfo } from './metrics/process-metrics.ts';
+import { webService } from './web-service.ts';
 
 /** What this server says it is: the Kubernetes release whose API it has, built here. */
 export function buildInfo(gitVersion: string): BuildInfo {
@@ -26,5 +28,5 @@ export function versionHandler(info: BuildInfo): Handler {
     null,
     2,
   );
-  return ({ exchange }) => exchange.respond(200, { 'content-type': 'application/json' }, text);
+  return webService(JSON_TYPE, ({ exchange }) => exchange.respond(200, { 'content-type': JSON_TYPE }, text));
 }

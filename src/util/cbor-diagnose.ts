@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ARRAY, BYTES, FALSE, INDEFINITE, MAP, NEGATIVE, NULL, ONE_BYTE, TAG, TEXT, TRUE, UNSIGNED, floatOf } from './cbor-items.ts';
-import { CborReader } from './cbor-reader.ts';
+import { CborReader, countOf } from './cbor-reader.ts';
 
 /** Bytes that are well-formed, in diagnostic notation (RFC 8949, 8), as upstream's library writes it into messages: byte strings as text where they are. */
 export const diagnoseCbor = (bytes: Buffer): string => item(new CborReader(bytes));
@@ -25,7 +25,7 @@ function item(reader: CborReader): string {
 
 function container(reader: CborReader): string {
   const head = reader.head();
-  const count = reader.countOf(head);
+  const count = countOf(head);
   const parts: string[] = [];
   while (!reader.isOver(count, parts.length)) parts.push(head.major === MAP ? `${item(reader)}: ${item(reader)}` : item(reader));
   const inside = `${count === Infinity ? '_ ' : ''}${parts.join(', ')}`;

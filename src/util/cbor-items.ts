@@ -42,6 +42,8 @@ export const TAG_BASE16 = 23;
 /** 55799, which encloses whatever upstream encodes: three bytes by which CBOR is known. */
 export const SELF_DESCRIBED = Buffer.from([0xd9, 0xd9, 0xf7]);
 
+export const isSelfDescribedCbor = (bytes: Buffer): boolean => bytes.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
+
 /** Upstream's modes. A body has no room for more anyway, but it may claim to. */
 const MAX_ARRAY_ELEMENTS = 2 ** 31 - 1;
 const MAX_MAP_PAIRS = 2 ** 21;

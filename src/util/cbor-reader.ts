@@ -35,24 +35,23 @@ import type { Json, JsonObject } from './json-types.ts';
 
 /** A value that does not fit the Go type it is for. The field is told by whoever reads a struct. */
 export class CborTypeError extends CborError {
-  readonly #what: string;
-  readonly #goType: string;
-  readonly #note: string;
+  readonly #major: number;
+  readonly #type: string;
 
   constructor(major: number, goType: string, note?: string) {
-    super();
-    this.#what = MAJOR_NAMES[major]!;
-    this.#goType = goType;
-    this.#note = note === undefined ? '' : ` (${note})`;
-    this.message = this.messageAt(undefined);
+    const type = note === undefined ? goType : `${goType} (${note})`;
+    super(mismatch(major, 'Go value', type));
+    this.#major = major;
+    this.#type = type;
   }
 
   /** `field`: `v1.Deployment.spec`. */
-  messageAt(field: string | undefined): string {
-    const place = field === undefined ? 'Go value' : `Go struct field ${field}`;
-    return `cbor: cannot unmarshal ${this.#what} into ${place} of type ${this.#goType}${this.#note}`;
+  messageAt(field: string): string {
+    return mismatch(this.#major, `Go struct field ${field}`, this.#type);
   }
 }
+
+const mismatch = (major: number, place: string, type: string): string => `cbor: cannot unmarshal ${MAJOR_NAMES[major]} into ${place} of type ${type}`;
 
 type LaterEncoding = 'base64url' | 'base64' | 'hex';
 const LATER_ENCODINGS: Readonly<Record<number, LaterEncoding>> = { [TAG_BASE64URL]: 'base64url', [TAG_BASE64]: 'base64', [TAG_BASE16]: 'hex' };
@@ -86,7 +85,7 @@ export class CborReader {
     return head;
   }
 
-  /** The number of items in a container whose head was read; Infinity where a break ends them: then `isOver` tells. */
+  /** Whether a container has no item at `index`. Goes past the break where one ends it. */
   isOver(count: number, index: number): boolean {
     if (count !== Infinity) return index >= count;
     if (this.bytes[this.at] !== BREAK) return false;
@@ -94,11 +93,9 @@ export class CborReader {
     return true;
   }
 
-  countOf = ({ info, argument }: Head): number => (info === INDEFINITE ? Infinity : argument);
-
   /** That tags which have a meaning enclose what they must, before any of them is gone into. */
   checkTags(): void {
-    for (let at = this.at; this.bytes[at]! >> 5 === TAG; ) {
+    for (let at = this.at; this.bytes[at]! >> 5 === TAG;) {
       const { argument, end } = headAt(this.bytes, at);
       checkTagContent(argument, this.bytes[end]!);
       at = end;
@@ -191,14 +188,14 @@ export class CborReader {
   }
 
   #array(): Json[] {
-    const count = this.countOf(this.head());
+    const count = countOf(this.head());
     const list: Json[] = [];
     while (!this.isOver(count, list.length)) list.push(this.any());
     return list;
   }
 
   #map(): JsonObject {
-    const count = this.countOf(this.head());
+    const count = countOf(this.head());
     const map: JsonObject = {};
     const seen = new Set<string>();
     for (let index = 0; !this.isOver(count, index); index++) {
@@ -248,6 +245,9 @@ export class CborReader {
     for (let index = 0; !this.isOver(count, index); index++) this.skip();
   }
 }
+
+/** Of the items in a container, or of the pairs; Infinity where a break ends them. */
+export const countOf = ({ info, argument }: Head): number => (info === INDEFINITE ? Infinity : argument);
 
 /** `key` as Go's %#v prints it. */
 export const duplicateKey = (key: string, index: number): CborError => new CborError(`cbor: found duplicate map key ${key} at map element index ${index}`);

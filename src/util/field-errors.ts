@@ -1,5 +1,5 @@
 import { formatGo } from './go-format.ts';
-import { stringifyJson } from './json.ts';
+import { stringifyJson } from './json-writer.ts';
 
 /** Why a field is refused; the values are the Status causes' reasons (apimachinery/pkg/util/validation/field). */
 export type FieldErrorType =

@@ -21,6 +21,9 @@ const write = (name: string, content: string): string => {
   return path;
 };
 
+const accountKey = createSigningKey('RS256');
+const accountKeyFile = write('service-accounts.key', accountKey.privateKey.export({ type: 'pkcs1', format: 'pem' }) as string);
+
 let server: ServerProcess;
 let bound: string;
 let legacy: string;
@@ -28,7 +31,13 @@ const NAMESPACE = '/api/v1/namespaces/default';
 
 beforeAll(async () => {
   server = await startServer({
-    flags: [`--client-ca-file=${write('client-ca.crt', clientAuthority.certPem)}`, '--anonymous-auth=false', '--api-audiences=api,other'],
+    flags: [
+      `--client-ca-file=${write('client-ca.crt', clientAuthority.certPem)}`,
+      `--service-account-key-file=${accountKeyFile}`,
+      `--service-account-signing-key-file=${accountKeyFile}`,
+      '--anonymous-auth=false',
+      '--api-audiences=api,other',
+    ],
   });
   const admin = server.client('admin');
   const account = await admin.create(`${NAMESPACE}/serviceaccounts`, { metadata: { name: 'robot' } });
@@ -40,7 +49,8 @@ beforeAll(async () => {
     },
     type: 'kubernetes.io/service-account-token',
   });
-  legacy = legacyTokenOf(secret);
+  legacy = signToken(accountKey, legacyClaims(secret, account), { kid: '' });
+  await admin.update(`${NAMESPACE}/secrets/robot-token`, { ...secret, data: { token: Buffer.from(legacy).toString('base64') } });
   admin.close();
 });
 afterAll(() => server?.stop());
@@ -52,17 +62,15 @@ async function tokenOf(spec: object): Promise<string> {
   return (request as TestObject & { status: { token: string } }).status.token;
 }
 
-/** What a controller would put into the secret, but for the key: this server's own is not to be had from outside, so there is no valid one here. */
-function legacyTokenOf(secret: TestObject): string {
-  const claims = {
-    iss: 'kubernetes/serviceaccount',
-    sub: 'system:serviceaccount:default:robot',
-    'kubernetes.io/serviceaccount/namespace': 'default',
-    'kubernetes.io/serviceaccount/secret.name': secret.metadata.name,
-    'kubernetes.io/serviceaccount/service-account.name': 'robot',
-  };
-  return signToken(createSigningKey('RS256'), claims);
-}
+/** What the token controller signs for a secret. */
+const legacyClaims = (secret: TestObject, account: TestObject): object => ({
+  iss: 'kubernetes/serviceaccount',
+  sub: 'system:serviceaccount:default:robot',
+  'kubernetes.io/serviceaccount/namespace': 'default',
+  'kubernetes.io/serviceaccount/secret.name': secret.metadata.name,
+  'kubernetes.io/serviceaccount/service-account.name': 'robot',
+  'kubernetes.io/serviceaccount/service-account.uid': account.metadata.uid,
+});
 
 interface Attempt {
   token?: string;
@@ -94,9 +102,10 @@ function withClaims(token: string, more: object): string {
 
 /** The same claims, signed by someone else. */
 function withKey(token: string): string {
-  const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as object;
-  return signToken(createSigningKey('RS256'), claims);
+  return signToken(createSigningKey('RS256'), claimsOf(token));
 }
+
+const claimsOf = (token: string): object => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as object;
 
 const certificate = (authority: Authority, more: object = {}): Attempt => ({
   certificate: signCertificate(authority, { commonName: 'carla', organizations: ['cooks'], usages: ['client'], ...more }),
@@ -141,8 +150,11 @@ describe.each<[string, Row[]]>([
   [
     'legacy tokens of service accounts',
     [
-      ['wrong key', () => ({ token: legacy }), 401],
+      ['valid', () => ({ token: legacy }), 'system:serviceaccount:default:robot'],
+      ['not the one in the secret', () => ({ token: signToken(accountKey, claimsOf(legacy), { kid: '', typ: 'JWT' }) }), 401],
+      ['wrong key', () => ({ token: withKey(legacy) }), 401],
       ['malformed', () => ({ token: legacy.slice(0, -10) }), 401],
+      ['oversized', () => ({ token: legacy + 'A'.repeat(70_000) }), 401],
     ],
   ],
 ])('%s', (_authenticator, rows) => {

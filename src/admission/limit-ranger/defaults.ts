@@ -4,13 +4,14 @@ const ANNOTATION = 'kubernetes.io/limit-ranger';
 
 type Amounts = Readonly<Record<string, string>>;
 
-/** Fills in what containers leave open, and notes in an annotation what was filled in. */
-export function applyDefaults({ metadata, spec }: Pod, range: LimitRange): void {
+/** Fills in what containers leave open, and notes in an annotation what was filled in. Answers whether anything was. */
+export function applyDefaults({ metadata, spec }: Pod, range: LimitRange): boolean {
   const items = (range.spec.limits ?? []).filter(({ type }) => type === 'Container');
   const requests: Amounts = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest));
   const limits: Amounts = Object.assign({}, ...items.map((item) => item.default));
   const notes = [...fillAll(spec.containers ?? [], 'container', requests, limits), ...fillAll(spec.initContainers ?? [], 'init container', requests, limits)];
   if (notes.length > 0) metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` };
+  return notes.length > 0;
 }
 
 function fillAll(containers: readonly Container[], what: string, requests: Amounts, limits: Amounts): string[] {

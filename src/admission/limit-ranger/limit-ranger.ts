@@ -1,4 +1,5 @@
 import type { LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod, PodSpec } from '../../apis/facts/types/core-v1.ts';
+import { defaultPod } from '../../apis/core/pod/defaults.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { aggregateMessage } from '../../util/aggregate-message.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
@@ -14,7 +15,10 @@ export function limitRanger({ client }: PluginEnvironment): AdmissionPlugin {
 
   function mutate(attributes: AdmissionAttributes): void {
     if (attributes.resource !== 'pods') return;
-    for (const range of rangesFor(attributes)) applyDefaults(attributes.object as Pod, range);
+    const pod = attributes.object as Pod;
+    const changes = rangesFor(attributes).filter((range) => applyDefaults(pod, range));
+    // What pods have as a whole follows from what their containers have (upstream defaults again when it reads what it stored).
+    if (changes.length > 0 && pod.spec.resources) defaultPod(pod);
   }
 
   function validate(attributes: AdmissionAttributes): void {

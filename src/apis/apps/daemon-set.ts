@@ -6,11 +6,12 @@ import { defineResource } from '../define.ts';
 import type { DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from '../facts/types/apps-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
-import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { internalForm } from '../validation/internal-form.ts';
 import { formatLabelSelector, formatLabels, hasInvalidLabelValue, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { readCount } from './annotation-count.ts';
 import {
+  ROLLING_STRATEGY,
   type StatusCounts,
   containerImages,
   containerNames,
@@ -26,18 +27,6 @@ const ON_DELETE = 'OnDelete';
 const ROLLING_UPDATE = 'RollingUpdate';
 /** What was a field of older versions: how often the template has changed. The server keeps it, whatever clients write. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
-
-const STRATEGY: InternalFields = [
-  ['Type', 'type'],
-  [
-    'RollingUpdate',
-    'rollingUpdate',
-    [
-      ['MaxUnavailable', 'maxUnavailable'],
-      ['MaxSurge', 'maxSurge'],
-    ],
-  ],
-];
 
 const STATUS: StatusCounts = {
   nonNegative: [
@@ -154,7 +143,7 @@ function validateSpec({ spec }: DaemonSet, errors: FieldErrors, old?: DaemonSet)
 function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, errors: FieldErrors): void {
   const at = errors.at('rollingUpdate');
   if (strategy.type === ON_DELETE) return;
-  if (strategy.type !== ROLLING_UPDATE) errors.notSupported(internalForm(strategy, STRATEGY), [ROLLING_UPDATE, ON_DELETE]);
+  if (strategy.type !== ROLLING_UPDATE) errors.notSupported(internalForm(strategy, ROLLING_STRATEGY), [ROLLING_UPDATE, ON_DELETE]);
   else if (strategy.rollingUpdate) validateRollingUpdate(strategy.rollingUpdate, at);
   else at.required();
 }

@@ -9,12 +9,13 @@ import type { Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdateDeplo
 import { dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
-import { type InternalFields, internalForm } from '../validation/internal-form.ts';
+import { internalForm } from '../validation/internal-form.ts';
 import { parsedSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { GATED_REPLICA_STATUS } from './replica-set.ts';
 import { readCount } from './annotation-count.ts';
 import {
+  ROLLING_STRATEGY,
   type StatusCounts,
   containerImages,
   containerNames,
@@ -30,18 +31,6 @@ const RECREATE = 'Recreate';
 const ROLLING_UPDATE = 'RollingUpdate';
 /** What was a field of older versions: kept in an annotation, which must hold a number. */
 const ROLLBACK_TO = 'deprecated.deployment.rollback.revision';
-
-const STRATEGY: InternalFields = [
-  ['Type', 'type'],
-  [
-    'RollingUpdate',
-    'rollingUpdate',
-    [
-      ['MaxUnavailable', 'maxUnavailable'],
-      ['MaxSurge', 'maxSurge'],
-    ],
-  ],
-];
 
 const STATUS: StatusCounts = {
   nonNegative: [
@@ -169,7 +158,7 @@ function validateStrategy(strategy: DeploymentStrategy, errors: FieldErrors): vo
   } else if (type === ROLLING_UPDATE) {
     if (rollingUpdate) validateRollingUpdate(rollingUpdate, at);
     else at.required('this should be defaulted and never be nil');
-  } else errors.notSupported(internalForm(strategy, STRATEGY), [RECREATE, ROLLING_UPDATE]);
+  } else errors.notSupported(internalForm(strategy, ROLLING_STRATEGY), [RECREATE, ROLLING_UPDATE]);
 }
 
 function validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpdateDeployment, errors: FieldErrors): void {

@@ -4,12 +4,26 @@ import { podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/templa
 import type { Container, PodTemplateSpec } from '../facts/types/core-v1.ts';
 import type { LabelSelector } from '../facts/types/meta-v1.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
+import type { InternalFields } from '../validation/internal-form.ts';
 import { parsedSelector, shownSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 
 /** What the kinds that keep pods running have in common (pkg/apis/apps/validation). */
 const NOT_MATCHED = '`selector` does not match template `labels`';
 const ALWAYS = 'Always';
+
+/** How pods are replaced, as field errors print it. */
+export const ROLLING_STRATEGY: InternalFields = [
+  ['Type', 'type'],
+  [
+    'RollingUpdate',
+    'rollingUpdate',
+    [
+      ['MaxUnavailable', 'maxUnavailable'],
+      ['MaxSurge', 'maxSurge'],
+    ],
+  ],
+];
 
 /** A selector that must be there, be valid and not select everything. */
 export function validateRequiredSelector(selector: LabelSelector | null, owner: string, errors: FieldErrors): void {

@@ -123,6 +123,37 @@ test('a definition is told what is wrong with its rules', () => {
   ]);
 });
 
+test('rules are compiled beside what is wrong elsewhere, but not at or above it', () => {
+  const inner: JsonSchema = { type: 'object', properties: { a: TEXT }, 'x-kubernetes-validations': [{ rule: 'self.none' }] };
+  const above = schemaWith([{ rule: 'self.none', fieldPath: '.none' }], { inner });
+  expect(define(above).map((text) => text.slice(0, text.indexOf(': ')))).toEqual([
+    `${AT}.fieldPath`,
+    'spec.validation.openAPIV3Schema.properties[spec].properties[inner].x-kubernetes-validations[0].rule',
+  ]);
+  const below = schemaWith([{ rule: 'self.none' }], { inner: { ...inner, 'x-kubernetes-validations': [{ rule: 'true', fieldPath: '.none' }] } });
+  expect(define(below)).toEqual([
+    expect.stringContaining('properties[inner].x-kubernetes-validations[0].fieldPath: Invalid value: ".none": must be a valid path'),
+  ]);
+});
+
+test('defaults keep the rules, as what was there and as what is new', () => {
+  const rules = (...all: ValidationRule[]): JsonSchema => ({ type: 'boolean', default: true, 'x-kubernetes-validations': all });
+  const at = 'spec.validation.openAPIV3Schema.properties[spec].properties[flag].default';
+  expect(define(schemaWith([], { flag: rules({ rule: 'self' }, { rule: 'self == oldSelf' }) }))).toEqual([]);
+  expect(define(schemaWith([{ rule: 'self.none' }], { flag: rules({ rule: '!self' }) }))).toEqual([`${at}: Invalid value: true: failed rule: !self`]);
+  expect(define(schemaWith([], { flag: rules({ rule: 'oldSelf.hasValue()', optionalOldSelf: true }) }))).toEqual([
+    `${at}: Invalid value: true: failed rule: oldSelf.hasValue()`,
+  ]);
+});
+
+test('a duplicate is shown where it is short', () => {
+  const rule = { rule: 'false', reason: 'FieldValueDuplicate' } as const;
+  expect(judge(schemaWith([rule]), { spec: { size: 1 } })).toEqual(['spec: Duplicate value']);
+  expect(judge(schemaWith([], { name: { ...TEXT, 'x-kubernetes-validations': [rule] } }), { spec: { name: 'a' } })).toEqual([
+    'spec.name: Duplicate value: "a"',
+  ]);
+});
+
 test('rules that may cost too much are refused', () => {
   const list: JsonSchema = { type: 'array', items: { type: 'string' } };
   const found = define(schemaWith([{ rule: 'self.list.all(a, self.list.all(b, a == b))' }], { list }));

@@ -82,7 +82,7 @@ test('proxies go to pods only', async () => {
   expect(await codeAndMessage('GET', `${namespace}/pods/p/proxy`)).toEqual([400, 'address not allowed']);
   expect(await codeAndMessage('GET', `${namespace}/pods/a:b:c:d/proxy/x/y`)).toEqual([400, 'invalid pod request "a:b:c:d"']);
   expect(await codeAndMessage('GET', `${namespace}/services/s:81/proxy/`)).toEqual([503, 'no service port 81 found for service "s"']);
-  expect(await codeAndMessage('GET', `${namespace}/services/s:80/proxy/`)).toEqual([404, 'endpoints "s" not found']);
+  expect(await codeAndMessage('GET', `${namespace}/services/s:80/proxy/`)).toEqual([404, 'services "s" not found']);
   await server.create(`${namespace}/endpoints`, {
     metadata: { name: 's' },
     subsets: [{ addresses: [{ ip: '10.9.9.9' }], ports: [{ name: 'web', port: 8080 }] }],

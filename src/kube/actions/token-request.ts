@@ -40,6 +40,9 @@ export interface TokenRequestOptions {
 
 /** POST serviceaccounts/token (pkg/registry/core/serviceaccount/storage/token.go). */
 export const tokenRequest = (issuer: TokenIssuerOptions, { client, isEnabled, now }: TokenRequestOptions): Action => ({
+  default(body) {
+    (body as TokenRequest).spec.expirationSeconds ??= DEFAULT_LIFETIME_SECONDS;
+  },
   async create({ namespace, name, body, context, store, admit }) {
     const request = body as TokenRequest;
     checkName(request, name);
@@ -85,7 +88,6 @@ function fillIn(request: TokenRequest, { metadata: account }: ApiObject, { apiAu
   const { metadata, spec } = request;
   request.metadata = { ...metadata, name: account.name!, namespace: account.namespace!, uid: account.uid!, creationTimestamp: timeOf(issuedAt) };
   if ((spec.audiences ?? []).length === 0) spec.audiences = [...apiAudiences];
-  spec.expirationSeconds ??= DEFAULT_LIFETIME_SECONDS;
 }
 
 function validateSpec({ spec }: TokenRequest): void {

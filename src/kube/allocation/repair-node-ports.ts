@@ -26,22 +26,23 @@ export class NodePortRepair {
     this.#options = options;
   }
 
-  async run(): Promise<void> {
+  /** `isIdle`: nobody can be about to store a service, so that what has none is free at once. */
+  async run({ isIdle = false } = {}): Promise<void> {
     await this.#options.client.resource('', 'services').informer.synced;
-    for (let attempt = 1; !(await this.#runOnce()); attempt++) {
+    for (let attempt = 1; !(await this.#runOnce(isIdle)); attempt++) {
       if (attempt === MAX_ATTEMPTS) throw new Error('unable to persist the updated port allocations: others changed them meanwhile');
     }
   }
 
   /** False where others changed the bitmap after it was read: the services may be older than that change. */
-  async #runOnce(): Promise<boolean> {
+  async #runOnce(isIdle: boolean): Promise<boolean> {
     const { client, ranges, range } = this.#options;
     const before = await ranges.get(NODE_PORTS);
     const services = await client.resource<Service>('', 'services').list('');
     const stored = before && new PortSet(parsePortRange(before.object.range) ?? range, before.object.data ?? '');
     const rebuilt = new PortSet(range);
     for (const service of services) for (const port of portsOf(service)) this.#count(service, port, rebuilt, stored);
-    if (stored) this.#keepLeaks(stored, rebuilt);
+    if (stored && !isIdle) this.#keepLeaks(stored, rebuilt);
     const next = rebuilt.stored(before?.object);
     if (next.data === before?.object.data && next.range === before.object.range) return true;
     const written = await ranges.update(

@@ -56,7 +56,7 @@ export function createServiceAllocators(options: AllocatorOptions): KeptAllocato
     async prepare() {
       // Where this server alone writes, nobody can be about to store a service yet.
       if (isSingleWriter) await repairClusterIps(options, 0);
-      await ports.run();
+      await ports.run({ isIdle: isSingleWriter });
     },
     repair: {
       name: 'start-service-ip-repair-controllers',

@@ -33,7 +33,15 @@ export async function untilDone(step: () => Promise<unknown>, { signal, report }
 export async function keepDoing(step: () => Promise<unknown>, intervalMs: number, options: ControllerOptions): Promise<void> {
   await untilDone(step, options);
   if (options.signal.aborted) return;
-  const timer = setInterval(() => void step().catch((error: unknown) => options.report(error as Error)), intervalMs);
+  let isRunning = false;
+  const again = async (): Promise<void> => {
+    // A store that does not answer must not be asked ever more.
+    if (isRunning) return;
+    isRunning = true;
+    await step().catch((error: unknown) => options.report(error as Error));
+    isRunning = false;
+  };
+  const timer = setInterval(() => void again(), intervalMs);
   timer.unref();
   options.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 }

@@ -50,12 +50,14 @@ export function kubernetesServiceController(
     },
     async stop() {
       stopped.abort();
-      await lastPass.catch(() => undefined);
       const { advertiseAddress } = options;
       if (advertiseAddress === undefined) return;
       // A store that cannot be reached must not keep the server from ending.
       const removed = new AbortController();
-      const removal = reconciler.remove(advertiseAddress, portOf(options)).finally(() => removed.abort());
+      const removal = lastPass
+        .catch(() => undefined)
+        .then(() => reconciler.remove(advertiseAddress, portOf(options)))
+        .finally(() => removed.abort());
       await Promise.race([removal, delay(2 * INTERVAL_MS, removed.signal)]);
     },
   };

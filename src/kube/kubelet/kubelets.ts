@@ -5,6 +5,7 @@ import type { Client } from '../../client/client.ts';
 import type { TlsTarget } from '../../serving/proxy/dial.ts';
 import { Transport } from '../../serving/proxy/transport.ts';
 import { type Dial, dialDirectly } from '../../util/dial.ts';
+import { linkSignals } from '../../util/linked-signal.ts';
 import { notFound, unknownError } from '../../util/errors.ts';
 import { guardedDial } from '../proxy/guarded-dial.ts';
 
@@ -161,10 +162,12 @@ const withinTime = (dial: Dial, timeoutMs: number): Dial => {
     const tooLate = new AbortController();
     const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
     const timer = setTimeout(() => tooLate.abort(new Error(`dial tcp ${address}: i/o timeout`)), timeoutMs);
+    const { signal: either, release } = linkSignals(signal, tooLate.signal);
     try {
-      return await dial(host, port, AbortSignal.any([signal, tooLate.signal]));
+      return await dial(host, port, either);
     } finally {
       clearTimeout(timer);
+      release();
     }
   };
 };

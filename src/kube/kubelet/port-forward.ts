@@ -1,5 +1,6 @@
 import type { Exchange } from '../../serving/exchange.ts';
 import { hostPort } from '../../util/dial.ts';
+import { linkSignals } from '../../util/linked-signal.ts';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
 import { requestHeaders } from '../../serving/proxy/headers.ts';
 import { joinStreams, passRefusal, upgradeBackend } from '../../serving/proxy/upgrade.ts';
@@ -21,9 +22,13 @@ export const isTunnellingWebSocket = (exchange: Exchange): boolean =>
  */
 export async function tunnelPortForward(exchange: Exchange, target: ProxyTarget, closing: AbortSignal): Promise<number> {
   const gone = new AbortController();
-  exchange.onClose(() => gone.abort(new Error('context canceled')));
+  const { signal, release } = linkSignals(gone.signal, closing);
+  exchange.onClose(() => {
+    gone.abort(new Error('context canceled'));
+    release();
+  });
   const protocols = tunnelledProtocols(offeredProtocols(exchange.headers));
-  const outcome = await upgradeBackend(target, { method: 'POST', headers: headersFor(exchange, target, protocols) }, AbortSignal.any([gone.signal, closing]));
+  const outcome = await upgradeBackend(target, { method: 'POST', headers: headersFor(exchange, target, protocols) }, signal);
   if ('refusal' in outcome) {
     await passRefusal(exchange, outcome.refusal);
     return outcome.refusal.statusCode ?? 500;

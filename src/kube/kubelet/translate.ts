@@ -4,6 +4,7 @@ import type { ProxyTarget } from '../../serving/proxy/forward.ts';
 import type { WebSocketConnection } from '../../serving/websocket/connection.ts';
 import { acceptWebSocket, isWebSocketRequest, offeredProtocols } from '../../serving/websocket/handshake.ts';
 import { internalError } from '../../util/errors.ts';
+import { linkSignals } from '../../util/linked-signal.ts';
 import { type CommandResult, type CommandStreams, type RemoteCommand, resultOf, startCommand } from './remote-command.ts';
 
 const V5 = 'v5.channel.k8s.io';
@@ -26,12 +27,14 @@ export async function translateCommand(exchange: Exchange, target: ProxyTarget, 
   client.sendTo(wanted.stdout ? CHANNEL.STDOUT : wanted.stderr ? CHANNEL.STDERR : CHANNEL.ERROR, Buffer.alloc(0));
   const gone = new AbortController();
   client.onClose(() => gone.abort(new Error('context canceled')));
+  const { signal, release } = linkSignals(gone.signal, closing);
   try {
-    const result = await run(client, target, wanted, AbortSignal.any([gone.signal, closing]));
+    const result = await run(client, target, wanted, signal);
     client.sendTo(CHANNEL.ERROR, Buffer.from(JSON.stringify(statusOf(result))));
     return result.kind === 'error' ? 500 : 200;
   } finally {
     client.close();
+    release();
   }
 }
 

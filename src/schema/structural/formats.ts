@@ -2,7 +2,6 @@ import { readCidr } from '../../util/cidr.ts';
 import { parseNanoseconds } from '../../util/duration.ts';
 import { parseIp } from '../../util/ip-address.ts';
 import { compileRegexp } from '../../util/re2/regexp.ts';
-import { canonicalBase64 } from '../base64.ts';
 
 /** Formats by which strings are judged, by their names without dashes (kube-openapi/pkg/validation/strfmt). Others are not looked at. */
 const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
@@ -95,14 +94,8 @@ function isRequestUri(text: string): boolean {
   return hasScheme(text) && URL.canParse(text);
 }
 
-function isBase64(text: string): boolean {
-  try {
-    canonicalBase64(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Nothing is no base64 (kube-openapi's govalidator); what may be long is not matched by groups that repeat. */
+const isBase64 = (text: string): boolean => text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 
 const digitsOf = (text: string): string => text.replaceAll(/[\s-]/g, '');
 

@@ -19,6 +19,7 @@ const SCHEMA: JsonSchema = {
         list: { type: 'array', items: { type: 'object', properties: { x: { type: 'string' }, y: { type: 'integer', default: 2 } } } },
         map: { type: 'object', additionalProperties: { type: 'object', properties: { z: { type: 'string' } } } },
         any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known: { type: 'object', properties: { k: { type: 'string' } } } } },
+        pods: { type: 'object', additionalProperties: { type: 'object', 'x-kubernetes-embedded-resource': true } },
         embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
       },
     },
@@ -55,6 +56,9 @@ test('embedded resources have a type and metadata', () => {
     errors: ['unknown field "spec.embedded.metadata.bogus"'],
   });
   expect(() => shape({ embedded: { kind: 1 } })).toThrow('spec.embedded.kind: Invalid value: 1: must be a string');
+  expect(() => shape({ embedded: { metadata: 'text' } })).toThrow(/^spec\.embedded\.metadata: Invalid value: "text": json: cannot unmarshal string into /);
+  expect(() => shape({ pods: { 'a b': { kind: [] } } })).toThrow('spec.pods[a b].kind: Invalid value: []: must be a string');
+  expect(shape({ pods: { a: { metadata: { bogus: 1 } } } }).errors).toEqual(['unknown field "spec.pods[a].metadata.bogus"']);
 });
 
 test('keys such as __proto__ are data', () => {

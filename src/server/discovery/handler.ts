@@ -6,6 +6,7 @@ import type { ApiVersion } from '../../registry/api-version.ts';
 import { encodeCbor } from '../../schema/cbor-encode.ts';
 import { encodeProtobufObject } from '../../schema/protobuf.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
+import { genericMethodNotAllowed, genericNotFound } from '../../util/errors.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { RemoteVersion } from '../remote-apis.ts';
 import { aggregatedDiscovery } from './aggregated.ts';
@@ -45,13 +46,20 @@ export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler
       documents = new Documents(installed, remote, options);
     }
     const path = info.path.endsWith('/') ? info.path.slice(0, -1) : info.path;
-    if ((path === '/api' || path === '/apis') && request.exchange.method === 'GET') {
+    const isRead = request.exchange.method === 'GET';
+    if (path === '/apis' || (path === '/api' && isRead)) {
       const mediaType = aggregatedType(request.exchange.headers.accept);
       if (mediaType) return serveAggregated(request, documents.aggregated(path === '/api' ? 'core' : 'groups', mediaType), mediaType);
     }
     const document = documents.legacy(path);
-    if (!document) return next(request);
-    const form = negotiateOutput(request.exchange.headers.accept, { ...OFFER, hasCbor: options.hasCbor && documents.hasCbor(path) });
+    if (!document) {
+      if (documents.isOnOurs(path)) throw genericNotFound();
+      return next(request);
+    }
+    const isBehindRouter = documents.isBehindRouter(path);
+    if (isBehindRouter && !isRead) throw genericMethodNotAllowed();
+    const hasCbor = options.hasCbor && isBehindRouter && path !== '/api';
+    const form = negotiateOutput(request.exchange.headers.accept, { ...OFFER, isUnrouted: !isBehindRouter, hasCbor });
     return respond(request, 200, form, documents.encode(document, form), () => documents.encode(document, { ...form, mediaType: JSON_TYPE }));
   };
 }
@@ -102,12 +110,19 @@ class Documents {
     return document;
   }
 
-  /** Only lists of built-in resources are offered in CBOR. */
-  hasCbor(path: string): boolean {
-    const [, prefix, ...rest] = path.split('/');
-    const [group, version] = prefix === 'api' ? ['', rest[0]] : rest;
-    const found = this.#versions.find((candidate) => candidate.group === group && candidate.version === version);
-    return found !== undefined && ![...found.resources.values()].some(({ isCustom }) => isCustom);
+  /** Upstream serves the list of core versions, and those of built-in resources, through a router: they are read only, and the latter offered in CBOR too. */
+  isBehindRouter(path: string): boolean {
+    const [, prefix, first, second] = path.split('/');
+    if (path === '/api') return true;
+    const found = prefix === 'api' ? this.#version('', first) : this.#version(first, second);
+    return found !== undefined && isBuiltIn(found);
+  }
+
+  /** Whether a group-version that is not there would be the router's to answer for: it knows the group. */
+  isOnOurs(path: string): boolean {
+    const [, prefix, first, second, ...more] = path.split('/');
+    if (prefix === 'api') return first !== undefined && second === undefined;
+    return prefix === 'apis' && second !== undefined && more.length === 0 && this.#versions.some((version) => version.group === first && isBuiltIn(version));
   }
 
   #make(path: string): JsonObject | undefined {
@@ -125,8 +140,12 @@ class Documents {
   }
 
   #resourceList(group: string, version: string): JsonObject | undefined {
-    const found = this.#versions.find((candidate) => candidate.group === group && candidate.version === version);
+    const found = this.#version(group, version);
     return found && apiResourceList(found, this.#options.hasStorageVersionHashes ?? true);
+  }
+
+  #version(group: string | undefined, version: string | undefined): ApiVersion | undefined {
+    return this.#versions.find((candidate) => candidate.group === group && candidate.version === version);
   }
 
   encode(document: JsonObject, { mediaType }: OutputForm): Buffer {
@@ -153,3 +172,5 @@ class Documents {
     return encodeProtobufObject(this.#options.schemaOfKind(group!, version!, object.kind)!, object);
   }
 }
+
+const isBuiltIn = ({ resources }: ApiVersion): boolean => ![...resources.values()].some(({ isCustom }) => isCustom);

@@ -51,7 +51,8 @@ export function apiResourceList({ group, version, resources }: ApiVersion, hasHa
   builtIn.sort((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1));
   // Upstream's two servers have each their own order.
   const listed = [...builtIn, ...custom.flatMap(listings)];
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersionOf(group, version), resources: listed };
+  // The core group's list is older than that field, and has stayed without it.
+  return { kind: 'APIResourceList', ...(group !== '' && { apiVersion: 'v1' }), groupVersion: apiVersionOf(group, version), resources: listed };
 }
 
 function wholeResource({ definition, served, storageVersionHash }: InstalledResource, hasHashes: boolean): JsonObject {

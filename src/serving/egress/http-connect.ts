@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { DIAL_TIMEOUT_MS, type Dial, hostPort } from '../../util/dial.ts';
 import { quote } from '../../util/field-errors.ts';
+import { linkSignals } from '../../util/linked-signal.ts';
 import { goNetworkError } from '../../util/network-error.ts';
 
 /** A proxy that opens connections for others when asked by CONNECT (RFC 9110 §9.3.6). */
@@ -33,7 +34,7 @@ export const dialThrough =
     try {
       const socket = await proxy.open(signal);
       stage = 'proxy';
-      await askFor(socket, hostPort(host, port), proxy.address, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      await withinTime(timeoutMs, signal, (either) => askFor(socket, hostPort(host, port), proxy.address, either));
       observer.onSuccess(performance.now() - startedAtMs);
       return socket;
     } catch (error) {
@@ -41,6 +42,18 @@ export const dialThrough =
       throw error;
     }
   };
+
+async function withinTime(timeoutMs: number, signal: AbortSignal, ask: (either: AbortSignal) => Promise<void>): Promise<void> {
+  const tooLate = new AbortController();
+  const timer = setTimeout(() => tooLate.abort(new Error('i/o timeout')), timeoutMs);
+  const { signal: either, release } = linkSignals(signal, tooLate.signal);
+  try {
+    await ask(either);
+  } finally {
+    clearTimeout(timer);
+    release();
+  }
+}
 
 /** Resolves when the proxy's connection is the target's; ends it otherwise. */
 async function askFor(socket: Socket, target: string, proxyAddress: string, signal: AbortSignal): Promise<void> {
@@ -82,7 +95,7 @@ function answerOf(socket: Socket, signal: AbortSignal): Promise<ProxyAnswer> {
       reject(error);
     };
     const onEnd = (): void => onError(new Error('unexpected EOF'));
-    const onAbort = (): void => onError(signal.reason instanceof Error ? wordedTimeout(signal.reason) : new Error('context canceled'));
+    const onAbort = (): void => onError(signal.reason instanceof Error ? signal.reason : new Error('context canceled'));
     const onReadable = (): void => {
       for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) {
         const searchFrom = Math.max(0, text.length - 3);
@@ -101,5 +114,3 @@ function answerOf(socket: Socket, signal: AbortSignal): Promise<ProxyAnswer> {
     socket.on('readable', onReadable).once('end', onEnd).once('close', onEnd).once('error', onError);
   });
 }
-
-const wordedTimeout = (error: Error): Error => (error.name === 'TimeoutError' ? new Error('i/o timeout') : error);

@@ -189,6 +189,18 @@ test('more requests at a time than a connection takes: another is opened', async
   for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
 });
 
+/** What each of these is to a client was seen of kube-apiserver v1.36.4. */
+test.each([
+  ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nmore', 500, 'backend tried to switch protocol "x" when "" was requested'],
+  ['garbage\r\n\r\n', 503, 'error trying to reach service: net/http: HTTP/1.x transport connection broken: malformed HTTP response "garbage"'],
+  ['', 503, 'error trying to reach service: EOF'],
+])('a backend that answers %j', async (answer, status, message) => {
+  const { listener, backend } = await startFront((request) => void request.socket.end(answer), { http2: false });
+  const got = await clients['HTTP/1.1'](listener);
+  expect([got.status, got.body.toString()]).toEqual([status, message]);
+  await vi.waitFor(() => expect(backend.sockets.size).toBe(0));
+});
+
 test.each([true, false])('when the client goes, so does the request (HTTP/2 behind: %s)', async (http2) => {
   let open = 0;
   const { listener } = await startFront(

@@ -53,6 +53,10 @@ export class ThrottledConnection extends Duplex {
   }
 
   override _read(): void {
+    this.#beginPull();
+  }
+
+  #beginPull(): void {
     this.#isPulling = true;
     this.#pull();
   }
@@ -62,7 +66,7 @@ export class ThrottledConnection extends Duplex {
     const { leftBytes } = this.#incoming;
     if (leftBytes === 0) {
       this.#isPulling = false;
-      return this.#later(this.#incoming.waitMs, () => this._read());
+      return this.#later(this.#incoming.waitMs, () => this.#beginPull());
     }
     // Where there is nothing, asking for nothing is what brings the end of the socket about.
     const chunk = this.#socket.read(Math.min(leftBytes, this.#socket.readableLength)) as Buffer | null;
@@ -73,13 +77,17 @@ export class ThrottledConnection extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#send(chunk, done);
+  }
+
+  #send(chunk: Buffer, done: (error?: Error | null) => void): void {
     const { leftBytes } = this.#outgoing;
-    if (leftBytes === 0) return this.#later(this.#outgoing.waitMs, () => this._write(chunk, _encoding, done));
+    if (leftBytes === 0) return this.#later(this.#outgoing.waitMs, () => this.#send(chunk, done));
     const now = chunk.subarray(0, leftBytes);
     this.#outgoing.take(now.length);
     this.#socket.write(now, (error) => {
       if (error || now.length === chunk.length) done(error);
-      else this._write(chunk.subarray(now.length), _encoding, done);
+      else this.#send(chunk.subarray(now.length), done);
     });
   }
 

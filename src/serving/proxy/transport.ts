@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import type { ResponseHeaders } from '../exchange.ts';
 import { type Dial, dialDirectly, hostPort } from '../../util/dial.ts';
 import { TlsDialer, type TlsTarget } from './dial.ts';
+import { linkSignals } from '../../util/linked-signal.ts';
 import { Http1Pool } from './http1-pool.ts';
 import { Http2Pool } from './http2-pool.ts';
 import { StaleConnection } from './stale-connection.ts';
@@ -87,9 +88,13 @@ export class Transport {
   }
 
   /** A connection of one's own, that speaks HTTP/1.1: for upgrades. */
-  connect(host: string, port: number, signal: AbortSignal): Promise<Socket> {
-    const either = AbortSignal.any([signal, this.#closed.signal]);
-    return this.#tlsDialer ? this.#tlsDialer.connect(host, port, ['http/1.1'], either) : this.#dial(host, port, either);
+  async connect(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+    const { signal: either, release } = linkSignals(signal, this.#closed.signal);
+    try {
+      return await (this.#tlsDialer ? this.#tlsDialer.connect(host, port, ['http/1.1'], either) : this.#dial(host, port, either));
+    } finally {
+      release();
+    }
   }
 
   /** Connections that nobody uses: after a failure, the next request should try a new one. */

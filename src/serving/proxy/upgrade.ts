@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Exchange, ResponseHeaders } from '../exchange.ts';
 import { hostPort } from '../../util/dial.ts';
+import { linkSignals } from '../../util/linked-signal.ts';
 import { goNetworkError } from '../../util/network-error.ts';
 import { type ProxyTarget, passOn } from './forward.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
@@ -31,8 +32,11 @@ export const isUpgradeRequest = ({ headers }: Pick<Exchange, 'headers'>): boolea
  */
 export async function tunnel(exchange: Exchange, target: ProxyTarget, { headers, hostHeader, signal }: TunnelOptions = {}): Promise<void> {
   const gone = new AbortController();
-  exchange.onClose(() => gone.abort(new Error('context canceled')));
-  const either = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
+  const { signal: either, release } = linkSignals(gone.signal, ...(signal ? [signal] : []));
+  exchange.onClose(() => {
+    gone.abort(new Error('context canceled'));
+    release();
+  });
   const ours = { ...headers, host: hostHeader ?? hostPort(target.host, target.port), upgrade: exchange.headers.upgrade };
   try {
     const outcome = await upgradeBackend(target, { method: exchange.method, headers: { ...requestHeaders(exchange), ...ours } }, either);

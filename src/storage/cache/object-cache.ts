@@ -1,8 +1,9 @@
 import { tooLargeResourceVersion } from '../../util/errors.ts';
 import { type StoredCodec, jsonCodec } from '../codec.ts';
-import { Compacted, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';
+import { Compacted, type Engine, type Range, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';
 import { compareKeys, prefixEnd } from '../key-order.ts';
 import { type OrderedMap, orderedMap } from '../ordered-map.ts';
+import { PageSize } from '../page-size.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 import type { CacheEvent, CacheList, CacheListOptions, ObjectCache } from './cache.ts';
 import { EntryHome, StoredEntry } from './entry.ts';
@@ -180,25 +181,22 @@ class FedCache implements ObjectCache, FeedRoute {
   }
 
   /** The engine's state. In pages, so that its values need not all be in memory beside what is made of them; whole where history is too short for that. */
-  async #read(limit = OBJECTS_A_PAGE): Promise<{ tree: Tree; home: EntryHome; revision: number }> {
-    const { engine } = this.#feed;
+  async #read(isWhole = false): Promise<{ tree: Tree; home: EntryHome; revision: number }> {
     const tree: Tree = orderedMap<string, StoredEntry>(compareKeys);
     const home = new EntryHome(this.#home.codec);
-    const page: RangeOptions = limit === Infinity ? {} : { limit, hasExactCount: false };
-    let place: RangeOptions = {};
+    let loadedRevision = 0;
     try {
-      for (;;) {
-        const { items, revision, remaining } = await engine.range(this.#prefix, { ...page, ...place });
+      for await (const { items, revision } of pagesOf(this.#feed.engine, this.#prefix, isWhole)) {
         for (const { key, value, revision: writtenAt } of items) {
           const entry = new StoredEntry(key, writtenAt, value, home);
           entry.enter();
           tree.set(key, entry);
         }
-        if (remaining === 0) return { tree, home, revision };
-        place = { after: items.at(-1)!.key, revision };
+        loadedRevision = revision;
       }
+      return { tree, home, revision: loadedRevision };
     } catch (error) {
-      if (error instanceof Compacted && limit !== Infinity) return this.#read(Infinity);
+      if (error instanceof Compacted && !isWhole) return this.#read(true);
       throw error;
     }
   }
@@ -244,6 +242,21 @@ class FedCache implements ObjectCache, FeedRoute {
   #closeWatcher(watcher: Watcher): void {
     watcher.isClosed = true;
     this.#watchers.remove(watcher.prefix, watcher);
+  }
+}
+
+/** The next page is asked for before this one is looked at: across the network, both sides work at once then. */
+async function* pagesOf(engine: Engine, prefix: string, isWhole: boolean): AsyncGenerator<Range> {
+  const pageSize = new PageSize();
+  const size = (): RangeOptions => (isWhole ? {} : { limit: engine.isSingleWriter ? OBJECTS_A_PAGE : pageSize.keys, hasExactCount: false });
+  for (let next = engine.range(prefix, size()); ;) {
+    const page = await next;
+    if (page.remaining === 0) return yield page;
+    pageSize.learn(page.items);
+    next = engine.range(prefix, { ...size(), after: page.items.at(-1)!.key, revision: page.revision });
+    // Whoever does not come to await it has failed otherwise.
+    next.catch(() => undefined);
+    yield page;
   }
 }
 

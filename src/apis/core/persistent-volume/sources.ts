@@ -10,6 +10,8 @@ import type {
 } from '../../facts/types/core-v1.ts';
 import { validateNoBacksteps } from '../../validation/local-path.ts';
 import {
+  validateAwsDisk,
+  validateGceDisk,
   requireFields,
   validateAzureDisk,
   validateCsiDriverName,
@@ -19,7 +21,6 @@ import {
   validateHostPath,
   validateIscsi,
   validateNfs,
-  validatePartition,
   validateQuobyte,
   validateStorageOs,
 } from '../pod/volume-sources.ts';
@@ -43,17 +44,9 @@ const SOURCES: { [K in keyof Required<PersistentVolumeSource>]: SourceRule<K> } 
   gcePersistentDisk: {
     path: 'persistentDisk',
     secondPath: 'gcePersistentDisk',
-    validate(disk, errors) {
-      requireFields(disk, ['pdName'], errors);
-      validatePartition(disk.partition, errors.at('partition'));
-    },
+    validate: validateGceDisk,
   },
-  awsElasticBlockStore: {
-    validate(disk, errors) {
-      requireFields(disk, ['volumeID'], errors);
-      validatePartition(disk.partition, errors.at('partition'));
-    },
-  },
+  awsElasticBlockStore: { validate: validateAwsDisk },
   glusterfs: { validate: validateGlusterfs },
   flocker: { validate: validateFlocker },
   nfs: { validate: validateNfs },

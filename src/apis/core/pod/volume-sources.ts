@@ -1,9 +1,11 @@
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../../util/names.ts';
 import type {
+  AWSElasticBlockStoreVolumeSource,
   AzureDiskVolumeSource,
   FCVolumeSource,
   FlockerVolumeSource,
+  GCEPersistentDiskVolumeSource,
   GitRepoVolumeSource,
   HostPathVolumeSource,
   ISCSIVolumeSource,
@@ -44,8 +46,18 @@ export function validateGitRepo(repo: GitRepoVolumeSource, errors: FieldErrors):
 }
 
 /** A disk's partition; the message names 1 although 0, which means none, is fine. */
-export function validatePartition(partition: number | undefined, errors: FieldErrors): void {
+function validatePartition(partition: number | undefined, errors: FieldErrors): void {
   if (partition !== undefined && (partition < 0 || partition > 255)) errors.invalid(partition, inclusiveRangeError(1, 255));
+}
+
+export function validateGceDisk(disk: GCEPersistentDiskVolumeSource, errors: FieldErrors): void {
+  requireFields(disk, ['pdName'], errors);
+  validatePartition(disk.partition, errors.at('partition'));
+}
+
+export function validateAwsDisk(disk: AWSElasticBlockStoreVolumeSource, errors: FieldErrors): void {
+  requireFields(disk, ['volumeID'], errors);
+  validatePartition(disk.partition, errors.at('partition'));
 }
 
 export function validateNfs(nfs: NFSVolumeSource, errors: FieldErrors): void {

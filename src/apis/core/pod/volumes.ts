@@ -9,6 +9,8 @@ import { validatePullPolicy } from './pull-policy.ts';
 import { validateProjectedVolume } from './projected-volume.ts';
 import type { PodRules } from './rules.ts';
 import {
+  validateAwsDisk,
+  validateGceDisk,
   requireFields,
   validateAzureDisk,
   validateCsiDriverName,
@@ -21,7 +23,6 @@ import {
   validateIscsi,
   validateKeyToPath,
   validateNfs,
-  validatePartition,
   validateQuobyte,
   validateStorageOs,
 } from './volume-sources.ts';
@@ -48,17 +49,9 @@ const SOURCES: SourceRules = {
   gitRepo: { validate: validateGitRepo },
   gcePersistentDisk: {
     path: 'persistentDisk',
-    validate(disk, errors) {
-      requireFields(disk, ['pdName'], errors);
-      validatePartition(disk.partition, errors.at('partition'));
-    },
+    validate: validateGceDisk,
   },
-  awsElasticBlockStore: {
-    validate(disk, errors) {
-      requireFields(disk, ['volumeID'], errors);
-      validatePartition(disk.partition, errors.at('partition'));
-    },
-  },
+  awsElasticBlockStore: { validate: validateAwsDisk },
   secret: { validate: validateSecretVolume },
   nfs: { validate: validateNfs },
   iscsi: { validate: (iscsi, errors) => validateIscsi(iscsi, errors) },

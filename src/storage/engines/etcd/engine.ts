@@ -13,6 +13,7 @@ import {
 } from '../../engine.ts';
 import { GrpcError } from '../../grpc/status.ts';
 import { compareKeys, prefixEnd } from '../../key-order.ts';
+import { PageSize } from '../../page-size.ts';
 import { EtcdClient, type EtcdClientOptions } from './client.ts';
 import { Compactor } from './compactor.ts';
 import { isCompacted, isFutureRevision, storageError } from './errors.ts';
@@ -38,7 +39,6 @@ import {
   encodeTxn,
 } from './messages.ts';
 import { type EtcdObserver, SILENT } from './observer.ts';
-import { PageSize } from './page-size.ts';
 import { hasSafeProgress } from './progress-support.ts';
 import { EtcdWatch } from './watch.ts';
 
