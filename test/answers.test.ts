@@ -100,6 +100,20 @@ test("who owns what: a status through the object is nobody's, metadata through a
 });
 
 test.each([
+  ['ephemeralcontainers', { ephemeralContainers: [{ name: 'debug', image: 'b' }] }, 'f:ephemeralContainers'],
+  ['resize', { containers: [{ name: 'a', resources: { requests: { cpu: '2' } } }] }, 'f:containers'],
+])('who writes /%s of a pod owns it', async (subresource, spec, field) => {
+  await send('POST', `${NAMESPACE}/serviceaccounts`, { metadata: { name: 'default' } });
+  const resources = { requests: { cpu: '1' } };
+  await client.create(`${NAMESPACE}/pods`, { metadata: { name: subresource }, spec: { containers: [{ name: 'a', image: 'b', resources }] } });
+  const patch = await send('PATCH', `${NAMESPACE}/pods/${subresource}/${subresource}?fieldManager=me`, { spec }, 'application/strategic-merge-patch+json');
+  const owners = patch.json<{ metadata: { managedFields: { manager: string; subresource?: string; fieldsV1: { 'f:spec'?: object } }[] } }>().metadata
+    .managedFields;
+  const own = owners.find(({ manager }) => manager === 'me');
+  expect([own?.subresource, Object.keys(own?.fieldsV1['f:spec'] ?? {})]).toEqual([subresource, [field]]);
+});
+
+test.each([
   [{ apiVersion: 'v2' }, 422, 'no kind "ConfigMap" is registered for version "v2" in scheme "pkg/api/legacyscheme/scheme.go:30"'],
   [{ apiVersion: 1 }, 422, "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string"],
   [{ apiVersion: null }, 400, 'the name of the object (patched based on URL) was undeterminable: name must be provided'],

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openEtcdEngine } from '../src/storage/engines/etcd/engine.ts';
 import type { ApiClient, TestList, TestObject } from './support/api-client.ts';
 import { type EtcdCluster, hasEtcd, startEtcd } from './support/etcd.ts';
-import { startServerOnEtcd } from './support/etcd-server.ts';
-import type { ServerProcess } from './support/server.ts';
+import { etcdFlags, startServerOnEtcd } from './support/etcd-server.ts';
+import { TOKENS_FILE } from './support/paths.ts';
+import { CommandProcess, type ServerProcess, temporaryFolder } from './support/server.ts';
 
 /* Two servers on one etcd, which start at once on nothing: what is done through one is true of the other. */
 
@@ -190,5 +191,27 @@ describe.runIf(hasEtcd())('a server whose etcd was away', () => {
     await client.delete(`${roles}/rolebindings/alice`);
     await isListed(403);
     for (const server of [cut, whole]) expect(await server.stop()).toEqual(CLEAN_EXIT);
+  });
+});
+
+describe.runIf(hasEtcd())('a server that cannot start', () => {
+  test('says why in one line, whatever it had begun', async () => {
+    const { endpoints } = await startEtcd();
+    const engine = await openEtcdEngine({ endpoints });
+    await engine.commit({ type: 'put', key: '/registry/clusterroles/x', value: Buffer.from('garbage'), expected: 0 });
+    await engine.close();
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const dataDir = temporaryFolder();
+      const flags = [
+        `--data-dir=${dataDir}`,
+        '--secure-port=0',
+        '--service-account-issuer=https://x',
+        `--token-auth-file=${TOKENS_FILE}`,
+        ...etcdFlags(endpoints, dataDir),
+      ];
+      const command = new CommandProcess(['serve', ...flags]);
+      expect((await command.exited).code).toBe(1);
+      expect(command.lines).toEqual([expect.stringContaining('error: /registry/clusterroles/x: ')]);
+    }
   });
 });

@@ -25,6 +25,12 @@ test('containers get what they leave open, and an annotation says so', async () 
   });
 });
 
+test('what a pod asks for as a whole follows what its containers were given', async () => {
+  const plugin = await pluginWith({ type: 'Container', default: { memory: '1Gi' }, defaultRequest: { memory: '1Gi' } });
+  const admitted = await admit<Pod>(plugin, writeOf('pods', { ...pod({}, { resources: { limits: { cpu: '2' }, requests: { cpu: '1' } } }), status: {} }));
+  expect(admitted.spec.resources).toEqual({ limits: { cpu: '2' }, requests: { cpu: '1', memory: '1Gi' } });
+});
+
 describe('refusals', () => {
   test.each([
     [{ type: 'Container', min: { cpu: '100m' } }, cpu(), 'minimum cpu usage per Container is 100m.  No request is specified'],

@@ -91,6 +91,16 @@ describe('a mutation', () => {
     expect(await dataAfter(await chainWith({ mutations: [testing('2')] }), { a: '1' })).toEqual({ a: '1' });
   });
 
+  test('that do not apply are told as upstream tells them, a test of nothing among them', async () => {
+    const denied = async (expression: string): Promise<string> => (await messageOf(await chainWith({ mutations: [patch(expression)] }))).message;
+    expect(await denied("[JSONPatch{op: 'test', path: '/none/a', value: 'x'}]")).toContain(
+      'denied request: JSON Patch: test operation does not apply: is missing path: /none/a: missing value',
+    );
+    expect(await denied("[JSONPatch{op: 'add', path: '/none/a', value: 'x'}]")).toContain(
+      'denied request: JSON Patch: add operation does not apply: doc is missing path: "/none/a": missing value',
+    );
+  });
+
   test('that fails denies, or is passed over', async () => {
     const failing = [apply('Object{data: Object.data{b: object.data.missing}}')];
     expect(await messageOf(await chainWith({ mutations: failing }))).toEqual({

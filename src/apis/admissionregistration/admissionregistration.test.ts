@@ -107,6 +107,12 @@ describe('policies', () => {
       ['validations', 'auditAnnotations'].map((field) => `spec.${field}: Required value: validations or auditAnnotations must contain at least one item`),
     ],
     [{ paramKind: { apiVersion: 'a/b/c', kind: 'K' } }, ['spec.paramKind.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c']],
+    [
+      { validations: [{ expression: 'variables.a' }] },
+      [
+        "spec.validations[0].expression: Invalid value: \"variables.a\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.a\n | ^",
+      ],
+    ],
     [{ variables: [{ name: 'for', expression: '1' }] }, ['spec.variables[0].name: Invalid value: "for": must be a valid CEL identifier']],
     [
       { validations: [{ expression: 'true', message: 'a\nb', reason: 'Gone' }] },

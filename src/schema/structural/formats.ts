@@ -95,7 +95,9 @@ function isRequestUri(text: string): boolean {
 }
 
 /** Nothing is no base64 (kube-openapi's govalidator); what may be long is not matched by groups that repeat. */
-const isBase64 = (text: string): boolean => text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+function isBase64(text: string): boolean {
+  return text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+}
 
 const digitsOf = (text: string): string => text.replaceAll(/[\s-]/g, '');
 

@@ -130,11 +130,11 @@ function mergeResources(containers: Container[], old: readonly Container[]): Con
   });
 }
 
-/** Metadata that a subresource does not write, and the status (metav1.ResetObjectMetaForStatus). */
+/** Metadata that a subresource does not write, and the status (metav1.ResetObjectMetaForStatus). Who owns what it does write has been noted already. */
 function keepAllButSpec(pod: Pod, old: Pod): void {
   const before = clone(old);
   pod.status = before.status;
-  for (const field of ['deletionTimestamp', 'generation', 'selfLink', 'labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'] as const) {
+  for (const field of ['deletionTimestamp', 'generation', 'selfLink', 'labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
     if (before.metadata[field] === undefined) delete pod.metadata[field];
     else Object.assign(pod.metadata, { [field]: before.metadata[field] });
   }
