@@ -233,8 +233,9 @@ describe('an answer', () => {
 
 describe('methods', () => {
   test('HEAD has the head of GET where there is one', async () => {
-    const head = await client.send({ method: 'HEAD', path: '/version' });
+    const head = await client.send({ method: 'HEAD', path: '/livez' });
     expect([head.status, head.body.length]).toEqual([200, 0]);
+    expect((await client.send({ method: 'HEAD', path: '/version' })).status).toBe(405);
   });
 
   test.each(['HEAD', 'OPTIONS', 'TRACE'])('%s is none of a resource', async (method) => {

@@ -183,8 +183,8 @@ const CASES: readonly Case[] = [
   {
     what: 'a JSON patch that removes everything',
     request: patch('[{"op":"replace","path":"","value":{}}]', 'application/json-patch+json'),
-    code: 422,
-    says: "Object 'Kind' is missing",
+    code: 400,
+    says: 'name must be provided',
   },
   { what: 'a merge patch that is a list', request: patch('[]', 'application/merge-patch+json'), code: 400, says: 'cannot unmarshal array' },
   { what: 'a merge patch of a wrong type', request: patch('{"data":5}', 'application/merge-patch+json'), code: 422, says: 'cannot unmarshal number' },
