@@ -96,7 +96,8 @@ describe.skipIf(!existsSync(FACTS))('the OpenAPI v2 document', () => {
   const routes = sectionsOf(allApiVersions()).flatMap((section) => section.routes(types));
   const document = documentV2(routes, { release: '1.36', descriptions: NO_DESCRIPTIONS, knownGroupVersions }) as Record<string, Tree>;
   const folder = join(FACTS, 'openapi-v3');
-  const recorded = readdirSync(folder).map(
+  // The body of a skipped suite runs too.
+  const recorded = (existsSync(folder) ? readdirSync(folder) : []).map(
     (file) => strip(JSON.parse(readFileSync(join(folder, file), 'utf8'))) as { paths: Tree; components: { schemas?: Record<string, Tree> } },
   );
 
