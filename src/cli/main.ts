@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { loadBundle } from './code-cache.ts';
 import type { runCommand } from './command.ts';
 
@@ -11,9 +10,6 @@ const output = {
   stderr: (text: string) => void process.stderr.write(text),
   columns: process.stdout.isTTY ? process.stdout.columns : 0,
 };
-
-// A server's young objects die young: helper threads that look for survivors took more CPU than they saved (a tenth of a create).
-setFlagsFromString('--no-parallel-scavenge');
 
 async function main(): Promise<void> {
   const bundle = loadBundle<{ runCommand: typeof runCommand }>(join(__dirname, 'command.cjs'));

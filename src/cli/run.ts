@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { stopOnSignals } from '../server/lifecycle.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
@@ -56,6 +57,7 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
   try {
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
     if (isReady) onReady?.(server);
+    collectAlone();
     await stopped;
   } catch (error) {
     throw explain(error, options);
@@ -65,6 +67,12 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     stopGuarding();
   }
 }
+
+/**
+ * A server's young objects die young: helper threads that look for survivors took more CPU than they saved, a tenth of a create. While it starts most of
+ * them stay, and the helpers save time.
+ */
+const collectAlone = (): void => setFlagsFromString('--no-parallel-scavenge');
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

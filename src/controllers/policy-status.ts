@@ -1,4 +1,4 @@
-import { type ServedType, expressionWarnings } from '../apis/admissionregistration/type-checking.ts';
+import type { ServedType } from '../apis/admissionregistration/type-checking.ts';
 import type { ValidatingAdmissionPolicy } from '../apis/facts/types/admissionregistration-v1.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { isApiError } from '../util/errors.ts';
@@ -22,7 +22,7 @@ export const keepPolicyStatus: Controller<PolicyStatusOptions> = async (client, 
     const policy = policies.informer.get('', name);
     if (!policy || !isOutOfDate(policy)) return;
     try {
-      await policies.apply('', name, statusOf(policy, options.servedTypes()), 'status');
+      await policies.apply('', name, await statusOf(policy, options.servedTypes()), 'status');
     } catch (error) {
       if (!isApiError(error, 'NotFound')) throw error;
     }
@@ -37,7 +37,9 @@ export const keepPolicyStatus: Controller<PolicyStatusOptions> = async (client, 
 
 const isOutOfDate = ({ metadata, status }: ValidatingAdmissionPolicy): boolean => (metadata.generation ?? 0) > (status?.observedGeneration ?? 0);
 
-function statusOf(policy: ValidatingAdmissionPolicy, served: readonly ServedType[]): ApiObject {
+async function statusOf(policy: ValidatingAdmissionPolicy, served: readonly ServedType[]): Promise<ApiObject> {
+  // The expression language is slow to load, and many servers have no policy.
+  const { expressionWarnings } = await import('../apis/admissionregistration/type-checking.ts');
   const warnings = expressionWarnings(policy, served);
   const config = {
     kind: 'ValidatingAdmissionPolicy',

@@ -4,7 +4,6 @@ import { notAcceptable } from '../util/errors.ts';
 import { prettyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { timeOf } from '../util/time.ts';
-import { toYaml } from '../util/yaml.ts';
 
 /** What a component says of itself to people who look for a fault (KEP-4827 /statusz, KEP-4828 /flagz; apiserver/pkg/server/{statusz,flagz}). */
 interface ComponentPage {
@@ -61,7 +60,7 @@ export function flagzHandler(flags: () => Record<string, string>): Handler {
 }
 
 function pageHandler(page: ComponentPage): Handler {
-  return (request) => {
+  return async (request) => {
     const { exchange } = request;
     const form = formOf(page.kind, exchange.headers['accept']);
     if (form === undefined) return exchange.respond(200, { 'content-type': `${PLAIN}; charset=utf-8` }, heading(page.kind) + page.text());
@@ -69,9 +68,11 @@ function pageHandler(page: ComponentPage): Handler {
     if (version !== NEWEST) request.warn(`This version of the ${page.kind.toLowerCase()} endpoint is deprecated. Please use a newer version.`);
     const object = { kind: page.kind, apiVersion: `${GROUP}/${version}`, metadata: { name: COMPONENT }, ...page.fields() };
     const contentType = `${mediaType};g=${GROUP};v=${version};as=${page.kind}`;
-    exchange.respond(200, { 'content-type': contentType }, mediaType === YAML_TYPE ? toYaml(object) : prettyJson(object));
+    exchange.respond(200, { 'content-type': contentType }, mediaType === YAML_TYPE ? await yamlOf(object) : prettyJson(object));
   };
 }
+
+const yamlOf = async (object: JsonObject): Promise<string> => (await import('../util/yaml.ts')).toYaml(object);
 
 const heading = (kind: string): string =>
   `\n${COMPONENT} ${kind.toLowerCase()}\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n`;

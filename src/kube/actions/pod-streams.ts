@@ -4,8 +4,6 @@ import { queryBoolean } from '../../endpoints/query.ts';
 import { pathWithQuery } from '../kubelet/location.ts';
 import type { Kubelets } from '../kubelet/kubelets.ts';
 import type { StreamMetrics } from '../kubelet/metrics.ts';
-import { isTunnellingWebSocket, tunnelPortForward } from '../kubelet/port-forward.ts';
-import { isCommandWebSocket, translateCommand } from '../kubelet/translate.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
@@ -38,6 +36,8 @@ export const containerStream = (options: StreamOptions): Action => ({
       const container = chooseContainer(pod, call.options.container);
       const path = pathWithQuery(`/${call.subresource}/${call.namespace}/${call.name}/${container}`, containerParameters(call));
       const { target, speaksWebSocket } = await kubeletOf(options, call, pod, path);
+      // SPDY and WebSocket are loaded with the first stream.
+      const { isCommandWebSocket, translateCommand } = await import('../kubelet/translate.ts');
       if (!translates(options, call, 'TranslateStreamCloseWebsocketRequests', speaksWebSocket) || !isCommandWebSocket(call.exchange))
         return passThrough(call, target, options.kubelets);
       const [stdin, stdout, stderr, tty] = FLAGS.map((name) => call.options[name] === true);
@@ -57,6 +57,7 @@ export const portForward = (options: StreamOptions): Action => ({
       const ports = call.options.ports as number[] | undefined;
       const path = pathWithQuery(`/portForward/${call.namespace}/${call.name}`, ports ? [['port', ports.join(',')]] : []);
       const { target, speaksWebSocket } = await kubeletOf(options, call, pod, path);
+      const { isTunnellingWebSocket, tunnelPortForward } = await import('../kubelet/port-forward.ts');
       if (!translates(options, call, 'PortForwardWebsockets', speaksWebSocket) || !isTunnellingWebSocket(call.exchange))
         return passThrough(call, target, options.kubelets);
       options.metrics.tunnelled(await worded(tunnelPortForward(call.exchange, target, options.kubelets.closing)));
