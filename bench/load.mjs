@@ -37,10 +37,10 @@ function connect(port) {
   return session.on('error', () => {}).on('connect', () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
 }
 
-function http2Request(session, token, path, method = 'GET', body) {
+function http2Request(session, token, path, method = 'GET', body = undefined, contentType = 'application/json') {
   return new Promise((resolve, reject) => {
     const stream = session.request(
-      { ':method': method, ':path': path, ...headersOf(token), ...(body && { 'content-type': 'application/json' }) },
+      { ':method': method, ':path': path, ...headersOf(token), ...(body && { 'content-type': contentType }) },
       { endStream: !body },
     );
     let status = 0;
@@ -89,6 +89,31 @@ const pod = (name) =>
     },
   });
 
+const deployment = (name, release) =>
+  JSON.stringify({
+    kind: 'Deployment',
+    apiVersion: 'apps/v1',
+    metadata: { name, labels: { app: name } },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: {
+          containers: [
+            {
+              name: 'app',
+              image: `registry.example.com/app:${release}`,
+              ports: [{ name: 'http', containerPort: 8080 }],
+              env: [{ name: 'LOG_LEVEL', value: 'info' }],
+              resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
+            },
+          ],
+        },
+      },
+    },
+  });
+
 const BODIES = { configmaps: configMap, pods: pod };
 
 const TASKS = {
@@ -117,6 +142,17 @@ const TASKS = {
       http2Request(sessions[i % 4], token, `/api/v1/namespaces/default/${resource}`, 'POST', BODIES[resource](`${prefix}${i}`, valueBytes)),
     );
     sessions.forEach((session) => session.destroy());
+    return times;
+  },
+  /** Applies deployments anew, each with another image than the last time. */
+  async apply({ port, token, deployments, ...limits }) {
+    const session = connect(port);
+    const times = await drive(limits, (i) => {
+      const name = `web-${i % deployments}`;
+      const path = `/apis/apps/v1/namespaces/default/deployments/${name}?fieldManager=bench`;
+      return http2Request(session, token, path, 'PATCH', deployment(name, i), 'application/apply-patch+yaml');
+    });
+    session.destroy();
     return times;
   },
   /** Makes objects of a body in which `{{name}}` stands for each one's name. */

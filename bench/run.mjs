@@ -22,6 +22,7 @@ const PHASES = {
   get: () => withServer(gets),
   create: () => withServer(creates),
   pods: () => withServer(pods),
+  apply: () => withServer(applies),
   admission: () => admissionCosts(record),
   auth: () => authCosts(record),
   cr: () => withServer(customCreates),
@@ -151,6 +152,14 @@ async function listsBetweenChanges(server, load, count) {
     await load.run('get', { path: COLLECTION, version: 2, ...once });
   }
   return { us: ((server.cpuMs() - beforeMs - createdMs) * 1000) / count };
+}
+
+/** Every one changes the image, as a release does. */
+async function applies(server, load) {
+  const settings = { deployments: 50, inFlight: 16 };
+  await perOperation(server, load, 'apply', { ...settings, count: WARM_UP_OBJECTS });
+  const { us, more } = await perOperation(server, load, 'apply', { ...settings, count: OBJECTS - WARM_UP_OBJECTS });
+  record('APPLY of a deployment, 16 in flight', us, 'µs', 700, more);
 }
 
 async function pods(server, load) {

@@ -114,5 +114,6 @@ export function withActions(definition: ResourceDefinition, actions: Readonly<Re
   return copyWith(definition, { subresources });
 }
 
-/** The same with some properties replaced: what is not is inherited, so that schemas are still looked up when they are first asked for. */
-export const copyWith = <V extends object>(value: V, more: Partial<V>): V => Object.assign(Object.create(value) as V, more);
+/** Copies property by property, so that schemas are still looked up when they are first asked for. */
+export const copyWith = <V extends object>(value: V, more: Partial<V>): V =>
+  Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(value), ...Object.getOwnPropertyDescriptors(more) }) as V;

@@ -9,11 +9,10 @@ const statusz = statuszHandler(
 );
 const flagz = flagzHandler(() => ({ 'secure-port': '6443', v: '0' }));
 
-function ask(handler: typeof statusz, accept?: string): { exchange: FakeExchange; request: IncomingRequest } {
+function ask(handler: typeof statusz, accept?: string): { exchange: FakeExchange; request: IncomingRequest; answered: void | Promise<void> } {
   const exchange = new FakeExchange('/', accept === undefined ? {} : { headers: { accept } });
   const request = new IncomingRequest(exchange);
-  void handler(request);
-  return { exchange, request };
+  return { exchange, request, answered: handler(request) };
 }
 
 test.each([undefined, '*/*', 'text/plain', 'application/json, text/*'])('text for people who accept %s', (accept) => {
@@ -37,8 +36,9 @@ test('an object for programs that name one', () => {
   expect(request.warnings).toEqual([]);
 });
 
-test('an older version with a warning, and as YAML', () => {
-  const { exchange, request } = ask(statusz, 'application/yaml;g=config.k8s.io;v=v1alpha1;as=Statusz');
+test('an older version with a warning, and as YAML', async () => {
+  const { exchange, request, answered } = ask(statusz, 'application/yaml;g=config.k8s.io;v=v1alpha1;as=Statusz');
+  await answered;
   expect(exchange.body).toContain('apiVersion: config.k8s.io/v1alpha1\n');
   expect(exchange.body).toContain('uptimeSeconds: 3662\n');
   expect(request.warnings).toEqual(['This version of the statusz endpoint is deprecated. Please use a newer version.']);

@@ -60,7 +60,7 @@ export function flagzHandler(flags: () => Record<string, string>): Handler {
 }
 
 function pageHandler(page: ComponentPage): Handler {
-  return async (request) => {
+  return (request) => {
     const { exchange } = request;
     const form = formOf(page.kind, exchange.headers['accept']);
     if (form === undefined) return exchange.respond(200, { 'content-type': `${PLAIN}; charset=utf-8` }, heading(page.kind) + page.text());
@@ -68,7 +68,8 @@ function pageHandler(page: ComponentPage): Handler {
     if (version !== NEWEST) request.warn(`This version of the ${page.kind.toLowerCase()} endpoint is deprecated. Please use a newer version.`);
     const object = { kind: page.kind, apiVersion: `${GROUP}/${version}`, metadata: { name: COMPONENT }, ...page.fields() };
     const contentType = `${mediaType};g=${GROUP};v=${version};as=${page.kind}`;
-    exchange.respond(200, { 'content-type': contentType }, mediaType === YAML_TYPE ? await yamlOf(object) : prettyJson(object));
+    const respond = (text: string): void => exchange.respond(200, { 'content-type': contentType }, text);
+    return mediaType === YAML_TYPE ? yamlOf(object).then(respond) : respond(prettyJson(object));
   };
 }
 
