@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openEtcdEngine } from '../src/storage/engines/etcd/engine.ts';
-import type { ApiClient, TestList, TestObject } from './support/api-client.ts';
+import type { ApiClient, TestList } from './support/api-client.ts';
 import { type EtcdCluster, hasEtcd, startEtcd } from './support/etcd.ts';
 import { etcdFlags, startServerOnEtcd } from './support/etcd-server.ts';
 import { TOKENS_FILE } from './support/paths.ts';
@@ -59,15 +59,18 @@ describe.runIf(hasEtcd())('two servers on one etcd', () => {
     for (const server of servers) expect(server.lines.filter((line) => /^[WEF]\d{4}/.test(line))).toEqual([]);
   });
 
+  async function endpointAddresses(): Promise<string[]> {
+    const endpoints = await clients[0]!.get<{ subsets: { addresses: { ip: string }[] }[] }>('/api/v1/namespaces/default/endpoints/kubernetes');
+    return endpoints.subsets[0]!.addresses.map(({ ip }) => ip);
+  }
+
   test('start on the same set of objects, and are both endpoints of the service', async () => {
     for (const path of ['/apis/rbac.authorization.k8s.io/v1/clusterroles', '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas', '/api/v1/namespaces']) {
       const lists = await Promise.all(clients.map((client) => client.get<TestList>(path)));
       expect(namesOf(lists[0]!)).toEqual(namesOf(lists[1]!));
     }
-    const endpoints = (await clients[0]!.get('/api/v1/namespaces/default/endpoints/kubernetes')) as TestObject & {
-      subsets: { addresses: { ip: string }[] }[];
-    };
-    expect(endpoints.subsets[0]!.addresses.map(({ ip }) => ip)).toEqual(['192.0.2.1', '192.0.2.2']);
+    // Two that wrote their leases at the same moment learn of each other when they look again, every ten seconds.
+    await expect.poll(endpointAddresses, { timeout: 30_000 }).toEqual(['192.0.2.1', '192.0.2.2']);
   });
 
   test('a list through one has what the other has acknowledged', async () => {
