@@ -19,10 +19,10 @@ const ROLES = 5_000;
 const RBAC = 'rbac.authorization.k8s.io/v1';
 
 export async function authCosts(record: Record): Promise<void> {
-  record('authenticate a bound service account token seen before', await tokenMicroseconds(), 'us', 5);
+  record('authenticate a bound service account token seen before', await tokenMicroseconds(), 'µs', 5);
   const none = authorizationMicroseconds(0);
   const many = authorizationMicroseconds(ROLES);
-  record(`authorize among ${ROLES} roles and bindings, more than among none`, Math.max(0, many - none), 'us', 10);
+  record(`authorize among ${ROLES} roles and bindings, more than among none`, Math.max(0, many - none), 'µs', 10);
 }
 
 async function tokenMicroseconds(): Promise<number> {

@@ -1,7 +1,6 @@
 // What one evaluation of a rule of ordinary size costs, with all that stands around it when an object is judged.
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { machines, machine } from './custom.mjs';
+import { fromSource } from './from-source.mjs';
 
 const RULES = [
   '!has(self.minReplicas) || self.minReplicas <= self.replicas',
@@ -14,19 +13,9 @@ const RULES = [
 const WARM_UP = 20_000;
 const EVALUATIONS = 100_000;
 
-async function loadRules() {
-  const outfile = fileURLToPath(new URL('../node_modules/.cache/bench-rules.mjs', import.meta.url));
-  const contents = `export { compileRuleTree } from './src/extensions/rules/rule-tree.ts';
-export { Structure } from './src/schema/structural/structure.ts';
-export { FieldErrors } from './src/util/field-errors.ts';`;
-  const resolveDir = fileURLToPath(new URL('..', import.meta.url));
-  await build({ stdin: { contents, resolveDir, loader: 'ts' }, bundle: true, platform: 'node', format: 'esm', outfile, logLevel: 'error' });
-  return import(outfile);
-}
-
 /** Microseconds an evaluation takes, by rule. */
 export async function measureRules() {
-  const { compileRuleTree, Structure, FieldErrors } = await loadRules();
+  const { compileRuleTree, Structure, FieldErrors } = await fromSource('rule-parts');
   const { openAPIV3Schema } = JSON.parse(machines.body).spec.versions[0].schema;
   const { items, ...endpoints } = openAPIV3Schema.properties.spec.properties.endpoints;
   const { 'x-kubernetes-validations': _rules, ...item } = items;

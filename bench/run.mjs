@@ -8,9 +8,8 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { admissionCosts } from './admission.mjs';
-import { authCosts } from './auth.mjs';
 import { definitions, machine, machines } from './custom.mjs';
+import { fromSource } from './from-source.mjs';
 import { manyObjects } from './large.mjs';
 import { proxyCosts } from './proxy.mjs';
 import { measureRules } from './rules.mjs';
@@ -23,8 +22,8 @@ const PHASES = {
   create: () => withServer(creates),
   pods: () => withServer(pods),
   apply: () => withServer(applies),
-  admission: () => admissionCosts(record),
-  auth: () => authCosts(record),
+  admission: async () => (await fromSource('admission-chain')).admissionCosts(record),
+  auth: async () => (await fromSource('auth-costs')).authCosts(record),
   cr: () => withServer(customCreates),
   crds: manyDefinitions,
   cel: rules,

@@ -110,7 +110,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     kubernetesVersion: reportedVersion(options.version),
     given,
     flags: options,
-    warnings: [...warnings, ...gates.warnings, ...tls.warnings, ...completionWarnings(options, given, authorizationMode)],
+    warnings: [...warnings, ...gates.warnings, ...tls.warnings, ...completionWarnings(options, given, { authorizationMode, ...storage })],
   };
 }
 
@@ -202,7 +202,28 @@ function completeRuntimeConfig(flag: ReadonlyMap<string, string>, errors: string
   return config;
 }
 
-function* completionWarnings(options: Options, given: ReadonlySet<FlagName>, modes: readonly string[]): Generator<string> {
+/** What is said of etcd, and of nothing else. */
+const ETCD_ONLY: readonly FlagName[] = [
+  'etcd-cafile',
+  'etcd-certfile',
+  'etcd-compaction-interval',
+  'etcd-db-metric-poll-interval',
+  'etcd-healthcheck-timeout',
+  'etcd-keyfile',
+  'etcd-readycheck-timeout',
+  'etcd-servers-overrides',
+  'lease-reuse-duration-seconds',
+  'storage-media-type',
+];
+
+function* completionWarnings(
+  options: Options,
+  given: ReadonlySet<FlagName>,
+  { authorizationMode: modes, storageBackend }: Pick<Completion, 'authorizationMode' | 'storageBackend'>,
+): Generator<string> {
+  if (storageBackend !== 'etcd3') {
+    for (const flag of ETCD_ONLY) if (given.has(flag)) yield `--${flag} has no effect here: objects are not kept in etcd (--storage-backend=${storageBackend})`;
+  }
   if (given.has('anonymous-auth') && options.anonymousAuth && modes.includes('AlwaysAllow')) {
     yield 'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer';
   }

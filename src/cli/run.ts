@@ -50,8 +50,11 @@ export async function startChain(options: CompletedOptions, logger: Logger, fact
 /** Runs a server until it is told to stop; settles when it has. */
 export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = stopOnSignals() }: RunSettings): Promise<void> {
   for (const warning of options.warnings) logger.warn(warning);
-  const server = await startChain(options, logger, factory);
   const stopped = aborted(stopSignal);
+  const starting = startChain(options, logger, factory);
+  const server = await Promise.race([starting, stopped]);
+  // Told to stop while it waits for its store: there is nothing to drain, and the process ends with whatever is half open.
+  if (!server) return void starting.then((late) => late.stop()).catch(() => undefined);
   const stopGuarding = guardProcess(logger);
   const stopGivingBack = giveBackWhenIdle();
   try {

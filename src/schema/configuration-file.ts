@@ -48,7 +48,7 @@ export async function decodeConfiguration(text: string, { kind, apiVersions, sch
   const { parseYaml } = await import('../util/yaml.ts');
   const duplicates: DuplicateKeys = new Map();
   const value = parseYaml(text, duplicates);
-  const shown = text.slice(0, MAX_SHOWN_CHARACTERS);
+  const shown = text.slice(0, MAX_SHOWN_CHARACTERS).trim().replaceAll('\n', '\\n');
   if (!isJsonObject(value)) throw new Error(`couldn't get version/kind; json parse error: not an object: '${shown}'`);
   if (!value.kind) throw new Error(`Object 'Kind' is missing in '${shown}'`);
   if (!value.apiVersion) throw new Error(`Object 'apiVersion' is missing in '${shown}'`);
