@@ -108,4 +108,20 @@ describe.runIf(hasEtcd())('a server on etcd', () => {
     await command.line(/Serving url=/);
     expect(await command.stop()).toEqual(CLEAN_EXIT);
   });
+
+  test('is told to stop while it waits, and stops', async () => {
+    const dataDir = temporaryFolder();
+    const nobody = 'http://127.0.0.1:1';
+    const command = new CommandProcess([
+      'serve',
+      '--secure-port=0',
+      `--data-dir=${dataDir}`,
+      '--service-account-issuer=https://x',
+      ...etcdFlags([nobody], dataDir),
+    ]);
+    await command.line(/Waiting up to 20 s for etcd/);
+    const startMs = performance.now();
+    expect(await command.stop()).toEqual(CLEAN_EXIT);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
+  });
 });

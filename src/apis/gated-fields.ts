@@ -9,22 +9,38 @@ export type GatedFields = readonly (readonly [feature: ApiFeature, paths: readon
  */
 export function dropGatedFields(gated: GatedFields, object: object, old: object | undefined): void {
   for (const [feature, paths] of gated) {
-    if (isFeatureOn(feature) || paths.some((path) => old && holders(old, path).some(([holder, field]) => isUsed(holder[field])))) continue;
-    for (const path of paths) for (const [holder, field] of holders(object, path)) delete holder[field];
+    if (isFeatureOn(feature) || (old && paths.some((path) => someHolder(old, stepsOf(path), 0, isUsed)))) continue;
+    for (const path of paths) someHolder(object, stepsOf(path), 0, drop);
   }
 }
 
-const isUsed = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+const drop = (holder: Holder, field: string): false => {
+  if (field in holder) delete holder[field];
+  return false;
+};
+
+function isUsed(holder: Holder, field: string): boolean {
+  const value = holder[field];
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
 
 type Holder = Record<string, unknown>;
 
-/** What may have the path's last field, and that field. */
-function holders(root: object, path: string): [Holder, string][] {
-  const steps = path.split('.');
-  const field = steps.pop()!;
-  let found: unknown[] = [root];
-  for (const step of steps) found = found.flatMap((value) => (step === '*' ? Object.values(value as Holder) : [(value as Holder)[step]])).filter(isObject);
-  return found.map((value) => [value as Holder, field]);
+/** Whether `ask` says yes of any that may have the path's last field; no further one is asked then. Pods come here with every write: nothing is made on the way. */
+function someHolder(value: unknown, steps: readonly string[], at: number, ask: (holder: Holder, field: string) => boolean): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const step = steps[at]!;
+  if (at === steps.length - 1) return ask(value as Holder, step);
+  if (step !== '*') return someHolder((value as Holder)[step], steps, at + 1, ask);
+  for (const key in value) if (someHolder((value as Holder)[key], steps, at + 1, ask)) return true;
+  return false;
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const steps = new Map<string, readonly string[]>();
+
+/** There are as many as the tables of kinds have paths. */
+function stepsOf(path: string): readonly string[] {
+  let found = steps.get(path);
+  if (found === undefined) steps.set(path, (found = path.split('.')));
+  return found;
+}

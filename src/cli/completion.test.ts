@@ -57,6 +57,14 @@ describe('with no flags', () => {
     expect(options.admissionPlugins.slice(0, 3)).toEqual(['NamespaceLifecycle', 'LimitRanger', 'ServiceAccount']);
   });
 
+  test('flags of etcd change nothing on another store, and it says so', () => {
+    const { warnings } = completed('--etcd-compaction-interval=1m', '--storage-media-type=application/json');
+    expect(warnings.filter((warning) => warning.includes('has no effect'))).toEqual([
+      '--etcd-compaction-interval has no effect here: objects are not kept in etcd (--storage-backend=embedded)',
+      '--storage-media-type has no effect here: objects are not kept in etcd (--storage-backend=embedded)',
+    ]);
+  });
+
   test('nobody could log in, and it says so', () => {
     expect(options.warnings).toEqual(['nobody can log in: give --client-ca-file or --token-auth-file, or run `binnacle up`, which makes an administrator']);
   });
