@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import type { AuthorizationAttributes, Decision } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import type { OwnerReference } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from './plugin.ts';

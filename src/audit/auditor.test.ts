@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, test, vi } from 'vitest';
-import type { Decision } from '../registry/authorizer.ts';
+import type { Decision } from '../util/authorization.ts';
 import { chainFilters } from '../server/filters/order.ts';
 import { type StandardFilterOptions, standardFilters } from '../server/filters/standard-filters.ts';
 import { errorWriter } from '../server/filters/write-error.ts';

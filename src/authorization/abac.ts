@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import type { Authorizer, UserRules } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import { isJsonObject, ownValue, parseJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { ALL_AUTHENTICATED, type User } from '../util/user.ts';

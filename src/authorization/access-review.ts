@@ -1,4 +1,4 @@
-import type { AuthorizationAttributes } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes } from '../util/authorization.ts';
 import type { FieldSelector } from '../util/field-selector.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import type { LabelOperator, LabelSelector } from '../util/label-selector.ts';

@@ -1,4 +1,5 @@
-import type { Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import type { Authorizer, UserRules } from '../registry/authorizer.ts';
+import type { Decision } from '../util/authorization.ts';
 
 const ALLOW: Decision = { decision: 'allow', reason: '' };
 const EVERYTHING: UserRules = {

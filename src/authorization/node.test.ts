@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FakeClient } from '../client/fake-client.ts';
-import type { AuthorizationAttributes } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes } from '../util/authorization.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { parseFieldSelector } from '../util/field-selector.ts';
 import { type NodeAuthorizer, createNodeAuthorizer } from './node.ts';

@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.ts';
-import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import type { Authorizer, UserRules } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { NODES_GROUP, type User } from '../util/user.ts';

@@ -1,5 +1,6 @@
 import type { Client, Informer } from '../client/client.ts';
-import type { AuthorizationAttributes, Authorizer, Decision, ResourceRule, UserRules } from '../registry/authorizer.ts';
+import type { Authorizer, ResourceRule, UserRules } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { User } from '../util/user.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuthorizationAttributes } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes } from '../util/authorization.ts';
 import { parseFieldSelector } from '../util/field-selector.ts';
 import { conditionRequest } from './access-review.ts';
 import { compileCondition } from './request-expressions.ts';

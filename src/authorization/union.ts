@@ -1,4 +1,5 @@
-import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import type { Authorizer, UserRules } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
 import type { User } from '../util/user.ts';
 

@@ -1,5 +1,6 @@
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, WebhookError, withRetries } from '../client/webhook-client.ts';
-import type { AuthorizationAttributes, Authorizer, Decision, UserRules } from '../registry/authorizer.ts';
+import type { Authorizer, UserRules } from '../registry/authorizer.ts';
+import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
 import { isJsonObject, ownValue, parseJson, stringifyJson } from '../util/json.ts';

@@ -4,7 +4,7 @@ import { type Engine, StorageUnavailable } from '../storage/engine.ts';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { EmbeddedEngine } from '../storage/engines/embedded.ts';
 import type { EtcdEngine, EtcdEngineOptions } from '../storage/engines/etcd/engine.ts';
-import type { GrpcTls } from '../storage/grpc/channel.ts';
+import type { GrpcTls } from '../grpc/channel.ts';
 import { openEngine } from '../storage/open.ts';
 import type { Dial } from '../util/dial.ts';
 import type { CompletedOptions } from './completion.ts';

@@ -4,7 +4,7 @@ import type { TypeSchema } from '../schema/schema.ts';
 import { EXPORT_PATH, encodeExport } from '../server/tracing/otlp.ts';
 import { SpanBatches } from '../server/tracing/span-batches.ts';
 import { Tracer } from '../server/tracing/tracer.ts';
-import { GrpcChannel, type GrpcTarget } from '../storage/grpc/channel.ts';
+import { GrpcChannel, type GrpcTarget } from '../grpc/channel.ts';
 import type { Dial } from '../util/dial.ts';
 import { FieldErrors, quote, summarize } from '../util/field-errors.ts';
 import { parseGoUrl } from '../util/go-url.ts';

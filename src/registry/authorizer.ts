@@ -1,30 +1,5 @@
-import type { FieldSelector } from '../util/field-selector.ts';
-import type { LabelSelector } from '../util/label-selector.ts';
+import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import type { User } from '../util/user.ts';
-
-/** What someone wants to do. For non-resource requests only user, verb and path count. */
-export interface AuthorizationAttributes {
-  user: User;
-  verb: string;
-  isResourceRequest: boolean;
-  apiGroup: string;
-  apiVersion: string;
-  resource: string;
-  subresource: string;
-  namespace: string;
-  name: string;
-  path: string;
-  fieldSelector?: FieldSelector;
-  labelSelector?: LabelSelector;
-}
-
-/** `noOpinion` leaves the answer to the next authorizer; from the last one it means no. `reason` is shown to the client. */
-export interface Decision {
-  decision: 'allow' | 'deny' | 'noOpinion';
-  reason: string;
-  /** A failure that left the decision without an opinion; shown in access reviews. */
-  error?: string;
-}
 
 export interface ResourceRule {
   verbs: string[];

@@ -5,7 +5,6 @@ import type { ApiObject } from '../util/api-object.ts';
 import { badRequest, conflict, invalid, isTooLargeForStore, notFound } from '../util/errors.ts';
 import { FieldErrors } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
-import { stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { pathSegmentName } from '../util/names.ts';
 import { create, createOwned, validateWhole } from './create.ts';
@@ -228,11 +227,11 @@ async function removeFinished<T extends ApiObject>({ parts, context, key, entry,
 }
 
 async function commitChange<T extends ApiObject>({ parts, context, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
-  // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
   object.metadata.resourceVersion = String(entry.revision);
-  const isSame = entry.bytes.equals(Buffer.from(stringifyJson(canonical(parts, object) as unknown as JsonObject)));
   if (options.dryRun) return { object: asRead(parts, object), entry: undefined, created: false };
   const value = encodeStored(parts, object);
+  // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
+  const isSame = parts.codec.toClientBytes(value, entry.revision).equals(entry.bytes);
   if (isSame && (await isStoredSo(parts, key, entry, value))) return { object, entry, created: false };
   const ttlSeconds = parts.definition.ttlSeconds?.(object);
   const change = { type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) } as const;

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 
 /** For tests: time stands still until it is told to pass. */
 export class FakeClock implements Clock {

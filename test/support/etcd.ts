@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { EtcdClient } from '../../src/storage/engines/etcd/client.ts';
 import { RANGE, encodeRange } from '../../src/storage/engines/etcd/messages.ts';
-import type { GrpcTls } from '../../src/storage/grpc/channel.ts';
+import type { GrpcTls } from '../../src/grpc/channel.ts';
 import { CACHE_DIR } from './paths.ts';
 
 /** The server's own certificate and key, and the authority of both sides, as files; clients must show a certificate too. */

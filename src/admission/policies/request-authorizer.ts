@@ -1,11 +1,12 @@
-import { AuthorizerValue, type Authorize, type CheckAttributes, type CheckDecision } from '../../cel/library/authorizer.ts';
+import { AuthorizerValue, type Authorize } from '../../cel/library/authorizer.ts';
+import type { AuthorizationAttributes, Decision } from '../../util/authorization.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import type { User } from '../../util/user.ts';
 import { Pending } from './pending.ts';
 
 /** The variable `authorizer` of one request: every question is asked once (apiserver/pkg/admission/plugin/authorizer). Throws Pending for answers to come. */
 export function requestAuthorizer(authorizer: Authorizer, user: User): AuthorizerValue {
-  const known = new Map<string, CheckDecision>();
+  const known = new Map<string, Decision>();
   const authorize: Authorize = (attributes) => {
     const question = questionOf(attributes);
     const answered = known.get(question);
@@ -15,12 +16,12 @@ export function requestAuthorizer(authorizer: Authorizer, user: User): Authorize
       known.set(question, decision);
       return decision;
     }
-    const failed = (error: Error): CheckDecision => ({ decision: 'noOpinion', reason: '', error: error.message });
+    const failed = (error: Error): Decision => ({ decision: 'noOpinion', reason: '', error: error.message });
     throw new Pending(decision.catch(failed).then((answer) => known.set(question, answer)));
   };
   return new AuthorizerValue(user, authorize);
 }
 
-function questionOf({ fieldSelector, labelSelector, ...attributes }: CheckAttributes): string {
+function questionOf({ fieldSelector, labelSelector, ...attributes }: AuthorizationAttributes): string {
   return JSON.stringify([attributes, fieldSelector?.toString(), labelSelector?.toString()]);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.ts';
+import type { Authorizer } from '../../registry/authorizer.ts';
+import type { AuthorizationAttributes } from '../../util/authorization.ts';
 import { notFound } from '../../util/errors.ts';
 import { paramAccessCheck } from './param-access.ts';
 

@@ -1,4 +1,4 @@
-import type { AuthorizationAttributes } from '../../registry/authorizer.ts';
+import type { AuthorizationAttributes } from '../../util/authorization.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../../util/field-selector.ts';
 import { type LabelSelector, labelSelectorOf, parseLabelSelector } from '../../util/label-selector.ts';

@@ -1,5 +1,6 @@
-import { SelectorSyntaxError, parseLabelSelector, type LabelSelector } from '../../util/label-selector.ts';
-import { parseFieldSelector, type FieldSelector } from '../../util/field-selector.ts';
+import type { AuthorizationAttributes, Decision } from '../../util/authorization.ts';
+import { SelectorSyntaxError, parseLabelSelector } from '../../util/label-selector.ts';
+import { parseFieldSelector } from '../../util/field-selector.ts';
 import { labelName, subdomainName } from '../../util/names.ts';
 import { serviceAccountGroups, type User } from '../../util/user.ts';
 import { fn, member, type Library } from '../declarations.ts';
@@ -13,30 +14,8 @@ const GROUP_CHECK = structType('kubernetes.authorization.GroupCheck');
 export const RESOURCE_CHECK = structType('kubernetes.authorization.ResourceCheck');
 const DECISION = structType('kubernetes.authorization.Decision');
 
-/** What someone wants to do, as the server's authorizers take it. */
-export interface CheckAttributes {
-  user: User;
-  verb: string;
-  isResourceRequest: boolean;
-  apiGroup: string;
-  apiVersion: string;
-  resource: string;
-  subresource: string;
-  namespace: string;
-  name: string;
-  path: string;
-  fieldSelector?: FieldSelector;
-  labelSelector?: LabelSelector;
-}
-
-export interface CheckDecision {
-  decision: 'allow' | 'deny' | 'noOpinion';
-  reason: string;
-  error?: string;
-}
-
 /** Answers at once: expressions cannot wait. */
-export type Authorize = (attributes: CheckAttributes) => CheckDecision;
+export type Authorize = (attributes: AuthorizationAttributes) => Decision;
 
 /** Values that only functions can look into. They equal nothing else, as upstream has it. */
 abstract class CheckValue extends CelObject {
@@ -119,11 +98,11 @@ class ResourceCheck extends CheckValue {
   }
 }
 
-class Decision extends CheckValue {
+class DecisionValue extends CheckValue {
   readonly type = DECISION;
-  readonly decision: CheckDecision;
+  readonly decision: Decision;
 
-  constructor(decision: CheckDecision) {
+  constructor(decision: Decision) {
     super();
     this.decision = decision;
   }
@@ -131,15 +110,15 @@ class Decision extends CheckValue {
 
 const NO_RESOURCE = { isResourceRequest: false, apiGroup: '', apiVersion: '', resource: '', subresource: '', namespace: '', name: '', path: '' };
 
-const checkPath = ({ authorizer, path }: PathCheck, verb: string): Decision =>
-  new Decision(authorizer.authorize({ ...NO_RESOURCE, user: authorizer.user, verb, path }));
+const checkPath = ({ authorizer, path }: PathCheck, verb: string): DecisionValue =>
+  new DecisionValue(authorizer.authorize({ ...NO_RESOURCE, user: authorizer.user, verb, path }));
 
-function checkResource({ authorizer, target }: ResourceCheck, verb: string): Decision {
+function checkResource({ authorizer, target }: ResourceCheck, verb: string): DecisionValue {
   const { fieldSelector: fieldText, labelSelector: labelText, ...resource } = target;
   const fieldSelector = parsed(() => parseFieldSelector(fieldText), fieldText);
   const labelSelector = parsed(() => parseLabelSelector(labelText), labelText);
   const attributes = { ...NO_RESOURCE, ...resource, user: authorizer.user, verb, isResourceRequest: true, apiVersion: '*' };
-  return new Decision(authorizer.authorize({ ...attributes, ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }));
+  return new DecisionValue(authorizer.authorize({ ...attributes, ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }));
 }
 
 /** Selectors that do not parse select nothing, so that the question is about everything. */
@@ -169,10 +148,10 @@ const narrowing = (name: string, id: string, key: keyof ResourceTarget): ReturnT
     member(id, [RESOURCE_CHECK, STRING], RESOURCE_CHECK, (check: ResourceCheck, text: string) => check.with({ [key]: text })),
   );
 
-const answer = (name: string, result: CelType, read: (decision: CheckDecision) => CelValue): ReturnType<typeof fn> =>
+const answer = (name: string, result: CelType, read: (decision: Decision) => CelValue): ReturnType<typeof fn> =>
   fn(
     name,
-    member(`decision_${name}`, [DECISION], result, ({ decision }: Decision) => read(decision)),
+    member(`decision_${name}`, [DECISION], result, ({ decision }: DecisionValue) => read(decision)),
   );
 
 export const AUTHORIZER_LIBRARY: Library = {

@@ -3,7 +3,8 @@ import { compile } from '../cel.ts';
 import { formatLiteral } from '../convert.ts';
 import { CelErrors } from '../source.ts';
 import { CelError } from '../values.ts';
-import { AUTHORIZER, AuthorizerValue, type CheckAttributes } from './authorizer.ts';
+import type { AuthorizationAttributes } from '../../util/authorization.ts';
+import { AUTHORIZER, AuthorizerValue } from './authorizer.ts';
 import { KUBERNETES_ENVIRONMENT } from './kubernetes.ts';
 
 function result(text: string): string {
@@ -93,7 +94,7 @@ describe("Kubernetes' libraries", () => {
 });
 
 describe('the authorizer', () => {
-  const asked: CheckAttributes[] = [];
+  const asked: AuthorizationAttributes[] = [];
   const authorizer = new AuthorizerValue({ name: 'jane', groups: ['dev'] }, (attributes) => {
     asked.push(attributes);
     return attributes.verb === 'list' ? { decision: 'allow', reason: 'because' } : { decision: 'noOpinion', reason: '', error: 'broken' };

@@ -1,4 +1,5 @@
-import type { AuthorizationAttributes, Authorizer, Decision } from '../../registry/authorizer.ts';
+import type { Authorizer } from '../../registry/authorizer.ts';
+import type { AuthorizationAttributes, Decision } from '../../util/authorization.ts';
 import type { RequestInfo } from '../../endpoints/request.ts';
 import { type ApiError, forbidden } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';

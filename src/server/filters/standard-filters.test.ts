@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Authorizer, Decision } from '../../registry/authorizer.ts';
+import type { Authorizer } from '../../registry/authorizer.ts';
+import type { Decision } from '../../util/authorization.ts';
 import { notFound, tooManyRequests } from '../../util/errors.ts';
 import { ANONYMOUS, type User } from '../../util/user.ts';
 import { InFlightRequests, OpenWatches } from '../in-flight.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.ts';
+import type { Authorizer } from '../../registry/authorizer.ts';
+import type { AuthorizationAttributes } from '../../util/authorization.ts';
 import type { User } from '../../util/user.ts';
 import { readImpersonation } from './headers.ts';
 import { type Impersonation, impersonatorOf } from './modes.ts';

@@ -1,4 +1,5 @@
-import type { AuthorizationAttributes, Authorizer } from '../../registry/authorizer.ts';
+import type { Authorizer } from '../../registry/authorizer.ts';
+import type { AuthorizationAttributes } from '../../util/authorization.ts';
 import {
   ALL_AUTHENTICATED,
   ALL_UNAUTHENTICATED,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReloadObserver } from '../../storage/encryption/encryption.ts';
 import type { EncryptionObserver } from '../../storage/encryption/providers.ts';
-import { GrpcError, codeName } from '../../storage/grpc/status.ts';
+import { GrpcError, codeName } from '../../grpc/status.ts';
 import type { HistogramOptions, MetricOptions, MetricRegistry } from './registry.ts';
 
 type Named<O> = Omit<O, 'stability'>;

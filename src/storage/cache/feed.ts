@@ -1,5 +1,5 @@
 import { tooLargeResourceVersion } from '../../util/errors.ts';
-import { type Clock, type Timer, systemClock } from '../clock.ts';
+import { type Clock, type Timer, systemClock } from '../../util/clock.ts';
 import type { Engine, StoredEvent, Subscription } from '../engine.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import { Compacted } from '../engine.ts';
 import type { OrderedMap } from '../ordered-map.ts';
 import { RevisionQueue } from '../revision-queue.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../../util/clock.ts';
 import type { Subscription } from '../engine.ts';
 
 const TICK_MS = 1_000;

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../../util/api-object.ts';
 import { quote } from '../../util/field-errors.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import { cbcTransformer, gcmTransformer } from './aes.ts';
 import type { EncryptionConfiguration, KeysConfiguration, KmsConfiguration, ProviderConfiguration } from './configuration.ts';
 import { EnvelopeTransformer } from './kms/envelope.ts';

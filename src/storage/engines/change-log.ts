@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../../util/clock.ts';
 import { Compacted, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 import { RevisionQueue } from '../revision-queue.ts';

@@ -1,6 +1,6 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve as absolute } from 'node:path';
-import { type Clock, type Timer, systemClock } from '../clock.ts';
+import { type Clock, type Timer, systemClock } from '../../util/clock.ts';
 import { type Change, CommitConflict, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent } from '../engine.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../../util/clock.ts';
 
 /** A key that is to be removed at a time, unless it has been written since. */
 export interface Lease {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../../util/clock.ts';
 import { type Change, CommitConflict, type Engine, type Range, type RangeOptions, type Stored } from '../engine.ts';
 import { compareKeys } from '../key-order.ts';
 import { orderedMap } from '../ordered-map.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, type Timer, systemClock } from '../../clock.ts';
+import { type Clock, type Timer, systemClock } from '../../../util/clock.ts';
 import { SEED_BYTES, extendedNonceTransformer } from '../aes.ts';
 import { aggregated } from '../transformer.ts';
 import { type WriteState, checkEncryptedObject, hashOf, keyIdProblem, rfc3339 } from './envelope.ts';

@@ -1,5 +1,5 @@
-import { GrpcChannel } from '../../grpc/channel.ts';
-import { GrpcCode, GrpcError } from '../../grpc/status.ts';
+import { GrpcChannel } from '../../../grpc/channel.ts';
+import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
 import type { KmsObserver } from './observer.ts';
 import {
   type DecryptRequest,

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../clock.ts';
+import type { Clock, Timer } from '../../../util/clock.ts';
 import type { EtcdClient } from './client.ts';
 import { isCompacted } from './errors.ts';
 import { COMPACT, TXN, decodeTxn, encodeCompaction, encodeTxn } from './messages.ts';

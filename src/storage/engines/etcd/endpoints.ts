@@ -1,4 +1,4 @@
-import type { GrpcTarget, GrpcTls } from '../../grpc/channel.ts';
+import type { GrpcTarget, GrpcTls } from '../../../grpc/channel.ts';
 import { StorageUnavailable } from '../../engine.ts';
 
 const DEFAULT_PORT = 2379;

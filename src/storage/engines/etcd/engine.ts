@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../../util/clock.ts';
 import {
   type Change,
   CommitConflict,
@@ -11,7 +11,7 @@ import {
   type StoredEvent,
   type Subscription,
 } from '../../engine.ts';
-import { GrpcError } from '../../grpc/status.ts';
+import { GrpcError } from '../../../grpc/status.ts';
 import { compareKeys, prefixEnd } from '../../key-order.ts';
 import { PageSize } from '../../page-size.ts';
 import { EtcdClient, type EtcdClientOptions } from './client.ts';

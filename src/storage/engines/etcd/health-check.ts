@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../../util/clock.ts';
 import type { EtcdClient } from './client.ts';
 import { RANGE } from './messages.ts';
 

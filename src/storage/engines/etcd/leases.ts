@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../../util/clock.ts';
 import type { LeaseId } from './messages.ts';
 
 export interface LeaseOptions {

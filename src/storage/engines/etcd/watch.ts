@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../../clock.ts';
+import type { Clock, Timer } from '../../../util/clock.ts';
 import { Compacted, type StoredEvent, type Subscription } from '../../engine.ts';
-import type { GrpcStream } from '../../grpc/channel.ts';
+import type { GrpcStream } from '../../../grpc/channel.ts';
 import { prefixEnd } from '../../key-order.ts';
 import type { EtcdClient } from './client.ts';
 import { KEYSPACE_START, WATCH, type WatchResponse, decodeWatch, encodeWatchCreation, encodeWatchProgress } from './messages.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../util/clock.ts';
 import {
   DEFAULT_WINDOW_BYTES,
   Flag,

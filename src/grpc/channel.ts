@@ -1,7 +1,7 @@
 import { type Socket, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type Dial, dialDirectly, dialUnix, whenReady } from '../../util/dial.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Dial, dialDirectly, dialUnix, whenReady } from '../util/dial.ts';
+import { type Clock, systemClock } from '../util/clock.ts';
 import { Http2Connection, type Http2Stream } from './connection.ts';
 import { type Headers, encodeHeaders } from './hpack.ts';
 import { MAX_MESSAGE_BYTES, MessageAssembler, framed } from './message-assembler.ts';

@@ -1,0 +1,29 @@
+import type { FieldSelector } from './field-selector.ts';
+import type { LabelSelector } from './label-selector.ts';
+import type { User } from './user.ts';
+
+/* A question of what someone may do, and its answer: authorizers give it, filters and expressions ask. */
+
+/** What someone wants to do. For non-resource requests only user, verb and path count. */
+export interface AuthorizationAttributes {
+  user: User;
+  verb: string;
+  isResourceRequest: boolean;
+  apiGroup: string;
+  apiVersion: string;
+  resource: string;
+  subresource: string;
+  namespace: string;
+  name: string;
+  path: string;
+  fieldSelector?: FieldSelector;
+  labelSelector?: LabelSelector;
+}
+
+/** `noOpinion` leaves the answer to the next authorizer; from the last one it means no. `reason` is shown to the client. */
+export interface Decision {
+  decision: 'allow' | 'deny' | 'noOpinion';
+  reason: string;
+  /** A failure that left the decision without an opinion; shown in access reviews. */
+  error?: string;
+}
