@@ -35,6 +35,6 @@ function validate(attributes: AdmissionAttributes): void {
 /** A pod that runs is left alone, unless it gets another image. */
 function hasNewImages({ operation, object, oldObject }: AdmissionAttributes): boolean {
   if (operation !== 'UPDATE') return true;
-  const old = new Set([...containersOf((oldObject as Pod).spec)].map(({ image }) => image));
-  return [...containersOf((object as Pod).spec)].some(({ image }) => !old.has(image));
+  const old = new Set(containersOf((oldObject as Pod).spec).map(({ image }) => image));
+  return containersOf((object as Pod).spec).some(({ image }) => !old.has(image));
 }

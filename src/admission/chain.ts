@@ -91,29 +91,44 @@ function runAgain(asked: readonly Asked[], attributes: AdmissionAttributes): Pro
 /** Synchronous for as long as the plug-ins are: most writes meet none that waits. */
 function run(asked: readonly Asked[], step: Step, attributes: AdmissionAttributes, from: number): Promise<void> | void {
   for (let i = from; i < asked.length; i++) {
-    const { plugin, durations } = asked[i]!;
-    const waiting = measured(durations, () => plugin[step]!(attributes));
+    const waiting = ask(asked[i]!, step, attributes);
     if (waiting) return waiting.then(() => run(asked, step, attributes, i + 1));
   }
 }
 
-/** Does the work, and takes its time, whether it is done at once or later, or throws. */
-function measured(durations: Durations | undefined, work: () => Promise<void> | void): Promise<void> | void {
-  if (!durations) return work();
+/** The plug-in's answer, and the time it takes, whether it comes at once or later. */
+function ask({ plugin, durations }: Asked, step: Step, attributes: AdmissionAttributes): Promise<void> | void {
+  if (!durations) return plugin[step]!(attributes);
   const beganMs = performance.now();
-  const end = (isRejected: boolean): void => durations.observe(performance.now() - beganMs, isRejected);
+  let waiting: Promise<void> | void;
+  try {
+    waiting = plugin[step]!(attributes);
+  } catch (error) {
+    durations.observe(performance.now() - beganMs, true);
+    throw error;
+  }
+  return ended(durations, beganMs, waiting);
+}
+
+/** The same of a whole step. */
+function measured(durations: Durations, work: () => Promise<void> | void): Promise<void> | void {
+  const beganMs = performance.now();
   let waiting: Promise<void> | void;
   try {
     waiting = work();
   } catch (error) {
-    end(true);
+    durations.observe(performance.now() - beganMs, true);
     throw error;
   }
-  if (!waiting) return end(false);
+  return ended(durations, beganMs, waiting);
+}
+
+function ended(durations: Durations, beganMs: number, waiting: Promise<void> | void): Promise<void> | void {
+  if (!waiting) return durations.observe(performance.now() - beganMs, false);
   return waiting.then(
-    () => end(false),
+    () => durations.observe(performance.now() - beganMs, false),
     (error: unknown) => {
-      end(true);
+      durations.observe(performance.now() - beganMs, true);
       throw error;
     },
   );

@@ -78,6 +78,9 @@ export function featuresWhere(isEnabled: (feature: ApiFeature) => boolean): Read
  */
 let current = DEFAULTS;
 
+/** Always the same for the same server. */
+export const currentSettings = (): KindSettings => current;
+
 export const isFeatureOn = (feature: ApiFeature): boolean => current.features.has(feature);
 
 export const arePrivilegedAllowed = (): boolean => current.allowsPrivileged;

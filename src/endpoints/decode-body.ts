@@ -97,8 +97,20 @@ const isBadRequest = (error: unknown): error is ApiError => error instanceof Api
 
 /** With its type first, as everything is encoded, and metadata there to be read. */
 export function withType(object: JsonObject, { group, version, kind }: GroupVersionKind): ApiObject {
+  if (object['kind'] === kind && object['apiVersion'] === apiVersionOf(group, version) && startsWithType(object)) return object as unknown as ApiObject;
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
   return { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
+}
+
+const TYPE_AND_METADATA = ['kind', 'apiVersion', 'metadata'];
+
+function startsWithType(object: JsonObject): boolean {
+  let at = 0;
+  for (const key in object) {
+    if (key !== TYPE_AND_METADATA[at] || object[key] === undefined) return false;
+    if (++at === TYPE_AND_METADATA.length) return true;
+  }
+  return false;
 }
 
 async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string) => ApiError, isCustom = false): Promise<ReadBody> {

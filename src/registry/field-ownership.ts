@@ -2,8 +2,8 @@ import { DecodeError } from '../schema/decode.ts';
 import { withSentEmpties } from '../schema/emptied.ts';
 import { normalize } from '../schema/normalize.ts';
 import { ItemError } from '../schema/ownership/list-items.ts';
-import { ManagedFieldsError, type Managers, NO_MANAGERS, decodeManagers, encodeManagers, storedManagers } from '../schema/ownership/managers.ts';
-import { type Writer, ownersAfterUpdate } from '../schema/ownership/own.ts';
+import { ManagedFieldsError, type Managers, NO_MANAGERS, decodeManagers, encodeManager, encodeManagers, storedManagers } from '../schema/ownership/managers.ts';
+import { type Writer, ownersAfterUpdate, ownerOfNew } from '../schema/ownership/own.ts';
 import { fieldElement } from '../schema/ownership/path-element.ts';
 import { type ReplicasPaths, parentManagers, scaleManagers } from '../schema/ownership/scale-managers.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
@@ -78,9 +78,11 @@ function updatedEntries(write: Write, object: ApiObject, old: ApiObject | undefi
   if (managers.size === 0 && old !== undefined) return undefined;
   const apiVersion = way.versionOf(options.apiVersion);
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
-  const written = withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject;
-  const after = ownersAfterUpdate(way, before, way.fromStored(written, apiVersion), managers, writerOf(write, apiVersion));
-  return encodeManagers(after);
+  const after = way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion);
+  const writer = writerOf(write, apiVersion);
+  if (managers.size > 0) return encodeManagers(ownersAfterUpdate(way, before, after, managers, writer));
+  const owner = ownerOfNew(way, before, after, writer);
+  return owner && [encodeManager(owner)];
 }
 
 /** The client's own managedFields count where it writes the object itself and they can be read; an empty list, or one empty entry, forgets all owners. */

@@ -72,7 +72,7 @@ const zeros = new WeakMap<ObjectSchema, JsonObject>();
 /** As Go's zero value of the type is encoded. */
 function zeroObject(schema: ObjectSchema): JsonObject {
   let zero = zeros.get(schema);
-  if (zero === undefined) zeros.set(schema, (zero = assemble(decodePlanOf(schema), [])));
+  if (zero === undefined) zeros.set(schema, (zero = assemble(decodePlanOf(schema))));
   return zero;
 }
 

@@ -76,18 +76,18 @@ export function zeroOf(type: TypeSchema): Json {
     case 'duration':
       return '0s';
     case 'object':
-      return assemble(planOf(type), []);
+      return assemble(planOf(type));
     default:
       return null;
   }
 }
 
-/** The object in the order of its struct, with what Go writes for the fields that have no value. */
-export function assemble(plan: ObjectPlan, values: readonly (Json | undefined)[]): JsonObject {
+/** The object in the order of its struct, with what Go writes for the fields that have no value: those of field 0, 1, … are in `values` from `base` on. */
+export function assemble(plan: ObjectPlan, values: readonly (Json | undefined)[] = [], base = 0): JsonObject {
   const object: JsonObject = {};
   const { fields } = plan;
   for (let index = 0; index < fields.length; index++) {
-    const value = values[index];
+    const value = values[base + index];
     const field = fields[index]!;
     if (value !== undefined) object[field.name] = value;
     else if (field.whenEmpty !== 'omit') object[field.name] = field.whenEmpty === 'null' ? null : zeroOf(field.type);

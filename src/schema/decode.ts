@@ -8,7 +8,7 @@ import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
 import { canonicalBase64 } from './base64.ts';
 import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
-import { noteEmptied } from './emptied.ts';
+import { noteEmptied, noteNoneEmptied } from './emptied.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
@@ -33,7 +33,7 @@ const MIN_INT32 = -(2 ** 31);
  */
 export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors): JsonObject {
   if (schema.custom !== undefined) return schema.custom.decode(value, strict);
-  return (decodeAs(schema, value, strict, jsonWording) ?? assemble(planOf(schema), [])) as JsonObject;
+  return (decodeAs(schema, value, strict, jsonWording) ?? assemble(planOf(schema))) as JsonObject;
 }
 
 /** The same for any type; null for no value. */
@@ -53,15 +53,43 @@ export function convert(schema: ObjectSchema, value: JsonObject, strict?: Strict
 
 function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefined, wording: MismatchWording): Json | undefined {
   const decoder = new Decoder(strict, wording);
-  const decoded = value === null ? undefined : decoder.value(type, value);
+  const base = slotsInUse;
+  let decoded: Json | undefined;
+  try {
+    decoded = value === null ? undefined : decoder.value(type, value);
+  } finally {
+    releaseSlots(base);
+  }
   if (decoder.firstError !== undefined) throw new DecodeError(decoder.firstError);
+  if (!decoder.hasEmptied && isJsonObject(decoded)) noteNoneEmptied(decoded);
   return decoded;
+}
+
+/**
+ * Values of the structs that are being read, each in the order of its fields. One list for all, empty but for those below `slotsInUse`: a new one for
+ * every struct was a tenth of what a write allocates.
+ */
+const slots: (Json | undefined)[] = [];
+let slotsInUse = 0;
+
+function claimSlots(count: number): number {
+  const base = slotsInUse;
+  slotsInUse += count;
+  while (slots.length < slotsInUse) slots.push(undefined);
+  return base;
+}
+
+function releaseSlots(base: number): void {
+  for (let i = base; i < slotsInUse; i++) slots[i] = undefined;
+  slotsInUse = base;
 }
 
 class Decoder {
   /** Go reports the first mismatch, after it has read everything. Only what a type's own unmarshaler says ends the reading. */
   firstError: string | undefined;
   strict: StrictErrors | undefined;
+  /** Whether an empty list or map was left out. */
+  hasEmptied = false;
   readonly wording: MismatchWording;
   /** The way down: fields, indexes of lists, keys of maps. */
   readonly path: (FieldPlan | number | string)[] = [];
@@ -96,9 +124,9 @@ class Decoder {
   object(plan: ObjectPlan, raw: JsonObject): JsonObject {
     const repeated = this.strict?.duplicates?.get(raw);
     if (repeated !== undefined) this.noteRepeats(plan, repeated);
-    const values: (Json | undefined)[] = [];
+    const base = claimSlots(plan.fields.length);
     let emptied: Record<string, Json> | undefined;
-    for (const key of Object.keys(raw)) {
+    for (const key in raw) {
       const item = raw[key];
       const field = plan.byName.get(key);
       if (field === undefined) {
@@ -107,13 +135,19 @@ class Decoder {
         this.path.push(field);
         const value = this.field(field, item);
         this.path.pop();
-        values[field.index] = value;
+        slots[base + field.index] = value;
         if (value === undefined && isEmptied(field.type, item)) (emptied ??= {})[key] = item;
       }
     }
-    const object = assemble(plan, values);
-    if (emptied !== undefined) noteEmptied(object, emptied);
+    const object = assemble(plan, slots, base);
+    releaseSlots(base);
+    if (emptied !== undefined) this.noteEmptied(object, emptied);
     return object;
+  }
+
+  noteEmptied(object: JsonObject, fields: Record<string, Json>): void {
+    this.hasEmptied = true;
+    noteEmptied(object, fields);
   }
 
   /** Undefined for what Go counts as no value in this field. */
@@ -140,15 +174,18 @@ class Decoder {
     const repeated = this.strict?.duplicates?.get(raw);
     if (repeated !== undefined) this.noteRepeats(undefined, repeated);
     const map: JsonObject = {};
-    const keys = Object.keys(raw);
-    for (const key of keys) {
+    let previous = '';
+    let isSorted = true;
+    for (const key in raw) {
       const item = raw[key];
       if (item === undefined) continue;
       this.path.push(key);
       setKey(map, key, this.item(type.values, item));
       this.path.pop();
+      if (key < previous) isSorted = false;
+      previous = key;
     }
-    return isSorted(keys) ? map : sortKeys(map);
+    return isSorted ? map : sortKeys(map);
   }
 
   /** Of a list or map, where no value is the zero value. */
@@ -174,7 +211,7 @@ class Decoder {
       case 'intOrString':
         return typeof raw === 'string' ? raw : isInt32(raw) ? raw : this.stop(raw, type);
       case 'quantity':
-        return this.stopping(() => canonicalQuantity(typeof raw === 'string' ? raw.trim() : typeof raw === 'object' ? '' : String(raw)));
+        return stopping(canonicalQuantity, typeof raw === 'string' ? raw.trim() : typeof raw === 'object' ? '' : String(raw));
       case 'time':
         return this.text(raw, type, canonicalTime);
       case 'microTime':
@@ -185,15 +222,7 @@ class Decoder {
   }
 
   text(raw: Json, type: TypeSchema, canonical: (text: string) => string | null): Json {
-    return typeof raw === 'string' ? this.stopping(() => canonical(raw)) : this.stop(raw, type);
-  }
-
-  stopping<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      throw new DecodeError((error as Error).message);
-    }
+    return typeof raw === 'string' ? stopping(canonical, raw) : this.stop(raw, type);
   }
 
   bytes(text: string): string | undefined {
@@ -261,20 +290,24 @@ class Decoder {
   }
 }
 
+/** What a type's own unmarshaler refuses ends the reading. */
+function stopping<T>(read: (text: string) => T, text: string): T {
+  try {
+    return read(text);
+  } catch (error) {
+    throw new DecodeError((error as Error).message);
+  }
+}
+
 const isEmptied = ({ type }: TypeSchema, raw: Json): boolean => (type === 'list' && Array.isArray(raw)) || (type === 'map' && isJsonObject(raw));
 
 const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInteger(raw) && raw >= MIN_INT32 && raw <= MAX_INT32;
 
 const isNonZero = (value: Json): boolean => value !== '' && value !== 0 && value !== false && value !== 0n;
 
-const hasKeys = (object: JsonObject): boolean => Object.keys(object).length > 0;
-
-/** Most maps are short, and sorted already. */
-function isSorted(keys: readonly string[]): boolean {
-  for (let index = 1; index < keys.length; index++) {
-    if (keys[index - 1]! > keys[index]!) return false;
-  }
-  return true;
+function hasKeys(object: JsonObject): boolean {
+  for (const _ in object) return true;
+  return false;
 }
 
 function sortKeys(map: JsonObject): JsonObject {

@@ -11,6 +11,13 @@ export function noteEmptied(object: JsonObject, fields: Record<string, Json>): v
   emptyFields.set(object, fields);
 }
 
+const withoutEmptyFields = new WeakSet<object>();
+
+/** Says of an object that neither it nor anything in it had an empty field. */
+export function noteNoneEmptied(object: object): void {
+  withoutEmptyFields.add(object);
+}
+
 /** A copy of the object as it is stored, with what was empty in the object that it was made from; undefined where nothing was. */
 export function withEmptied<T>(stored: T, sent: T): T | undefined {
   const restored = { count: 0 };
@@ -33,6 +40,10 @@ function restore(stored: Json, sent: Json | undefined, restored: { count: number
 
 /** The object with the fields that are written even where there is none (as `null`) as empty as they were sent: upstream tells them apart when it looks for changes. */
 export function withSentEmpties(object: JsonObject): JsonObject {
+  return withoutEmptyFields.has(object) ? object : restoredNulls(object);
+}
+
+function restoredNulls(object: JsonObject): JsonObject {
   let copy: JsonObject | undefined;
   for (const key of Object.keys(object)) {
     const value = object[key]!;
@@ -43,7 +54,7 @@ export function withSentEmpties(object: JsonObject): JsonObject {
 }
 
 function sentEmptiesIn(value: Json): Json {
-  if (!Array.isArray(value)) return isJsonObject(value) ? withSentEmpties(value) : value;
+  if (!Array.isArray(value)) return isJsonObject(value) ? restoredNulls(value) : value;
   let copy: Json[] | undefined;
   for (const [index, item] of value.entries()) {
     const sent = sentEmptiesIn(item);

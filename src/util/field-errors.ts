@@ -83,23 +83,35 @@ export class TooManyFieldErrors extends Error {
  */
 export class FieldErrors {
   readonly list: FieldError[];
-  readonly path: string;
-  constructor(path = '', list: FieldError[] = []) {
-    this.path = path;
+  /** Validation makes thousands of places and tells of few: what a place is called is put together when it is told. */
+  readonly #step: string | number;
+  readonly #isItem: boolean;
+  readonly #above: FieldErrors | undefined;
+  constructor(step: string | number = '', list: FieldError[] = [], isItem = false, above?: FieldErrors) {
     this.list = list;
+    this.#step = step;
+    this.#isItem = isItem;
+    this.#above = above;
+  }
+
+  /** `spec.ports[0]` */
+  get path(): string {
+    const above = this.#above === undefined ? '' : this.#above.path;
+    if (this.#isItem) return `${above}[${this.#step}]`;
+    return above === '' ? String(this.#step) : `${above}.${this.#step}`;
   }
 
   /** A named child; several names go several levels down. */
-  at(...names: string[]): FieldErrors {
-    let path = this.path;
-    for (const name of names) path = path === '' ? name : `${path}.${name}`;
-    return new FieldErrors(path, this.list);
+  at(name: string, ...names: readonly string[]): FieldErrors {
+    let place = new FieldErrors(name, this.list, false, this);
+    for (const deeper of names) place = new FieldErrors(deeper, this.list, false, place);
+    return place;
   }
   index(index: number): FieldErrors {
-    return new FieldErrors(`${this.path}[${index}]`, this.list);
+    return new FieldErrors(index, this.list, true, this);
   }
   key(key: string): FieldErrors {
-    return new FieldErrors(`${this.path}[${key}]`, this.list);
+    return new FieldErrors(key, this.list, true, this);
   }
 
   get isEmpty(): boolean {
@@ -107,7 +119,7 @@ export class FieldErrors {
   }
 
   #add(type: FieldErrorType, body: string): void {
-    this.list.push({ type, field: this.path === '' ? '[]' : this.path, body });
+    this.list.push({ type, field: this.path || '[]', body });
     if (this.list.length >= MAX_FIELD_ERRORS) throw new TooManyFieldErrors(this.list);
   }
   required(detail = ''): void {

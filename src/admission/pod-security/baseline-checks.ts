@@ -150,7 +150,7 @@ function seLinuxOptions(allowedTypes: readonly string[]): (pod: PodLike) => Viol
   return ({ spec }) => {
     const podOptions = spec.securityContext?.seLinuxOptions;
     const containers = containersWhere(spec, ({ securityContext }) => isBad(securityContext?.seLinuxOptions));
-    const bad = [podOptions, ...[...containersOf(spec)].map(({ securityContext }) => securityContext?.seLinuxOptions)].filter(isBad);
+    const bad = [podOptions, ...containersOf(spec).map(({ securityContext }) => securityContext?.seLinuxOptions)].filter(isBad);
     if (bad.length === 0) return undefined;
     const types = sorted(bad.map(({ type = '' }) => type).filter((type) => !allowedTypes.includes(type)));
     const faults = [
@@ -168,7 +168,7 @@ function seLinuxOptions(allowedTypes: readonly string[]): (pod: PodLike) => Viol
 const isAllowedSeccompAnnotation = (value: string): boolean => value === 'runtime/default' || value === 'docker/default' || value.startsWith('localhost/');
 
 function seccompAnnotations({ metadata, spec }: PodLike): Violation | undefined {
-  const keys = [SECCOMP_POD_ANNOTATION, ...[...containersOf(spec)].map(({ name }) => SECCOMP_CONTAINER_ANNOTATION + name)];
+  const keys = [SECCOMP_POD_ANNOTATION, ...containersOf(spec).map(({ name }) => SECCOMP_CONTAINER_ANNOTATION + name)];
   const forbidden = sorted(
     keys.flatMap((key) => {
       const value = metadata?.annotations?.[key];

@@ -27,7 +27,9 @@ export const sorted = (items: Iterable<string>): string[] => [...new Set(items)]
 export const plural = (count: number, one: string, more: string): string => (count === 1 ? one : more);
 
 export const containersWhere = (spec: PodSpec, matches: (container: AnyContainer) => boolean): string[] =>
-  [...containersOf(spec)].filter(matches).map(({ name }) => name);
+  containersOf(spec)
+    .filter(matches)
+    .map(({ name }) => name);
 
 /** `container "a"`, `containers "a", "b"` */
 export const containersText = (names: readonly string[]): string => `${plural(names.length, 'container', 'containers')} ${quoted(names)}`;

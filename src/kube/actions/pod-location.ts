@@ -8,7 +8,7 @@ export const podOf = async ({ store, namespace, name }: ConnectCall): Promise<Po
 
 /** Which container is meant. It must be named where there are several, and be one of the pod's where it is. */
 export function chooseContainer({ metadata, spec }: Pod, wanted: unknown): string {
-  const names = [...containersOf(spec)].map(({ name }) => name);
+  const names = containersOf(spec).map(({ name }) => name);
   const [only, ...others] = spec.containers ?? [];
   if (typeof wanted === 'string' && wanted !== '') {
     if (!names.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${metadata.name}`);

@@ -165,9 +165,18 @@ function isInOrder(elements: readonly PathElement[]): boolean {
 
 /** With its elements in the order in which upstream writes them; the set itself where it has it, as most have that come from one walk of an object. */
 export function inOrder(set: FieldSet): FieldSet {
-  if (set === LEAF || isOrdered(set)) return set;
+  if (orderedSets.has(set)) return set;
+  const ordered = isOrdered(set) ? set : reordered(set);
+  orderedSets.add(ordered);
+  return ordered;
+}
+
+/** Sets that are shared by many objects are looked through once. */
+const orderedSets = new WeakSet<FieldSet>();
+
+function reordered(set: FieldSet): FieldSet {
   const out: FieldSetDraft = draft(SELF in set);
-  for (const element of elementsInOrder(set)) out[element] = inOrder(set[element]!);
+  for (const element of elementsInOrder(set)) out[element] = isOrdered(set[element]!) ? set[element]! : reordered(set[element]!);
   return out;
 }
 

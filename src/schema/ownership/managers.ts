@@ -98,7 +98,7 @@ export function encodeManagers(managers: Managers): JsonObject[] | undefined {
   return [...managers.values()].toSorted(compareManagers).map((manager) => storedEntries.get(manager) ?? encodeManager(manager));
 }
 
-function encodeManager({ name, operation, apiVersion, time, fields, subresource }: Manager): JsonObject {
+export function encodeManager({ name, operation, apiVersion, time, fields, subresource }: Manager): JsonObject {
   const entry: JsonObject = name === '' ? { operation, apiVersion } : { manager: name, operation, apiVersion };
   if (time !== undefined) entry['time'] = time;
   entry['fieldsType'] = 'FieldsV1';

@@ -1,7 +1,8 @@
-import { difference, isEmpty, setOf, union } from './field-set.ts';
+import { EMPTY, type FieldSet, difference, inOrder, isEmpty, setOf, union } from './field-set.ts';
 import { capUpdaters } from './cap-managers.ts';
-import { type Manager, type Managers, type ManagersDraft, identityOf } from './managers.ts';
+import { type Manager, type Managers, type ManagersDraft, NO_MANAGERS, identityOf } from './managers.ts';
 import { fieldElement } from './path-element.ts';
+import { shapeOf } from './shape.ts';
 import { type Application, type Versioned, type Versions, applyObject, ownersAfterChange } from './updater.ts';
 
 /** What the server decides, and nobody owns (managedfields/internal/stripmeta.go). */
@@ -21,11 +22,12 @@ export interface Writer {
   readonly time: string;
 }
 
-const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: Manager['operation']): Omit<Manager, 'fields'> => ({
+const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: Manager['operation'], fields: FieldSet): Manager => ({
   name: name || 'unknown',
   operation,
   subresource,
   apiVersion,
+  fields,
   time,
 });
 
@@ -34,18 +36,43 @@ export function ownersAfterUpdate(versions: Versions, before: Versioned, after: 
   const { managers: left, changed } = ownersAfterChange(versions, before, after, managers);
   const taken = changed === undefined ? undefined : difference(changed, SYSTEM_FIELDS);
   if (taken !== undefined && !isEmpty(taken)) {
-    const self = asManager(writer, 'Update');
+    const self = asManager(writer, 'Update', taken);
     const identity = identityOf(self);
     const previous = left.get(identity);
-    left.set(identity, { ...self, fields: previous === undefined ? taken : union(taken, previous.fields) });
+    left.set(identity, previous === undefined ? self : { ...self, fields: union(taken, previous.fields) });
   }
   capUpdaters(left);
   return left;
 }
 
+/** What creators came to own, by version and shape. */
+const fieldsByShape = new WeakMap<Versions, Map<string, FieldSet>>();
+const MAX_SHAPES = 64;
+const MAX_SHAPE_LENGTH = 4096;
+
+/** The one owner of what is new; undefined where there is nothing to own. */
+export function ownerOfNew(versions: Versions, nothing: Versioned, created: Versioned, writer: Writer): Manager | undefined {
+  const fields = fieldsOfNew(versions, nothing, created);
+  return isEmpty(fields) ? undefined : asManager(writer, 'Update', fields);
+}
+
+function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned): FieldSet {
+  let known = fieldsByShape.get(versions);
+  if (known === undefined) fieldsByShape.set(versions, (known = new Map()));
+  const shape = created.apiVersion + shapeOf(created.plan, nothing.value, created.value);
+  let fields = known.get(shape);
+  if (fields !== undefined) return fields;
+  const { changed = EMPTY } = ownersAfterChange(versions, nothing, created, NO_MANAGERS);
+  fields = inOrder(difference(changed, SYSTEM_FIELDS));
+  if (shape.length > MAX_SHAPE_LENGTH) return fields;
+  if (known.size >= MAX_SHAPES) known.clear();
+  known.set(shape, fields);
+  return fields;
+}
+
 /** See `applyObject`. The applier's time moves only when the object changes. */
 export function ownersAfterApply(versions: Versions, live: Versioned, applied: Versioned, managers: Managers, writer: Writer, force: boolean): Application {
-  const manager = asManager(writer, 'Apply');
+  const manager = asManager(writer, 'Apply', EMPTY);
   const identity = identityOf(manager);
   const { managers: left, object } = applyObject(versions, live, applied, managers, { identity, manager }, force);
   const time = object === undefined ? managers.get(identity)?.time : writer.time;

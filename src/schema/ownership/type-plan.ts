@@ -64,14 +64,15 @@ class LazyList implements ListPlan {
   readonly kind = 'list';
   readonly relation: ListPlan['relation'];
   readonly keys: readonly ListKey[];
-  readonly #items: () => TypePlan;
+  readonly #makeItems: () => TypePlan;
+  #items: TypePlan | undefined;
   constructor(relation: ListPlan['relation'], keys: readonly ListKey[], items: () => TypePlan) {
     this.relation = relation;
     this.keys = keys;
-    this.#items = items;
+    this.#makeItems = items;
   }
   get items(): TypePlan {
-    return this.#items();
+    return (this.#items ??= this.#makeItems());
   }
 }
 
@@ -79,12 +80,13 @@ class LazyMap implements MapPlan {
   readonly kind = 'map';
   readonly isAtomic: boolean;
   readonly #fields: () => readonly FieldPlan[];
-  readonly #values: (() => TypePlan) | undefined;
+  readonly #makeValues: (() => TypePlan) | undefined;
+  #values: TypePlan | undefined;
   #made: { fields: readonly FieldPlan[]; byName: ReadonlyMap<string, FieldPlan> } | undefined;
   constructor(isAtomic: boolean, fields: () => readonly FieldPlan[], values: (() => TypePlan) | undefined) {
     this.isAtomic = isAtomic;
     this.#fields = fields;
-    this.#values = values;
+    this.#makeValues = values;
   }
   get fields(): readonly FieldPlan[] {
     return this.#make().fields;
@@ -93,7 +95,7 @@ class LazyMap implements MapPlan {
     return this.#make().byName;
   }
   get values(): TypePlan | undefined {
-    return this.#values?.();
+    return (this.#values ??= this.#makeValues?.());
   }
   #make(): { fields: readonly FieldPlan[]; byName: ReadonlyMap<string, FieldPlan> } {
     if (this.#made !== undefined) return this.#made;

@@ -40,7 +40,7 @@ export function validatePodAnnotations({ annotations }: ObjectMeta, spec: PodSpe
   for (const [key, value] of Object.entries(annotations)) if (key.startsWith(CONTAINER_SECCOMP)) validateSeccompText(value, errors.at(key));
   const appArmor = Object.entries(annotations).filter(([key]) => key.startsWith(APP_ARMOR));
   if (appArmor.length === 0) return;
-  const names = new Set([...containersOf(spec)].map(({ name }) => name));
+  const names = new Set(containersOf(spec).map(({ name }) => name));
   for (const [key, value] of appArmor) validateAppArmorText(key.slice(APP_ARMOR.length), value, names, errors.key(key));
 }
 

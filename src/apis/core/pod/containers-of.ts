@@ -9,13 +9,14 @@ export type AnyContainer = Container | EphemeralContainer;
 /** In the order in which upstream visits them. */
 export const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-export function* containersOf(spec: PodSpec): Generator<AnyContainer> {
-  for (const list of CONTAINER_LISTS) yield* spec[list] ?? [];
+export function containersOf({ initContainers, containers, ephemeralContainers }: PodSpec): readonly AnyContainer[] {
+  if (!initContainers && !ephemeralContainers) return containers ?? [];
+  return [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])];
 }
 
 /** Each container with its place; `errors` stands at the pod's spec. */
-export function* containersAt(spec: PodSpec, errors: FieldErrors): Generator<[AnyContainer, FieldErrors]> {
-  for (const list of CONTAINER_LISTS) {
-    for (const [index, container] of (spec[list] ?? []).entries()) yield [container, errors.at(list).index(index)];
-  }
+export function containersAt(spec: PodSpec, errors: FieldErrors): [AnyContainer, FieldErrors][] {
+  const placed: [AnyContainer, FieldErrors][] = [];
+  for (const list of CONTAINER_LISTS) spec[list]?.forEach((container, index) => placed.push([container, errors.at(list).index(index)]));
+  return placed;
 }

@@ -63,8 +63,10 @@ function validateContainers(context: PodContext, errors: FieldErrors): void {
 }
 
 function validateInitContainers(context: PodContext, errors: FieldErrors): void {
+  const { initContainers } = context.spec;
+  if (!initContainers) return;
   const names = new Set((context.spec.containers ?? []).map(({ name }) => name));
-  for (const [index, container] of (context.spec.initContainers ?? []).entries()) {
+  for (const [index, container] of initContainers.entries()) {
     const at = errors.index(index);
     validateContainer(container, context, at);
     validateInitRestartPolicy(container, at, context.rules);

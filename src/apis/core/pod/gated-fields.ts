@@ -48,7 +48,7 @@ function dropRestartRules(spec: PodSpec): void {
   }
 }
 
-const hasStopSignal = (spec: PodSpec): boolean => [...containersOf(spec)].some(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
+const hasStopSignal = (spec: PodSpec): boolean => containersOf(spec).some(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
 
 function dropStopSignals(spec: PodSpec): void {
   for (const container of containersOf(spec)) {

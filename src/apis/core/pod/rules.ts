@@ -1,7 +1,7 @@
 import { FieldErrors } from '../../../util/field-errors.ts';
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import type { PodSpec } from '../../facts/types/core-v1.ts';
-import { isFeatureOn } from '../../features.ts';
+import { type KindSettings, currentSettings, isFeatureOn } from '../../features.ts';
 import { isDivisibleHugePages, isHugePages } from '../../validation/resource-names.ts';
 import { validateUnreservedPath } from '../../validation/local-path.ts';
 import { hasInvalidAffinityValues, hasInvalidNodeAffinityValues } from './affinity.ts';
@@ -71,12 +71,11 @@ function judgesLabelKeysAsBefore(old: PodSpec | undefined): boolean {
   return isFeatureOn('MatchLabelKeysInPodTopologySpreadSelectorMerge') ? hasInvalidMatchLabelKeys(constraints) : !hasInvalidFormerLabelKeys(constraints);
 }
 
-const hasEnvFiles = (spec: PodSpec): boolean =>
-  [...containersOf(spec)].some(({ env = [] }) => env.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined));
+const hasEnvFiles = (spec: PodSpec): boolean => containersOf(spec).some(({ env = [] }) => env.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined));
 
 export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | undefined, isPod = false): PodRules {
+  if (!old) return rulesOfNew(isPod);
   const features = featureRules(old);
-  if (!old) return { ...STRICT, isPod, ...features };
   const hasUserNamespace = old.hostUsers === false;
   return {
     ...features,
@@ -88,15 +87,27 @@ export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | und
     allowsInvalidSpreadSelectors: hasInvalidSpreadSelectors(old.topologySpreadConstraints),
     allowsNonLocalTokenPath: hasNonLocalTokenPath(old),
     allowsHostSysctls: hasHostSysctls(old),
-    allowsVolumeDevicesWithUserNamespace: hasUserNamespace && [...containersOf(old)].some(({ volumeDevices }) => volumeDevices !== undefined),
+    allowsVolumeDevicesWithUserNamespace: hasUserNamespace && containersOf(old).some(({ volumeDevices }) => volumeDevices !== undefined),
     allowsRestartOnInitResize: (old.initContainers ?? []).some(
       (container) => !isSidecar(container) && (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer'),
     ),
   };
 }
 
+const newPodRules = new WeakMap<KindSettings, PodRules>();
+const newTemplateRules = new WeakMap<KindSettings, PodRules>();
+
+/** For new ones only the server's settings count. */
+function rulesOfNew(isPod: boolean): PodRules {
+  const known = isPod ? newPodRules : newTemplateRules;
+  const settings = currentSettings();
+  let rules = known.get(settings);
+  if (rules === undefined) known.set(settings, (rules = { ...STRICT, isPod, ...featureRules(undefined) }));
+  return rules;
+}
+
 function hasIndivisibleHugePages(spec: PodSpec): boolean {
-  const lists = [...[...containersOf(spec)].flatMap(({ resources }) => [resources.limits, resources.requests]), spec.overhead];
+  const lists = [...containersOf(spec).flatMap(({ resources }) => [resources.limits, resources.requests]), spec.overhead];
   return lists.some((list) => Object.entries(list ?? {}).some(([name, quantity]) => isHugePages(name) && !isDivisibleHugePages(name, quantity)));
 }
 

@@ -4,7 +4,10 @@ import type { Volume, VolumeProjection } from '../../facts/types/core-v1.ts';
 /** A file that the kubelet writes, and what it comes from where a volume has several sources. */
 interface PlacedFile {
   path: string;
+  /** `ConfigMap`; empty in a volume of one source. */
   source: string;
+  /** Of the source, where it has one. */
+  sourceName?: string | undefined;
 }
 
 /** Files of one volume that take each other's place, or would have to be a directory and a file at once. */
@@ -24,11 +27,11 @@ export function overlapWarnings(volumes: readonly Volume[]): string[] {
   return warnings;
 }
 
-const filesOf = (items: readonly { path: string }[], source = ''): PlacedFile[] => items.map(({ path }) => ({ path, source }));
+const filesOf = (items: readonly { path: string }[], source = '', sourceName?: string): PlacedFile[] => items.map(({ path }) => ({ path, source, sourceName }));
 
 function projectedFiles({ configMap, secret, downwardAPI, serviceAccountToken }: VolumeProjection): PlacedFile[] {
-  if (configMap?.items) return filesOf(configMap.items, `ConfigMap ${quote(configMap.name ?? '')}`);
-  if (secret?.items) return filesOf(secret.items, `Secret ${quote(secret.name ?? '')}`);
+  if (configMap?.items) return filesOf(configMap.items, 'ConfigMap', configMap.name ?? '');
+  if (secret?.items) return filesOf(secret.items, 'Secret', secret.name ?? '');
   if (downwardAPI?.items) return filesOf(downwardAPI.items, 'DownwardAPI');
   return serviceAccountToken ? filesOf([serviceAccountToken], 'ServiceAccountToken') : [];
 }
@@ -45,15 +48,19 @@ function withoutTrailingSlashes(path: string): string {
 function overlapsOf(files: readonly PlacedFile[]): string[] {
   const overlaps: string[] = [];
   const known: PlacedFile[] = [];
-  for (const { path, source } of files) {
-    const file = { path: withoutTrailingSlashes(path), source };
+  for (const { path, source, sourceName } of files) {
+    const file = { path: withoutTrailingSlashes(path), source, sourceName };
     for (const other of known) if (isOverlap(file.path, other.path)) overlaps.push(`${print(file)} with ${print(other)}`);
     if (known.length < MAX_COMPARED) known.push(file);
   }
   return overlaps;
 }
 
-const isOverlap = (path: string, other: string): boolean =>
-  path !== '' && other !== '' && (`${other}/`.startsWith(`${path}/`) || `${path}/`.startsWith(`${other}/`));
+const isOverlap = (path: string, other: string): boolean => path !== '' && other !== '' && (isAtOrBelow(other, path) || isAtOrBelow(path, other));
 
-const print = ({ path, source }: PlacedFile): string => (source === '' ? quote(path) : `${quote(path)} (${source})`);
+const isAtOrBelow = (path: string, folder: string): boolean => path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
+
+function print({ path, source, sourceName }: PlacedFile): string {
+  if (source === '') return quote(path);
+  return `${quote(path)} (${sourceName === undefined ? source : `${source} ${quote(sourceName)}`})`;
+}

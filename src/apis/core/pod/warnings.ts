@@ -143,7 +143,7 @@ function warnOfVolume(volume: Volume, at: string, warn: Warn): void {
     if (volume[field] !== undefined) warn(`${at}.${path}`, message);
     if (field !== 'glusterfs' || !claim) continue;
     for (const side of ['requests', 'limits'] as const)
-      warnOfFraction(claim[side]?.['storage'], `${at}.ephemeral.volumeClaimTemplate.spec.resources.${side}[storage]`, warn);
+      warnOfFraction(claim[side]?.['storage'], () => `${at}.ephemeral.volumeClaimTemplate.spec.resources.${side}[storage]`, warn);
   }
 }
 
@@ -172,13 +172,20 @@ function warnOfFractions(
   place: (side: string) => string,
   warn: Warn,
 ): void {
-  for (const name of ['memory', 'ephemeral-storage']) for (const side of sides) warnOfFraction(resources[side]?.[name], `${place(side)}[${name}]`, warn);
+  for (const name of WHOLE_RESOURCES) {
+    for (const side of sides) {
+      const quantity = resources[side]?.[name];
+      if (quantity !== undefined) warnOfFraction(quantity, () => `${place(side)}[${name}]`, warn);
+    }
+  }
 }
 
-function warnOfFraction(quantity: string | undefined, place: string, warn: Warn): void {
+const WHOLE_RESOURCES = ['memory', 'ephemeral-storage'];
+
+function warnOfFraction(quantity: string | undefined, place: () => string, warn: Warn): void {
   // Only amounts with such a suffix, or an exponent, can be fractions.
   if (quantity === undefined || !/[mun]$|e/i.test(quantity) || isWholeNumber(quantity)) return;
-  warn(place, `fractional byte value ${quote(quantity)} is invalid, must be an integer`);
+  warn(place(), `fractional byte value ${quote(quantity)} is invalid, must be an integer`);
 }
 
 function warnOfProfiles({ name, securityContext }: AnyContainer, spec: PodSpec, annotations: Record<string, string>, path: string, warn: Warn): void {
