@@ -87,7 +87,10 @@ function withSchema<V extends { group: string; version: string; kind: string }>(
   value: V,
   of: { group: string; version: string; kind: string } = value,
 ): V & { schema: ObjectSchema } {
-  return Object.defineProperty(value, 'schema', { enumerable: true, get: () => schemaOfKind(of.group, of.version, of.kind) }) as V & { schema: ObjectSchema };
+  let schema: ObjectSchema | undefined;
+  return Object.defineProperty(value, 'schema', { enumerable: true, get: () => (schema ??= schemaOfKind(of.group, of.version, of.kind)) }) as V & {
+    schema: ObjectSchema;
+  };
 }
 
 function subresourcesOf(facts: ResourceFacts, particulars: Record<string, Partial<Omit<Subresource, 'schema'>>>): Record<string, Subresource> {

@@ -65,7 +65,9 @@ export async function update<T extends ApiObject>(
     try {
       if (!entry) return await createInstead(parts, context, namespace, name, await next(undefined), options);
       const old = entry.object<T>();
-      return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, await next(clone(old)));
+      // An apply leaves what is there as it is, and so reads its managedFields once for all who apply to it.
+      const changed = await next(options.isApply ? old : clone(old));
+      return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, changed);
     } catch (error) {
       // Another writer came first. The next round sees its object, and refuses if this one insists on the version that is gone.
       if (error instanceof CommitConflict) continue;
@@ -182,13 +184,12 @@ function prepareForUpdate<T extends ApiObject>({ parts: { definition }, context,
 
 /** Through the object, status stays as it was; through /status, all but status and metadata does. */
 function keepUnwritable<T extends ApiObject>(object: T, old: T, subresource: string): void {
-  const fields = object as unknown as JsonObject;
-  const before = clone(old) as unknown as JsonObject;
+  const [fields, before] = [object, old] as unknown as [JsonObject, JsonObject];
   const isKept = (field: string): boolean => (subresource === '' ? field === 'status' : subresource === 'status' && field !== 'status' && field !== 'metadata');
   for (const field of new Set([...Object.keys(fields), ...Object.keys(before)])) {
     if (!isKept(field)) continue;
     if (before[field] === undefined) delete fields[field];
-    else fields[field] = before[field];
+    else fields[field] = clone(before[field]);
   }
 }
 

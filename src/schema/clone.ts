@@ -10,7 +10,7 @@ function cloneJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson);
   const copy: JsonObject = {};
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const item = value[key];
     if (item !== undefined) setKey(copy, key, cloneJson(item));
   }

@@ -29,7 +29,7 @@ function restore(stored: Json, sent: Json | undefined, restored: { count: number
   if (Array.isArray(stored)) return stored.map((item, index) => restore(item, Array.isArray(sent) ? sent[index] : undefined, restored));
   if (!isJsonObject(stored) || sent === undefined || !isJsonObject(sent)) return stored;
   const copy: JsonObject = {};
-  for (const key of Object.keys(stored)) setKey(copy, key, restore(stored[key]!, sent[key], restored));
+  for (const key in stored) setKey(copy, key, restore(stored[key]!, sent[key], restored));
   for (const [key, value] of Object.entries(emptyFields.get(sent) ?? {})) {
     if ((copy[key] ?? null) !== null) continue;
     setKey(copy, key, value);
@@ -45,7 +45,7 @@ export function withSentEmpties(object: JsonObject): JsonObject {
 
 function restoredNulls(object: JsonObject): JsonObject {
   let copy: JsonObject | undefined;
-  for (const key of Object.keys(object)) {
+  for (const key in object) {
     const value = object[key]!;
     const sent = value === null ? emptyFields.get(object)?.[key] : sentEmptiesIn(value);
     if (sent !== undefined && sent !== value) setKey((copy ??= { ...object }), key, sent);

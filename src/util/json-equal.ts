@@ -4,10 +4,16 @@ export function equalJson(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b))
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
-  return hasAllOf(a as Record<string, unknown>, b as Record<string, unknown>) && countKeys(a) === countKeys(b);
+  return equalObjects(a as Record<string, unknown>, b as Record<string, unknown>);
 }
 
-const hasAllOf = (a: Record<string, unknown>, b: Record<string, unknown>): boolean =>
-  Object.keys(a).every((key) => a[key] === undefined || (Object.hasOwn(b, key) && equalJson(a[key], b[key])));
-
-const countKeys = (value: object): number => Object.values(value).reduce<number>((count, item) => (item === undefined ? count : count + 1), 0);
+function equalObjects(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  let unmatched = 0;
+  for (const key in a) {
+    if (a[key] === undefined) continue;
+    if (!Object.hasOwn(b, key) || !equalJson(a[key], b[key])) return false;
+    unmatched--;
+  }
+  for (const key in b) if (b[key] !== undefined) unmatched++;
+  return unmatched === 0;
+}

@@ -57,8 +57,8 @@ const isEmptyObject = (object: JsonObject): boolean => {
 
 function changesInMap(plan: MapPlan, before: JsonObject, after: JsonObject): Changes | undefined {
   const found = new ChangesBelow();
-  for (const key of Object.keys(before)) addKey(found, plan, key, before[key], Object.hasOwn(after, key) ? after[key] : undefined);
-  for (const key of Object.keys(after)) if (!Object.hasOwn(before, key) || before[key] === undefined) addKey(found, plan, key, undefined, after[key]);
+  for (const key in before) addKey(found, plan, key, before[key], Object.hasOwn(after, key) ? after[key] : undefined);
+  for (const key in after) if (!Object.hasOwn(before, key) || before[key] === undefined) addKey(found, plan, key, undefined, after[key]);
   return found.result;
 }
 

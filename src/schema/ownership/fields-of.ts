@@ -22,7 +22,7 @@ function mentioned(plan: TypePlan, value: Json, isMember: boolean): FieldSet | u
 function mentionedInMap(plan: MapPlan, value: Json, isMember: boolean): FieldSet | undefined {
   const out = draft(isMember);
   if (isJsonObject(value)) {
-    for (const key of Object.keys(value)) {
+    for (const key in value) {
       const item = value[key];
       if (item === undefined) continue;
       const field = plan.byName.get(key);
@@ -34,7 +34,11 @@ function mentionedInMap(plan: MapPlan, value: Json, isMember: boolean): FieldSet
 }
 
 /** Null, and an object that holds nothing, are mentioned although nothing in them is. */
-const isNothing = (value: Json): boolean => value === null || (isJsonObject(value) && Object.keys(value).length === 0);
+function isNothing(value: Json): boolean {
+  if (!isJsonObject(value)) return value === null;
+  for (const _ in value) return false;
+  return true;
+}
 
 function mentionedInList(plan: ListPlan, value: Json, isMember: boolean): FieldSet | undefined {
   const out = draft(isMember);
@@ -65,7 +69,7 @@ function wholeMap(plan: MapPlan, value: { [key: string]: Json | undefined }): Fi
   }
   const { values } = plan;
   if (values !== undefined)
-    for (const key of Object.keys(value)) if (value[key] !== undefined && !plan.byName.has(key)) out[fieldElement(key)] = wholeOf(values, value[key]);
+    for (const key in value) if (value[key] !== undefined && !plan.byName.has(key)) out[fieldElement(key)] = wholeOf(values, value[key]);
   return sealMember(out);
 }
 

@@ -24,11 +24,14 @@ function merged(plan: TypePlan, live: Json | undefined, applied: Json | undefine
   return applied;
 }
 
-const hasKeys = (object: JsonObject): boolean => Object.keys(object).length > 0;
+function hasKeys(object: JsonObject): boolean {
+  for (const _ in object) return true;
+  return false;
+}
 
 function mergedMap(plan: MapPlan, live: JsonObject, applied: JsonObject): JsonObject {
   const out = { ...live };
-  for (const key of Object.keys(applied)) {
+  for (const key in applied) {
     const value = merged(plan.byName.get(key)?.plan ?? plan.values!, Object.hasOwn(live, key) ? live[key] : undefined, applied[key]);
     if (value !== undefined) setKey(out, key, value);
   }

@@ -21,7 +21,7 @@ function without(plan: TypePlan, value: Json, fields: FieldSet): Json {
 
 function mapWithout(plan: MapPlan, value: JsonObject, fields: FieldSet): JsonObject | null {
   const out: JsonObject = {};
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const item = value[key];
     const field = plan.byName.get(key);
     const { isMember, below } = branch(fields, field?.element ?? fieldElement(key));
@@ -48,7 +48,7 @@ function only(plan: TypePlan, value: Json, fields: FieldSet): Json {
 
 function onlyOfMap(plan: MapPlan, value: JsonObject, fields: FieldSet): JsonObject {
   const out: JsonObject = {};
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const item = value[key];
     const field = plan.byName.get(key);
     const { isMember, below } = branch(fields, field?.element ?? fieldElement(key));

@@ -17,7 +17,7 @@ export function shapeOf(plan: TypePlan, before: Json | undefined, value: Json): 
 /** Texts carry their lengths, so that no key can be taken for two. */
 function shapeOfMap(plan: MapPlan, before: JsonObject | undefined, value: JsonObject): string {
   let shape = '{';
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const item = value[key];
     if (item === undefined) continue;
     const field = plan.byName.get(key);

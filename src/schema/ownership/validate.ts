@@ -59,7 +59,7 @@ class Validator {
   /** The first unknown field ends the reading of its map. */
   map(plan: MapPlan, value: Json): void {
     if (!isJsonObject(value)) return this.note(`expected map, got &{${formatGo(value)}}`);
-    for (const key of Object.keys(value)) {
+    for (const key in value) {
       const item = value[key];
       const field = plan.byName.get(key);
       const child = field?.plan ?? plan.values;

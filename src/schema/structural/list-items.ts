@@ -57,7 +57,7 @@ export function validateListTypes(structure: Structure | undefined, value: Json,
       if (typeof value[index] === 'object') validateListTypes(structure.items, value[index]!, errors.index(index));
     return;
   }
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     const inner = value[key];
     if (typeof inner !== 'object' || inner === null) continue;
     const property = structure.property(key);

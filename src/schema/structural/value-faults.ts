@@ -180,7 +180,7 @@ function countFaults({ minProperties, maxProperties }: JsonSchema, count: number
 /** Keys that are no properties. */
 function otherKeyFaults({ schema, additional }: JudgedSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
   const { properties = {} } = schema;
-  for (const key of Object.keys(object)) {
+  for (const key in object) {
     if (Object.hasOwn(properties, key)) continue;
     if (additional === undefined) findings.faults.push(invalidFault(place, key, `${place}.${key} in body is a forbidden property`));
     else {

@@ -52,17 +52,16 @@ const STRICT: Omit<PodRules, keyof ReturnType<typeof featureRules>> = {
   allowsRestartOnInitResize: false,
 };
 
-/** What features let pass, and what of it an old spec may keep. */
-const featureRules = (old: PodSpec | undefined) => ({
+/** What features let pass. */
+const featureRules = () => ({
   allowsInvalidDeletionCost: !isFeatureOn('PodDeletionCost'),
-  judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(old),
-  allowsHostNetworkWithUserNamespace: isFeatureOn('UserNamespacesHostNetworkSupport') || (old?.hostUsers === false && old.hostNetwork === true),
-  allowsAnySelinuxChangePolicy: isFeatureOn('SELinuxMount') || old?.securityContext?.seLinuxChangePolicy !== undefined,
-  allowsTolerationComparison:
-    isFeatureOn('TaintTolerationComparisonOperators') || (old?.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
-  allowsRestartRules: isFeatureOn('ContainerRestartRules') || (old !== undefined && usesRestartRules(old)),
-  allowsRestartAll: isFeatureOn('RestartAllContainersOnContainerExits') || (old !== undefined && canRestartAll(old)),
-  allowsEnvFiles: isFeatureOn('EnvFiles') || (old !== undefined && hasEnvFiles(old)),
+  judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(undefined),
+  allowsHostNetworkWithUserNamespace: isFeatureOn('UserNamespacesHostNetworkSupport'),
+  allowsAnySelinuxChangePolicy: isFeatureOn('SELinuxMount'),
+  allowsTolerationComparison: isFeatureOn('TaintTolerationComparisonOperators'),
+  allowsRestartRules: isFeatureOn('ContainerRestartRules'),
+  allowsRestartAll: isFeatureOn('RestartAllContainersOnContainerExits'),
+  allowsEnvFiles: isFeatureOn('EnvFiles'),
 });
 
 /** An old spec that only the other way of judging lets pass is judged so. */
@@ -74,23 +73,30 @@ function judgesLabelKeysAsBefore(old: PodSpec | undefined): boolean {
 const hasEnvFiles = (spec: PodSpec): boolean => containersOf(spec).some(({ env = [] }) => env.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined));
 
 export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | undefined, isPod = false): PodRules {
-  if (!old) return rulesOfNew(isPod);
-  const features = featureRules(old);
-  const hasUserNamespace = old.hostUsers === false;
+  const features = rulesOfNew(isPod);
+  if (!old) return features;
+  const { hostUsers, hostNetwork, securityContext, tolerations = [], initContainers = [] } = old;
+  const hasUserNamespace = hostUsers === false;
   return {
-    ...features,
     isPod,
     allowsInvalidDeletionCost: features.allowsInvalidDeletionCost || !isDeletionCost(oldMetadata?.annotations),
     allowsIndivisibleHugePages: hasIndivisibleHugePages(old),
     allowsInvalidAffinityValues: hasInvalidAffinityValues(old.affinity),
     allowsInvalidNodeAffinityValues: hasInvalidNodeAffinityValues(old.affinity),
     allowsInvalidSpreadSelectors: hasInvalidSpreadSelectors(old.topologySpreadConstraints),
+    judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(old),
     allowsNonLocalTokenPath: hasNonLocalTokenPath(old),
     allowsHostSysctls: hasHostSysctls(old),
+    allowsHostNetworkWithUserNamespace: features.allowsHostNetworkWithUserNamespace || (hasUserNamespace && hostNetwork === true),
     allowsVolumeDevicesWithUserNamespace: hasUserNamespace && containersOf(old).some(({ volumeDevices }) => volumeDevices !== undefined),
-    allowsRestartOnInitResize: (old.initContainers ?? []).some(
+    allowsAnySelinuxChangePolicy: features.allowsAnySelinuxChangePolicy || securityContext?.seLinuxChangePolicy !== undefined,
+    allowsTolerationComparison: features.allowsTolerationComparison || tolerations.some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
+    allowsRestartOnInitResize: initContainers.some(
       (container) => !isSidecar(container) && (container.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer'),
     ),
+    allowsRestartRules: features.allowsRestartRules || usesRestartRules(old),
+    allowsRestartAll: features.allowsRestartAll || canRestartAll(old),
+    allowsEnvFiles: features.allowsEnvFiles || hasEnvFiles(old),
   };
 }
 
@@ -102,7 +108,7 @@ function rulesOfNew(isPod: boolean): PodRules {
   const known = isPod ? newPodRules : newTemplateRules;
   const settings = currentSettings();
   let rules = known.get(settings);
-  if (rules === undefined) known.set(settings, (rules = { ...STRICT, isPod, ...featureRules(undefined) }));
+  if (rules === undefined) known.set(settings, (rules = { ...STRICT, isPod, ...featureRules() }));
   return rules;
 }
 
