@@ -1,4 +1,4 @@
-// One member of etcd for a measurement, in a folder that goes with it.
+// One member of etcd for a measurement.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 /** Where the tests look too: test/support/etcd.ts. */
 const CACHED = fileURLToPath(new URL('../node_modules/.cache/etcd/usr/bin/etcd', import.meta.url));
 
-/** Resolves when it listens; `url` is its address. */
-export async function startEtcd(freePort) {
+/** Resolves when it listens; `url` is its address. What it stores goes when it stops, unless it has a folder of the caller's. */
+export async function startEtcd(freePort, kept) {
   const binary = process.env.BINNACLE_ETCD ?? (existsSync(CACHED) ? CACHED : 'etcd');
   const [version] = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout.split('\n');
-  const folder = mkdtempSync(join(tmpdir(), 'binnacle-bench-etcd-'));
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'binnacle-bench-etcd-'));
   const [url, peerUrl] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
   const child = spawn(
     binary,
@@ -35,7 +35,7 @@ export async function startEtcd(freePort) {
     async stop() {
       child.kill('SIGKILL');
       await gone;
-      rmSync(folder, { recursive: true, force: true });
+      if (kept === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -136,10 +136,10 @@ const TASKS = {
     session.destroy();
     return { sizeBytes };
   },
-  async create({ port, token, prefix, valueBytes, resource = 'configmaps', ...limits }) {
+  async create({ port, token, prefix, valueBytes, namespace = 'default', resource = 'configmaps', ...limits }) {
     const sessions = Array.from({ length: 4 }, () => connect(port));
     const times = await drive(limits, (i) =>
-      http2Request(sessions[i % 4], token, `/api/v1/namespaces/default/${resource}`, 'POST', BODIES[resource](`${prefix}${i}`, valueBytes)),
+      http2Request(sessions[i % 4], token, `/api/v1/namespaces/${namespace}/${resource}`, 'POST', BODIES[resource](`${prefix}${i}`, valueBytes)),
     );
     sessions.forEach((session) => session.destroy());
     return times;

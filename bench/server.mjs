@@ -28,7 +28,7 @@ export async function startServer({ dist, store = 'embedded', folder: kept }) {
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,u-bench,"system:masters"\n`);
   const port = await freePort();
-  const etcd = store === 'etcd' ? await startEtcd(freePort) : undefined;
+  const etcd = store === 'etcd' ? await startEtcd(freePort, kept && join(kept, 'etcd')) : undefined;
   const flags = [
     ...(etcd ? etcdFlags(etcd.url, folder) : [`--storage-backend=${store}`]),
     `--data-dir=${join(folder, 'data')}`,

@@ -157,9 +157,18 @@ class Shaper {
   }
 }
 
+const FEW_KEYS = 32;
+
+/** Most objects have few keys, in order but for those that defaults added: V8's sort makes two lists for any number of them. */
 function sortedKeys(object: JsonObject): string[] {
   const keys = Object.keys(object);
-  for (let index = 1; index < keys.length; index++) if (keys[index - 1]! > keys[index]!) return keys.sort();
+  if (keys.length > FEW_KEYS) return keys.sort();
+  for (let end = 1; end < keys.length; end++) {
+    const key = keys[end]!;
+    let at = end;
+    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
+    keys[at] = key;
+  }
   return keys;
 }
 
