@@ -22,8 +22,9 @@ export const jsonCodec: StoredCodec = {
 
 /** Not a part of Node's pool: a value waits for the disk, and eight times its size would wait with it. */
 function ownMemoryOf(text: string): Buffer {
-  const memory = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  memory.write(text);
+  const sizeBytes = Buffer.byteLength(text);
+  const memory = Buffer.allocUnsafeSlow(sizeBytes);
+  memory.write(text, sizeBytes === text.length ? 'latin1' : 'utf8');
   return memory;
 }
 

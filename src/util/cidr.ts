@@ -1,4 +1,3 @@
-import { BlockList, isIP } from 'node:net';
 import { formatIp, isMapped, parseIp } from './ip-address.ts';
 
 /** A range of addresses as text gave it. */
@@ -63,16 +62,17 @@ export function indexIn({ family, first, prefixLength }: Cidr, address: string):
   return index >= 0n && index < 1n << BigInt(BITS[family] - prefixLength) ? index : undefined;
 }
 
-export const isUnspecified = (address: string): boolean => address === '' || contains('0.0.0.0', 32, address) || contains('::', 128, address);
-export const isLoopback = (address: string): boolean => contains('127.0.0.0', 8, address) || contains('::1', 128, address);
+export const isUnspecified = (address: string): boolean => address === '' || strictBytes(address)?.every((byte) => byte === 0) === true;
 
-function contains(network: string, prefixLength: number, address: string): boolean {
-  const family = isIP(address);
-  if (family === 0 || family !== isIP(network)) return false;
-  const list = new BlockList();
-  const type = family === 4 ? 'ipv4' : 'ipv6';
-  list.addSubnet(network, prefixLength, type);
-  return list.check(address, type);
+export function isLoopback(address: string): boolean {
+  const bytes = strictBytes(address);
+  return bytes?.length === 4 ? bytes[0] === 127 : bytes?.every((byte, index) => byte === (index === 15 ? 1 : 0)) === true;
+}
+
+/** Of an address that every reader takes for the same one; its zone (`fe80::1%eth0`) does not matter. */
+function strictBytes(text: string): readonly number[] | undefined {
+  const address = parseIp(text.includes(':') ? text.replace(/%.+$/, '') : text);
+  return address?.hasLeadingZeros ? undefined : address?.bytes;
 }
 
 const numberOf = (bytes: readonly number[]): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);

@@ -21,7 +21,7 @@ function shapeOfMap(plan: MapPlan, before: JsonObject | undefined, value: JsonOb
     const item = value[key];
     if (item === undefined) continue;
     const field = plan.byName.get(key);
-    shape += field === undefined ? textOf(key) : field.element;
+    shape += field === undefined ? textOf(key) : field.mark;
     shape += shapeOf(field?.plan ?? plan.values!, before === undefined ? undefined : before[key], item);
   }
   return `${shape}}`;

@@ -45,6 +45,8 @@ export interface MapPlan {
 export interface FieldPlan {
   readonly name: string;
   readonly element: PathElement;
+  /** Of one character, but in a plan of too many fields; no other field has it, and no text that is written beside it begins so: see `shapeOf`. */
+  readonly mark: string;
   readonly plan: TypePlan;
 }
 
@@ -163,13 +165,19 @@ function makePlan(schema: TypeSchema): TypePlan {
 /** An object without fields may hold anything, as OpenAPI has it. */
 function objectPlan(schema: ObjectSchema, mapType: ObjectSchema['mapType']): MapPlan {
   const { additional } = schema;
-  const fields = (): FieldPlan[] => [...schema.fields.values()].map(fieldPlan).toSorted((a, b) => compareText(a.name, b.name));
+  const fields = (): FieldPlan[] => [...schema.fields.values()].map((field, index) => fieldPlan(field, index)).toSorted((a, b) => compareText(a.name, b.name));
   return new LazyMap(mapType === 'atomic', fields, additional ? () => typePlanOf(additional) : schema.fields.size === 0 ? () => DEDUCED : undefined);
 }
 
-function fieldPlan(field: FieldSchema): FieldPlan {
+/** Beyond ASCII, and short of surrogates. */
+const FIRST_MARK = 0x100;
+const MARKS = 0xd000;
+
+function fieldPlan(field: FieldSchema, index: number): FieldPlan {
   const { name, type, mapType } = field;
-  return { name, element: fieldElement(name), plan: type.type === 'object' && mapType !== undefined ? overriddenPlan(field, type) : typePlanOf(type) };
+  const element = fieldElement(name);
+  const mark = index < MARKS ? String.fromCharCode(FIRST_MARK + index) : element;
+  return { name, element, mark, plan: type.type === 'object' && mapType !== undefined ? overriddenPlan(field, type) : typePlanOf(type) };
 }
 
 function overriddenPlan(field: FieldSchema, type: ObjectSchema): TypePlan {

@@ -61,14 +61,13 @@ export function podSpecWarnings(spec: PodSpec, metadata: ObjectMeta, path: strin
   const warn: Warn = (place, message) => {
     if (warnings.length < MAX_WARNINGS) warnings.push(`${place}: ${message}`);
   };
-  for (const key of Object.keys(spec.nodeSelector ?? {})) {
+  for (const key in spec.nodeSelector) {
     const message = deprecatedNodeLabel(key);
     if (message !== undefined) warn(`${at}.nodeSelector[${key}]`, message);
   }
   if (spec.affinity) warnOfNodeAffinity(spec.affinity, at, warn);
   warnOfTopologySpread(spec, at, warn);
-  for (const [key, message] of Object.entries(DEPRECATED_ANNOTATIONS))
-    if (annotations[key] !== undefined) warn(`${prefix}metadata.annotations[${key}]`, message);
+  for (const key in DEPRECATED_ANNOTATIONS) if (annotations[key] !== undefined) warn(`${prefix}metadata.annotations[${key}]`, DEPRECATED_ANNOTATIONS[key]!);
   for (const [index, volume] of (spec.volumes ?? []).entries()) warnOfVolume(volume, `${at}.volumes[${index}]`, warn);
   warnings.push(...overlapWarnings(spec.volumes ?? []));
   warnOfDuplicates(spec, at, warn);
@@ -148,6 +147,7 @@ function warnOfVolume(volume: Volume, at: string, warn: Warn): void {
 }
 
 function warnOfDuplicates({ hostAliases = [], imagePullSecrets = [] }: PodSpec, at: string, warn: Warn): void {
+  if (hostAliases.length === 0 && imagePullSecrets.length === 0) return;
   const repeated = (values: readonly string[], place: (index: number) => string, what: string): void => {
     const seen = new Set<string>();
     for (const [index, value] of values.entries()) {
