@@ -27,17 +27,29 @@ function specTemplate(object: ApiObject): PodTemplateSpec | undefined {
   return (object as ApiObject & { spec: { template?: PodTemplateSpec } }).spec.template;
 }
 
+type NamespacePolicy = ReturnType<typeof policyOf>;
+
 /** The pod security standards, by labels of the namespace (KEP-2579; pod-security-admission/admission). Templates are only warned of. */
 export function podSecurity({ client, options }: PluginEnvironment): AdmissionPlugin {
   const configuration = options.configurations?.podSecurity ?? NOT_CONFIGURED;
   const namespaces = client.resource<Namespace>('', 'namespaces').informer;
   const pods = client.resource<Pod>('', 'pods').informer;
+  const policies = new WeakMap<Namespace, NamespacePolicy>();
+
+  /** Read from its labels once; undefined where there is no such namespace. */
+  function policyIn(name: string): NamespacePolicy | undefined {
+    const namespace = namespaces.get('', name);
+    if (!namespace) return undefined;
+    let policy = policies.get(namespace);
+    if (!policy) policies.set(namespace, (policy = policyOf(namespace.metadata.labels, configuration.defaults)));
+    return policy;
+  }
 
   function validate(attributes: AdmissionAttributes): void {
     if (attributes.resource === 'namespaces') checkNamespace(attributes, pods, configuration);
     else if (isExempt(configuration, attributes)) return;
-    else if (attributes.resource === 'pods') checkPod(attributes, namespaces, configuration);
-    else checkTemplate(attributes, namespaces, configuration);
+    else if (attributes.resource === 'pods') checkPod(attributes, policyIn(attributes.namespace), configuration);
+    else checkTemplate(attributes, policyIn(attributes.namespace), configuration);
   }
   return { name: 'PodSecurity', operations: CREATE_OR_UPDATE, targets: ['namespaces', ...POD_TARGETS, ...TEMPLATE_TARGETS], validate };
 }
@@ -63,11 +75,10 @@ function isTightened(standard: Standard, old: Standard): boolean {
   return standard.minor !== old.minor || compareLevels(standard.level, old.level) > 0;
 }
 
-function checkPod(attributes: AdmissionAttributes, namespaces: Informer<Namespace>, configuration: PodSecurityConfiguration): void {
+function checkPod(attributes: AdmissionAttributes, found: NamespacePolicy | undefined, configuration: PodSecurityConfiguration): void {
   const { namespace, object, oldObject, context } = attributes;
-  const found = namespaces.get('', namespace);
   if (!found) throw internalError(`failed to lookup namespace ${quote(namespace)}`);
-  const { policy, errors } = policyOf(found.metadata.labels, configuration.defaults);
+  const { policy, errors } = found;
   if (errors.isEmpty && policy.enforce.level === 'privileged' && policy.audit.level === 'privileged' && policy.warn.level === 'privileged') {
     context.annotateAudit(`${PREFIX}enforce-policy`, 'privileged:latest');
     return;
@@ -83,9 +94,9 @@ function checkPod(attributes: AdmissionAttributes, namespaces: Informer<Namespac
   throw refusal(attributes, `violates PodSecurity ${describe(policy.enforce, violations)}`);
 }
 
-function checkTemplate(attributes: AdmissionAttributes, namespaces: Informer<Namespace>, configuration: PodSecurityConfiguration): void {
-  const { namespace, resource, object, context } = attributes;
-  const { policy, errors } = policyOf(namespaces.get('', namespace)?.metadata.labels, configuration.defaults);
+function checkTemplate(attributes: AdmissionAttributes, found: NamespacePolicy | undefined, configuration: PodSecurityConfiguration): void {
+  const { resource, object, context } = attributes;
+  const { policy, errors } = found ?? policyOf(undefined, configuration.defaults);
   if (errors.isEmpty && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return;
   const template = TEMPLATES.get(resource)!(object!);
   if (!template || runsExempt(configuration, template.spec?.runtimeClassName, attributes)) return;
