@@ -77,12 +77,14 @@ function updatedEntries(write: Write, object: ApiObject, old: ApiObject | undefi
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
   if (managers.size === 0 && old !== undefined) return undefined;
   const apiVersion = way.versionOf(options.apiVersion);
+  const writer = writerOf(write, apiVersion);
+  if (managers.size === 0) {
+    const owner = ownerOfNew(way, way.nothing(apiVersion), way.fromStored(object, apiVersion), writer);
+    return owner && [encodeManager(owner)];
+  }
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
   const after = way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion);
-  const writer = writerOf(write, apiVersion);
-  if (managers.size > 0) return encodeManagers(ownersAfterUpdate(way, before, after, managers, writer));
-  const owner = ownerOfNew(way, before, after, writer);
-  return owner && [encodeManager(owner)];
+  return encodeManagers(ownersAfterUpdate(way, before, after, managers, writer));
 }
 
 /** The client's own managedFields count where it writes the object itself and they can be read; an empty list, or one empty entry, forgets all owners. */

@@ -8,7 +8,7 @@ import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
 import { canonicalBase64 } from './base64.ts';
 import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
-import { noteEmptied, noteNoneEmptied } from './emptied.ts';
+import { noteEmptied } from './emptied.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
@@ -61,7 +61,6 @@ function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefine
     releaseSlots(base);
   }
   if (decoder.firstError !== undefined) throw new DecodeError(decoder.firstError);
-  if (!decoder.hasEmptied && isJsonObject(decoded)) noteNoneEmptied(decoded);
   return decoded;
 }
 
@@ -88,8 +87,6 @@ class Decoder {
   /** Go reports the first mismatch, after it has read everything. Only what a type's own unmarshaler says ends the reading. */
   firstError: string | undefined;
   strict: StrictErrors | undefined;
-  /** Whether an empty list or map was left out. */
-  hasEmptied = false;
   readonly wording: MismatchWording;
   /** The way down: fields, indexes of lists, keys of maps. */
   readonly path: (FieldPlan | number | string)[] = [];
@@ -141,13 +138,8 @@ class Decoder {
     }
     const object = assemble(plan, slots, base);
     releaseSlots(base);
-    if (emptied !== undefined) this.noteEmptied(object, emptied);
+    if (emptied !== undefined) noteEmptied(object, emptied);
     return object;
-  }
-
-  noteEmptied(object: JsonObject, fields: Record<string, Json>): void {
-    this.hasEmptied = true;
-    noteEmptied(object, fields);
   }
 
   /** Undefined for what Go counts as no value in this field. */

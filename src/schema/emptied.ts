@@ -11,12 +11,8 @@ export function noteEmptied(object: JsonObject, fields: Record<string, Json>): v
   emptyFields.set(object, fields);
 }
 
-const withoutEmptyFields = new WeakSet<object>();
-
-/** Says of an object that neither it nor anything in it had an empty field. */
-export function noteNoneEmptied(object: object): void {
-  withoutEmptyFields.add(object);
-}
+/** A field that is `null`, as empty as it was sent. */
+export const sentEmpty = (object: JsonObject, field: string): Json => emptyFields.get(object)?.[field] ?? null;
 
 /** A copy of the object as it is stored, with what was empty in the object that it was made from; undefined where nothing was. */
 export function withEmptied<T>(stored: T, sent: T): T | undefined {
@@ -40,21 +36,17 @@ function restore(stored: Json, sent: Json | undefined, restored: { count: number
 
 /** The object with the fields that are written even where there is none (as `null`) as empty as they were sent: upstream tells them apart when it looks for changes. */
 export function withSentEmpties(object: JsonObject): JsonObject {
-  return withoutEmptyFields.has(object) ? object : restoredNulls(object);
-}
-
-function restoredNulls(object: JsonObject): JsonObject {
   let copy: JsonObject | undefined;
   for (const key in object) {
     const value = object[key]!;
-    const sent = value === null ? emptyFields.get(object)?.[key] : sentEmptiesIn(value);
+    const sent = value === null ? sentEmpty(object, key) : sentEmptiesIn(value);
     if (sent !== undefined && sent !== value) setKey((copy ??= { ...object }), key, sent);
   }
   return copy ?? object;
 }
 
 function sentEmptiesIn(value: Json): Json {
-  if (!Array.isArray(value)) return isJsonObject(value) ? restoredNulls(value) : value;
+  if (!Array.isArray(value)) return isJsonObject(value) ? withSentEmpties(value) : value;
   let copy: Json[] | undefined;
   for (const [index, item] of value.entries()) {
     const sent = sentEmptiesIn(item);

@@ -1,4 +1,5 @@
 import { EMPTY, type FieldSet, difference, inOrder, isEmpty, setOf, union } from './field-set.ts';
+import { withSentEmpties } from '../emptied.ts';
 import { capUpdaters } from './cap-managers.ts';
 import { type Manager, type Managers, type ManagersDraft, NO_MANAGERS, identityOf } from './managers.ts';
 import { fieldElement } from './path-element.ts';
@@ -62,7 +63,7 @@ function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned)
   const shape = created.apiVersion + shapeOf(created.plan, nothing.value, created.value);
   let fields = known.get(shape);
   if (fields !== undefined) return fields;
-  const { changed = EMPTY } = ownersAfterChange(versions, nothing, created, NO_MANAGERS);
+  const { changed = EMPTY } = ownersAfterChange(versions, nothing, { ...created, value: withSentEmpties(created.value) }, NO_MANAGERS);
   fields = inOrder(difference(changed, SYSTEM_FIELDS));
   if (shape.length > MAX_SHAPE_LENGTH) return fields;
   if (known.size >= MAX_SHAPES) known.clear();

@@ -1,11 +1,13 @@
 import { isJsonObject, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { sentEmpty } from '../emptied.ts';
 import { itemElement } from './list-items.ts';
 import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-plan.ts';
 
 /**
- * All of a value that decides which fields its creator owns: which fields, keys and items it has, and what they hold where something stood before. Two
- * values of one shape have the same owner set, and most objects that a cluster makes share a few shapes: those of their templates. Throws ItemError.
+ * All of a value that decides which fields its creator owns: which fields, keys and items it has, and what they hold where something stood before; what
+ * was sent empty counts as sent. Values of one shape have the same owner set, and most objects that a cluster makes are of few shapes: those of their
+ * templates. Throws ItemError.
  */
 export function shapeOf(plan: TypePlan, before: Json | undefined, value: Json): string {
   const resolved = resolvePlan(plan, value);
@@ -22,7 +24,7 @@ function shapeOfMap(plan: MapPlan, before: JsonObject | undefined, value: JsonOb
     if (item === undefined) continue;
     const field = plan.byName.get(key);
     shape += field === undefined ? textOf(key) : field.mark;
-    shape += shapeOf(field?.plan ?? plan.values!, before === undefined ? undefined : before[key], item);
+    shape += shapeOf(field?.plan ?? plan.values!, before === undefined ? undefined : before[key], item === null ? sentEmpty(value, key) : item);
   }
   return `${shape}}`;
 }
