@@ -2,6 +2,7 @@
 //
 //     binnacle.js, main.cjs    start command.cjs
 //     command.cjs, .cache      the command in one file, and what V8 made of it
+//     seed.json                what a fresh store begins with
 //     index.js and chunks      the embeddable server
 //     descriptions.json        what `kubectl explain` shows
 //     THIRD-PARTY-LICENSES.txt of the packages in the bundles
@@ -52,7 +53,7 @@ await build({
 });
 await build({
   ...common,
-  entryPoints: { main: 'src/cli/main.ts', 'code-cache': 'src/cli/code-cache.ts', command: 'src/cli/command.ts' },
+  entryPoints: { main: 'src/cli/main.ts', 'code-cache': 'src/cli/code-cache.ts', command: 'src/cli/command.ts', seed: 'src/kube/bootstrap/seed.ts' },
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   define: { 'import.meta.url': '__moduleUrl' },
@@ -66,7 +67,7 @@ writeFileSync(
 );
 writeDescriptions(join(outdir, 'descriptions.json'));
 writeLicenses(['sorted-btree', 'yaml']);
-await writeCodeCache();
+await learnFromStarts();
 
 /** What the packages in the bundle ask to be carried with them. */
 function writeLicenses(packages) {
@@ -74,20 +75,33 @@ function writeLicenses(packages) {
   writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), texts.join('\n----\n\n'));
 }
 
-/** Starts the server once, so that the cache has the functions that every start runs. A server that does not start says why, and goes without. */
-async function writeCodeCache() {
-  const { loadBundle } = createRequire(import.meta.url)(join(outdir, 'code-cache.cjs'));
-  const { exports, writeCache } = loadBundle(join(outdir, 'command.cjs'));
+/**
+ * Starts the server twice. What the first start stores is the seed of fresh stores; the second begins with it, so that the code cache has the functions that
+ * every start runs. A server that does not start says why, and goes without.
+ */
+async function learnFromStarts() {
+  const requireBuilt = createRequire(join(outdir, 'main.cjs'));
+  const { exports, writeCache } = requireBuilt('./code-cache.cjs').loadBundle(join(outdir, 'command.cjs'));
+  await startOnce(exports, (folder) => requireBuilt('./seed.cjs').writeSeed(join(folder, 'store'), '/registry/', join(outdir, 'seed.json')));
+  await startOnce(exports, writeCache);
+  rmSync(join(outdir, 'seed.cjs'));
+}
+
+/** On a store of its own in a temporary folder, until `onReady` is done. */
+async function startOnce({ runCommand }, onReady) {
   const folder = mkdtempSync(join(tmpdir(), 'binnacle-build-'));
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), START_LIMIT_MS);
   const flags = [`--data-dir=${folder}`, '--secure-port=0', '--bind-address=127.0.0.1', '--authorization-mode=RBAC'];
   const output = { stdout: () => {}, stderr: (text) => text.startsWith('error:') && console.error(text), columns: 0 };
-  const onReady = () => {
-    writeCache();
-    stop.abort();
+  const settings = {
+    stopSignal: stop.signal,
+    onReady: async () => {
+      await onReady(folder);
+      stop.abort();
+    },
   };
-  await exports.runCommand(['node', 'binnacle', 'serve', ...flags], output, { stopSignal: stop.signal, onReady });
+  await runCommand(['node', 'binnacle', 'serve', ...flags], output, settings);
   clearTimeout(timer);
   rmSync(folder, { recursive: true });
 }

@@ -19,7 +19,8 @@ export interface RunningServer {
 
 /** Builds the server chain and starts to listen. What it throws is shown to the user: an ErrnoException, or an error whose message says what to do. */
 export interface ServerFactory {
-  (options: CompletedOptions, logger: Logger): Promise<RunningServer>;
+  /** `onLoaded`: called once what it runs is loaded, before it does anything with the objects of its store. */
+  (options: CompletedOptions, logger: Logger, onLoaded?: () => void): Promise<RunningServer>;
 }
 
 export interface RunSettings {
@@ -32,16 +33,21 @@ export interface RunSettings {
 }
 
 /** The server chain of this program; loaded only when it is to run. */
-const chainFactory: ServerFactory = async (options, logger) => {
+const chainFactory: ServerFactory = async (options, logger, onLoaded) => {
   const { createServer } = await import('./server-factory.ts');
-  return createServer(options, logger);
+  return createServer(options, logger, onLoaded);
 };
 
 /** Starts a server: makes the files it lacks, then listens. What goes wrong is a CommandError. */
-export async function startChain(options: CompletedOptions, logger: Logger, factory: ServerFactory = chainFactory): Promise<RunningServer> {
+export async function startChain(
+  options: CompletedOptions,
+  logger: Logger,
+  factory: ServerFactory = chainFactory,
+  onLoaded?: () => void,
+): Promise<RunningServer> {
   makeMissingFiles(options);
   try {
-    return await factory(options, logger);
+    return await factory(options, logger, onLoaded);
   } catch (error) {
     throw explain(error, options);
   }
@@ -51,7 +57,7 @@ export async function startChain(options: CompletedOptions, logger: Logger, fact
 export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = stopOnSignals() }: RunSettings): Promise<void> {
   for (const warning of options.warnings) logger.warn(warning);
   const stopped = aborted(stopSignal);
-  const starting = startChain(options, logger, factory);
+  const starting = startChain(options, logger, factory, postponeMarking);
   const server = await Promise.race([starting, stopped]);
   // Told to stop while it waits for its store: there is nothing to drain, and the process ends with whatever is half open.
   if (!server) return void starting.then((late) => late.stop()).catch(() => undefined);
@@ -59,6 +65,7 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
   const stopGivingBack = giveBackWhenIdle();
   try {
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
+    allowMarking();
     if (isReady) onReady?.(server);
     collectAlone();
     await stopped;
@@ -76,6 +83,13 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
  * them stay, and the helpers save time.
  */
 const collectAlone = (): void => setFlagsFromString('--no-parallel-scavenge');
+
+/**
+ * A heap that grows from nothing is soon thought to need a look at all that is old, of which at start hardly anything can go: fifteen milliseconds of
+ * readiness. It comes right after. Not set while anything is loaded: V8 takes no code cache, Node's own neither, while its flags are others.
+ */
+const postponeMarking = (): void => setFlagsFromString('--no-incremental-marking');
+const allowMarking = (): void => setFlagsFromString('--incremental-marking');
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

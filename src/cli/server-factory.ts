@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
+import { builtSeed, plantSeed } from '../kube/bootstrap/seed.ts';
 import { type RunningChain, prepareRun } from '../server/chain.ts';
 import { InProcessClient } from '../server/in-process-client.ts';
 import { MetricRegistry } from '../server/metrics/registry.ts';
@@ -11,6 +12,7 @@ import type { CompletedOptions } from './completion.ts';
 import { enabledControllerHooks } from './controllers.ts';
 import { type Egress, openEgress } from './egress.ts';
 import { bootstrapOptions, frontOptions } from './front-options.ts';
+import type { FlagName } from './flags/options.ts';
 import { createFlowControl } from './flow-control.ts';
 import type { Logger } from './logger.ts';
 import type { ServerFactory } from './run.ts';
@@ -24,11 +26,12 @@ import { openStoredValues } from './stored-values.ts';
 import type { OpenTracing } from './tracing.ts';
 
 /** CreateServerChain → PrepareRun → Run, on the store that the options name. */
-export const createServer: ServerFactory = async (options, logger) => {
+export const createServer: ServerFactory = async (options, logger, onLoaded) => {
   const registry = new MetricRegistry(await openMetricSelection(options));
   const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
   const storage = await openStorage(options, logger, registry, egress?.etcd);
+  onLoaded?.();
   const closers = [() => files.close()];
   const close = async (): Promise<void> => {
     for (const closer of closers) closer();
@@ -85,6 +88,8 @@ async function run(
   closers.push(() => authorizers.close());
   const values = await openStoredValues(options, storage, logger, registry);
   closers.push(() => values.close());
+  // What fails here fails again in the hooks, which say so and try on.
+  if (isSeedFit(options)) await plantSeed(values.storage.engine, `${options.etcdPrefix}/`, builtSeed, now()).catch(() => undefined);
   const chain = createServerChain(options, {
     values,
     client,
@@ -124,6 +129,20 @@ async function run(
   void running.ready.then(announceStart, announceStart);
   return running;
 }
+
+/** Flags that say which features and APIs there are, and what becomes of objects on their way into the store. */
+const SHAPING_FLAGS: readonly FlagName[] = [
+  'feature-gates',
+  'runtime-config',
+  'emulated-version',
+  'admission-control',
+  'admission-control-config-file',
+  'enable-admission-plugins',
+  'disable-admission-plugins',
+];
+
+/** Stores of our own encoding can begin with what the build's server has stored, where it would be the same. */
+const isSeedFit = ({ storageBackend, given }: CompletedOptions): boolean => storageBackend !== 'etcd3' && !SHAPING_FLAGS.some((flag) => given.has(flag));
 
 /** Most servers trace nothing, and need not load what it takes. */
 async function openTracingIfAsked(

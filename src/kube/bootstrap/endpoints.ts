@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net';
 import type { Client } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { isApiError } from '../../util/errors.ts';
@@ -90,6 +89,8 @@ async function removeSlice(client: Client): Promise<void> {
     if (!isApiError(error, 'NotFound')) throw error;
   }
 }
+
+const isIPv6 = (address: string): boolean => address.includes(':');
 
 /** Version 6 only where all addresses are of it; else those of version 4. */
 function sliceOf(addresses: readonly string[], ports: EndpointPort[]): EndpointSlice {

@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { isIP } from 'node:net';
 import { Oid, parseCertificate } from './certificate.ts';
+import { parseIp } from '../../util/ip-address.ts';
 import { bitString, contextTag, der, integer, octetString, oid, sequence, set, time, trueValue, utf8String } from '../../util/der.ts';
 import { type KeyPair, encodePem } from './pem.ts';
 
@@ -110,7 +110,7 @@ export function createSelfSigned(options: { commonName: string; hosts?: readonly
   const lifetime = { notBefore: new Date(now.getTime() - HOUR_MS), notAfter: options.notAfter ?? new Date(now.getTime() + YEAR_MS) };
   const stamp = Math.floor(now.getTime() / 1000);
   const authority = createAuthority({ commonName: `${options.commonName}-ca@${stamp}`, ...lifetime });
-  const isAddress = isIP(options.commonName) !== 0;
+  const isAddress = parseIp(options.commonName) !== undefined;
   const leaf = signCertificate(authority, {
     commonName: `${options.commonName}@${stamp}`,
     usages: ['server'],
@@ -193,24 +193,7 @@ function subjectAltNames(hosts: readonly string[], ips: readonly string[]): Buff
 
 /** 4 or 16 bytes in network order. */
 function addressBytes(ip: string): Buffer {
-  switch (isIP(ip)) {
-    case 4:
-      return Buffer.from(ip.split('.').map(Number));
-    case 6:
-      return ipv6Bytes(ip);
-    default:
-      throw new Error(`${JSON.stringify(ip)} is no IP address`);
-  }
-}
-
-const ipv6Groups = (part: string | undefined): number[] => (part ? part.split(':').map((group) => Number.parseInt(group, 16)) : []);
-
-function ipv6Bytes(ip: string): Buffer {
-  const withoutZone = ip.replace(/%.*$/, '');
-  const plain = withoutZone.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => `${(a * 256 + +b).toString(16)}:${(c * 256 + +d).toString(16)}`);
-  const [head, tail] = plain.split('::');
-  const left = ipv6Groups(head);
-  const right = ipv6Groups(tail);
-  const all = [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
-  return Buffer.from(all.flatMap((group) => [group >> 8, group & 0xff]));
+  const address = parseIp(ip.replace(/%.*$/, ''));
+  if (!address || address.hasLeadingZeros) throw new Error(`${JSON.stringify(ip)} is no IP address`);
+  return Buffer.from(address.bytes);
 }

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { parseIp } from '../../util/ip-address.ts';
 import { parseCertificate, subjectOf } from './certificate.ts';
 import { type KeyPair, decodePem } from './pem.ts';
 
@@ -40,6 +40,6 @@ export function namesOfCertificate({ certPem }: KeyPair): string[] {
   if (!leaf) return [];
   const fields = parseCertificate(leaf);
   const { commonName } = subjectOf(fields);
-  const isName = isIP(commonName) === 0 && (commonName === '*' || (commonName.length <= 255 && DNS_SUBDOMAIN.test(commonName.replace(/^\*\./, ''))));
+  const isName = parseIp(commonName) === undefined && (commonName === '*' || (commonName.length <= 255 && DNS_SUBDOMAIN.test(commonName.replace(/^\*\./, ''))));
   return isName ? [commonName, ...fields.dnsNames] : fields.dnsNames;
 }
