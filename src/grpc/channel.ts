@@ -2,8 +2,9 @@ import { type Socket, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type Dial, dialDirectly, dialUnix, whenReady } from '../util/dial.ts';
 import { type Clock, systemClock } from '../util/clock.ts';
-import { Http2Connection, type Http2Stream } from './connection.ts';
-import { type Headers, encodeHeaders } from './hpack.ts';
+import { Http2Connection } from '../http2/connection.ts';
+import { type Fields, encodeHeaders, lastValue } from '../http2/hpack.ts';
+import type { Http2Stream, StreamEvents, StreamFailure } from '../http2/stream.ts';
 import { MAX_MESSAGE_BYTES, MessageAssembler, framed } from './message-assembler.ts';
 import { GrpcCode, GrpcError, errorOfHttpStatus, statusOf } from './status.ts';
 
@@ -60,6 +61,8 @@ const CONNECT_TIMEOUT_MS = 20_000;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
 const MAX_KNOWN_BLOCKS = 256;
+/** So much may be under way to us before we have taken any of it in: a range of thousands of objects comes without waiting. */
+const STREAM_WINDOW_BYTES = 8 * 1024 * 1024;
 
 /**
  * Calls to one gRPC server, all on one HTTP/2 connection, which is made when a call needs it and again after it broke.
@@ -142,7 +145,7 @@ export class GrpcChannel {
     this.#connection?.destroy('the channel is closed');
   }
 
-  #open(path: string, handler: StreamHandler, metadata: Headers | undefined, timeoutMs?: number): Call | undefined {
+  #open(path: string, handler: StreamHandler, metadata: CallOptions['metadata'], timeoutMs?: number): Call | undefined {
     const connection = this.#connected();
     if (connection) {
       const call = new Call(handler, this.#options.maxMessageBytes);
@@ -154,7 +157,7 @@ export class GrpcChannel {
   }
 
   /** Calls of one path mostly have the same deadline. */
-  #headerBlock(path: string, timeoutMs: number | undefined, metadata: Headers | undefined): Buffer {
+  #headerBlock(path: string, timeoutMs: number | undefined, metadata: CallOptions['metadata']): Buffer {
     const name = `${path} ${timeoutMs}`;
     let block = this.#knownBlocks.get(name);
     if (!block) {
@@ -168,13 +171,17 @@ export class GrpcChannel {
 
   #connected(): Http2Connection | undefined {
     if (this.#connection || !this.isUsable) return this.#connection;
-    const connection = new Http2Connection((signal) => connectTo(this.#target, this.#dial, signal), this.#options, {
-      onConnect: () => (this.#failures = 0),
-      onEnd: (reason, wasConnected) => {
-        if (this.#connection === connection) this.#connection = undefined;
-        if (!wasConnected) this.#backOff(reason);
+    const connection = new Http2Connection(
+      (signal) => connectTo(this.#target, this.#dial, signal),
+      { ...this.#options, streamWindowBytes: STREAM_WINDOW_BYTES },
+      {
+        onConnect: () => (this.#failures = 0),
+        onEnd: (reason, wasConnected) => {
+          if (this.#connection === connection) this.#connection = undefined;
+          if (!wasConnected) this.#backOff(reason);
+        },
       },
-    });
+    );
     return (this.#connection = connection);
   }
 
@@ -185,9 +192,10 @@ export class GrpcChannel {
 }
 
 /** One call on a connection. */
-class Call {
+class Call implements StreamEvents {
   readonly #handler: StreamHandler;
   readonly #assembler: MessageAssembler;
+  #connection: Http2Connection | undefined;
   #stream: Http2Stream | undefined;
   #status: { code: number; details: string } | undefined;
   #hasEnded = false;
@@ -199,33 +207,30 @@ class Call {
 
   /** Whether it could be begun; otherwise `onEnd` has been called. */
   begin(connection: Http2Connection, headerBlock: Buffer): boolean {
-    this.#stream = connection.open(headerBlock, {
-      onHeaders: (headers) => this.#onHeaders(headers),
-      onData: (piece) => this.#onData(piece),
-      onEnd: () => this.#finish(this.#statusError()),
-      onFailure: (reason, wasNotSent) => this.#finish(this.#status ? this.#statusError() : new GrpcError(GrpcCode.unavailable, reason, wasNotSent)),
-    });
+    this.#connection = connection;
+    this.#stream = connection.open(headerBlock, this);
     return this.#stream !== undefined;
   }
 
   send(message: Buffer, isLast = false): void {
-    if (!this.#hasEnded) this.#stream?.send(framed(message), isLast);
+    if (!this.#hasEnded) this.#connection!.send(this.#stream!, framed(message), isLast);
   }
 
   cancel(): void {
     this.#hasEnded = true;
-    this.#stream?.cancel();
+    this.#connection!.cancel(this.#stream!);
   }
 
-  #onHeaders(headers: Headers): void {
-    this.#status ??= statusOf(headers);
+  onHeaders(fields: Fields): void {
+    this.#status ??= statusOf(fields);
     // Trailers have no HTTP status.
-    if (this.#status || headers[':status'] === undefined) return;
-    const error = errorOfHttpStatus(headers);
+    if (this.#status || lastValue(fields, ':status') === undefined) return;
+    const error = errorOfHttpStatus(fields);
     if (error) this.#fail(error);
   }
 
-  #onData(piece: Buffer): void {
+  onData(piece: Buffer): void {
+    this.#connection!.release(this.#stream!, piece.length);
     try {
       this.#assembler.push(piece, (message) => {
         if (!this.#hasEnded) this.#handler.onMessage(message);
@@ -233,6 +238,14 @@ class Call {
     } catch (error) {
       this.#fail(error instanceof GrpcError ? error : new GrpcError(GrpcCode.internal, (error as Error).message));
     }
+  }
+
+  onEnd(): void {
+    this.#finish(this.#statusError());
+  }
+
+  onFailure({ reason, wasNotSent }: StreamFailure): void {
+    this.#finish(this.#status ? this.#statusError() : new GrpcError(GrpcCode.unavailable, reason, wasNotSent));
   }
 
   #statusError(): GrpcError | undefined {
@@ -243,7 +256,7 @@ class Call {
   }
 
   #fail(error: GrpcError): void {
-    this.#stream?.cancel();
+    this.#connection!.cancel(this.#stream!);
     this.#finish(error);
   }
 

@@ -2,8 +2,8 @@ import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { GrpcChannel } from './channel.ts';
-import { Flag, type Frame, FrameReader, FrameType, PREFACE, frame, numberFrame, settingsFrame } from './frames.ts';
-import { encodeHeaders } from './hpack.ts';
+import { Flag, type Frame, FrameReader, FrameType, PREFACE, frame, numberFrame, settingsFrame } from '../http2/frames.ts';
+import { encodeHeaders } from '../http2/hpack.ts';
 import { framed } from './message-assembler.ts';
 import { GrpcCode, type GrpcError } from './status.ts';
 

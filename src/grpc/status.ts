@@ -1,3 +1,5 @@
+import { type Fields, lastValue } from '../http2/hpack.ts';
+
 /** gRPC's status codes that are told apart here (grpc/status.proto); all others are carried as their number. */
 export const GrpcCode = {
   ok: 0,
@@ -55,19 +57,17 @@ export class GrpcError extends Error {
 /** What an answer without a gRPC status means (grpc/doc/http-grpc-status-mapping.md). */
 const CODE_OF_HTTP_STATUS: Readonly<Record<number, number>> = { 400: 13, 401: 16, 403: 7, 404: 12, 429: 14, 502: 14, 503: 14, 504: 14 };
 
-type Headers = Record<string, unknown>;
-
 /** The status that headers or trailers carry; undefined when they carry none. */
-export function statusOf(headers: Headers): { code: number; details: string } | undefined {
-  const status = headers['grpc-status'];
+export function statusOf(fields: Fields): { code: number; details: string } | undefined {
+  const status = lastValue(fields, 'grpc-status');
   if (status === undefined) return undefined;
   const code = Number(status);
-  return { code: Number.isInteger(code) ? code : GrpcCode.unknown, details: percentDecoded(String(headers['grpc-message'] ?? '')) };
+  return { code: Number.isInteger(code) ? code : GrpcCode.unknown, details: percentDecoded(lastValue(fields, 'grpc-message') ?? '') };
 }
 
 /** The error of an HTTP answer that is not gRPC's 200; undefined for that. */
-export function errorOfHttpStatus(headers: Headers): GrpcError | undefined {
-  const status = Number(headers[':status']);
+export function errorOfHttpStatus(fields: Fields): GrpcError | undefined {
+  const status = Number(lastValue(fields, ':status'));
   if (status === 200) return undefined;
   return new GrpcError(CODE_OF_HTTP_STATUS[status] ?? GrpcCode.unknown, `unexpected HTTP status code received from server: ${status}`);
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Exchange, ResponseStream } from '../../serving/exchange.ts';
 import { hostPort } from '../../util/dial.ts';
+import { streamOf } from '../../serving/proxy/answer.ts';
 import { StaleConnection } from '../../serving/proxy/stale-connection.ts';
 import type { BackendCall, BackendResponse, Transport } from '../../serving/proxy/transport.ts';
 import { messageStream } from '../../serving/websocket/connection.ts';
@@ -31,7 +32,7 @@ export async function answerLog(exchange: Exchange, request: LogRequest): Promis
   const response = await answerOf(call, request);
   if (exchange.isClosed) return;
   const stream = openStream(exchange);
-  if (stream) pump(response.body, stream);
+  if (stream) pump(streamOf(response.body), stream);
   else call.cancel();
 }
 
@@ -49,7 +50,7 @@ async function answerOf(call: BackendCall, { host, port, path, podName }: LogReq
     call.cancel();
     throw unknownError(`Get ${quote(location)}: redirects forbidden`);
   }
-  if (response.status < 200 || response.status > 206) throw refusal(response.status, podName, await reasonIn(response.body, call));
+  if (response.status < 200 || response.status > 206) throw refusal(response.status, podName, await reasonIn(streamOf(response.body), call));
   return response;
 }
 

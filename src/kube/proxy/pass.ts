@@ -2,6 +2,7 @@ import { type Readable, pipeline } from 'node:stream';
 import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib';
 import type { ConnectCall } from '../../registry/definition.ts';
 import type { Exchange } from '../../serving/exchange.ts';
+import { streamOf } from '../../serving/proxy/answer.ts';
 import { type ProxyTarget, forward } from '../../serving/proxy/forward.ts';
 import type { BackendResponse, Transport } from '../../serving/proxy/transport.ts';
 import { isUpgradeRequest, tunnel } from '../../serving/proxy/upgrade.ts';
@@ -71,7 +72,7 @@ function rewrittenResponse(response: BackendResponse, place: ProxiedPlace): Back
   const mediaType = String(headers['content-type'] ?? '')
     .split(';')[0]!
     .trim();
-  const body = mediaType === 'text/html' ? rewrittenPage(response.body, String(headers['content-encoding'] ?? ''), place) : undefined;
+  const body = mediaType === 'text/html' ? rewrittenPage(streamOf(response.body), String(headers['content-encoding'] ?? ''), place) : undefined;
   if (body === undefined) return response;
   delete headers['content-length'];
   return { ...response, headers, body };

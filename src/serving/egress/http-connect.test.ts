@@ -9,6 +9,7 @@ import { dialDirectly, dialUnix } from '../../util/dial.ts';
 import { TlsDialer } from '../proxy/dial.ts';
 import { backendAuthority, startBackend } from '../proxy/test-backend.ts';
 import { Transport } from '../proxy/transport.ts';
+import { streamOf } from '../proxy/answer.ts';
 import { type DialObserver, dialThrough } from './http-connect.ts';
 import { type Answer, TestProxy, proxyAuthority, proxyClient } from './test-proxy.ts';
 
@@ -66,7 +67,7 @@ test.each([true, false])('HTTPS inside (HTTP/2: %s), TLS in TLS included', async
   for (const dial of [dialLocal(), dialSecure()]) {
     const transport = new Transport({ dial, tls: { caPem: backendAuthority.certPem, serverName: 'localhost' } });
     const { status, body } = await transport.send({ host: '127.0.0.1', port: backend.port, method: 'GET', path: '/', headers: {} }).response;
-    expect([status, (await body.toArray()).join('')]).toEqual([200, 'here']);
+    expect([status, (await streamOf(body).toArray()).join('')]).toEqual([200, 'here']);
     transport.close();
   }
   await vi.waitFor(() => expect([local.sockets.size, secure.sockets.size]).toEqual([0, 0]));

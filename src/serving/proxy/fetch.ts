@@ -52,14 +52,17 @@ async function whole(call: BackendCall, limitBytes: number): Promise<Fetched> {
   }
 }
 
+const tooLong = (limitBytes: number): Error => new Error(`the answer is longer than ${limitBytes} bytes`);
+
 function readBody(body: BackendResponse['body'], limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    if (Buffer.isBuffer(body)) return body.length <= limitBytes ? resolve(body) : reject(tooLong(limitBytes));
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     body.on('data', (chunk: Buffer) => {
       sizeBytes += chunk.length;
       if (sizeBytes <= limitBytes) return void chunks.push(chunk);
-      reject(new Error(`the answer is longer than ${limitBytes} bytes`));
+      reject(tooLong(limitBytes));
     });
     body.on('error', reject);
     body.once('end', () => resolve(Buffer.concat(chunks, sizeBytes)));

@@ -1,7 +1,8 @@
+import { Agent, request as httpsRequest } from 'node:https';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Exchange } from '../exchange.ts';
 import type { Listener } from '../listener.ts';
-import { clients, connectSession, startListener } from '../test-server.ts';
+import { clients, connectSession, startListener, testAuthority } from '../test-server.ts';
 import { isApiError } from '../../util/errors.ts';
 import type { TlsTarget } from './dial.ts';
 import { type ForwardOptions, forward } from './forward.ts';
@@ -199,6 +200,21 @@ test.each([
   const got = await clients['HTTP/1.1'](listener);
   expect([got.status, got.body.toString()]).toEqual([status, message]);
   await vi.waitFor(() => expect(backend.sockets.size).toBe(0));
+});
+
+test.each([true, false])('a backend that answers before it has read all leaves the client its connection (HTTP/2 behind: %s)', async (http2) => {
+  const { listener } = await startFront((_request, response) => response.end('early'), { http2 });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: testAuthority.certPem });
+  cleanups.push(() => agent.destroy());
+  const statuses: (number | undefined)[] = [];
+  for (let count = 0; count < 4; count++) {
+    const sent = httpsRequest({ agent, host: '127.0.0.1', port: listener.address.port, method: 'POST' });
+    sent.end(Buffer.alloc(200_000));
+    statuses.push(
+      await new Promise((resolve, reject) => sent.on('error', reject).on('response', (got) => got.resume().on('end', () => resolve(got.statusCode)))),
+    );
+  }
+  expect(statuses).toEqual([200, 200, 200, 200]);
 });
 
 test.each([true, false])('when the client goes, so does the request (HTTP/2 behind: %s)', async (http2) => {

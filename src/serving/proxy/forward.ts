@@ -1,8 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../exchange.ts';
 import { hasNoBody } from '../headers.ts';
 import { isApiError, serviceUnavailable } from '../../util/errors.ts';
 import { goNetworkError } from '../../util/network-error.ts';
+import { WHOLE_BYTES } from './answer.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
 import { StaleConnection } from './stale-connection.ts';
 import type { BackendCall, BackendResponse, Transport } from './transport.ts';
@@ -33,8 +35,6 @@ export interface ForwardOptions {
   rewrite?: (response: BackendResponse) => BackendResponse;
 }
 
-/** Answers up to this size leave in one piece with their head. */
-const WHOLE_BYTES = 64 * 1024;
 const REDIRECT_REFUSED = 'the backend attempted to redirect this request, which is not permitted';
 
 /**
@@ -96,22 +96,27 @@ function unreachable(error: Error, signal: AbortSignal | undefined): Error {
 
 /** Answers with a backend's answer, headers and all. Resolves when all of it has left, or the client has gone. */
 export function passOn(exchange: Exchange, { status, headers, body, trailers }: BackendResponse): Promise<void> | void {
-  const length = headers['content-length'];
   if (exchange.method === 'HEAD' || hasNoBody(status)) {
-    body.resume();
+    if (!Buffer.isBuffer(body)) body.resume();
     return exchange.respond(status, headers);
   }
-  if (length !== undefined && Number(length) <= WHOLE_BYTES) return answerWhole(exchange, status, headers, body);
-  return pump(body, exchange.startStream(status, headers), trailers);
+  const isWhole = Buffer.isBuffer(body);
+  // Trailers follow a stream alone.
+  if (isWhole && headers['trailer'] === undefined) return exchange.respond(status, headers, body);
+  if (!isWhole && Number(headers['content-length'] ?? Infinity) <= WHOLE_BYTES) return answerWhole(exchange, { status, headers, body });
+  const stream = exchange.startStream(status, headers);
+  if (!isWhole) return pump(body, stream, trailers);
+  stream.write(body);
+  stream.end(trailers());
 }
 
 /** Rejects where the backend breaks off: nothing has left so far, so the client can be told. */
-function answerWhole(exchange: Exchange, status: number, headers: ResponseHeaders, body: BackendResponse['body']): Promise<void> {
+function answerWhole(exchange: Exchange, { status, headers, body }: { status: number; headers: ResponseHeaders; body: Readable }): Promise<void> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
     body.once('end', () => {
-      exchange.respond(status, headers, chunks.length === 1 ? chunks[0] : chunks);
+      exchange.respond(status, headers, chunks);
       resolve();
     });
     body.once('close', () => {
@@ -121,7 +126,7 @@ function answerWhole(exchange: Exchange, status: number, headers: ResponseHeader
 }
 
 /** At the speed of the client. A body that breaks off cuts the client's answer off too: it must not take it for whole. */
-function pump(body: BackendResponse['body'], stream: ResponseStream, trailers: BackendResponse['trailers']): Promise<void> {
+function pump(body: Readable, stream: ResponseStream, trailers: BackendResponse['trailers']): Promise<void> {
   return new Promise((resolve) => {
     body.on('data', (chunk: Buffer) => {
       if (stream.write(chunk)) return;

@@ -45,17 +45,17 @@ const acceptsTrailers = ({ te }: IncomingHttpHeaders): boolean => te !== undefin
 
 /** Cross-origin rules are ours to give, not a backend's. */
 const CORS = ['access-control-allow-credentials', 'access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin'];
+/** `trailer` stays: it announces what follows. */
+const NOT_FOR_CLIENTS = new Set([...HOP_BY_HOP, ...CORS].filter((name) => name !== 'trailer'));
 
 /**
- * Takes off what is not for the client, and adds what is on every answer of ours: a backend does not decide which audit id the client sees, or who may
- * keep the answer. Changes the headers given, which are this answer's alone. `trailer` stays: it announces what follows.
+ * The headers without what is not for the client, and with what is on every answer of ours: a backend does not decide which audit id the client sees, or who may
+ * keep the answer. They are copied: an object that something was deleted from is slow from then on.
  */
 export function cleanResponseHeaders(headers: ResponseHeaders, own: Exchange['ownHeaders']): ResponseHeaders {
   const listed = listedNames(headers['connection'] as string | undefined);
-  for (const name in headers) {
-    if ((HOP_BY_HOP.has(name) && name !== 'trailer') || listed?.has(name)) delete headers[name];
-  }
-  for (const name of CORS) if (name in headers) delete headers[name];
-  for (const name in own) if (headers[name] !== undefined) headers[name] = [own[name]!, String(headers[name])].flat();
-  return headers;
+  const cleaned: ResponseHeaders = {};
+  for (const name in headers) if (!NOT_FOR_CLIENTS.has(name) && !listed?.has(name)) cleaned[name] = headers[name]!;
+  for (const name in own) if (cleaned[name] !== undefined) cleaned[name] = [own[name]!, String(cleaned[name])].flat();
+  return cleaned;
 }

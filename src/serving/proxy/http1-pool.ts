@@ -1,121 +1,109 @@
-import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { unknownError } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
-import type { ResponseHeaders } from '../exchange.ts';
-import { StaleConnection } from './stale-connection.ts';
-import type { BackendCall, BackendRequest, BackendResponse } from './transport.ts';
+import { type ConnectionOwner, Http1Call, Http1Connection } from './http1-connection.ts';
+import type { BackendCall, BackendRequest } from './transport.ts';
 
 /** client-go keeps 25; a handshake costs us more than a connection that waits. */
 const IDLE_CONNECTIONS = 250;
 /** As Go's transport. */
 const IDLE_TIMEOUT_MS = 90_000;
-const MAX_HEAD_BYTES = 1 << 20;
+const SWEEP_INTERVAL_MS = 10_000;
 
 /** Connections that speak HTTP/1.1 to one backend, one request at a time each. */
-export class Http1Pool {
-  readonly #agent: PooledAgent;
+export class Http1Pool implements ConnectionOwner {
   readonly #authority: string;
+  readonly #connect: () => Promise<Socket>;
+  readonly #connections = new Set<Http1Connection>();
+  /** The one that was used last comes first again: those that are not needed grow old. */
+  readonly #idle: Http1Connection[] = [];
+  #keptIdle = IDLE_CONNECTIONS;
+  #sweeping: NodeJS.Timeout | undefined;
 
   constructor(authority: string, connect: () => Promise<Socket>) {
     this.#authority = authority;
-    this.#agent = new PooledAgent(connect);
+    this.#connect = connect;
   }
 
   /** A connection that is there already. */
   add(socket: Socket): void {
-    socket.on('error', () => socket.destroy());
-    socket.once('close', () => void this.#agent.spare.delete(socket));
-    this.#agent.spare.add(socket);
+    this.onIdle(this.#connectionOn(socket));
   }
 
-  send({ method, path, headers, hostHeader, body }: BackendRequest): BackendCall {
-    headers['host'] = hostHeader ?? this.#authority;
-    const request = httpRequest({ agent: this.#agent, method, path, headers, setHost: false, maxHeaderSize: MAX_HEAD_BYTES });
-    const response = new Promise<BackendResponse>((resolve, reject) => {
-      request.once('response', (message) => resolve(responseOf(message)));
-      // Without a listener, Node ends the connection and tells nobody.
-      request.once('upgrade', ({ headers: { upgrade = '' } }, socket) => {
-        socket.destroy();
-        reject(unknownError(`backend tried to switch protocol ${quote(upgrade)} when "" was requested`));
-      });
-      request.on('error', (error: NodeJS.ErrnoException) => reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error) : error));
-    });
-    if (!body) request.end();
-    else sendBody(body, request);
-    return { response, cancel: () => void request.destroy() };
+  send(request: BackendRequest): BackendCall {
+    const call = new Http1Call(request);
+    const connection = this.#takeIdle();
+    if (connection) this.#start(call, connection);
+    else void this.#startOnNew(call);
+    return call;
   }
 
   closeIdle(): void {
-    this.#agent.closeSpare();
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+    for (const connection of this.#idle.splice(0)) connection.destroy();
+    this.#endSweeping();
   }
 
   retire(): void {
-    this.#agent.maxFreeSockets = 0;
+    this.#keptIdle = 0;
     this.closeIdle();
   }
 
   close(): void {
-    this.#agent.closeSpare();
-    this.#agent.destroy();
-  }
-}
-
-/** A client that breaks off takes the request with it. */
-function sendBody(body: NonNullable<BackendRequest['body']>, request: ClientRequest): void {
-  body.once('close', () => {
-    if (!body.readableEnded && !request.writableEnded) request.destroy();
-  });
-  body.pipe(request);
-}
-
-function responseOf(message: IncomingMessage): BackendResponse {
-  message.on('error', () => {}); // its close tells all there is to know
-  return {
-    status: message.statusCode!,
-    headers: message.headers as ResponseHeaders,
-    body: message,
-    trailers: () => (message.rawTrailers.length === 0 ? undefined : (message.trailers as ResponseHeaders)),
-  };
-}
-
-type Connected = (error: Error | null, socket: Duplex) => void;
-
-class PooledAgent extends Agent {
-  /** Opened, but not used by a request so far. */
-  readonly spare = new Set<Socket>();
-  readonly #connect: () => Promise<Socket>;
-
-  constructor(connect: () => Promise<Socket>) {
-    super({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS, timeout: IDLE_TIMEOUT_MS });
-    this.#connect = connect;
+    this.retire();
+    for (const connection of this.#connections) connection.destroy();
   }
 
-  override createConnection(_options: object, done?: Connected): Duplex | null {
-    const [socket] = this.spare;
-    if (socket) {
-      this.spare.delete(socket);
-      return socket;
+  onIdle(connection: Http1Connection): void {
+    if (this.#idle.length >= this.#keptIdle) return connection.destroy();
+    connection.idleSinceMs = Date.now();
+    this.#idle.push(connection);
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  onClose(connection: Http1Connection): void {
+    this.#connections.delete(connection);
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  #takeIdle(): Http1Connection | undefined {
+    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) if (connection.isUsable) return connection;
+    return undefined;
+  }
+
+  #start(call: Http1Call, connection: Http1Connection): void {
+    try {
+      connection.start(call);
+    } catch (error) {
+      this.onIdle(connection);
+      call.answer.fail(error as Error);
     }
-    void this.#open(done!);
-    return null;
   }
 
-  async #open(done: Connected): Promise<void> {
+  async #startOnNew(call: Http1Call): Promise<void> {
     let socket: Socket;
     try {
       socket = await this.#connect();
     } catch (error) {
-      // Node's types know of no failure without a socket.
-      return (done as (error: unknown) => void)(error);
+      return call.answer.fail(error as Error);
     }
-    done(null, socket);
+    const connection = this.#connectionOn(socket);
+    if (call.answer.isOver) this.onIdle(connection);
+    else this.#start(call, connection);
   }
 
-  closeSpare(): void {
-    for (const socket of this.spare) socket.destroy();
-    this.spare.clear();
+  #connectionOn(socket: Socket): Http1Connection {
+    const connection = new Http1Connection(socket, this.#authority, this);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  #sweep(): void {
+    const oldestMs = Date.now() - IDLE_TIMEOUT_MS;
+    while (this.#idle[0] && this.#idle[0].idleSinceMs < oldestMs) this.#idle.shift()!.destroy();
+    if (this.#idle.length === 0) this.#endSweeping();
+  }
+
+  #endSweeping(): void {
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
   }
 }

@@ -24,7 +24,7 @@ export interface BackendRequest {
   method: string;
   /** Path and query, as they are sent. */
   path: string;
-  /** Lower-case names, without `host`. The object is the transport's from then on. */
+  /** Without `host`; names of any case are sent in lower case. `content-length` counts where there is a body. */
   headers: OutgoingHttpHeaders;
   /** `Host` to send, where it is not the one that is dialled. */
   hostHeader?: string | undefined;
@@ -34,8 +34,11 @@ export interface BackendRequest {
 export interface BackendResponse {
   status: number;
   headers: ResponseHeaders;
-  /** Ends well, or closes without an end; its errors are listened for. Held until someone reads it. */
-  body: Readable;
+  /**
+   * All of it where it is short and its length was known before, or where it came with the head. Else a stream that ends well, or closes without an end;
+   * its errors are listened for, and it is held until someone reads it.
+   */
+  body: Buffer | Readable;
   /** Known when the body has ended. */
   trailers(): ResponseHeaders | undefined;
 }
@@ -74,7 +77,7 @@ export class Transport {
     const response = call.response.catch((error: unknown) => {
       if (!(error instanceof StaleConnection) || this.#closed.signal.aborted) throw error;
       this.closeIdle();
-      call = this.#sendOnce({ ...request, headers: namedByCaller(request.headers) });
+      call = this.#sendOnce(request);
       return call.response;
     });
     return { response, cancel: () => call.cancel() };
@@ -191,10 +194,6 @@ export class Transport {
 }
 
 const sendOn = ({ http1, http2 }: Backend, request: BackendRequest): BackendCall | undefined => http2?.send(request) ?? http1?.send(request);
-
-/** Without what a pool has added. */
-const namedByCaller = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'host' && !name.startsWith(':')));
 
 /** Endpoints come and go for as long as the process runs; those that were first known go first. */
 const MAX_BACKENDS = 10_000;

@@ -2,8 +2,8 @@
 
 export const FrameType = { data: 0, headers: 1, rstStream: 3, settings: 4, pushPromise: 5, ping: 6, goaway: 7, windowUpdate: 8, continuation: 9 } as const;
 export const Flag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
-export const Setting = { headerTableSize: 1, enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4, maxFrameSize: 5 } as const;
-export const ResetCode = { refusedStream: 7, cancel: 8 } as const;
+export const Setting = { headerTableSize: 1, enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4, maxFrameSize: 5, maxHeaderListSize: 6 } as const;
+export const ResetCode = { noError: 0, protocolError: 1, flowControlError: 3, refusedStream: 7, cancel: 8 } as const;
 
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const HEADER_BYTES = 9;
@@ -20,7 +20,9 @@ export interface Frame {
 }
 
 export function writeFrameHeader(target: Buffer, at: number, lengthBytes: number, type: number, flags: number, streamId: number): number {
-  target.writeUIntBE(lengthBytes, at, 3);
+  target[at] = lengthBytes >>> 16;
+  target[at + 1] = lengthBytes >>> 8;
+  target[at + 2] = lengthBytes;
   target[at + 3] = type;
   target[at + 4] = flags;
   target.writeUInt32BE(streamId, at + 5);
@@ -33,8 +35,17 @@ export function frame(type: number, flags: number, streamId: number, payload: Bu
   return bytes;
 }
 
-/** The block of a request is small: it always goes in one frame. */
-export const headersFrame = (streamId: number, block: Buffer): Buffer => frame(FrameType.headers, Flag.endHeaders, streamId, block);
+/** A block in as many frames as it needs: mostly one. */
+export function headersFrames(streamId: number, block: Buffer, isLast: boolean): Buffer {
+  const flags = isLast ? Flag.endStream : 0;
+  if (block.length <= DEFAULT_FRAME_BYTES) return frame(FrameType.headers, flags | Flag.endHeaders, streamId, block);
+  const frames = [frame(FrameType.headers, flags, streamId, block.subarray(0, DEFAULT_FRAME_BYTES))];
+  for (let at = DEFAULT_FRAME_BYTES; at < block.length; at += DEFAULT_FRAME_BYTES) {
+    const isLastPart = at + DEFAULT_FRAME_BYTES >= block.length;
+    frames.push(frame(FrameType.continuation, isLastPart ? Flag.endHeaders : 0, streamId, block.subarray(at, at + DEFAULT_FRAME_BYTES)));
+  }
+  return Buffer.concat(frames);
+}
 
 export function numberFrame(type: number, streamId: number, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
@@ -72,12 +83,12 @@ export class FrameReader {
     const bytes = this.#rest ? Buffer.concat([this.#rest, piece]) : piece;
     let at = 0;
     while (at + HEADER_BYTES <= bytes.length) {
-      const length = bytes.readUIntBE(at, 3);
+      const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
       if (length > DEFAULT_FRAME_BYTES) throw new Error(`a frame of ${length} bytes is larger than allowed`);
       const end = at + HEADER_BYTES + length;
       if (end > bytes.length) break;
-      const header = { type: bytes[at + 3]!, flags: bytes[at + 4]!, streamId: bytes.readUInt32BE(at + 5) & 0x7fffffff };
-      take({ ...header, payload: bytes.subarray(at + HEADER_BYTES, end) });
+      const streamId = bytes.readUInt32BE(at + 5) & 0x7fffffff;
+      take({ type: bytes[at + 3]!, flags: bytes[at + 4]!, streamId, payload: bytes.subarray(at + HEADER_BYTES, end) });
       at = end;
     }
     this.#rest = at === bytes.length ? undefined : bytes.subarray(at);

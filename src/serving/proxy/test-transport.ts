@@ -1,0 +1,39 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { goNetworkError } from '../../util/network-error.ts';
+import type { ResponseHeaders } from '../exchange.ts';
+import { streamOf } from './answer.ts';
+import type { Transport } from './transport.ts';
+
+/* For tests: one request over a transport, read to its end. */
+
+export interface Sent {
+  method?: string;
+  path?: string;
+  headers?: OutgoingHttpHeaders;
+  body?: Readable;
+}
+
+export interface Received {
+  status: number;
+  headers: ResponseHeaders;
+  body: string;
+  trailers: ResponseHeaders | undefined;
+}
+
+/** The whole answer. Rejects where none comes, or it breaks off. */
+export async function exchangeWith(transport: Transport, port: number, { method = 'GET', path = '/', headers = {}, body }: Sent = {}): Promise<Received> {
+  const response = await transport.send({ host: '127.0.0.1', port, method, path, headers, body }).response;
+  const pieces = (await streamOf(response.body).toArray()) as Buffer[];
+  return { status: response.status, headers: response.headers, body: Buffer.concat(pieces).toString('latin1'), trailers: response.trailers() };
+}
+
+/** What a client would be told; `ok: …` where there is an answer after all. */
+export async function failureOf(transport: Transport, port: number, sent?: Sent): Promise<string> {
+  try {
+    const { status, body } = await exchangeWith(transport, port, sent);
+    return `ok: ${status} ${body}`;
+  } catch (error) {
+    return goNetworkError(error as Error);
+  }
+}
