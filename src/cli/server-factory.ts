@@ -78,8 +78,8 @@ async function run(
   const address = { port: options.securePort };
   const client = new InProcessClient();
   let announceStart!: () => void;
-  const keys = loadServiceAccountKeys(options, new Promise((resolve) => (announceStart = resolve)));
-  keys.catch((error: unknown) => logger.error('The keys of service account tokens cannot be used', { error }));
+  const keys = loadServiceAccountKeys(options, new Promise((resolve) => (announceStart = resolve)), stop);
+  keys.catch((error: unknown) => stop.aborted || logger.error('The keys of service account tokens cannot be used', { error }));
   const verificationKeys = keys.then(({ verification }) => verification);
   verificationKeys.catch(() => undefined);
   const authentication = await openAuthentication(options, { logger, files, client, registry, egress, verificationKeys, now });

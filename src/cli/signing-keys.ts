@@ -14,11 +14,12 @@ export interface ServiceAccountKeys {
 
 /**
  * The keys of service account tokens. Our own key is made at the first start and kept: RSA, since not every verifier knows
- * another kind. That takes a while of a core, so it waits for `started`; until it is made, whoever asks for a token waits.
+ * another kind. That takes a while of a core, so it waits for `started`; until it is made, whoever asks for a token waits. A server that
+ * is stopped before that leaves no key behind.
  */
-export async function loadServiceAccountKeys(options: CompletedOptions, started: Promise<void>): Promise<ServiceAccountKeys> {
+export async function loadServiceAccountKeys(options: CompletedOptions, started: Promise<void>, stop: AbortSignal): Promise<ServiceAccountKeys> {
   const { serviceAccountSigningKeyFile: signingKeyFile, serviceAccountKeyFile: keyFiles } = options;
-  if (options.isSigningKeyGenerated) await makeSigningKey(signingKeyFile, started);
+  if (options.isSigningKeyGenerated) await makeSigningKey(signingKeyFile, started, stop);
   return { signing: signingKeyFile === '' ? undefined : readPrivateKey(signingKeyFile), verification: keyFiles.flatMap(readPublicKeys) };
 }
 
@@ -30,10 +31,11 @@ function readPrivateKey(path: string): KeyObject {
   }
 }
 
-async function makeSigningKey(path: string, started: Promise<void>): Promise<void> {
+async function makeSigningKey(path: string, started: Promise<void>, stop: AbortSignal): Promise<void> {
   if (readIfThere(path) !== undefined) return;
   await started;
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
+  stop.throwIfAborted();
   writePrivately(path, privateKey.export({ type: 'pkcs1', format: 'pem' }).toString());
 }
 
