@@ -9,6 +9,9 @@ import { join, resolve as absolute } from 'node:path';
 import { startEtcd } from './etcd.mjs';
 
 const TOKEN = 'bench-token';
+/** Of two users who queue like everyone, unlike the first; nobody has given them rights yet. */
+const TOKENS = { quiet: 'quiet-token', loud: 'loud-token' };
+const USERS = [`${TOKEN},bench,u-bench,"system:masters"`, ...Object.entries(TOKENS).map(([name, token]) => `${token},${name},u-${name},"both"`)];
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 10_000;
 
@@ -20,13 +23,16 @@ const freePort = () =>
     });
   });
 
+/** Where it is set, Node parses all of these certificates before it runs anything: 40 ms of a start that are not the server's. */
+const { NODE_EXTRA_CA_CERTS: _extra, ...ownEnvironment } = process.env;
+
 /**
  * Resolves when /readyz says ok; `readyMs` is counted from before the process was started. `dist` is the built server's folder. Without a `folder` of the
  * caller's, what it stores goes when it stops.
  */
 export async function startServer({ dist, store = 'embedded', folder: kept }) {
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
-  writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,u-bench,"system:masters"\n`);
+  writeFileSync(join(folder, 'tokens.csv'), `${USERS.join('\n')}\n`);
   const port = await freePort();
   const etcd = store === 'etcd' ? await startEtcd(freePort, kept && join(kept, 'etcd')) : undefined;
   const flags = [
@@ -38,7 +44,7 @@ export async function startServer({ dist, store = 'embedded', folder: kept }) {
     '--authorization-mode=RBAC',
   ];
   const startedAtMs = performance.now();
-  const child = spawn(process.execPath, [join(absolute(dist), 'binnacle.js'), 'serve', ...flags], { stdio: 'ignore' });
+  const child = spawn(process.execPath, [join(absolute(dist), 'binnacle.js'), 'serve', ...flags], { stdio: 'ignore', env: ownEnvironment });
   const gone = new Promise((resolve) => child.on('exit', (code) => resolve(`the server ended by itself with code ${code}`)));
   const stop = async () => {
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
@@ -57,6 +63,7 @@ export async function startServer({ dist, store = 'embedded', folder: kept }) {
   return {
     port,
     token: TOKEN,
+    tokens: TOKENS,
     readyMs: performance.now() - startedAtMs,
     cpuMs: () => cpuMs(child.pid),
     memoryMiB: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
