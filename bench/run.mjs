@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { definitions, machine, machines } from './custom.mjs';
+import { fairness } from './fairness.mjs';
 import { fromSource } from './from-source.mjs';
 import { manyObjects } from './large.mjs';
 import { proxyCosts } from './proxy.mjs';
@@ -24,6 +25,7 @@ const PHASES = {
   apply: () => withServer(applies),
   admission: async () => (await fromSource('admission-chain')).admissionCosts(record),
   auth: async () => (await fromSource('auth-costs')).authCosts(record),
+  fairness: () => withServer((server, load) => fairness(server, load, record)),
   cr: () => withServer(customCreates),
   crds: manyDefinitions,
   cel: rules,

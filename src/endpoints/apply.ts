@@ -93,8 +93,8 @@ async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json>
 async function complainOfDuplicates(request: ServerRequest, bytes: Buffer, { fieldValidation }: WriteOptions): Promise<void> {
   if (fieldValidation === 'Ignore') return;
   const { repeatedKeys } = await import('../util/yaml-duplicates.ts');
-  const lines = repeatedKeys(bytes.toString('utf8')).map(({ line, key }) => `  line ${line}: key ${JSON.stringify(key)} already set in map`);
-  const message = `error converting YAML to JSON: yaml: unmarshal errors:\n${lines.join('\n')}`;
-  if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${message}`);
-  request.warn(message);
+  const complaints = repeatedKeys(bytes.toString('utf8')).map(({ line, key }) => `line ${line}: key ${JSON.stringify(key)} already set in map`);
+  if (fieldValidation === 'Strict')
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${complaints.join('\n  ')}`);
+  for (const complaint of complaints) request.warn(complaint);
 }

@@ -56,15 +56,28 @@ function* chunksWithNewline(body: ChunkedBody, reuse: 'reuse-large' | undefined)
   yield NEWLINE;
 }
 
-function send({ exchange }: ServerRequest, status: number, mediaType: MediaType, body: Body): void | Promise<void> {
+function send(request: ServerRequest, status: number, mediaType: MediaType, body: Body): void | Promise<void> {
+  const { exchange } = request;
   const sizeBytes = Buffer.isBuffer(body) ? body.length : body.sizeBytes;
   if (sizeBytes > GZIP_THRESHOLD_BYTES && acceptsGzip(exchange.headers['accept-encoding'])) {
     const headers = { ...HEADERS[mediaType], 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
-    return writeGzip(exchange, exchange.startStream(status, headers), body);
+    return timed(request, () => writeGzip(exchange, exchange.startStream(status, headers), body));
   }
   if (Buffer.isBuffer(body)) return exchange.respond(status, HEADERS[mediaType], body);
   if (sizeBytes <= STREAM_THRESHOLD_BYTES) return exchange.respond(status, HEADERS[mediaType], [...body.chunks()]);
-  return writeAll(exchange, exchange.startStream(status, HEADERS[mediaType]), body);
+  return timed(request, () => writeAll(exchange, exchange.startStream(status, HEADERS[mediaType]), body));
+}
+
+/**
+ * Only what is written as the client reads takes time that its audit event can tell: it is encoded as it is written, so that both parts are one. The event of
+ * a whole answer is stored before it leaves.
+ */
+async function timed(request: ServerRequest, write: () => Promise<void>): Promise<void> {
+  const startMs = performance.now();
+  await write();
+  const durationMs = performance.now() - startMs;
+  request.noteLatency?.('serialize-response-object', durationMs);
+  request.noteLatency?.('response-write', durationMs);
 }
 
 /** Upstream looks for the bare word; `gzip;q=1` is not it. */

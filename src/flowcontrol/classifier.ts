@@ -92,7 +92,7 @@ function createFlow({ object, level, stats }: ActiveSchema, distinguisher: strin
   const { queuing } = level;
   const hash = queuing !== undefined && queuing.queues > 1 ? hashFlow(name, distinguisher) : 0n;
   const hand = queuing === undefined ? [] : dealHand(hash, queuing.queues, queuing.handSize);
-  return { schema: { name, uid }, level, distinguisher, hand, stats };
+  return { schema: { name, uid }, level, distinguisher, hand, stats, lastTurn: 0 };
 }
 
 function includes({ kind, user, group, serviceAccount }: Subject, who: User): boolean {

@@ -103,6 +103,10 @@ export class FlowController implements FlowControl {
     return this.#watches.add(request.info, (field) => fieldValue(request.queryValue('fieldSelector'), field));
   }
 
+  putOff(work: () => void): void {
+    this.#turn.putOff(work);
+  }
+
   #estimate(request: FlowRequest, { level, stats }: Flow): WorkEstimate {
     return estimateWork(request, level.maxRequestSeats, this.#sources, (watches) => stats.watched(watches));
   }

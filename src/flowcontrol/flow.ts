@@ -9,4 +9,6 @@ export interface Flow {
   /** Indexes of the queues that its requests may join; empty where the level has no queues. */
   readonly hand: readonly number[];
   readonly stats: FlowStats;
+  /** The number of the turn in which a request of it was begun last. */
+  lastTurn: number;
 }

@@ -1,5 +1,6 @@
 import type { FlowClock } from './clock.ts';
 import type { DemandIntegrator } from './demand.ts';
+import type { Flow } from './flow.ts';
 import { Queue } from './queue.ts';
 import { ASSUMED_SERVICE_MS, type Ticket } from './ticket.ts';
 import type { Turn } from './turn.ts';
@@ -103,7 +104,8 @@ export class QueueSet {
       queue.nextDispatchR = this.#currentR;
       this.#activeQueues++;
     }
-    if (this.#waiting === 0 && !isSpent && this.#seatsInUse < this.#seatLimit && this.#hasRoom(ticket.seats)) return this.#start(ticket, nowMs);
+    const mayStart = isSpent ? this.#hasTurnLeft(ticket.flow, queue) : this.#waiting === 0;
+    if (mayStart && this.#seatsInUse < this.#seatLimit && this.#hasRoom(ticket.seats)) return this.#start(ticket, nowMs);
     this.#enqueue(ticket, queue, nowMs);
   }
 
@@ -188,6 +190,14 @@ export class QueueSet {
     return true;
   }
 
+  /**
+   * While the thread is what is scarce, the first request of a flow in a turn need not queue: its fair part of the turn is still to come, and those who
+   * wait are others that have had theirs.
+   */
+  #hasTurnLeft(flow: Flow, queue: Queue): boolean {
+    return queue.waiting.length === 0 && flow.lastTurn !== this.#turn.number;
+  }
+
   #arriveWithoutQueue(ticket: Ticket): void {
     if (this.#policy.kind === 'reject' && !this.#hasRoom(ticket.seats)) this.#reject(ticket, 'concurrency-limit');
     else this.#start(ticket, ticket.arrivalMs);
@@ -226,6 +236,7 @@ export class QueueSet {
     const { stats } = flow;
     ticket.state = 'executing';
     ticket.startMs = nowMs;
+    flow.lastTurn = this.#turn.number;
     this.executing.add(ticket);
     this.#seatsInUse += seats;
     this.dispatched++;

@@ -8,6 +8,8 @@ import type { FlowClock } from './clock.ts';
 const TURN_MS = 0.1;
 /** So long without a request, and the turn is another. */
 const IDLE_MS = 0.2;
+/** What can be put off until a later turn; what comes when so much is, is done at once. */
+const MAX_PUT_OFF = 10_000;
 
 /**
  * Shares out the one thread that there is. Upstream's seats are goroutines, which the processor serves side by side; here a burst of requests that are
@@ -15,11 +17,14 @@ const IDLE_MS = 0.2;
  * ones queue, and the next turn takes them in fair order.
  */
 export class Turn {
+  /** Goes up with each turn that was asked for. */
+  number = 1;
   readonly #clock: FlowClock;
   readonly #onNext: () => void;
   #startMs = -Infinity;
   #lastMs = -Infinity;
   #isAwaited = false;
+  readonly #putOff: (() => void)[] = [];
 
   /** `onNext` is called when a turn begins that was asked for. */
   constructor(clock: FlowClock, onNext: () => void) {
@@ -45,8 +50,27 @@ export class Turn {
     this.#isAwaited = true;
     this.#clock.nextTurn(() => {
       this.#isAwaited = false;
+      this.number++;
       this.#startMs = this.#lastMs = this.#clock.nowMs();
       this.#onNext();
+      this.#doWhatWasPutOff();
     });
+  }
+
+  /**
+   * Does what can wait, and would take the thread from those who wait if it were done when it comes: first come, first served, in what requests leave of
+   * the turns, but at least one a turn.
+   */
+  putOff(work: () => void): void {
+    if (this.#putOff.length >= MAX_PUT_OFF) return work();
+    this.#putOff.push(work);
+    this.await();
+  }
+
+  #doWhatWasPutOff(): void {
+    if (this.#putOff.length === 0) return;
+    do this.#putOff.shift()!();
+    while (this.#putOff.length > 0 && this.#clock.nowMs() - this.#startMs <= TURN_MS);
+    if (this.#putOff.length > 0) this.await();
   }
 }

@@ -1,7 +1,16 @@
 import type { User } from '../util/user.ts';
 
 /** As the audit event's annotations name them, `apiserver.latency.k8s.io/<part>` (apiserver/pkg/endpoints/request/webhook_duration.go). */
-export type LatencyPart = 'apf-queue-wait' | 'authentication' | 'authorization' | 'etcd' | 'impersonation' | 'mutating-webhook' | 'validating-webhook';
+export type LatencyPart =
+  | 'apf-queue-wait'
+  | 'authentication'
+  | 'authorization'
+  | 'etcd'
+  | 'impersonation'
+  | 'mutating-webhook'
+  | 'response-write'
+  | 'serialize-response-object'
+  | 'validating-webhook';
 
 /** What the layers below the endpoints know of the request they work for. Controllers inside the process make their own. */
 export interface RequestContext {

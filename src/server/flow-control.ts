@@ -6,6 +6,8 @@ export interface FlowControl {
   arrive(request: IncomingRequest): Admission;
   /** A watch begins, and will make writes costlier. Returns the way to say that it has ended. */
   trackWatch(request: IncomingRequest): () => void;
+  /** Does this in one of the next turns of the event loop, when those who wait have had theirs. It must not throw. */
+  putOff(work: () => void): void;
 }
 
 /** One request's place. */

@@ -34,6 +34,7 @@ class FakeAdmission implements Admission {
 function send(state: Admission['state'], handler: RequestHandler, target = '/api/v1/namespaces/a/pods/b') {
   const admission = new FakeAdmission(state);
   const watches = { tracked: 0, arrivals: 0 };
+  const putOff: (() => void)[] = [];
   const flowControl: FlowControl = {
     arrive: () => {
       watches.arrivals++;
@@ -43,6 +44,7 @@ function send(state: Admission['state'], handler: RequestHandler, target = '/api
       watches.tracked++;
       return () => void watches.tracked--;
     },
+    putOff: (work) => void putOff.push(work),
   };
   const metrics = new ServerMetrics({ registry: new MetricRegistry(), isKnownResource: () => true });
   const exchange = new FakeExchange(target);
@@ -50,7 +52,7 @@ function send(state: Admission['state'], handler: RequestHandler, target = '/api
   request.info = parseRequestInfo('GET', target);
   request.isLongRunning = isLongRunning(request.info);
   const run = (): Promise<void> | void => withPriorityAndFairness({ flowControl, metrics })(handler)(request);
-  return { admission, exchange, request, watches, run, finish: () => request.finish(() => {}) };
+  return { admission, exchange, request, watches, putOff, run, finish: () => request.finish(() => {}) };
 }
 
 const answer: RequestHandler = ({ exchange }) => exchange.respond(200, {}, 'ok');
@@ -118,9 +120,12 @@ describe('a request that waits', () => {
   });
 });
 
-test('one that is rejected is told when to come back', () => {
-  const { exchange, run } = send('rejected', answer);
-  run();
+test('one that is rejected is told when to come back, when the thread has time for it', async () => {
+  const { exchange, putOff, run } = send('rejected', answer);
+  const pending = run();
+  expect(exchange.isAnswered).toBe(false);
+  for (const work of putOff) work();
+  await pending;
   expect(exchange).toMatchObject({ status: 429, body: 'Too many requests, please try again later.\n' });
   expect(exchange.responseHeaders).toMatchObject({ 'retry-after': '7', 'x-kubernetes-pf-flowschema-uid': 'schema-uid' });
 });

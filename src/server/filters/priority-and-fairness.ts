@@ -49,6 +49,11 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
     request.responseHeaders['retry-after'] = String(admission.retryAfterSeconds);
     writeTextError(request, 429, 'Too many requests, please try again later.');
   };
+  /** One by one: a client that sends again at once then does so one by one, and those who wait are not kept up by a crowd. */
+  const refuseLater = (request: IncomingRequest, admission: Admission): Promise<void> =>
+    new Promise((resolve) => {
+      flowControl.putOff(() => resolve(refuse(request, admission)));
+    });
   const wait = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> =>
     new Promise((resolve) => {
       const startMs = performance.now();
@@ -67,7 +72,7 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
     request.responseHeaders['x-kubernetes-pf-flowschema-uid'] = admission.flowSchemaUid;
     request.responseHeaders['x-kubernetes-pf-prioritylevel-uid'] = admission.priorityLevelUid;
     if (admission.state === 'executing') return execute(next, request, admission);
-    return admission.state === 'waiting' ? wait(next, request, admission) : refuse(request, admission);
+    return admission.state === 'waiting' ? wait(next, request, admission) : refuseLater(request, admission);
   };
 }
 
