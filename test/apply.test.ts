@@ -177,6 +177,12 @@ describe('apply', () => {
     expect([answer.status, answer.json<Owned>().message]).toEqual([status, message]);
   });
 
+  test('keys that come twice are warned of one by one', async () => {
+    const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: "1"\n  b: "1"\n  a: "2"\n  b: "2"\n';
+    const answer = await apply(configMapPath(await newNamespace()), body);
+    expect(answer.headers['warning']).toBe('299 - "line 7: key \\"a\\" already set in map", 299 - "line 8: key \\"b\\" already set in map"');
+  });
+
   test('CBOR is no type that is known while its gate is off', async () => {
     const answer = await api.send({
       method: 'PATCH',

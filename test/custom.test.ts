@@ -190,6 +190,22 @@ describe('an object', () => {
     await api.expect(422, { ...relabel, body: '{"spec":{"size":1,"big":1}}' });
   });
 
+  test('cannot be patched into one of another type', async () => {
+    const { group, things } = await define();
+    await api.create(things(), thing(group, 'a', { size: 1 }));
+    const refusal = async (status: number, change: object): Promise<string> => {
+      const patch = { method: 'PATCH', path: `${things()}/a`, headers: { 'content-type': 'application/merge-patch+json' }, body: JSON.stringify(change) };
+      return (await api.expect(status, patch)).json<{ message: string }>().message;
+    };
+    expect(await refusal(422, { apiVersion: 'x.y/v1' })).toBe(`Thing.x.y "a" is invalid: apiVersion: Invalid value: "x.y/v1": must be ${group}/v1`);
+    expect(await refusal(422, { kind: 'Other' })).toBe(`Other.${group} "a" is invalid: kind: Invalid value: "Other": must be Thing`);
+    expect(await refusal(422, { apiVersion: 'a/b/c' })).toMatch(/: unexpected GroupVersion string: a\/b\/c$/);
+    expect(await refusal(422, { kind: 1 })).toMatch(
+      /: couldn't get version\/kind; json parse error: json: cannot unmarshal number into Go struct field \.kind of type string$/,
+    );
+    expect(await refusal(500, { apiVersion: null })).toBe("Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  });
+
   test('keeps integers beyond 2^53', async () => {
     const { group, things } = await define();
     const body = JSON.stringify(thing(group, 'a', { big: 1 })).replace('"big":1', '"big":9007199254740993');

@@ -3,7 +3,7 @@ import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../schema/strategic-merge.ts';
 import { apiVersionOf } from '../util/api-object.ts';
-import { invalid } from '../util/errors.ts';
+import { internalError, invalid } from '../util/errors.ts';
 import { FieldErrors, quote } from '../util/field-errors.ts';
 import { formatGo } from '../util/go-format.ts';
 import { isJsonObject, stringifyJson } from '../util/json.ts';
@@ -66,14 +66,23 @@ function decodePatched(patched: Json, strict: StrictErrors | undefined, context:
   return object;
 }
 
-/** A patch may not turn an object into one of another kind. */
-function checkCustomType({ kind, apiVersion }: JsonObject, shown: string, own: ClientKind): void {
+/** A patch may not turn an object into one of another kind or version. Custom objects are read whatever they say they are, and judged afterwards. */
+function checkCustomType(patched: JsonObject, shown: string, own: ClientKind): void {
+  const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown)) as [string, string];
   if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
-  if (!apiVersion) throw invalidPatch(shown, `Object 'apiVersion' is missing in '${shown}'`);
-  if (kind !== own.kind) throw unregistered(shown, String(kind), typeof apiVersion === 'string' ? apiVersion : '');
+  if (!apiVersion) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  const [first = '', second, ...more] = apiVersion.split('/');
+  if (more.length > 0) throw invalidPatch(shown, `unexpected GroupVersion string: ${apiVersion}`);
+  const errors = new FieldErrors();
+  const ownVersion = apiVersionOf(own.group, own.version);
+  if (kind !== own.kind) errors.at('kind').invalid(kind, `must be ${own.kind}`);
+  if (apiVersion !== ownVersion) errors.at('apiVersion').invalid(apiVersion, `must be ${ownVersion}`);
+  const { metadata } = patched;
+  const name = isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  if (errors.list.length > 0) throw invalid({ group: second === undefined ? '' : first, kind }, name, errors.list);
 }
 
-/** Nor into one of another version. Upstream decodes into its internal type: that one's kind stands in for none, and its version, which knows no JSON, too. */
+/** The same for built-in types. Upstream decodes into its internal type: that one's kind stands in for none, and its version, which knows no JSON, too. */
 function checkType(patched: JsonObject, shown: string, own: ClientKind): 'typed' | 'untyped' {
   const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown));
   if (!apiVersion) {

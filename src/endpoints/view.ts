@@ -44,7 +44,7 @@ function makeView(target: ResourceTarget): View {
   const typePrefixLength = Buffer.byteLength(typePrefix(kind.kind, apiVersion));
   const { columns, rowConditions, compareRows } = isOwnKind ? store.definition : {};
   const rows = {
-    columns: isOwnKind ? (served.columns ?? columns) : undefined,
+    columns: isOwnKind ? (served.columns ?? columns) : subresource.columns,
     rowConditions: rowConditions?.bind(store.definition),
     compareRows: compareRows?.bind(store.definition),
   };

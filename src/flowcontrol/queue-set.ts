@@ -1,3 +1,4 @@
+import { Bag } from '../util/bag.ts';
 import type { FlowClock } from './clock.ts';
 import type { DemandIntegrator } from './demand.ts';
 import type { Flow } from './flow.ts';
@@ -22,7 +23,7 @@ export interface QueueSetParts {
  * nobody knows how fast work is done, and R is the start of what was dispatched last (start-time fair queuing).
  */
 export class QueueSet {
-  readonly executing = new Set<Ticket>();
+  readonly executing = new Bag<Ticket>();
   dispatched = 0;
   rejected = 0;
   cancelled = 0;

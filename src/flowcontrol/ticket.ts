@@ -1,5 +1,6 @@
 import type { RequestInfo } from '../endpoints/request.ts';
 import type { Admission } from '../server/flow-control.ts';
+import type { Bagged } from '../util/bag.ts';
 import type { User } from '../util/user.ts';
 import type { Flow } from './flow.ts';
 import type { Queue } from './queue.ts';
@@ -21,7 +22,7 @@ interface TicketHolder {
  *           ↘ executing            ↗
  *           ↘ rejected   (from waiting too: its time is up, or its client has gone)
  */
-export class Ticket implements Admission {
+export class Ticket implements Admission, Bagged {
   readonly flow: Flow;
   readonly work: WorkEstimate;
   readonly holder: TicketHolder;
@@ -36,6 +37,7 @@ export class Ticket implements Admission {
   /** The virtual time at which it came. */
   arrivalR = 0;
   startMs = 0;
+  bagIndex = 0;
   onDecision: ((isExecuting: boolean) => void) | undefined = undefined;
   /** Runs while it waits. */
   timer: { cancel(): void } | undefined = undefined;

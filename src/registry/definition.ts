@@ -180,6 +180,8 @@ export interface Subresource<T extends ApiObject = ApiObject> {
   verbs: readonly string[];
   /** GET: what of the object the client sees; the object itself where absent. */
   read?(object: T): ApiObject;
+  /** Of a kind of its own, as ResourceDefinition's: cells are made from the stored object. */
+  columns?: readonly Column<T>[];
   /** PUT and PATCH: writes what the client sent into a copy of the stored object; the sent object takes its place where absent. */
   write?(object: T, sent: ApiObject): T;
   update?: UpdateRules<T>;

@@ -26,6 +26,7 @@ describe('applyJsonPatch', () => {
     ['{"a":null}', '[{"op":"test","path":"/a","value":null},{"op":"test","path":"/zzz"}]', '{"a":null}'],
     ['{"a":1}', '[{"op":"replace","path":"","value":{"b":2}}]', '{"b":2}'],
     ['{"z":1,"a":{"z":1,"y":2}}', '[{"op":"add","path":"/c","value":{"z":1,"a":2}}]', '{"a":{"z":1,"y":2},"c":{"z":1,"a":2},"z":1}'],
+    ['{"z":1,"a":{"z":1,"y":{"z":1,"x":2}}}', '[{"op":"test","path":"/a/z","value":1}]', '{"a":{"y":{"z":1,"x":2},"z":1},"z":1}'],
     ['{"a":1}', 'null', '{"a":1}'],
   ])('%s with %s', (document, patch, result) => expect(apply(document, patch)).toBe(result));
 

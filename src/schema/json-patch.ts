@@ -143,16 +143,11 @@ class Patching {
     return clone(value);
   }
 
-  /** Null where a key of an object is missing; the steps before it must exist. */
+  /** Null where a key of an object is missing; the steps before it must exist. What is passed on the way shows up as if it were changed: see `result`. */
   get(path: string): Json {
     if (path === '') return this.root;
-    const steps = this.steps(path);
-    let value: Json = this.root;
-    for (const step of steps) {
-      if (typeof value !== 'object' || value === null) this.refuse();
-      value = this.child(value as Container, step);
-    }
-    return value;
+    const { container, key } = this.open(path);
+    return this.child(container, key);
   }
 
   child(container: Container, step: string): Json {
@@ -197,7 +192,7 @@ class Patching {
     return index;
   }
 
-  /** Objects that were changed come out with their keys sorted, as upstream's messages show them. */
+  /** Objects that a path led into come out with their keys sorted, as upstream's messages show them. */
   result(): Json {
     if (this.owned.size === 0) return this.root;
     if (isDeeperThan(MAX_DEPTH, this.root)) this.refuse();

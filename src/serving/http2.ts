@@ -13,6 +13,7 @@ import { type ResponseBody, normalizeBody, readAll, writeParts } from './body.ts
 import type { Connection, ExchangeSink } from './connection.ts';
 import { type Exchange, type ResponseHeaders, type ResponseStream, closedStream } from './exchange.ts';
 import { hasNoBody, lengthOf, linesOf, safeValue } from './headers.ts';
+import { useStreamTable } from './http2-streams.ts';
 import type { ServingLimits, ServingProblem } from './limits.ts';
 import { RateLimit } from './rate-limit.ts';
 
@@ -30,6 +31,7 @@ export function createHttp2({ limits, onExchange, onProblem }: Http2Options): { 
   return {
     serve(connection) {
       const session = performServerHandshake(connection.socket, options);
+      useStreamTable(session);
       const guard = new AbuseGuard(connection, session, limits, onProblem);
       session.setLocalWindowSize(limits.streamWindowBytes * limits.streamsPerConnection);
       session.on('stream', (stream: ServerHttp2Stream, headers: Http2Headers, flags: number, rawHeaders: readonly string[]) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cellsOf, created, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, decoded, updated } from '../testing/kind-tester.ts';
 import { mutatingAdmissionPolicies } from './mutating-admission-policy.ts';
 import { mutatingAdmissionPolicyBindings } from './mutating-admission-policy-binding.ts';
 import { mutatingWebhookConfigurations } from './mutating-webhook-configuration.ts';
@@ -15,6 +15,15 @@ const binding = (spec: object): object => ({ metadata: { name: 'b' }, spec: { po
 describe('webhook configurations', () => {
   const hook = { name: 'deny.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1/deny' } };
   const problems = (change: object): string[] => created(validatingWebhookConfigurations, configuration({ ...hook, ...change })).problems;
+
+  test('an update that sends an empty list is a new generation', () => {
+    const { object } = created(validatingWebhookConfigurations, configuration(hook));
+    for (const webhooks of [[], [{ ...hook, objectSelector: { matchLabels: {} } }]]) {
+      const sent = decoded(validatingWebhookConfigurations, configuration(...webhooks));
+      validatingWebhookConfigurations.prepareForUpdate!(sent, object, {} as never);
+      expect(sent.metadata.generation).toBe(2);
+    }
+  });
 
   test('defaults', () => {
     const { object } = created(

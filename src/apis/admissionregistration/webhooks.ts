@@ -2,6 +2,7 @@ import type { ResourceDefinition } from '../../registry/definition.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { dns1035LabelErrors } from '../../util/names.ts';
+import { countEmptied } from '../emptied-generation.ts';
 import type { MutatingWebhook, MutatingWebhookConfiguration, ValidatingWebhook } from '../facts/types/admissionregistration-v1.ts';
 import { validateOptionalChoice } from '../validation/choice.ts';
 import { validateFullyQualifiedName } from '../validation/fully-qualified-name.ts';
@@ -43,12 +44,13 @@ const TIMEOUT_MAX_SECONDS = 30;
 /** What configurations of both kinds of webhooks have in common. */
 export const webhookConfigurationRules: Pick<
   ResourceDefinition<WebhookConfiguration>,
-  'generation' | 'allowsUnconditionalUpdate' | 'validatesWhole' | 'validatesMetadataUpdate' | 'validate' | 'warnings'
+  'generation' | 'allowsUnconditionalUpdate' | 'validatesWhole' | 'validatesMetadataUpdate' | 'prepareForUpdate' | 'validate' | 'warnings'
 > = {
   generation: 'spec',
   allowsUnconditionalUpdate: false,
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
+  prepareForUpdate: (configuration, old) => countEmptied(configuration, old, 'webhooks'),
   validate({ webhooks = [] }, errors, old) {
     const leniency = old ? leniencyFor(webhooks, old.webhooks ?? []) : STRICT;
     const names = new Set<string>();

@@ -247,3 +247,47 @@ describe('scale', () => {
     );
   });
 });
+
+describe('what is refused is shown with what upstream has where nothing was sent', () => {
+  test('a strategy', () => {
+    const { problems } = created(daemonSets, workload({ updateStrategy: { type: 'Other', rollingUpdate: {} } }));
+    expect(problems).toEqual([
+      'spec.updateStrategy: Unsupported value: {"Type":"Other","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":0}}: supported values: "RollingUpdate", "OnDelete"',
+    ]);
+  });
+
+  test('counts of a status', () => {
+    const { object } = created(replicaSets, workload());
+    const { problems } = updated(replicaSets, object, ({ status }) => void (status.replicas = -1), 'status');
+    expect(problems).toContain('status.readyReplicas: Invalid value: 0: cannot be greater than status.replicas');
+  });
+
+  test('a selector', () => {
+    const matchExpressions = [{ key: 'a', operator: 'b', values: [] }];
+    const { problems } = created(replicaSets, workload({ selector: { matchExpressions } }));
+    expect(problems.at(-1)).toBe('spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"b"}]}: invalid label selector');
+  });
+});
+
+test('the count of collisions does not go back, but may start anywhere', () => {
+  const { object } = created(daemonSets, workload());
+  const first = updated(daemonSets, object, ({ status }) => void (status.collisionCount = 2), 'status');
+  expect(updated(daemonSets, object, ({ status }) => void (status.collisionCount = -1), 'status').problems).not.toContainEqual(
+    expect.stringContaining('decremented'),
+  );
+  for (const count of [1, undefined]) {
+    const { problems } = updated(daemonSets, first.object, ({ status }) => void (status.collisionCount = count), 'status');
+    expect(problems).toContain(`status.collisionCount: Invalid value: ${count ?? 0}: cannot be decremented`);
+  }
+});
+
+test('a scale has columns of its own', () => {
+  const { object } = created(deployments, workload({ replicas: 3 }));
+  const columns = deployments.subresources!['scale']!.columns!;
+  expect(columns.map(({ name, cell }) => [name, cell(object, new Date())])).toMatchObject([
+    ['Name', 'web'],
+    ['Desired', 3],
+    ['Available', 0],
+    ['Age', expect.any(String)],
+  ]);
+});

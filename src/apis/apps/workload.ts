@@ -19,8 +19,8 @@ export const ROLLING_STRATEGY: InternalFields = [
     'RollingUpdate',
     'rollingUpdate',
     [
-      ['MaxUnavailable', 'maxUnavailable'],
-      ['MaxSurge', 'maxSurge'],
+      ['MaxUnavailable', 'maxUnavailable', 0],
+      ['MaxSurge', 'maxSurge', 0],
     ],
   ],
 ];
@@ -77,13 +77,14 @@ export function validateCounts(status: object, { nonNegative, atMost }: StatusCo
   const counts = status as Record<string, number | undefined>;
   for (const field of nonNegative) validateNonNegative(counts[field], errors.at(field));
   for (const [field, bound, message] of atMost) {
-    if ((counts[field] ?? 0) > (counts[bound] ?? 0)) errors.at(field).invalid(counts[field], message);
+    if ((counts[field] ?? 0) > (counts[bound] ?? 0)) errors.at(field).invalid(counts[field] ?? 0, message);
   }
 }
 
 /** Names of what a controller makes carry it, so the same collision must not be met twice. */
 export function validateCollisionCount(status: { collisionCount?: number }, old: { collisionCount?: number }, errors: FieldErrors): void {
-  if ((status.collisionCount ?? 0) < (old.collisionCount ?? 0)) errors.at('collisionCount').invalid(status.collisionCount ?? 0, 'cannot be decremented');
+  if (old.collisionCount === undefined) return;
+  if ((status.collisionCount ?? -Infinity) < old.collisionCount) errors.at('collisionCount').invalid(status.collisionCount ?? 0, 'cannot be decremented');
 }
 
 /** Names that become part of pods' names. */

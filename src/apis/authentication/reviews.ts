@@ -11,7 +11,7 @@ interface SelfSubjectReview extends ApiObject {
 
 interface TokenReview extends ApiObject {
   spec: { token?: string; audiences?: string[] };
-  status?: object;
+  status?: { authenticated?: boolean; user?: object; audiences?: string[]; error?: string };
 }
 
 /** Who a bearer token belongs to, as a request that carried it would be taken, and whom of `audiences` (none: this API) it is meant for. Throws where it is no good. */
@@ -27,17 +27,21 @@ export const selfSubjectReview: Review<SelfSubjectReview> = ({ kind, apiVersion 
   status: { userInfo: userInfo(user) },
 });
 
-/** Who does this token belong to? */
+/** Who does this token belong to? What the client sent as the status stays where nothing is answered. */
 export const tokenReview =
   (readToken: TokenReader): Review<TokenReview> =>
   async (review) => {
     const { token, audiences = [] } = review.spec;
     if (!token) throw badRequest('token is required for TokenReview in authentication');
+    const status = { user: {}, ...review.status };
+    delete status.authenticated;
     try {
       const found = await readToken(token, audiences);
-      review.status = { authenticated: true, user: userInfo(found.user), ...(found.audiences && { audiences: found.audiences }) };
+      Object.assign(status, { authenticated: true, user: userInfo(found.user), audiences: found.audiences });
+      if (!found.audiences) delete status.audiences;
     } catch (error) {
-      review.status = { user: {}, error: (error as Error).message };
+      status.error = (error as Error).message;
     }
+    review.status = status;
     return review;
   };

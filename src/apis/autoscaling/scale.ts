@@ -1,6 +1,7 @@
-import type { Subresource, UpdateRules } from '../../registry/definition.ts';
+import type { Column, Subresource, UpdateRules } from '../../registry/definition.ts';
 import { validateMetadata } from '../../registry/metadata.ts';
 import type { ApiObject } from '../../util/api-object.ts';
+import { ageSince } from '../../util/duration.ts';
 import { conflict, invalid } from '../../util/errors.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { subdomainName } from '../../util/names.ts';
@@ -13,6 +14,22 @@ interface Scalable extends ApiObject {
   status: { replicas?: number };
 }
 
+const column = (name: string, type: Column['type'], cell: Column<Scalable>['cell']): Column<Scalable> => ({
+  name,
+  type,
+  format: '',
+  description: '',
+  priority: 0,
+  cell,
+});
+
+const COLUMNS: readonly Column<Scalable>[] = [
+  column('Name', 'string', ({ metadata }) => metadata.name ?? ''),
+  column('Desired', 'integer', ({ spec }) => spec.replicas ?? 0),
+  column('Available', 'integer', ({ status }) => status.replicas ?? 0),
+  column('Age', 'string', ({ metadata }, now) => ageSince(metadata.creationTimestamp, now)),
+];
+
 /**
  * `/scale` of whatever has replicas: one shape for all, autoscaling/v1. `resource` is named in errors (`deployments.apps`); `selector` is the pods', as
  * text; `update` are the rules of the object itself, which a change of its scale must keep.
@@ -23,6 +40,7 @@ export const scaleSubresource = <T extends Scalable>(
   update: UpdateRules<T>,
 ): Partial<Omit<Subresource<T>, 'schema'>> => ({
   update,
+  columns: COLUMNS,
   read(object) {
     const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
     return {

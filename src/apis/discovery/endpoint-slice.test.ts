@@ -50,10 +50,15 @@ test('the type stays; labels are a change of what a slice is', () => {
   expect(object.metadata.generation).toBe(2);
 });
 
-test('topology is not taken', () => {
-  expect(created(endpointSlices, slice({ endpoints: [{ addresses: ['10.0.0.1'], deprecatedTopology: { a: 'b' } }] })).object.endpoints![0]).not.toHaveProperty(
-    'deprecatedTopology',
-  );
+test('topology is not taken, but sending it is a change', () => {
+  const endpoints = [{ addresses: ['10.0.0.1'], conditions: {}, deprecatedTopology: { a: 'b' } }];
+  const old = created(endpointSlices, slice({ endpoints })).object;
+  expect(old.endpoints![0]).not.toHaveProperty('deprecatedTopology');
+  const { object } = updated(endpointSlices, old, (next) => {
+    next.endpoints = endpoints;
+  });
+  expect(object.endpoints).toEqual(old.endpoints);
+  expect(object.metadata.generation).toBe(2);
 });
 
 test('cells and warnings', () => {

@@ -38,9 +38,10 @@ export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1
     dropTopology(slice, undefined);
   },
   prepareForUpdate(slice, old) {
-    // Labels say which service a slice is of, so that a change of them is a change of what it is.
-    if (!equalJson(slice.metadata.labels ?? {}, old.metadata.labels ?? {})) slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
-    if (!equalJson(slice.endpoints ?? [], old.endpoints ?? [])) dropTopology(slice, old);
+    const hasOtherEndpoints = !equalJson(slice.endpoints ?? [], old.endpoints ?? []);
+    // Labels say which service a slice is of, so that a change of them is a change of what it is; topology counts as sent, though it is dropped.
+    if (hasOtherEndpoints || !equalJson(slice.metadata.labels ?? {}, old.metadata.labels ?? {})) slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    if (hasOtherEndpoints) dropTopology(slice, old);
   },
 
   validatesMetadataUpdate: false,

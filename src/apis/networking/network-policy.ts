@@ -1,6 +1,7 @@
 import { readCidr } from '../../util/cidr.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { defineResource } from '../define.ts';
+import { countEmptied } from '../emptied-generation.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../facts/types/networking-v1.ts';
 import { isStrictlyWithin, legacyCidrWarnings, validateLegacyCidr } from '../validation/cidr.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
@@ -28,6 +29,8 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
     if ((spec.policyTypes ?? []).length === 0) spec.policyTypes = (spec.egress ?? []).length > 0 ? [INGRESS, EGRESS] : [INGRESS];
     for (const { ports } of rulesOf(spec)) for (const port of ports ?? []) port.protocol ??= 'TCP';
   },
+
+  prepareForUpdate: (policy, old) => countEmptied(policy, old, 'spec'),
 
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);

@@ -125,6 +125,15 @@ const networkPolicy = (spec: object): object => ({ metadata, spec: { podSelector
 describe('network policies', () => {
   const from = (...peers: object[]): object => networkPolicy({ ingress: [{ from: peers }] });
 
+  test('an update that sends an empty list is a new generation', () => {
+    const { object } = created(networkPolicies, networkPolicy({}));
+    const sent = (spec: object): number | undefined =>
+      updated(networkPolicies, object, (next) => void (next.spec = decoded(networkPolicies, networkPolicy(spec)).spec)).object.metadata.generation;
+    expect(sent({})).toBe(1);
+    expect(sent({ ingress: [] })).toBe(2);
+    expect(sent({ podSelector: { matchLabels: {} } })).toBe(2);
+  });
+
   test('types and protocols are filled in', () => {
     expect(decoded(networkPolicies, networkPolicy({})).spec.policyTypes).toEqual(['Ingress']);
     expect(decoded(networkPolicies, networkPolicy({ egress: [{ ports: [{ port: 53 }] }] })).spec).toMatchObject({

@@ -6,7 +6,7 @@ import { validateOptionalChoice } from '../validation/choice.ts';
 import { validateConditions } from '../validation/conditions.ts';
 import { validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
-import { validateLabelSelector } from '../validation/label-selector.ts';
+import { shownSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 
 /** In v1beta1 an empty selector matched nothing; objects of that time say so with this label, which is for nothing else. */
@@ -74,7 +74,7 @@ function stripFormerLabel(selector: LabelSelector): void {
 function validateSpec(spec: PodDisruptionBudgetSpec, errors: FieldErrors, allowInvalidValues: boolean): void {
   const { minAvailable, maxUnavailable } = spec;
   if (minAvailable !== undefined && maxUnavailable !== undefined)
-    errors.invalid(internalForm(spec, SPEC), 'minAvailable and maxUnavailable cannot be both set');
+    errors.invalid(internalForm({ ...spec, selector: shownSelector(spec.selector) }, SPEC), 'minAvailable and maxUnavailable cannot be both set');
   for (const field of ['minAvailable', 'maxUnavailable'] as const) {
     const value = spec[field];
     if (value === undefined) continue;

@@ -39,6 +39,8 @@ export interface StatusContext {
 type DeviceIdentity = Pick<AllocatedDeviceStatus, 'driver' | 'pool' | 'device' | 'shareID'>;
 
 const identityOf = ({ driver, pool, device, shareID = '' }: DeviceIdentity): string => JSON.stringify([driver, pool, device, shareID]);
+/** As field errors print it. */
+const shownIdentity = ({ driver, pool, device, shareID = '' }: DeviceIdentity): object => ({ Driver: driver, Pool: pool, Device: device, ShareID: shareID });
 const allocatedDevices = (status: ResourceClaimStatus): Set<string> => new Set((status.allocation?.devices.results ?? []).map(identityOf));
 
 /** The status of devices that the claim no longer has goes with them, so that clients need not know of it. */
@@ -54,7 +56,7 @@ export function validateClaimStatus(status: ResourceClaimStatus, old: ResourceCl
   const { allocation, reservedFor = [], devices } = status;
   validateUnique(reservedFor, MAX_CONSUMERS, validateConsumer, ({ uid }) => uid, errors.at('reservedFor'));
   const allocated = allocatedDevices(status);
-  validateUnique(devices, Infinity, (device, at) => validateDeviceStatus(device, allocated, at), identityOf, errors.at('devices'));
+  validateUnique(devices, Infinity, (device, at) => validateDeviceStatus(device, allocated, at), shownIdentity, errors.at('devices'));
   if (reservedFor.length > 0) validateReservation(status, old, context, errors.at('reservedFor'));
   // Results that are stored already may be what newer rules would refuse.
   if (allocation && old.allocation) validateUnchanged(allocation, old.allocation, errors.at('allocation'));
@@ -103,8 +105,7 @@ function validateDeviceStatus(status: AllocatedDeviceStatus, allocated: Readonly
   validatePoolName(status.pool, errors.at('pool'));
   validateLabelLikeName(status.device, errors.at('device'));
   if (status.shareID !== undefined) validateUid(status.shareID, errors.at('shareID'));
-  // Upstream's identity of a device has nothing that JSON could show.
-  if (!allocated.has(identityOf(status))) errors.invalid({ Driver: {}, Pool: {}, Device: {}, ShareID: {} }, 'must be an allocated device in the claim');
+  if (!allocated.has(identityOf(status))) errors.invalid(shownIdentity(status), 'must be an allocated device in the claim');
   const conditions = status.conditions ?? [];
   if (conditions.length > MAX_CONDITIONS) errors.at('conditions').tooMany(conditions.length, MAX_CONDITIONS);
   validateConditions(conditions, errors.at('conditions'));

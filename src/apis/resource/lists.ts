@@ -9,12 +9,12 @@ export function validateList<T>(list: readonly T[] | null | undefined, max: numb
   for (const [index, item] of list.entries()) validateItem(item, errors.index(index));
 }
 
-/** The same, and no two items have one key. */
+/** The same, and no two items have one key, of which an error shows the second. */
 export function validateUnique<T>(
   list: readonly T[] | null | undefined,
   max: number,
   validateItem: Item<T>,
-  keyOf: (item: T) => string,
+  keyOf: (item: T) => string | object,
   errors: FieldErrors,
 ): void {
   validateList(list, max, validateItem, errors);
@@ -22,8 +22,9 @@ export function validateUnique<T>(
   const keys = new Set<string>();
   for (const [index, item] of list.entries()) {
     const key = keyOf(item);
-    if (keys.has(key)) errors.index(index).duplicate(key);
-    keys.add(key);
+    const text = typeof key === 'string' ? key : JSON.stringify(key);
+    if (keys.has(text)) errors.index(index).duplicate(key);
+    keys.add(text);
   }
 }
 

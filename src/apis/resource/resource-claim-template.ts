@@ -37,4 +37,7 @@ function fillDefaults({ spec }: ResourceClaimTemplate): void {
 }
 
 /** As upstream shows it: its metadata stands among the fields. */
-const printed = ({ metadata, spec }: ResourceClaimTemplateSpec): object => ({ ...metadata, Spec: printedClaimSpec(spec) });
+const printed = ({ metadata, spec }: ResourceClaimTemplateSpec): object => ({ ...withoutEmpty(metadata), Spec: printedClaimSpec(spec) });
+
+const withoutEmpty = (metadata: object): object =>
+  Object.fromEntries(Object.entries(metadata).filter(([, value]) => typeof value !== 'object' || value === null || Object.keys(value as object).length > 0));

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { ageSince } from '../../util/duration.ts';
 import { equalJson } from '../../util/json-equal.ts';
-import { dns1123SubdomainErrors } from '../../util/names.ts';
+import { DNS1123_SUBDOMAIN, dns1123SubdomainErrors, patternError } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type {
   PoolStatus,
@@ -18,6 +18,13 @@ const MAX_LIMIT = 1000;
 const MAX_CONDITIONS = 10;
 const POOL_NAME_MAX_BYTES = 253;
 const ERROR_MAX_BYTES = 256;
+const LOWERCASE = 'a lowercase';
+/** By the rule of the tags, in which capitals are named. */
+const DRIVER_ERROR = patternError(
+  "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  DNS1123_SUBDOMAIN,
+  'Example.com',
+);
 const COUNTS = ['totalDevices', 'allocatedDevices', 'availableDevices', 'unavailableDevices'] as const;
 
 /** Asks once how the devices of a driver's pools stand; a controller answers in its status, which then stays. */
@@ -75,7 +82,7 @@ function validateSpec({ driver, poolName, limit }: ResourcePoolStatusRequestSpec
 
 function validateDriver(driver: string, errors: FieldErrors): void {
   if (driver === '') return errors.required();
-  for (const error of dns1123SubdomainErrors(driver.toLowerCase())) errors.invalid(driver, error);
+  for (const error of dns1123SubdomainErrors(driver.toLowerCase())) errors.invalid(driver, error.startsWith(LOWERCASE) ? DRIVER_ERROR : error);
 }
 
 /** By the rule of the tags, which counts the parts. */

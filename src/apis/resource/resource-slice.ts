@@ -104,7 +104,10 @@ function validateNodes(spec: ResourceSliceSpec, errors: FieldErrors): void {
   if (nodeSelector) {
     validateNodeSelector(nodeSelector, errors.at('nodeSelector'), false);
     const terms = nodeSelector.nodeSelectorTerms ?? [];
-    if (terms.length !== 1) errors.at('nodeSelector', 'nodeSelectorTerms').invalid(terms.map(shownTerm), 'must have exactly one node selector term');
+    if (terms.length !== 1)
+      errors
+        .at('nodeSelector', 'nodeSelectorTerms')
+        .invalid(nodeSelector.nodeSelectorTerms?.map(shownTerm) ?? null, 'must have exactly one node selector term');
   }
   for (const field of ['allNodes', 'perDeviceNodeSelection'] as const)
     if (spec[field] === false) errors.at(field).invalid(false, 'must be either unset or set to true');

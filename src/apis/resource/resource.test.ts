@@ -82,6 +82,12 @@ describe('claims', () => {
       'status.devices[0].networkData.ips[1]: Invalid value: "10.0.0.1": must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
     ]);
     expect(cellsOf(resourceClaims, allocate.object)).toMatchObject({ State: 'allocated,reserved' });
+    const other = { driver: 'd.example.com', pool: 'p', device: 'x', conditions: null };
+    expect(updated(resourceClaims, allocate.object, ({ status }) => void (status.devices = [other, other]), 'status').problems).toEqual([
+      'status.devices[0]: Invalid value: {"Driver":"d.example.com","Pool":"p","Device":"x","ShareID":""}: must be an allocated device in the claim',
+      'status.devices[1]: Invalid value: {"Driver":"d.example.com","Pool":"p","Device":"x","ShareID":""}: must be an allocated device in the claim',
+      'status.devices[1]: Duplicate value: {"Driver":"d.example.com","Pool":"p","Device":"x","ShareID":""}',
+    ]);
     const freed = updated(resourceClaims, allocate.object, ({ status }) => void (delete status.allocation, delete status.reservedFor), 'status');
     expect(freed.object.status.devices).toBeUndefined();
   });

@@ -5,7 +5,7 @@ import type { CSIStorageCapacity } from '../facts/types/storage-v1.ts';
 import { nodeSelectorWarnings } from '../validation/deprecated-node-labels.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
-import { isValidLabelSelector, validateLabelSelector } from '../validation/label-selector.ts';
+import { isValidLabelSelector, shownSelector, validateLabelSelector } from '../validation/label-selector.ts';
 
 /** How much a class can still give on some nodes, as its driver tells the scheduler. */
 export const csiStorageCapacities = defineResource<CSIStorageCapacity>('storage.k8s.io/v1/csistoragecapacities', {
@@ -20,7 +20,7 @@ export const csiStorageCapacities = defineResource<CSIStorageCapacity>('storage.
   },
   validateUpdate({ metadata, nodeTopology, storageClassName }, old, errors) {
     validateFinalizerNames(metadata, errors);
-    validateUnchanged(nodeTopology, old.nodeTopology, errors.at('nodeTopology'));
+    validateUnchanged(nodeTopology, old.nodeTopology, errors.at('nodeTopology'), () => shownSelector(nodeTopology));
     validateUnchanged(storageClassName, old.storageClassName, errors.at('storageClassName'));
   },
   warnings: ({ nodeTopology }) => nodeSelectorWarnings(nodeTopology, 'nodeTopology'),

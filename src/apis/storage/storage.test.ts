@@ -185,7 +185,12 @@ describe('attachments', () => {
       sent({ source: { persistentVolumeName: 'pv', inlineVolumeSpec: {} } }),
       ['spec.source: Forbidden: must specify exactly one of inlineVolumeSpec and persistentVolumeName'],
     ],
-    [sent({ source: { inlineVolumeSpec: { accessModes: ['ReadWriteOnce'], csi: { driver: 'd.example.com', volumeHandle: 'v' } } } }), []],
+    [
+      sent({
+        source: { inlineVolumeSpec: { accessModes: ['ReadWriteOnce'], csi: { driver: 'd.example.com', volumeHandle: 'v' }, volumeAttributesClassName: 'A b' } },
+      }),
+      [],
+    ],
     [
       sent({ source: { inlineVolumeSpec: { claimRef: {} } } }),
       [

@@ -71,7 +71,8 @@ const isValid = ({ key, values }: LabelRequirement): boolean =>
 /** A selector as a field error prints it: meta/v1's types leave out what is empty. */
 export function shownSelector(selector: LabelSelector | null | undefined): LabelSelector | null {
   if (!selector) return null;
-  const { matchLabels = {}, matchExpressions = [] } = selector;
+  const { matchLabels = {} } = selector;
+  const matchExpressions = (selector.matchExpressions ?? []).map((term) => (term.values?.length ? term : { key: term.key, operator: term.operator }));
   return { ...(Object.keys(matchLabels).length > 0 && { matchLabels }), ...(matchExpressions.length > 0 && { matchExpressions }) };
 }
 

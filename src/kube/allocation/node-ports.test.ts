@@ -66,9 +66,12 @@ describe('ports that several servers share', () => {
     const operation = new NodePorts(RANGE, ranges).begin(true);
     await operation.allocate(30001);
     await expect(operation.allocate(30001)).rejects.toThrow('already allocated');
-    await operation.allocateAny();
+    await operation.allocate(80);
+    await expect(operation.allocate(80)).rejects.toThrow('already allocated');
+    expect(await operation.allocateAny()).toBe(30002);
     await operation.commit();
     expect(await takenIn(ranges)).toEqual([]);
+    expect(await new NodePorts(RANGE, ranges).begin(true).allocateAny()).toBe(32769);
   });
 
   test('are not to be had before the first repair', async () => {

@@ -6,6 +6,9 @@ import { type PortRange, PortSet, textOf } from './port-range.ts';
 /** Of the one object that says which ports are taken, below `/registry/ranges/`. */
 export const NODE_PORTS = 'servicenodeports';
 
+/** Before the first port that a dry run chooses. */
+const DUMMY_PORT = 32_768;
+
 type Change<R> = (ports: PortSet) => R;
 
 interface Waiting {
@@ -64,13 +67,21 @@ export class NodePorts implements PortAllocator {
     };
   }
 
-  /** On a copy of its own, which is forgotten. */
+  /** Nothing is taken: what is free already may be had, be it of the range or not, and what the server chooses stands for any port, as upstream has it. */
   #rehearse(): PortOperation {
+    const mine: number[] = [];
     let copy: Promise<PortSet> | undefined;
     const ports = (): Promise<PortSet> => (copy ??= this.#ranges.get(NODE_PORTS).then((current) => this.#portsIn(current?.object)));
     return {
-      allocate: async (port) => (await ports()).take(port),
-      allocateAny: async () => (await ports()).takeAny(),
+      allocate: async (port) => {
+        if (mine.includes(port) || (await ports()).has(port)) throw new AllocationError('provided port is already allocated');
+        mine.push(port);
+      },
+      allocateAny: async () => {
+        const port = Math.max(...(mine.length > 0 ? mine : [DUMMY_PORT])) + 1;
+        mine.push(port);
+        return port;
+      },
       releaseLater() {},
       async commit() {},
       async revert() {},

@@ -11,7 +11,8 @@ import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-
 export const mergeObjects = (plan: TypePlan, live: JsonObject, applied: JsonObject): JsonObject => merged(plan, live, applied) as JsonObject;
 
 function merged(plan: TypePlan, live: Json | undefined, applied: Json | undefined): Json | undefined {
-  if (applied === undefined || live === undefined) return applied ?? live;
+  if (applied === undefined) return live;
+  if (live === undefined) return applied;
   const resolved = resolvePlan(plan, applied);
   if (resolved.kind === 'map' && !resolved.isAtomic) {
     const [left, right] = [isJsonObject(live) ? live : {}, isJsonObject(applied) ? applied : {}];

@@ -110,6 +110,12 @@ describe('merging', () => {
       { text: null, metadata: { labels: null } },
       { text: null, metadata: { labels: { a: '1' } } },
     ],
+    [
+      'null is kept where nothing was',
+      { metadata: { labels: { a: '1' } } },
+      { text: null, metadata: { labels: { b: null } } },
+      { text: null, metadata: { labels: { a: '1', b: null } } },
+    ],
   ])('%s', (_name, live, applied, expected) => {
     expect(mergeObjects(THING, live, applied)).toEqual(expected);
   });

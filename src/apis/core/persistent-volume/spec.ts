@@ -81,7 +81,8 @@ function validateClasses(spec: PersistentVolumeSpec, isInline: boolean, errors: 
     if (isInline && volumeMode !== 'Filesystem')
       errors.at('volumeMode').forbidden('may not specify volumeMode other than Filesystem in the context of inline volumes');
   }
-  if (volumeAttributesClassName === undefined) return;
+  // Upstream's attachments ask for no look at the class.
+  if (volumeAttributesClassName === undefined || isInline) return;
   if (volumeAttributesClassName === '') errors.at('volumeAttributesClassName').required('an empty string is disallowed');
   else validateName(volumeAttributesClassName, errors.at('volumeAttributesClassName'));
   if (!spec.csi) errors.at('csi').required('has to be specified when using volumeAttributesClassName');

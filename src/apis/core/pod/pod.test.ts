@@ -94,6 +94,12 @@ describe('creation', () => {
     expect(pod.metadata.generation).toBe(1);
   });
 
+  it('keeps a class that was sent', () => {
+    const pod = decodePod({}, {}, { qosClass: 'Guaranteed' });
+    pods.prepareForCreate!(pod, { warn() {} } as never);
+    expect(pod.status.qosClass).toBe('Guaranteed');
+  });
+
   it('blocks a gated pod from scheduling', () => {
     expect(newPod({ schedulingGates: [{ name: 'a/b' }] }).status.conditions).toMatchObject([
       { type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' },

@@ -10,14 +10,14 @@ import { podAffinityTerms } from './affinity.ts';
 import { APP_ARMOR, appArmorField } from './annotations.ts';
 import { containersOf } from './containers-of.ts';
 import { dropGatedSpecFields, dropGatedStatusFields } from './gated-fields.ts';
-import { computeQosClass } from './qos.ts';
+import { qosClassOf } from './qos.ts';
 import { validateAppArmor } from './security-context.ts';
 
 /** What only the server decides about a new pod (pkg/registry/core/pod/strategy.go). */
 export function prepareNewPod(pod: Pod, context: RequestContext): void {
   const { spec } = pod;
   pod.metadata.generation = 1;
-  pod.status = { phase: 'Pending', qosClass: computeQosClass(spec), ...(spec.schedulingGates && { conditions: [gatedCondition()] }) };
+  pod.status = { phase: 'Pending', qosClass: qosClassOf(pod), ...(spec.schedulingGates && { conditions: [gatedCondition()] }) };
   dropGatedSpecFields(spec, undefined);
   if (spec.affinity) for (const term of podAffinityTerms(spec.affinity)) mergeLabelKeys(term, pod);
   if (mergesSpreadKeys()) for (const constraint of spec.topologySpreadConstraints ?? []) mergeLabelKeys(constraint, pod);

@@ -7,8 +7,8 @@ export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 /** Resources by which a pod's quality of service is told. */
 const COMPUTE = ['cpu', 'memory'];
 
-/** As stored, or as computed for pods from before it was. */
-export const qosClassOf = (pod: Pod): string => pod.status.qosClass ?? computeQosClass(pod.spec);
+/** As stored or sent, or as computed for pods that come without it. */
+export const qosClassOf = (pod: Pod): string => pod.status?.qosClass || computeQosClass(pod.spec);
 
 /**
  * Guaranteed where every container's limits are set and equal to its requests; BestEffort where nothing is set. What the pod as a whole asks for, if it
