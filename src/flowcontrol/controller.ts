@@ -32,6 +32,8 @@ export interface FlowControllerOptions {
   hasWatchList?: boolean;
   registry: MetricRegistry;
   limits?: FlowMetricsOptions['limits'];
+  /** Many requests wait, or none does any more. */
+  onCrowd?: (isCrowded: boolean) => void;
   clock?: FlowClock;
 }
 
@@ -58,7 +60,7 @@ export class FlowController implements FlowControl {
     this.#options = options;
     this.#sources = { statsOf: options.statsOf, watches: this.#watches, countsBytes: options.countsBytes, hasWatchList: options.hasWatchList };
     this.#clock = options.clock ?? systemClock;
-    this.#turn = new Turn(this.#clock, () => this.#dispatchAll());
+    this.#turn = new Turn(this.#clock, () => this.#dispatchAll(), options.onCrowd);
     const { limits = { readOnly: options.serverSeats, mutating: options.serverSeats } } = options;
     this.#metrics = new FlowMetrics(options.registry, () => this.#levels.values(), { nowMs: () => this.#clock.nowMs(), limits });
     this.#configure();

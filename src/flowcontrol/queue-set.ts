@@ -208,6 +208,7 @@ export class QueueSet {
     queue.push(ticket);
     queue.bound();
     this.#waiting++;
+    this.#turn.join();
     this.#seatsWaiting += ticket.seats;
     const { stats } = ticket.flow;
     stats.waiting++;
@@ -219,6 +220,7 @@ export class QueueSet {
 
   #leaveQueue(ticket: Ticket): void {
     this.#waiting--;
+    this.#turn.part();
     this.#seatsWaiting -= ticket.seats;
     ticket.flow.stats.waiting--;
     ticket.flow.stats.seatsWaiting -= ticket.seats;
