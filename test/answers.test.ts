@@ -208,3 +208,30 @@ test.each([
 test('a version that a group does not have is told as a resource is', async () => {
   for (const path of ['/api/v2', '/apis/apps/v2']) expect(await messageOf('GET', path)).toEqual([404, 'the server could not find the requested resource']);
 });
+
+test('a dry run never comes to the storage, which refuses versions of what is new', async () => {
+  const body = { metadata: { name: 'versioned', resourceVersion: '5' } };
+  expect((await send('POST', `${NAMESPACE}/configmaps?dryRun=All`, body)).status).toBe(201);
+  expect(await messageOf('POST', `${NAMESPACE}/configmaps`, body)).toEqual([500, 'resourceVersion should not be set on objects to be created']);
+});
+
+test('a list of one name is whole, whatever the limit', async () => {
+  for (const name of ['one-a', 'one-b']) await client.create(`${NAMESPACE}/configmaps`, { metadata: { name } });
+  const answer = await send('GET', `${NAMESPACE}/configmaps?fieldSelector=metadata.name%3Done-a&limit=1`);
+  expect(answer.json<{ metadata: object }>().metadata).not.toHaveProperty('continue');
+});
+
+test('an owner of no group and version is refused', async () => {
+  const owner = { apiVersion: 'a/b/c', kind: 'K', name: 'n', uid: 'u' };
+  const [status, message] = await messageOf('POST', `${NAMESPACE}/configmaps`, { metadata: { name: 'owned', ownerReferences: [owner] } });
+  expect([status, message]).toEqual([
+    422,
+    'ConfigMap "owned" is invalid: metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty',
+  ]);
+});
+
+test('a pod keeps the quality of service that it is sent with', async () => {
+  const pod = { metadata: { name: 'sure' }, spec: { containers: [{ name: 'c', image: 'i' }] }, status: { qosClass: 'Guaranteed', phase: 'Running' } };
+  const answer = await send('POST', `${NAMESPACE}/pods`, pod);
+  expect(answer.json<{ status: object }>().status).toEqual({ phase: 'Pending', qosClass: 'Guaranteed' });
+});

@@ -153,15 +153,15 @@ async function commitNew<T extends ApiObject>(
   if (validated) await validated;
 
   const key = keyOf(parts, namespace, name);
-  const { resourceVersion = '' } = stored.metadata;
-  // The reference finds this in its storage layer, and answers accordingly.
-  if (Number(resourceVersion) > 0) throw unknownError('resourceVersion should not be set on objects to be created');
-  delete stored.metadata.resourceVersion;
   if (options.dryRun) {
     const existing = await currentEntry(parts, key);
     if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
     return { object: asRead(parts, stored), entry: undefined, created: true };
   }
+  const { resourceVersion = '' } = stored.metadata;
+  // The reference finds this in its storage layer, which a dry run does not reach, and answers accordingly.
+  if (Number(resourceVersion) > 0) throw unknownError('resourceVersion should not be set on objects to be created');
+  delete stored.metadata.resourceVersion;
   const ttlSeconds = definition.ttlSeconds?.(stored);
   const value = encodeStored(parts, stored);
   const revision = await timedStorage(context, engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }));
@@ -171,7 +171,7 @@ async function commitNew<T extends ApiObject>(
 
 /** What every kind's strategy does on creation, then what this kind does. */
 function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, object: T, context: RequestContext): void {
-  if (definition.hasStatus) delete (object as { status?: unknown }).status;
+  if (definition.hasStatus && !definition.makesStatus) delete (object as { status?: unknown }).status;
   if (definition.generation === 'spec') object.metadata.generation = 1;
   definition.prepareForCreate?.(object, context);
 }

@@ -44,6 +44,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   generation?: 'spec';
   /** Clients write `status` only through the subresource: dropped on create, kept from the old object on update. */
   hasStatus?: boolean;
+  /** `prepareForCreate` makes the whole status of a new one, and sees what was sent as such. */
+  makesStatus?: boolean;
   /** DELETE answers with the object instead of a Status. */
   returnsDeletedObject?: boolean;
   /** Why a DELETE of this name is refused, whether it is there or not. A DELETE of the whole collection does not ask. */

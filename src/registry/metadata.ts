@@ -107,7 +107,9 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
 }
 
 function validateOwnerReference(reference: OwnerReference, errors: FieldErrors): void {
-  const version = (reference.apiVersion ?? '').split('/').at(-1);
+  const [first, second, ...more] = (reference.apiVersion ?? '').split('/');
+  // What is no group and version is read as neither (schema.FromAPIVersionAndKind).
+  const version = more.length > 0 ? '' : (second ?? first);
   if (!version) errors.at('apiVersion').invalid(reference.apiVersion ?? '', 'version must not be empty');
   for (const field of ['kind', 'name', 'uid'] as const) if (!reference[field]) errors.at(field).invalid(reference[field] ?? '', 'must not be empty');
   if (reference.apiVersion === 'v1' && reference.kind === 'Event') errors.invalid(reference, '/v1, Kind=Event is disallowed from being an owner');

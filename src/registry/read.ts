@@ -75,7 +75,7 @@ function listFirst(parts: StoreParts, namespace: string, options: ListOptions): 
   const isExact = version > 0 && (options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && options.limit > 0));
   const limit = options.resourceVersion === '0' && !parts.definition.isUncached ? 0 : options.limit;
   try {
-    const one = isExact || limit > 0 ? undefined : listOne(parts, namespace, options.selection);
+    const one = isExact ? undefined : listOne(parts, namespace, options.selection);
     if (one) return one;
     return page(parts, prefix, options, limit, { ...(isExact && { revision: version }) });
   } catch (error) {

@@ -3,13 +3,11 @@ import { Bag } from './bag.ts';
 
 test('has what was put in and not taken out, whatever the order', () => {
   const bag = new Bag<{ name: string; bagIndex: number }>();
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => ({ name, bagIndex: -1 })) as [
-    { name: string; bagIndex: number },
-    ...{ name: string; bagIndex: number }[],
-  ];
-  for (const item of [a, b!, c!, d!]) bag.add(item);
+  const item = (name: string): { name: string; bagIndex: number } => ({ name, bagIndex: -1 });
+  const [a, b, c, d] = [item('a'), item('b'), item('c'), item('d')];
+  for (const one of [a, b, c, d]) bag.add(one);
   bag.delete(a);
-  bag.delete(c!);
+  bag.delete(c);
   expect([...bag].map(({ name }) => name).toSorted()).toEqual(['b', 'd']);
   bag.delete(d);
   bag.delete(b);

@@ -72,6 +72,9 @@ describe('ports that several servers share', () => {
     await operation.commit();
     expect(await takenIn(ranges)).toEqual([]);
     expect(await new NodePorts(RANGE, ranges).begin(true).allocateAny()).toBe(32769);
+    const last = new NodePorts(RANGE, ranges).begin(true);
+    await last.allocate(2 ** 31 - 1);
+    expect(await last.allocateAny()).toBe(-(2 ** 31));
   });
 
   test('are not to be had before the first repair', async () => {

@@ -78,7 +78,8 @@ export class NodePorts implements PortAllocator {
         mine.push(port);
       },
       allocateAny: async () => {
-        const port = Math.max(...(mine.length > 0 ? mine : [DUMMY_PORT])) + 1;
+        // Behind the largest int32 comes the smallest.
+        const port = (Math.max(...(mine.length > 0 ? mine : [DUMMY_PORT])) + 1) | 0;
         mine.push(port);
         return port;
       },

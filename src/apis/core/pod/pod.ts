@@ -13,6 +13,7 @@ import { podWarnings } from './warnings.ts';
 export const pods = defineResource<Pod>('v1/pods', {
   default: defaultPod,
 
+  makesStatus: true,
   prepareForCreate: prepareNewPod,
   prepareForUpdate: preparePodUpdate,
   validate: validateNewPod,

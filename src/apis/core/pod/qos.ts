@@ -7,7 +7,7 @@ export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 /** Resources by which a pod's quality of service is told. */
 const COMPUTE = ['cpu', 'memory'];
 
-/** As stored or sent, or as computed for pods that come without it. */
+/** As stored or sent, or as computed for pods that come without it, or without any status. */
 export const qosClassOf = (pod: Pod): string => pod.status?.qosClass || computeQosClass(pod.spec);
 
 /**
