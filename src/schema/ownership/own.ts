@@ -3,7 +3,7 @@ import { withSentEmpties } from '../emptied.ts';
 import { capUpdaters } from './cap-managers.ts';
 import { type Manager, type Managers, type ManagersDraft, NO_MANAGERS, identityOf } from './managers.ts';
 import { fieldElement } from './path-element.ts';
-import { shapeOf } from './shape.ts';
+import { MAX_SHAPE_LENGTH, shapeOf } from './shape.ts';
 import { type Application, type Versioned, type Versions, applyObject, ownersAfterChange } from './updater.ts';
 
 /** What the server decides, and nobody owns (managedfields/internal/stripmeta.go). */
@@ -49,7 +49,6 @@ export function ownersAfterUpdate(versions: Versions, before: Versioned, after: 
 /** What creators came to own, by version and shape. */
 const fieldsByShape = new WeakMap<Versions, Map<string, FieldSet>>();
 const MAX_SHAPES = 64;
-const MAX_SHAPE_LENGTH = 4096;
 
 /** The one owner of what is new; undefined where there is nothing to own. */
 export function ownerOfNew(versions: Versions, nothing: Versioned, created: Versioned, writer: Writer): Manager | undefined {
@@ -61,11 +60,12 @@ function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned)
   let known = fieldsByShape.get(versions);
   if (known === undefined) fieldsByShape.set(versions, (known = new Map()));
   const shape = created.apiVersion + shapeOf(created.plan, nothing.value, created.value);
-  let fields = known.get(shape);
+  const isKept = shape.length <= MAX_SHAPE_LENGTH;
+  let fields = isKept ? known.get(shape) : undefined;
   if (fields !== undefined) return fields;
   const { changed = EMPTY } = ownersAfterChange(versions, nothing, { ...created, value: withSentEmpties(created.value) }, NO_MANAGERS);
   fields = inOrder(difference(changed, SYSTEM_FIELDS));
-  if (shape.length > MAX_SHAPE_LENGTH) return fields;
+  if (!isKept) return fields;
   if (known.size >= MAX_SHAPES) known.clear();
   known.set(shape, fields);
   return fields;

@@ -4,10 +4,13 @@ import { sentEmpty } from '../emptied.ts';
 import { itemElement } from './list-items.ts';
 import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-plan.ts';
 
+/** Longer shapes are broken off: such objects are rarely made twice. */
+export const MAX_SHAPE_LENGTH = 4096;
+
 /**
  * All of a value that decides which fields its creator owns: which fields, keys and items it has, and what they hold where something stood before; what
  * was sent empty counts as sent. Values of one shape have the same owner set, and most objects that a cluster makes are of few shapes: those of their
- * templates. Throws ItemError.
+ * templates. One that is longer than MAX_SHAPE_LENGTH says nothing. Throws ItemError.
  */
 export function shapeOf(plan: TypePlan, before: Json | undefined, value: Json): string {
   const resolved = resolvePlan(plan, value);
@@ -22,6 +25,7 @@ function shapeOfMap(plan: MapPlan, before: JsonObject | undefined, value: JsonOb
   for (const key in value) {
     const item = value[key];
     if (item === undefined) continue;
+    if (shape.length > MAX_SHAPE_LENGTH) break;
     const field = plan.byName.get(key);
     shape += field === undefined ? textOf(key) : field.mark;
     shape += shapeOf(field?.plan ?? plan.values!, before === undefined ? undefined : before[key], item === null ? sentEmpty(value, key) : item);
@@ -31,7 +35,10 @@ function shapeOfMap(plan: MapPlan, before: JsonObject | undefined, value: JsonOb
 
 function shapeOfList(plan: ListPlan, items: readonly Json[]): string {
   let shape = '[';
-  for (const item of items) shape += shapeOfName(plan, item) + shapeOf(plan.items, undefined, item);
+  for (const item of items) {
+    if (shape.length > MAX_SHAPE_LENGTH) break;
+    shape += shapeOfName(plan, item) + shapeOf(plan.items, undefined, item);
+  }
   return `${shape}]`;
 }
 
