@@ -2,9 +2,8 @@ import { type Socket, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type Dial, dialDirectly, dialUnix, whenReady } from '../util/dial.ts';
 import { type Clock, systemClock } from '../util/clock.ts';
-import { Http2Connection } from '../http2/connection.ts';
+import { ClientConnection, type ClientStream, type ClientStreamEvents, type StreamFailure } from '../http2/client-connection.ts';
 import { type Fields, encodeHeaders, lastValue } from '../http2/hpack.ts';
-import type { Http2Stream, StreamEvents, StreamFailure } from '../http2/stream.ts';
 import { MAX_MESSAGE_BYTES, MessageAssembler, framed } from './message-assembler.ts';
 import { GrpcCode, GrpcError, errorOfHttpStatus, statusOf } from './status.ts';
 
@@ -74,7 +73,7 @@ export class GrpcChannel {
   readonly #dial: Dial;
   readonly #knownBlocks = new Map<string, Buffer>();
   readonly #commonBlock: Buffer;
-  #connection: Http2Connection | undefined;
+  #connection: ClientConnection | undefined;
   #failures = 0;
   #retryAtMs = 0;
   #lastFailure = '';
@@ -169,9 +168,9 @@ export class GrpcChannel {
     return metadata ? Buffer.concat([block, encodeHeaders(metadata)]) : block;
   }
 
-  #connected(): Http2Connection | undefined {
+  #connected(): ClientConnection | undefined {
     if (this.#connection || !this.isUsable) return this.#connection;
-    const connection = new Http2Connection(
+    const connection = new ClientConnection(
       (signal) => connectTo(this.#target, this.#dial, signal),
       { ...this.#options, streamWindowBytes: STREAM_WINDOW_BYTES },
       {
@@ -192,11 +191,11 @@ export class GrpcChannel {
 }
 
 /** One call on a connection. */
-class Call implements StreamEvents {
+class Call implements ClientStreamEvents {
   readonly #handler: StreamHandler;
   readonly #assembler: MessageAssembler;
-  #connection: Http2Connection | undefined;
-  #stream: Http2Stream | undefined;
+  #connection: ClientConnection | undefined;
+  #stream: ClientStream | undefined;
   #status: { code: number; details: string } | undefined;
   #hasEnded = false;
 
@@ -206,7 +205,7 @@ class Call implements StreamEvents {
   }
 
   /** Whether it could be begun; otherwise `onEnd` has been called. */
-  begin(connection: Http2Connection, headerBlock: Buffer): boolean {
+  begin(connection: ClientConnection, headerBlock: Buffer): boolean {
     this.#connection = connection;
     this.#stream = connection.open(headerBlock, this);
     return this.#stream !== undefined;

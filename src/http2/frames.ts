@@ -1,12 +1,44 @@
 /* The frames of HTTP/2 (RFC 9113 §4 and §6). */
 
-export const FrameType = { data: 0, headers: 1, rstStream: 3, settings: 4, pushPromise: 5, ping: 6, goaway: 7, windowUpdate: 8, continuation: 9 } as const;
+export const FrameType = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  rstStream: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goaway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
 export const Flag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 export const Setting = { headerTableSize: 1, enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4, maxFrameSize: 5, maxHeaderListSize: 6 } as const;
-export const ResetCode = { noError: 0, protocolError: 1, flowControlError: 3, refusedStream: 7, cancel: 8 } as const;
+/** Why a stream or a connection ended (§7). */
+export const ErrorCode = {
+  noError: 0,
+  protocolError: 1,
+  internalError: 2,
+  flowControlError: 3,
+  streamClosed: 5,
+  frameSizeError: 6,
+  refusedStream: 7,
+  cancel: 8,
+  compressionError: 9,
+  enhanceYourCalm: 11,
+} as const;
+
+/** The peer has broken a rule in such a way that the connection is lost. */
+export class Http2Error extends Error {
+  readonly code: number;
+  constructor(message: string, code: number = ErrorCode.protocolError) {
+    super(message);
+    this.code = code;
+  }
+}
 
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-const HEADER_BYTES = 9;
+export const FRAME_HEADER_BYTES = 9;
 /** What either side may send before it is told otherwise; we never tell otherwise. */
 export const DEFAULT_FRAME_BYTES = 16_384;
 export const DEFAULT_WINDOW_BYTES = 65_535;
@@ -26,11 +58,11 @@ export function writeFrameHeader(target: Buffer, at: number, lengthBytes: number
   target[at + 3] = type;
   target[at + 4] = flags;
   target.writeUInt32BE(streamId, at + 5);
-  return at + HEADER_BYTES;
+  return at + FRAME_HEADER_BYTES;
 }
 
 export function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
+  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);
   payload.copy(bytes, writeFrameHeader(bytes, 0, payload.length, type, flags, streamId));
   return bytes;
 }
@@ -62,15 +94,30 @@ export function settingsFrame(settings: readonly (readonly [id: number, value: n
   return frame(FrameType.settings, 0, 0, payload);
 }
 
+/** Throws where one is not whole. */
 export function* readSettings(payload: Buffer): Generator<[id: number, value: number]> {
-  for (let at = 0; at + 6 <= payload.length; at += 6) yield [payload.readUInt16BE(at), payload.readUInt32BE(at + 2)];
+  if (payload.length % 6 !== 0) throw new Http2Error('settings of another size', ErrorCode.frameSizeError);
+  for (let at = 0; at < payload.length; at += 6) yield [payload.readUInt16BE(at), payload.readUInt32BE(at + 2)];
+}
+
+export function goawayFrame(lastStreamId: number, code: number, message: string): Buffer {
+  const payload = Buffer.alloc(8 + Buffer.byteLength(message));
+  payload.writeUInt32BE(lastStreamId);
+  payload.writeUInt32BE(code, 4);
+  payload.write(message, 8);
+  return frame(FrameType.goaway, 0, 0, payload);
+}
+
+/** Throws where the frame has not the size that all of its kind have. */
+export function checkSize({ payload }: Frame, sizeBytes: number): void {
+  if (payload.length !== sizeBytes) throw new Http2Error(`a frame of ${payload.length} bytes, not ${sizeBytes}`, ErrorCode.frameSizeError);
 }
 
 /** The payload of a DATA or HEADERS frame without its padding and priority. Throws where they do not fit. */
 export function unpadded({ flags, payload }: Frame, hasPriority = false): Buffer {
   const padding = flags & Flag.padded ? (payload[0] ?? 0) : 0;
   const start = (flags & Flag.padded ? 1 : 0) + (hasPriority ? 5 : 0);
-  if (start + padding > payload.length) throw new Error('the padding of a frame is longer than the frame');
+  if (start + padding > payload.length) throw new Http2Error('the padding of a frame is longer than the frame');
   return payload.subarray(start, payload.length - padding);
 }
 
@@ -82,13 +129,13 @@ export class FrameReader {
   push(piece: Buffer, take: (frame: Frame) => void): void {
     const bytes = this.#rest ? Buffer.concat([this.#rest, piece]) : piece;
     let at = 0;
-    while (at + HEADER_BYTES <= bytes.length) {
+    while (at + FRAME_HEADER_BYTES <= bytes.length) {
       const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-      if (length > DEFAULT_FRAME_BYTES) throw new Error(`a frame of ${length} bytes is larger than allowed`);
-      const end = at + HEADER_BYTES + length;
+      if (length > DEFAULT_FRAME_BYTES) throw new Http2Error(`a frame of ${length} bytes is larger than allowed`, ErrorCode.frameSizeError);
+      const end = at + FRAME_HEADER_BYTES + length;
       if (end > bytes.length) break;
       const streamId = bytes.readUInt32BE(at + 5) & 0x7fffffff;
-      take({ type: bytes[at + 3]!, flags: bytes[at + 4]!, streamId, payload: bytes.subarray(at + HEADER_BYTES, end) });
+      take({ type: bytes[at + 3]!, flags: bytes[at + 4]!, streamId, payload: bytes.subarray(at + FRAME_HEADER_BYTES, end) });
       at = end;
     }
     this.#rest = at === bytes.length ? undefined : bytes.subarray(at);

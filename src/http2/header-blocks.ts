@@ -1,5 +1,5 @@
-import { Flag, type Frame, FrameType, unpadded } from './frames.ts';
-import { type Fields, HeaderReader, MAX_LIST_BYTES } from './hpack.ts';
+import { ErrorCode, Flag, type Frame, FrameType, Http2Error, unpadded } from './frames.ts';
+import { type Fields, type HeaderLimits, HeaderReader } from './hpack.ts';
 
 /** A block that came in more frames than its size can explain is there to keep us busy (CVE-2024-27316 and the like). */
 const MAX_FRAMES = 64;
@@ -12,10 +12,16 @@ interface UnfinishedBlock {
 
 /** Puts header blocks together, which may come in several frames: nothing else may come between those (RFC 9113 §6.10). */
 export class HeaderBlocks {
-  readonly #reader = new HeaderReader();
+  readonly #reader: HeaderReader;
+  readonly #maxBytes: number;
   #unfinished: UnfinishedBlock | undefined;
   /** Of the block that was finished last: its stream ends with it. */
   endsStream = false;
+
+  constructor(limits: HeaderLimits) {
+    this.#reader = new HeaderReader(limits);
+    this.#maxBytes = limits.listBytes;
+  }
 
   /** A block has begun, and is not over. */
   get isUnfinished(): boolean {
@@ -26,23 +32,30 @@ export class HeaderBlocks {
   push(received: Frame): Buffer | undefined {
     const isFirst = received.type === FrameType.headers;
     const isLast = (received.flags & Flag.endHeaders) !== 0;
-    if (isFirst === this.isUnfinished) throw new Error('header frames in the wrong order');
+    if (isFirst === this.isUnfinished) throw new Http2Error('header frames in the wrong order');
     const part = isFirst ? unpadded(received, (received.flags & Flag.priority) !== 0) : received.payload;
     if (isFirst) {
       this.endsStream = (received.flags & Flag.endStream) !== 0;
       if (isLast) return part;
     }
     const block = (this.#unfinished ??= { streamId: received.streamId, parts: [], sizeBytes: 0 });
-    if (block.streamId !== received.streamId) throw new Error('header frames in the wrong order');
+    if (block.streamId !== received.streamId) throw new Http2Error('header frames in the wrong order');
     block.sizeBytes += part.length;
-    if (block.parts.push(part) > MAX_FRAMES || block.sizeBytes > MAX_LIST_BYTES) throw new Error('headers are too large');
+    if (block.parts.push(part) > MAX_FRAMES || block.sizeBytes > this.#maxBytes) {
+      throw new Http2Error('headers are too large', ErrorCode.enhanceYourCalm);
+    }
     if (!isLast) return undefined;
     this.#unfinished = undefined;
     return Buffer.concat(block.parts, block.sizeBytes);
   }
 
-  /** Throws where the block is not one, or says too much. */
+  /** Throws where the block is not one. */
   read(block: Buffer): Fields {
     return this.#reader.read(block);
+  }
+
+  /** Of the block that was read last: it says more than is allowed, and is not whole. */
+  get isTooLarge(): boolean {
+    return this.#reader.isTooLarge;
   }
 }

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { BlockWriter, HeaderReader, encodeHeaders } from './hpack.ts';
 
+const LIMITS = { tableBytes: 0, listBytes: 256 * 1024, fieldCount: 4_096 };
+
 const headersIn = (block: Buffer): Record<string, string> => {
-  const fields = new HeaderReader().read(block);
+  const fields = new HeaderReader(LIMITS).read(block);
   return Object.fromEntries(fields.flatMap((field, index) => (index % 2 === 0 ? [[field, fields[index + 1]!]] : [])));
 };
 const read = (hex: string): Record<string, string> => headersIn(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
@@ -36,7 +38,7 @@ test('what is written is read back, of any length, whatever its name', () => {
 });
 
 test('a block seen before is not read again', () => {
-  const reader = new HeaderReader();
+  const reader = new HeaderReader(LIMITS);
   expect(reader.read(Buffer.from([0x88]))).toBe(reader.read(Buffer.from([0x88])));
 });
 
@@ -60,8 +62,67 @@ describe('Huffman codes', () => {
   });
 });
 
-test('a list that is much longer than its block is refused', () => {
-  expect(() => new HeaderReader().read(Buffer.alloc(8000, 0x80 | 61))).toThrow('headers are too large');
+test('of a list that is much longer than its block, what is allowed is read, and that there was more', () => {
+  const reader = new HeaderReader({ ...LIMITS, listBytes: 1000 });
+  const fields = reader.read(Buffer.alloc(8000, 0x80 | 61));
+  expect([fields.length / 2, reader.isTooLarge]).toEqual([Math.floor(1000 / ('www-authenticate'.length + 32)), true]);
+  expect([reader.read(Buffer.from([0x88])), reader.isTooLarge]).toEqual([[':status', '200'], false]);
+  const counting = new HeaderReader({ ...LIMITS, fieldCount: 3 });
+  expect([counting.read(Buffer.alloc(4, 0x88)).length / 2, counting.isTooLarge]).toEqual([3, true]);
+});
+
+describe('what is remembered', () => {
+  const from = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
+  /** RFC 7541 C.5: three answers of one connection, with a table of 256 bytes, so that the older fields go. */
+  const ANSWERS = [
+    '4803 3330 3258 0770 7269 7661 7465 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133 2032 303a 3133 3a32 3120 474d 546e 1768 7474 7073 3a2f 2f77 7777 2e65 7861 6d70 6c65 2e63 6f6d',
+    '4803 3330 37c1 c0bf',
+    '88c1 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133 2032 303a 3133 3a32 3220 474d 54c0 5a04 677a 6970 7738 666f 6f3d 4153 444a 4b48 514b 425a 584f 5157 454f 5049 5541 5851 5745 4f49 553b 206d 6178 2d61 6765 3d33 3630 303b 2076 6572 7369 6f6e 3d31',
+  ];
+
+  test('is named by number from then on, until it has to go', () => {
+    const reader = new HeaderReader({ ...LIMITS, tableBytes: 256 });
+    const [first, second, third] = ANSWERS.map((hex) => reader.read(from(hex)));
+    const common = ['cache-control', 'private', 'date', 'Mon, 21 Oct 2013 20:13:21 GMT', 'location', 'https://www.example.com'];
+    expect(first).toEqual([':status', '302', ...common]);
+    expect(second).toEqual([':status', '307', ...common]);
+    expect(third).toEqual([
+      ':status',
+      '200',
+      'cache-control',
+      'private',
+      'date',
+      'Mon, 21 Oct 2013 20:13:22 GMT',
+      'location',
+      'https://www.example.com',
+      'content-encoding',
+      'gzip',
+      'set-cookie',
+      'foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1',
+    ]);
+    // The three newest are left of it, and no fourth.
+    expect(reader.read(from('be bf c0'))).toEqual([...third!.slice(-2), ...third!.slice(-4, -2), ...third!.slice(4, 6)]);
+    expect(() => reader.read(from('c1'))).toThrow('header 65 of a table that there is not');
+  });
+
+  test('can be made less, and forgotten; not made more than was allowed, nor between headers', () => {
+    const reader = new HeaderReader({ ...LIMITS, tableBytes: 256 });
+    reader.read(from('400161 0162'));
+    expect(reader.read(from('be'))).toEqual(['a', 'b']);
+    expect(() => reader.read(from('20 be'))).toThrow('header 62');
+    expect(() => reader.read(from('3f e201'))).toThrow('forbidden');
+    expect(() => reader.read(from('88 20'))).toThrow('behind a header');
+  });
+
+  test('goes on being right through thousands of fields', () => {
+    const reader = new HeaderReader({ ...LIMITS, tableBytes: 4096 });
+    for (let i = 0; i < 5000; i++) {
+      const value = `${i}`.padStart(5, '0');
+      reader.read(Buffer.concat([from('400161 05'), Buffer.from(value)]));
+      expect(reader.read(from('be'))).toEqual(['a', value]);
+      if (i > 100) expect(reader.read(Buffer.from([0xff, 62 + 100 - 0x7f]))[1]).toBe(`${i - 100}`.padStart(5, '0'));
+    }
+  });
 });
 
 test('a writer forgets what it was told to, and goes on after a long block', () => {
@@ -74,7 +135,7 @@ test('a writer forgets what it was told to, and goes on after a long block', () 
     writer.add('x'.repeat(length), 'y'.repeat(length));
     const fields = [':method', 'GET', ':method', 'constructor', 'x'.repeat(length), 'y'.repeat(length)];
     const block = writer.take();
-    if (length < 1000) expect(new HeaderReader().read(block)).toEqual(fields);
+    if (length < 1000) expect(new HeaderReader(LIMITS).read(block)).toEqual(fields);
     else expect(block.length).toBeGreaterThan(2 * length);
   }
 });

@@ -1,76 +1,8 @@
+import { ErrorCode, Flag, FrameType, FRAME_HEADER_BYTES, DEFAULT_FRAME_BYTES, Http2Error, headersFrames, writeFrameHeader } from './frames.ts';
+import { type Field, FIELD_OVERHEAD_BYTES, HeaderTable, STATIC_TABLE } from './header-table.ts';
 import { decodeHuffman } from './huffman.ts';
 
-/**
- * Header compression of HTTP/2 (RFC 7541). The connection allows its peer no dynamic table, so every block stands for itself: nothing has to be
- * remembered from one to the next, and a block seen before need not be read again.
- */
-
-/** Appendix A, from index 1 on. */
-const STATIC_TABLE: readonly (readonly [name: string, value: string])[] = [
-  [':authority', ''],
-  [':method', 'GET'],
-  [':method', 'POST'],
-  [':path', '/'],
-  [':path', '/index.html'],
-  [':scheme', 'http'],
-  [':scheme', 'https'],
-  [':status', '200'],
-  [':status', '204'],
-  [':status', '206'],
-  [':status', '304'],
-  [':status', '400'],
-  [':status', '404'],
-  [':status', '500'],
-  ...[
-    'accept-charset',
-    'accept-encoding',
-    'accept-language',
-    'accept-ranges',
-    'accept',
-    'access-control-allow-origin',
-    'age',
-    'allow',
-    'authorization',
-    'cache-control',
-    'content-disposition',
-    'content-encoding',
-    'content-language',
-    'content-length',
-    'content-location',
-    'content-range',
-    'content-type',
-    'cookie',
-    'date',
-    'etag',
-    'expect',
-    'expires',
-    'from',
-    'host',
-    'if-match',
-    'if-modified-since',
-    'if-none-match',
-    'if-range',
-    'if-unmodified-since',
-    'last-modified',
-    'link',
-    'location',
-    'max-forwards',
-    'proxy-authenticate',
-    'proxy-authorization',
-    'range',
-    'referer',
-    'refresh',
-    'retry-after',
-    'server',
-    'set-cookie',
-    'strict-transport-security',
-    'transfer-encoding',
-    'user-agent',
-    'vary',
-    'via',
-    'www-authenticate',
-  ].map((name) => [name, name === 'accept-encoding' ? 'gzip, deflate' : ''] as const),
-];
+/* Header compression of HTTP/2 (RFC 7541). */
 
 /** `name, value, name, value, …` in the order in which they came. */
 export type Fields = readonly string[];
@@ -81,31 +13,15 @@ export function lastValue(fields: Fields, name: string): string | undefined {
   return undefined;
 }
 
-/** What a list of fields may come to, counted as SETTINGS_MAX_HEADER_LIST_SIZE counts (RFC 9113 §6.5.2). */
-export const MAX_LIST_BYTES = 256 * 1024;
-const FIELD_OVERHEAD_BYTES = 32;
-
 /** By name, the first index of the static table that has it. */
 const NAME_INDEX = new Map(STATIC_TABLE.map(([name], index) => [name, index + 1] as const).toReversed());
-/** Whole fields of the table that requests often have. */
-const FIELD_INDEX = new Map([
-  [
-    ':method',
-    new Map([
-      ['GET', 2],
-      ['POST', 3],
-    ]),
-  ],
-  [
-    ':scheme',
-    new Map([
-      ['http', 6],
-      ['https', 7],
-    ]),
-  ],
-]);
+/** Whole fields of the table that requests and answers often have. */
+const FIELD_INDEX = new Map(
+  [':method', ':scheme', ':status'].map((name) => [name, new Map(STATIC_TABLE.flatMap((field, at) => (field[0] === name ? [[field[1], at + 1]] : [])))]),
+);
 
 const FIRST_WRITER_BYTES = 4096;
+const MAX_KEPT_BYTES = 256 * 1024;
 /** The most bytes that a length or an index takes. */
 const MAX_INTEGER_BYTES = 6;
 /** Up to here a loop is faster than a call into Node. */
@@ -140,8 +56,19 @@ export class BlockWriter {
     const block = Buffer.allocUnsafe(this.#length);
     this.#bytes.copy(block, 0, 0, this.#length);
     this.#length = 0;
-    if (this.#bytes.length > MAX_LIST_BYTES) this.#bytes = Buffer.allocUnsafe(FIRST_WRITER_BYTES);
+    if (this.#bytes.length > MAX_KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(FIRST_WRITER_BYTES);
     return block;
+  }
+
+  /** The same, as the frames of a stream's headers. */
+  takeFrames(streamId: number, endsStream: boolean): Buffer {
+    const length = this.#length;
+    if (length > DEFAULT_FRAME_BYTES) return headersFrames(streamId, this.take(), endsStream);
+    const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + length);
+    writeFrameHeader(frame, 0, length, FrameType.headers, Flag.endHeaders | (endsStream ? Flag.endStream : 0), streamId);
+    this.#bytes.copy(frame, FRAME_HEADER_BYTES, 0, length);
+    this.#length = 0;
+    return frame;
   }
 
   #reserve(sizeBytes: number): void {
@@ -184,49 +111,73 @@ export function encodeHeaders(headers: Readonly<Record<string, string>>): Buffer
   return writer.take();
 }
 
+export interface HeaderLimits {
+  /** Of what came before, so much may be remembered for blocks to come. */
+  tableBytes: number;
+  /** What a list of fields may come to, counted as SETTINGS_MAX_HEADER_LIST_SIZE counts (RFC 9113 §6.5.2). */
+  listBytes: number;
+  fieldCount: number;
+}
+
 const MAX_REMEMBERED = 64;
 const MAX_REMEMBERED_BYTES = 256;
 
-/** Reads blocks; answers of one server mostly carry the same few. */
+/** Reads blocks, in the order in which they came: what one says may depend on those before it. */
 export class HeaderReader {
-  readonly #remembered = new Map<string, Fields>();
+  readonly #limits: HeaderLimits;
+  readonly #table: HeaderTable;
+  /** Without a table, blocks stand for themselves, and one seen before need not be read again: answers of one server mostly carry the same few. */
+  #remembered: Map<string, Fields> | undefined;
+  /** The block that was read last says more than is allowed; what was too much is left out. */
+  isTooLarge = false;
 
-  /** Throws where the block is not one, or says too much. */
+  constructor(limits: HeaderLimits) {
+    this.#limits = limits;
+    this.#table = new HeaderTable(limits.tableBytes);
+    if (limits.tableBytes === 0) this.#remembered = new Map();
+  }
+
+  /** Throws where the block is not one. */
   read(block: Buffer): Fields {
-    if (block.length > MAX_REMEMBERED_BYTES) return decodeFields(block);
+    const remembered = this.#remembered;
+    if (!remembered || block.length > MAX_REMEMBERED_BYTES) return this.#decode(block);
     const name = block.toString('latin1');
-    const known = this.#remembered.get(name);
+    const known = remembered.get(name);
     if (known) return known;
-    const fields = decodeFields(block);
-    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
-    this.#remembered.set(name, fields);
+    const fields = this.#decode(block);
+    if (remembered.size >= MAX_REMEMBERED) this.#remembered = new Map();
+    this.#remembered!.set(name, fields);
     return fields;
   }
-}
 
-function decodeFields(block: Buffer): Fields {
-  const fields: string[] = [];
-  const cursor = { block, position: 0 };
-  let sizeBytes = 0;
-  while (cursor.position < block.length) {
-    const first = block[cursor.position]!;
-    if ((first & 0xe0) === 0x20) {
-      // The size of a table that there is not.
-      if (readInteger(cursor, 5) !== 0) throw new Error('a table of headers that was forbidden');
-      continue;
+  #decode(block: Buffer): Fields {
+    const fields: string[] = [];
+    const cursor = { block, position: 0 };
+    let sizeBytes = 0;
+    this.isTooLarge = false;
+    while (cursor.position < block.length) {
+      const first = block[cursor.position]!;
+      if ((first & 0xe0) === 0x20) {
+        if (fields.length > 0) throw new Http2Error('the size of a table behind a header', ErrorCode.compressionError);
+        this.#table.resize(readInteger(cursor, 5));
+        continue;
+      }
+      const field = first & 0x80 ? this.#table.get(readInteger(cursor, 7)) : this.#literal(cursor, first);
+      sizeBytes += field[0].length + field[1].length + FIELD_OVERHEAD_BYTES;
+      if (sizeBytes > this.#limits.listBytes || fields.length >= 2 * this.#limits.fieldCount) this.isTooLarge = true;
+      else fields.push(field[0], field[1]);
     }
-    const [name, value] = first & 0x80 ? staticEntry(readInteger(cursor, 7)) : readLiteral(cursor, first & 0x40 ? 6 : 4);
-    sizeBytes += name.length + value.length + FIELD_OVERHEAD_BYTES;
-    if (sizeBytes > MAX_LIST_BYTES) throw new Error('headers are too large');
-    fields.push(name, value);
+    return fields;
   }
-  return fields;
-}
 
-function readLiteral(cursor: Cursor, prefixBits: number): readonly [name: string, value: string] {
-  const index = readInteger(cursor, prefixBits);
-  const name = index === 0 ? readString(cursor) : staticEntry(index)[0];
-  return [name, readString(cursor)];
+  #literal(cursor: Cursor, first: number): Field {
+    const isRemembered = (first & 0x40) !== 0;
+    const index = readInteger(cursor, isRemembered ? 6 : 4);
+    const name = index === 0 ? readString(cursor) : this.#table.get(index)[0];
+    const field = [name, readString(cursor)] as const;
+    if (isRemembered) this.#table.add(field);
+    return field;
+  }
 }
 
 interface Cursor {
@@ -234,11 +185,7 @@ interface Cursor {
   position: number;
 }
 
-function staticEntry(index: number): readonly [name: string, value: string] {
-  const entry = STATIC_TABLE[index - 1];
-  if (!entry) throw new Error(`header ${index} of a table that there is not`);
-  return entry;
-}
+const broken = (message: string): Http2Error => new Http2Error(message, ErrorCode.compressionError);
 
 /** Lengths and indices, of which no block has any beyond its own size. */
 function readInteger(cursor: Cursor, prefixBits: number): number {
@@ -250,12 +197,12 @@ function readInteger(cursor: Cursor, prefixBits: number): number {
     value += (byte & 0x7f) * scale;
     if (byte < 0x80) return value;
   }
-  throw new Error('a number in a header block is too large');
+  throw broken('a number in a header block is too large');
 }
 
 function nextByte(cursor: Cursor): number {
   const byte = cursor.block[cursor.position++];
-  if (byte === undefined) throw new Error('a header block ends too early');
+  if (byte === undefined) throw broken('a header block ends too early');
   return byte;
 }
 
@@ -263,8 +210,8 @@ function readString(cursor: Cursor): string {
   const isHuffman = (cursor.block[cursor.position]! & 0x80) !== 0;
   const length = readInteger(cursor, 7);
   const end = cursor.position + length;
-  if (end > cursor.block.length) throw new Error('a header block ends too early');
-  const bytes = cursor.block.subarray(cursor.position, end);
+  if (end > cursor.block.length) throw broken('a header block ends too early');
+  const start = cursor.position;
   cursor.position = end;
-  return isHuffman ? decodeHuffman(bytes) : bytes.toString('latin1');
+  return isHuffman ? decodeHuffman(cursor.block.subarray(start, end)) : cursor.block.toString('latin1', start, end);
 }

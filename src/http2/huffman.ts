@@ -1,3 +1,5 @@
+import { ErrorCode, Http2Error } from './frames.ts';
+
 /* The Huffman code of header strings (RFC 7541 §5.2 and Appendix B). */
 
 /** How many bits each byte's code has, in base 36. The code is canonical, so the lengths say all. */
@@ -47,7 +49,7 @@ export function decodeHuffman(encoded: Buffer): string {
     if (found === 0 || at + (found >> 8) > totalBits) {
       // Less than a byte of ones fills the last one up.
       if (totalBits - at < 8 && next === 0xff) break;
-      throw new Error('a header has no meaning');
+      throw new Http2Error('a header has no meaning', ErrorCode.compressionError);
     }
     decoded[length++] = found & 0xff;
     at += found >> 8;

@@ -1,14 +1,20 @@
-import { DEFAULT_FRAME_BYTES, Flag, FrameType, writeFrameHeader } from './frames.ts';
+import { DEFAULT_FRAME_BYTES, FRAME_HEADER_BYTES, Flag, FrameType, writeFrameHeader } from './frames.ts';
 
-const HEADER_BYTES = 9;
+/** So much of one stream goes out before another has its turn. */
+const TURN_BYTES = 8 * DEFAULT_FRAME_BYTES;
+const NOTHING: Buffer[] = [];
 
 /** What a stream has still to send, cut to what its window allows. */
 export class OutgoingBody {
   #windowBytes = 0;
-  #unsent: Buffer[] = [];
-  /** Of the first of them. */
-  #sentBytes = 0;
+  #unsent: Buffer[] = NOTHING;
+  /** The first of them that is not sent, and how much of it is. */
+  #index = 0;
+  #offset = 0;
+  #unsentBytes = 0;
   #isComplete = false;
+  /** Frames that follow the last byte, and end the stream in its place. */
+  #trailers: Buffer | undefined;
   #isDone = false;
 
   /** All has been sent, and that it is all. */
@@ -16,20 +22,32 @@ export class OutgoingBody {
     return this.#isDone;
   }
 
-  /** Nothing waits for room. */
-  get isEmpty(): boolean {
-    return this.#unsent.length === 0;
+  /** Nothing may be added. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** What waits for room. */
+  get unsentBytes(): number {
+    return this.#unsentBytes;
   }
 
   /** There is none. */
   skip(): void {
-    this.#isDone = true;
+    this.#isComplete = this.#isDone = true;
   }
 
-  /** Empty only where it is the last. */
-  add(bytes: Buffer, isLast: boolean): void {
+  add(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#unsent === NOTHING) this.#unsent = [];
     this.#unsent.push(bytes);
-    this.#isComplete = isLast;
+    this.#unsentBytes += bytes.length;
+  }
+
+  /** Nothing more is added. */
+  complete(trailers?: Buffer): void {
+    this.#isComplete = true;
+    this.#trailers = trailers;
   }
 
   /** The size of the window that results. */
@@ -37,27 +55,51 @@ export class OutgoingBody {
     return (this.#windowBytes += bytes);
   }
 
-  /** The next frame, of as many bytes as this stream's window and the connection's allow; undefined when there is none, or no room. */
-  next(streamId: number, connectionWindowBytes: number): { frame: Buffer; sizeBytes: number } | undefined {
-    const [first] = this.#unsent;
-    if (!first) return undefined;
-    const roomBytes = Math.min(this.#windowBytes, connectionWindowBytes, DEFAULT_FRAME_BYTES);
-    if (roomBytes <= 0 && first.length > 0) return undefined;
-    const start = this.#sentBytes;
-    const sizeBytes = Math.min(first.length - start, Math.max(roomBytes, 0));
-    this.#take(first, sizeBytes);
-    const frame = Buffer.allocUnsafe(HEADER_BYTES + sizeBytes);
-    first.copy(frame, writeFrameHeader(frame, 0, sizeBytes, FrameType.data, this.#isDone ? Flag.endStream : 0, streamId), start, start + sizeBytes);
-    return { frame, sizeBytes };
+  /** How much could go out now, of what waits; undefined where there is nothing to say. */
+  readyBytes(connectionWindowBytes: number): number | undefined {
+    const ready = Math.min(this.#unsentBytes, this.#windowBytes, connectionWindowBytes, TURN_BYTES);
+    if (ready > 0) return ready;
+    return this.#isComplete && !this.#isDone && this.#unsentBytes === 0 ? 0 : undefined;
   }
 
-  #take(first: Buffer, sizeBytes: number): void {
-    this.#sentBytes += sizeBytes;
-    this.#windowBytes -= sizeBytes;
-    if (this.#sentBytes === first.length) {
-      this.#unsent.shift();
-      this.#sentBytes = 0;
+  /** The next so many bytes in their frames, and the stream's end where they are the last. */
+  take(streamId: number, sizeBytes: number): Buffer {
+    const isLast = this.#isComplete && sizeBytes === this.#unsentBytes;
+    if (isLast) this.#isDone = true;
+    if (isLast && this.#trailers) return sizeBytes === 0 ? this.#trailers : Buffer.concat([this.#frames(streamId, sizeBytes, false), this.#trailers]);
+    return this.#frames(streamId, sizeBytes, isLast);
+  }
+
+  #frames(streamId: number, sizeBytes: number, isLast: boolean): Buffer {
+    const count = Math.max(1, Math.ceil(sizeBytes / DEFAULT_FRAME_BYTES));
+    const frames = Buffer.allocUnsafe(count * FRAME_HEADER_BYTES + sizeBytes);
+    let at = 0;
+    for (let index = 1; index <= count; index++) {
+      const length = Math.min(DEFAULT_FRAME_BYTES, frames.length - at - FRAME_HEADER_BYTES);
+      at = writeFrameHeader(frames, at, length, FrameType.data, isLast && index === count ? Flag.endStream : 0, streamId);
+      this.#copy(frames, at, length);
+      at += length;
     }
-    this.#isDone = this.#isComplete && this.#unsent.length === 0;
+    this.#windowBytes -= sizeBytes;
+    this.#unsentBytes -= sizeBytes;
+    if (this.#unsentBytes === 0) this.#forget();
+    return frames;
+  }
+
+  #copy(target: Buffer, start: number, sizeBytes: number): void {
+    for (let at = start; at < start + sizeBytes;) {
+      const piece = this.#unsent[this.#index]!;
+      const copied = piece.copy(target, at, this.#offset, this.#offset + start + sizeBytes - at);
+      at += copied;
+      this.#offset += copied;
+      if (this.#offset < piece.length) return;
+      this.#index++;
+      this.#offset = 0;
+    }
+  }
+
+  #forget(): void {
+    if (this.#unsent !== NOTHING) this.#unsent = NOTHING;
+    this.#index = this.#offset = 0;
   }
 }

@@ -55,8 +55,8 @@ export function writeParts(sink: Writable, parts: readonly Buffer[], ends: boole
   pump();
 }
 
-const tooLarge = (limitBytes: number): Error => requestEntityTooLarge(`limit is ${limitBytes}`);
-const brokenOff = (): Error => badRequest('unexpected EOF');
+export const tooLarge = (limitBytes: number): Error => requestEntityTooLarge(`limit is ${limitBytes}`);
+export const brokenOff = (): Error => badRequest('unexpected EOF');
 
 /** Reads a request's body to its end. Stops reading at the limit, and when `onGone` calls back: nobody waits for the body any more. */
 export function readAll(source: Readable, declaredLength: string | undefined, limitBytes: number, onGone?: (listener: () => void) => void): Promise<Buffer> {

@@ -14,7 +14,10 @@ export interface Exchange {
   readonly method: string;
   /** Path and query, as sent. */
   readonly target: string;
-  /** Lower-case names, without HTTP/2's pseudo headers (`host` is always there when the client named one). Lines of one name are joined by `, `. */
+  /**
+   * Lower-case names, without HTTP/2's pseudo headers (`host` is always there when the client named one). Lines of one name are joined by `, `. One that a
+   * filter took off is undefined: `delete` would make a slow table of them all.
+   */
   readonly headers: IncomingHttpHeaders;
   /** Every line of a header by itself, in order, for values that may hold commas (Impersonate-Group, X-Remote-Group). `name` is lower case. */
   headerValues(name: string): string[];

@@ -44,3 +44,16 @@ export function flatHeaders(headers: ResponseHeaders, contentLength: number | un
   if (contentLength !== undefined && headers['content-length'] === undefined) flat.push('content-length', contentLength);
   return flat;
 }
+
+let dateSecond = 0;
+let dateText = '';
+
+/** Now, as answers date themselves. */
+export function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(second * 1000).toUTCString();
+  }
+  return dateText;
+}

@@ -1,5 +1,7 @@
+import type { AbuseLimits } from '../http2/abuse-guard.ts';
+
 /** What one client may cost before it is cut off. Upstream's numbers where it has them (apiserver/pkg/server/secure_serving.go). */
-export interface ServingLimits {
+export interface ServingLimits extends AbuseLimits {
   /** TLS handshake, and a request's head, from its first byte or the connection's start. */
   headerTimeoutMs: number;
   /** A connection without a request. */
@@ -12,12 +14,6 @@ export interface ServingLimits {
   streamsPerConnection: number;
   /** Body bytes of one HTTP/2 request that may arrive before we read them. */
   streamWindowBytes: number;
-  /** Requests that a client may take back before they were answered, each second (CVE-2023-44487). */
-  unansweredResetsPerSecond: number;
-  /** Streams of any kind that a client may reset, each second: closing watches is honest work (CVE-2019-9514). */
-  resetsPerSecond: number;
-  /** PING and SETTINGS frames, each second (CVE-2019-9512, CVE-2019-9515). */
-  controlFramesPerSecond: number;
   /** How long a client that is still sending a body we did not want may go on, so that it gets to read our answer. */
   lingerMs: number;
 }

@@ -89,5 +89,5 @@ function credentialTest(custom: AuthenticationOptions['proxyHeaders']): (name: s
 }
 
 function removeCredentials(headers: IncomingHttpHeaders, isCredential: (name: string) => boolean): void {
-  for (const name in headers) if (isCredential(name)) delete headers[name];
+  for (const name in headers) if (isCredential(name)) headers[name] = undefined;
 }

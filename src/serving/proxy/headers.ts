@@ -32,8 +32,9 @@ export function requestHeaders({ headers, remoteAddress }: Pick<Exchange, 'heade
   const listed = listedNames(headers.connection);
   const forwarded: OutgoingHttpHeaders = {};
   for (const name in headers) {
-    if (HOP_BY_HOP.has(name) || OWN.has(name) || isCredential(name) || listed?.has(name)) continue;
-    forwarded[name] = headers[name];
+    const value = headers[name];
+    if (value === undefined || HOP_BY_HOP.has(name) || OWN.has(name) || isCredential(name) || listed?.has(name)) continue;
+    forwarded[name] = value;
   }
   if (acceptsTrailers(headers)) forwarded['te'] = 'trailers';
   forwarded['x-forwarded-for'] =

@@ -1,15 +1,10 @@
-import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { type Socket, createServer } from 'node:net';
 import { Readable } from 'node:stream';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { exchangeWith, failureOf } from './test-transport.ts';
-import { Transport } from './transport.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { exchangeWith, failureOf, transportTo } from './test-transport.ts';
+import type { Transport } from './transport.ts';
 
 /* Backends that say what no well-behaved server says: bytes written by hand. */
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
 
 interface RawBackend {
   transport: Transport;
@@ -36,14 +31,7 @@ async function rawBackend(answer: (socket: Socket, text: string, count: number) 
       answer(socket, piece.toString('latin1'), ++count);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const transport = new Transport({});
-  cleanups.push(() => {
-    transport.close();
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return { transport, port: (server.address() as AddressInfo).port, sockets, accepted: () => received.length, received };
+  return { ...(await transportTo(server, sockets, {})), sockets, accepted: () => received.length, received };
 }
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';

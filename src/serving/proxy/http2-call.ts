@@ -1,7 +1,6 @@
-import type { Http2Connection } from '../../http2/connection.ts';
-import { ResetCode } from '../../http2/frames.ts';
+import type { ClientConnection, ClientStream, ClientStreamEvents, StreamFailure } from '../../http2/client-connection.ts';
+import { ErrorCode } from '../../http2/frames.ts';
 import type { Fields } from '../../http2/hpack.ts';
-import type { Http2Stream, StreamEvents, StreamFailure } from '../../http2/stream.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 import { hasNoBody } from '../headers.ts';
 import { Answer, type AnswerSource } from './answer.ts';
@@ -32,13 +31,13 @@ const CODE_NAMES = [
 ];
 
 /** A request on a stream of HTTP/2, and its answer. */
-export class Http2Call implements BackendCall, StreamEvents, AnswerSource, BodySink {
-  readonly #connection: Http2Connection;
+export class Http2Call implements BackendCall, ClientStreamEvents, AnswerSource, BodySink {
+  readonly #connection: ClientConnection;
   readonly #method: string;
   readonly #answer: Answer;
   /** The connection has carried others before. */
   readonly #isReused: boolean;
-  #stream: Http2Stream | undefined;
+  #stream: ClientStream | undefined;
   #requestBody: BodyPump | undefined;
   /** Of the answer's body, what is still to come; Infinity where that is not known. */
   #remainingBytes = Infinity;
@@ -48,7 +47,7 @@ export class Http2Call implements BackendCall, StreamEvents, AnswerSource, BodyS
   #trailers: ResponseHeaders | undefined;
 
   /** The connection has room. */
-  constructor(connection: Http2Connection, isReused: boolean, block: Buffer, { method, body }: BackendRequest) {
+  constructor(connection: ClientConnection, isReused: boolean, block: Buffer, { method, body }: BackendRequest) {
     this.#connection = connection;
     this.#method = method;
     this.#isReused = isReused;
@@ -62,7 +61,7 @@ export class Http2Call implements BackendCall, StreamEvents, AnswerSource, BodyS
   }
 
   cancel(): void {
-    if (!this.#answer.isOver) this.#giveUp(ResetCode.cancel, new Error('context canceled'));
+    if (!this.#answer.isOver) this.#giveUp(ErrorCode.cancel, new Error('context canceled'));
   }
 
   onRoom(): void {
@@ -140,7 +139,7 @@ export class Http2Call implements BackendCall, StreamEvents, AnswerSource, BodyS
 
   /** The answer breaks a rule (RFC 9113 §8.1.1). */
   #refuse(): void {
-    this.#giveUp(ResetCode.protocolError, this.#resetError(ResetCode.protocolError));
+    this.#giveUp(ErrorCode.protocolError, this.#resetError(ErrorCode.protocolError));
   }
 
   #giveUp(code: number, error: Error): void {

@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import { Http2Connection } from '../../http2/connection.ts';
+import { ClientConnection } from '../../http2/client-connection.ts';
 import { BlockWriter } from '../../http2/hpack.ts';
 import { systemClock } from '../../util/clock.ts';
 import { checkRequestLine, declaredLength, eachLine, sendable } from './fields.ts';
@@ -21,7 +21,7 @@ const OPTIONS = {
 };
 
 interface Pooled {
-  http2: Http2Connection;
+  http2: ClientConnection;
   isUsed: boolean;
 }
 
@@ -30,7 +30,7 @@ export class Http2Pool {
   readonly #authority: string;
   readonly #open: Pooled[] = [];
   /** Those that take no more, and have requests under way, among them. */
-  readonly #all = new Set<Http2Connection>();
+  readonly #all = new Set<ClientConnection>();
   readonly #writer = new BlockWriter();
 
   constructor(authority: string) {
@@ -42,7 +42,7 @@ export class Http2Pool {
     return new Promise((resolve, reject) => {
       let isReady = false;
       const timer = setTimeout(() => http2.destroy('http2: timeout awaiting settings'), SETTINGS_TIMEOUT_MS);
-      const http2: Http2Connection = new Http2Connection(() => Promise.resolve(socket), OPTIONS, {
+      const http2: ClientConnection = new ClientConnection(() => Promise.resolve(socket), OPTIONS, {
         onSettings: () => {
           if (isReady) return;
           isReady = true;
@@ -89,7 +89,7 @@ export class Http2Pool {
     for (const http2 of this.#all) http2.destroy('the connection was closed');
   }
 
-  #forget(http2: Http2Connection): void {
+  #forget(http2: ClientConnection): void {
     const at = this.#open.findIndex((pooled) => pooled.http2 === http2);
     if (at >= 0) this.#open.splice(at, 1);
   }

@@ -1,11 +1,25 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
 import { goNetworkError } from '../../util/network-error.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 import { streamOf } from './answer.ts';
-import type { Transport } from './transport.ts';
+import { Transport, type TransportOptions } from './transport.ts';
 
-/* For tests: one request over a transport, read to its end. */
+/* For tests: a transport to a backend, and one request over it, read to its end. */
+
+/** The backend listens, and what leads to it; both are closed when the test ends that calls this, as are the backend's `sockets` of then. */
+export async function transportTo(server: Server, sockets: ReadonlySet<Socket>, options: TransportOptions): Promise<{ transport: Transport; port: number }> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = new Transport(options);
+  onTestFinished(() => {
+    transport.close();
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return { transport, port: (server.address() as AddressInfo).port };
+}
 
 export interface Sent {
   method?: string;

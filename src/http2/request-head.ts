@@ -1,0 +1,82 @@
+import type { Fields } from './hpack.ts';
+
+/** What a block of headers asks for. */
+export interface RequestHead {
+  method: string;
+  /** Path and query; `/` where the method has none. */
+  target: string;
+  /** Lower-case names, without HTTP/2's own; lines of one name joined. The owner's to change. */
+  headers: Record<string, string>;
+  /** What the body has to come to; undefined where nothing is said of it. */
+  contentLength: number | undefined;
+}
+
+/** What belongs to one connection has no place here (RFC 9113 §8.2.2). */
+const CONNECTION_FIELDS = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
+/** Of which only the first line counts, as it does for Node and Go. */
+const SINGLE_FIELDS = new Set([
+  'age',
+  'authorization',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-modified-since',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'referer',
+  'retry-after',
+  'user-agent',
+]);
+const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN_IN_VALUE = /[\0-\x08\x0a-\x1f\x7f]/;
+const FORBIDDEN_IN_TARGET = /[\0-\x20\x7f]/;
+const DIGITS = /^[0-9]{1,15}$/;
+
+/** Undefined where the block is no request (RFC 9113 §8.1.1). */
+export function readRequestHead(fields: Fields): RequestHead | undefined {
+  const own: Record<string, string | undefined> = { ':method': undefined, ':scheme': undefined, ':path': undefined, ':authority': undefined };
+  let index = 0;
+  for (; index < fields.length && fields[index]!.charCodeAt(0) === 0x3a; index += 2) {
+    const name = fields[index]!;
+    if (!Object.hasOwn(own, name) || own[name] !== undefined) return undefined;
+    own[name] = fields[index + 1]!;
+  }
+  const headers = readHeaders(fields, index);
+  if (!headers || !isWhole(own)) return undefined;
+  if (own[':authority'] !== undefined) headers['host'] ??= own[':authority'];
+  const length = headers['content-length'];
+  if (length !== undefined && !DIGITS.test(length)) return undefined;
+  return { method: own[':method']!, target: own[':path'] ?? '/', headers, contentLength: length === undefined ? undefined : Number(length) };
+}
+
+/** All that a request must have: a method, and a scheme and a path where it is not CONNECT, which has an authority in their place (§8.3.1, §8.5). */
+function isWhole({ ':method': method, ':scheme': scheme, ':path': path, ':authority': authority }: Record<string, string | undefined>): boolean {
+  if (method === undefined || !METHOD.test(method)) return false;
+  if (authority !== undefined && FORBIDDEN_IN_TARGET.test(authority)) return false;
+  if (method === 'CONNECT') return authority !== undefined && scheme === undefined && path === undefined;
+  if (scheme === undefined || path === undefined || FORBIDDEN_IN_TARGET.test(path)) return false;
+  return path.startsWith('/') || (path === '*' && method === 'OPTIONS');
+}
+
+function readHeaders(fields: Fields, start: number): Record<string, string> | undefined {
+  const headers: Record<string, string> = {};
+  for (let index = start; index < fields.length; index += 2) {
+    const name = fields[index]!;
+    const value = fields[index + 1]!;
+    if (!NAME.test(name) || FORBIDDEN_IN_VALUE.test(value) || CONNECTION_FIELDS.has(name)) return undefined;
+    if (name === 'te' && value !== 'trailers') return undefined;
+    const before = headers[name];
+    if (before === undefined) headers[name] = value;
+    else if (name === 'content-length' && before !== value) return undefined;
+    else if (!SINGLE_FIELDS.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
+  }
+  return headers;
+}

@@ -1,0 +1,308 @@
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../util/clock.ts';
+import { type AbuseLimits, AbuseGuard } from './abuse-guard.ts';
+import { CONNECTION_WINDOW_BYTES, Http2Connection } from './connection.ts';
+import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, type Http2Error, PREFACE, Setting, goawayFrame, numberFrame, settingsFrame } from './frames.ts';
+import type { BlockWriter, Fields } from './hpack.ts';
+import { type RequestHead, readRequestHead } from './request-head.ts';
+import { type StreamEvents, Http2Stream } from './stream.ts';
+
+export interface ServerConnectionOptions extends AbuseLimits {
+  clock: Clock;
+  /** From the beginning to the client's first settings. */
+  headerTimeoutMs: number;
+  /** A connection without streams. */
+  idleTimeoutMs: number;
+  /** All header lines of a request, in bytes and in number. */
+  headerBytes: number;
+  headerCount: number;
+  /** Open at a time. */
+  streamsPerConnection: number;
+  /** Of each request's body: so much may be under way to us, or wait with its owner, who releases it. */
+  streamWindowBytes: number;
+}
+
+export interface ServerConnectionEvents {
+  /** Gives the stream its `events` before anything else. `hasBody`: something may follow the headers. */
+  onRequest(stream: ServerStream, head: RequestHead, fields: Fields, hasBody: boolean): void;
+  /** More headers than are allowed; to be answered as such. */
+  onOversizedHead(stream: ServerStream): void;
+  /** The client does what no honest one does; the connection is cut off. */
+  onAbuse(message: string): void;
+  /** The client has broken a rule; the connection ends. */
+  onViolation(message: string): void;
+}
+
+/** What the owner of a request is told. `onOver` is the last. */
+export interface ServerStreamEvents extends StreamEvents {
+  /** The request's body is whole. */
+  onBodyEnd(): void;
+  /** The answer has left, or the client has gone. */
+  onOver(): void;
+}
+
+/** One request and its answer. */
+export class ServerStream extends Http2Stream<ServerStreamEvents> {
+  /** Of the request's body, what is still to come; Infinity where that is not known. */
+  remainingBytes = Infinity;
+  /** Nothing more comes from the client. */
+  isHeard = false;
+  isAnswered = false;
+}
+
+/** What a client may remember with us, as the RFC sets it before anything is said of it. */
+const HEADER_TABLE_BYTES = 4096;
+/** Answers wait in memory while their client reads slowly; past this, it has to read before it may ask for more. */
+const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
+/** For what is still on its way to a client that reads. */
+const FAREWELL_MS = 1000;
+
+/** The server's end of an HTTP/2 connection. */
+export class ServerConnection extends Http2Connection<ServerStream> {
+  readonly #options: ServerConnectionOptions;
+  readonly #events: ServerConnectionEvents;
+  readonly #guard: AbuseGuard;
+  #preface = PREFACE;
+  #lastStreamId = 0;
+  #hasBegun = false;
+  #isClosing = false;
+  #lastUsedMs: number;
+  #idleTimer: Timer;
+
+  /** The socket's TLS handshake is done. */
+  constructor(socket: Socket, options: ServerConnectionOptions, events: ServerConnectionEvents) {
+    super(options.streamWindowBytes, { tableBytes: HEADER_TABLE_BYTES, listBytes: options.headerBytes, fieldCount: options.headerCount });
+    this.#options = options;
+    this.#events = events;
+    this.#guard = new AbuseGuard(options);
+    this.#lastUsedMs = options.clock.now();
+    this.#idleTimer = options.clock.after(Math.min(options.headerTimeoutMs, options.idleTimeoutMs), () => this.#lookAfter());
+    this.write(
+      settingsFrame([
+        [Setting.maxConcurrentStreams, options.streamsPerConnection],
+        [Setting.initialWindowSize, options.streamWindowBytes],
+        [Setting.maxHeaderListSize, options.headerBytes],
+      ]),
+    );
+    this.write(numberFrame(FrameType.windowUpdate, 0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES));
+    this.useSocket(socket);
+  }
+
+  /** The block in `writer` is the beginning of the answer, and with `isLast` all of it. */
+  answer(stream: ServerStream, writer: BlockWriter, isLast: boolean): void {
+    if (stream.isOver) return writer.clear();
+    stream.isAnswered = true;
+    this.write(writer.takeFrames(stream.id, isLast));
+    if (isLast) this.#finishSending(stream);
+  }
+
+  /** Headers that come before the answer's. */
+  inform(stream: ServerStream, writer: BlockWriter): void {
+    if (stream.isOver) writer.clear();
+    else this.write(writer.takeFrames(stream.id, false));
+  }
+
+  /** All of a body in one call, behind the answer's headers. The parts are not copied. */
+  sendAll(stream: ServerStream, parts: readonly Buffer[], sizeBytes: number): void {
+    if (stream.isOver) return;
+    for (const part of parts) stream.body.add(part);
+    stream.body.complete();
+    this.sendOn(stream, sizeBytes);
+  }
+
+  /** Ends what was sent piece by piece, with the trailers in `writer` where there are some. */
+  end(stream: ServerStream, writer: BlockWriter | undefined): void {
+    if (stream.isOver || stream.body.isComplete) return writer?.clear();
+    stream.body.complete(writer?.takeFrames(stream.id, true));
+    this.sendOn(stream, 0);
+  }
+
+  /** Cuts the answer off. */
+  cut(stream: ServerStream): void {
+    if (!stream.isOver) this.#reset(stream, ErrorCode.internalError);
+  }
+
+  /** Takes no more requests, and ends with the last of those that are open. Streams that come in the meantime were not looked at: the client may send them elsewhere. */
+  finish(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.write(goawayFrame(this.#lastStreamId, ErrorCode.noError, ''));
+    this.#endIfDone();
+  }
+
+  #finishSending(stream: ServerStream): void {
+    stream.body.skip();
+    this.settleLater(stream);
+  }
+
+  #reset(stream: ServerStream, code: number): void {
+    this.write(numberFrame(FrameType.rstStream, stream.id, code));
+    this.#close(stream);
+  }
+
+  #close(stream: ServerStream): void {
+    this.drop(stream);
+    this.#lastUsedMs = this.#options.clock.now();
+    stream.events.onOver();
+    if (this.#isClosing) this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (this.streams.size === 0) this.#sayFarewell();
+  }
+
+  /** What was written still goes out; what still comes is read, since closing on it would reset the connection and lose what is on its way. */
+  #sayFarewell(): void {
+    const socket = this.socket!;
+    if (socket.destroyed || socket.writableEnded) return;
+    this.flushNow();
+    const timer = this.#options.clock.after(FAREWELL_MS, () => socket.destroy());
+    socket.once('close', () => timer.cancel());
+    socket.end();
+  }
+
+  #lookAfter(): void {
+    const { clock, idleTimeoutMs } = this.#options;
+    const quietMs = this.streams.size > 0 ? 0 : clock.now() - this.#lastUsedMs;
+    if (!this.#hasBegun) return void this.socket!.destroy();
+    if (quietMs >= idleTimeoutMs) return this.finish();
+    this.#idleTimer = clock.after(idleTimeoutMs - quietMs, () => this.#lookAfter());
+  }
+
+  protected override receive(piece: Buffer): void {
+    const rest = this.#preface.length > 0 ? this.#afterPreface(piece) : piece;
+    if (rest.length > 0) super.receive(rest);
+  }
+
+  /** One that does not begin as clients do is no client of HTTP/2 (§3.4). */
+  #afterPreface(piece: Buffer): Buffer {
+    const length = Math.min(this.#preface.length, piece.length);
+    if (this.#preface.compare(piece, 0, length, 0, length) !== 0) {
+      this.isDeaf = true;
+      this.#violated(ErrorCode.protocolError, 'the connection does not begin as one of HTTP/2');
+      return piece.subarray(piece.length);
+    }
+    this.#preface = this.#preface.subarray(length);
+    return piece.subarray(length);
+  }
+
+  protected override wasBegun(streamId: number): boolean {
+    return streamId <= this.#lastStreamId && streamId % 2 === 1;
+  }
+
+  protected override onHeaders(streamId: number, stream: ServerStream | undefined, fields: Fields, endsStream: boolean, isTooLarge: boolean): void {
+    if (stream) return this.#onTrailers(stream, endsStream);
+    if (streamId % 2 === 0) return this.#violated(ErrorCode.protocolError, 'a stream of a number that is not the client’s');
+    // Trailers of a stream that is over, or one that the client was told would not be looked at.
+    if (streamId <= this.#lastStreamId || this.#isClosing) return;
+    this.#lastStreamId = streamId;
+    if (this.streams.size >= this.#options.streamsPerConnection || this.unsentBytes > MAX_UNSENT_BYTES) {
+      return this.write(numberFrame(FrameType.rstStream, streamId, ErrorCode.refusedStream));
+    }
+    this.#onRequest(streamId, fields, endsStream, isTooLarge);
+  }
+
+  #onRequest(streamId: number, fields: Fields, endsStream: boolean, isTooLarge: boolean): void {
+    const head = isTooLarge ? undefined : readRequestHead(fields);
+    if (!head && !isTooLarge) return this.#refuse(streamId);
+    const stream = new ServerStream(this.#options.streamWindowBytes);
+    this.begin(stream, streamId);
+    stream.isHeard = endsStream;
+    if (!head) return this.#events.onOversizedHead(stream);
+    stream.remainingBytes = head.contentLength ?? Infinity;
+    if (endsStream && head.contentLength) {
+      this.drop(stream);
+      return this.#refuse(streamId);
+    }
+    this.#events.onRequest(stream, head, fields, !endsStream);
+  }
+
+  /** A request that is none. */
+  #refuse(streamId: number): void {
+    this.write(numberFrame(FrameType.rstStream, streamId, ErrorCode.protocolError));
+    this.#countReset(false);
+  }
+
+  #onTrailers(stream: ServerStream, endsStream: boolean): void {
+    if (stream.isHeard) return this.onStreamError(stream, ErrorCode.streamClosed);
+    if (!endsStream) return this.onStreamError(stream, ErrorCode.protocolError);
+    this.#onBodyEnd(stream);
+  }
+
+  protected override onData(stream: ServerStream, piece: Buffer, endsStream: boolean): void {
+    if (stream.isHeard) return this.onStreamError(stream, ErrorCode.streamClosed);
+    stream.remainingBytes -= piece.length;
+    if (stream.remainingBytes < 0) return this.onStreamError(stream, ErrorCode.protocolError);
+    if (piece.length > 0) stream.events.onData(piece);
+    if (endsStream && !stream.isOver) this.#onBodyEnd(stream);
+  }
+
+  #onBodyEnd(stream: ServerStream): void {
+    if (stream.remainingBytes > 0 && stream.remainingBytes !== Infinity) return this.onStreamError(stream, ErrorCode.protocolError);
+    stream.isHeard = true;
+    stream.events.onBodyEnd();
+  }
+
+  /** The answer is out. A client that has more to say is told to stop (RFC 9113 §8.1), as Go's server does. */
+  protected override onSent(stream: ServerStream): void {
+    if (stream.isHeard) this.#close(stream);
+    else this.#reset(stream, ErrorCode.noError);
+  }
+
+  protected override onReset(stream: ServerStream): void {
+    this.#close(stream);
+    this.#countReset(stream.isAnswered);
+  }
+
+  protected override onStreamError(stream: ServerStream, code: number): void {
+    this.#reset(stream, code);
+    this.#countReset(stream.isAnswered);
+  }
+
+  #countReset(wasAnswered: boolean): void {
+    if (!this.#guard.allowReset(this.#options.clock.now(), wasAnswered)) this.#cutOff('too many streams reset');
+  }
+
+  protected override onControlFrame(): void {
+    if (!this.#guard.allowControlFrame(this.#options.clock.now())) this.#cutOff('too many control frames');
+  }
+
+  #cutOff(message: string): void {
+    if (this.isDeaf) return;
+    this.isDeaf = true;
+    this.#events.onAbuse(message);
+    this.write(goawayFrame(this.#lastStreamId, ErrorCode.enhanceYourCalm, ''));
+    this.flushNow();
+    this.socket!.destroy();
+  }
+
+  protected override onSettings(): void {
+    this.#hasBegun = true;
+  }
+
+  /** The client opens no more; what is open ends as it would. */
+  protected override onGoaway(): void {
+    this.finish();
+  }
+
+  protected override onViolation({ code, message }: Http2Error): void {
+    this.#violated(code, message);
+  }
+
+  #violated(code: number, message: string): void {
+    this.isDeaf = this.#isClosing = true;
+    this.#events.onViolation(message);
+    this.write(goawayFrame(this.#lastStreamId, code, message));
+    this.#sayFarewell();
+    this.#closeAll();
+  }
+
+  protected override onSocketClose(): void {
+    this.#idleTimer.cancel();
+    this.#closeAll();
+  }
+
+  #closeAll(): void {
+    for (const stream of this.streams.values()) if (!stream.isOver) this.#close(stream);
+  }
+}
