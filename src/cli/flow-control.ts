@@ -3,7 +3,6 @@ import { FlowController } from '../flowcontrol/controller.ts';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
-import { collectOften } from './young-collections.ts';
 import type { CreatedChain } from './server-chain.ts';
 
 /** Priority and fairness, following the chain's objects once the server has started; undefined where plain limits are to do. Throws CommandError. */
@@ -28,7 +27,6 @@ export function createFlowControl(options: CompletedOptions, chain: CreatedChain
     statsOf: (resource) => chain.stores.statsOf(resource),
     limits: { readOnly: maxRequestsInflight, mutating: maxMutatingRequestsInflight },
     registry,
-    onCrowd: collectOften,
   });
   chain.kube.postStartHooks.push({ name: 'priority-and-fairness-filter', run: () => controller.follow(chain.client) });
   return controller;

@@ -1,7 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
 import { stopOnSignals } from '../server/lifecycle.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
+import { allowMarking, collectAlone, makeAllYoung, postponeMarking } from './garbage-collection.ts';
 import { makeMissingFiles } from './generated-files.ts';
 import { giveBackWhenIdle } from './idle-memory.ts';
 import type { Logger } from './logger.ts';
@@ -68,6 +68,7 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     allowMarking();
     if (isReady) onReady?.(server);
     collectAlone();
+    makeAllYoung();
     await stopped;
   } catch (error) {
     throw explain(error, options);
@@ -77,19 +78,6 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     stopGuarding();
   }
 }
-
-/**
- * A server's young objects die young: helper threads that look for survivors took more CPU than they saved, a tenth of a create. While it starts most of
- * them stay, and the helpers save time.
- */
-const collectAlone = (): void => setFlagsFromString('--no-parallel-scavenge');
-
-/**
- * A heap that grows from nothing is soon thought to need a look at all that is old, of which at start hardly anything can go: fifteen milliseconds of
- * readiness. It comes right after. Not set while anything is loaded: V8 takes no code cache, Node's own neither, while its flags are others.
- */
-const postponeMarking = (): void => setFlagsFromString('--no-incremental-marking');
-const allowMarking = (): void => setFlagsFromString('--incremental-marking');
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -1,11 +1,12 @@
 import type { ApiObject } from '../util/api-object.ts';
 import { stringifyJson } from '../util/json.ts';
 import { type Allocate, withResourceVersion } from './client-json.ts';
+import { passingMemory } from './passing-memory.ts';
 import { readableValue } from './unreadable.ts';
 
 /** How objects become stored values, and those what clients are sent. Engines differ: the embedded one keeps our JSON, etcd what upstream keeps there. */
 export interface StoredCodec {
-  /** The stored value of a canonical object, less its resourceVersion, which the store gives it. */
+  /** The stored value of a canonical object, less its resourceVersion, which the store gives it. To be kept it must be copied: see passingMemory. */
   encode(object: ApiObject): Buffer;
   /**
    * The object as JSON in its storage version, starting with `{"kind":"K","apiVersion":"V",`, with its resourceVersion. Throws an ApiError of 500 where
@@ -16,14 +17,13 @@ export interface StoredCodec {
 
 /** Values are stored as the JSON that clients are sent, less the resourceVersion, which is not known before they are stored. */
 export const jsonCodec: StoredCodec = {
-  encode: (object) => ownMemoryOf(stringifyJson(unversioned(object))),
+  encode: (object) => bytesOf(stringifyJson(unversioned(object))),
   toClientBytes: (value, revision, allocate) => withResourceVersion(readableValue(value), revision, allocate),
 };
 
-/** Not a part of Node's pool: a value waits for the disk, and eight times its size would wait with it. */
-function ownMemoryOf(text: string): Buffer {
+function bytesOf(text: string): Buffer {
   const sizeBytes = Buffer.byteLength(text);
-  const memory = Buffer.allocUnsafeSlow(sizeBytes);
+  const memory = passingMemory(sizeBytes);
   memory.write(text, sizeBytes === text.length ? 'latin1' : 'utf8');
   return memory;
 }

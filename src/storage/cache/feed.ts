@@ -42,7 +42,8 @@ export class CacheFeed {
   readonly clock: Clock;
   readonly #prefix: string;
   readonly #routes = new PrefixIndex<FeedRoute>();
-  readonly #waiters = new Set<Waiter>();
+  /** An array, not a Set: see src/util/bag.ts. */
+  #waiters: Waiter[] = [];
   #started: Promise<void> | undefined;
   #subscription: Subscription | undefined;
   #revision = 0;
@@ -94,7 +95,7 @@ export class CacheFeed {
     if (revision <= this.#revision) return undefined;
     return new Promise((resolve, reject) => {
       const timer = this.clock.after(WAIT_MS, () => {
-        this.#waiters.delete(waiter);
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
         reject(tooLargeResourceVersion(revision, this.#revision));
       });
       const waiter: Waiter = {
@@ -104,7 +105,7 @@ export class CacheFeed {
           resolve();
         },
       };
-      this.#waiters.add(waiter);
+      this.#waiters.push(waiter);
       this.#progressTimer ??= this.#askForProgress(FIRST_PROGRESS_MS);
     });
   }
@@ -126,7 +127,7 @@ export class CacheFeed {
   #askForProgress(delayMs: number): Timer {
     return this.clock.after(delayMs, () => {
       this.#progressTimer = undefined;
-      if (this.#isClosed || this.#waiters.size === 0) return;
+      if (this.#isClosed || this.#waiters.length === 0) return;
       this.#subscription?.requestProgress?.();
       this.#progressTimer = this.#askForProgress(NEXT_PROGRESS_MS);
     });
@@ -184,11 +185,12 @@ export class CacheFeed {
   }
 
   #wakeWaiters(): void {
-    for (const waiter of this.#waiters) {
-      if (waiter.revision > this.#revision) continue;
-      this.#waiters.delete(waiter);
-      waiter.resolve();
-    }
+    if (this.#waiters.length === 0) return;
+    const due: Waiter[] = [];
+    const rest: Waiter[] = [];
+    for (const waiter of this.#waiters) (waiter.revision > this.#revision ? rest : due).push(waiter);
+    this.#waiters = rest;
+    for (const waiter of due) waiter.resolve();
   }
 
   async #loadAll(): Promise<void> {

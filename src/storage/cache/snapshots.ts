@@ -3,6 +3,7 @@ import type { OrderedMap } from '../ordered-map.ts';
 import type { StoredEntry } from './entry.ts';
 
 interface Snapshot {
+  revision: number;
   tree: OrderedMap<string, StoredEntry>;
   keptAtMs: number;
 }
@@ -13,7 +14,8 @@ const MAX_AGE_MS = 5 * 60_000;
 
 /** States that paged lists were told to come back to. The least recently used go first. */
 export class Snapshots {
-  readonly #byRevision = new Map<number, Snapshot>();
+  /** The most recently used last. */
+  #kept: Snapshot[] = [];
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -21,25 +23,25 @@ export class Snapshots {
   }
 
   get(revision: number): OrderedMap<string, StoredEntry> | undefined {
-    const snapshot = this.#byRevision.get(revision);
-    if (snapshot === undefined) return undefined;
-    this.#byRevision.delete(revision);
-    if (snapshot.keptAtMs < this.#clock.now() - MAX_AGE_MS) return undefined;
-    this.#byRevision.set(revision, snapshot);
+    const snapshot = this.#take(revision);
+    if (snapshot === undefined || snapshot.keptAtMs < this.#clock.now() - MAX_AGE_MS) return undefined;
+    this.#kept.push(snapshot);
     return snapshot.tree;
   }
 
   /** `tree` must not change any more. */
   keep(revision: number, tree: OrderedMap<string, StoredEntry>): void {
-    this.#byRevision.delete(revision);
-    this.#byRevision.set(revision, { tree, keptAtMs: this.#clock.now() });
-    for (const oldest of this.#byRevision.keys()) {
-      if (this.#byRevision.size <= MAX_SNAPSHOTS) break;
-      this.#byRevision.delete(oldest);
-    }
+    this.#take(revision);
+    this.#kept.push({ revision, tree, keptAtMs: this.#clock.now() });
+    if (this.#kept.length > MAX_SNAPSHOTS) this.#kept.shift();
   }
 
   clear(): void {
-    this.#byRevision.clear();
+    this.#kept = [];
+  }
+
+  #take(revision: number): Snapshot | undefined {
+    const at = this.#kept.findIndex((snapshot) => snapshot.revision === revision);
+    return at === -1 ? undefined : this.#kept.splice(at, 1)[0];
   }
 }

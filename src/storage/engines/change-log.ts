@@ -14,10 +14,10 @@ export interface ChangeLogLimits {
 
 /**
  * Clients' watches are served from the caches' own history, which shares its bytes with the objects; this one has a copy of every value, and only has to
- * outlast the time between a cache's load and its watch, and an exact range. What it holds for longer than a tenth of a second of many writes, V8 takes for
- * old, and leaves as holes between the objects that stay: with 4 MiB, 20 MiB of them after 100,000 creates.
+ * outlast the time between a cache's load and its watch, and an exact range. What it holds while V8 collects young objects twice, V8 takes for old and keeps
+ * until the next full collection: with 256 KiB that was every value, at many writes a second.
  */
-const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 256 * 1024, maxAgeMs: 75_000 };
+const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, maxBytes: 64 * 1024, maxAgeMs: 75_000 };
 
 interface ChangeLogOptions {
   clock?: Clock | undefined;

@@ -2,6 +2,7 @@ import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve as absolute } from 'node:path';
 import { type Clock, type Timer, systemClock } from '../../util/clock.ts';
 import { type Change, CommitConflict, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent } from '../engine.ts';
+import { PassingMap } from '../passing-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { type Lease, LeaseSweeper } from './lease-sweeper.ts';
@@ -82,9 +83,9 @@ export class EmbeddedEngine extends LocalEngine {
   readonly #clock: Clock;
   readonly #sweeper: LeaseSweeper;
   /** The end of each key's line of commits. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #turns = new PassingMap<Promise<void>>();
   /** The keys of the batch in flight, with what is still their value to everybody. LMDB may show the new one a moment earlier. */
-  readonly #inFlight = new Map<string, Stored | undefined>();
+  #inFlight = new Map<string, Stored | undefined>();
   #queue: Pending[] = [];
   #ended: EndedLeases[] = [];
   #isScheduled = false;
@@ -218,10 +219,10 @@ export class EmbeddedEngine extends LocalEngine {
     const ended = this.#ended.splice(0);
     const events = batch.map(({ change, previous }) => this.#eventOf(change, previous));
     const writes = events.map(({ key, value, revision }, i) => ({ key, value, revision, expiresAtMs: this.#expiryOf(batch[i]!.change) }));
-    for (const { change, previous } of batch) this.#inFlight.set(change.key, previous);
+    this.#inFlight = new Map(batch.map(({ change, previous }) => [change.key, previous]));
     this.#isInFlight = true;
     this.#failure = await this.#write({ writes, endedLeases: ended.flatMap(({ leases }) => leases), revision: this.#lastRevision });
-    this.#inFlight.clear();
+    this.#inFlight = new Map();
     this.#isInFlight = false;
     this.#settle(batch, ended, events);
     for (const { expiresAtMs } of writes) this.#sweeper.wakeAt(expiresAtMs);

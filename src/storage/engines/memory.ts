@@ -66,7 +66,7 @@ class MemoryEngine extends LocalEngine {
     if ((previous?.revision ?? 0) !== change.expected || (change.type === 'delete' && !previous)) throw new CommitConflict(change.key, previous);
     const revision = this.log.revision + 1;
     if (change.type === 'put') {
-      this.#stored.set(change.key, { key: change.key, value: change.value, revision });
+      this.#stored.set(change.key, { key: change.key, value: ownCopyOf(change.value), revision });
       if (change.ttlSeconds !== undefined) this.#lease({ key: change.key, revision, expiresAtMs: this.#clock.now() + change.ttlSeconds * 1_000 });
     } else {
       this.#stored.delete(change.key);
@@ -113,4 +113,11 @@ class MemoryEngine extends LocalEngine {
       if (this.#stored.get(lease.key)?.revision === lease.revision) await this.commit({ type: 'delete', key: lease.key, expected: lease.revision });
     }
   }
+}
+
+/** What is to be stored shares its memory with what comes and goes (see passingMemory). */
+function ownCopyOf(value: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(value.length);
+  value.copy(copy);
+  return copy;
 }

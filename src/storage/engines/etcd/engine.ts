@@ -14,6 +14,7 @@ import {
 import { GrpcError } from '../../../grpc/status.ts';
 import { compareKeys, prefixEnd } from '../../key-order.ts';
 import { PageSize } from '../../page-size.ts';
+import { PassingMap } from '../../passing-map.ts';
 import { EtcdClient, type EtcdClientOptions } from './client.ts';
 import { Compactor } from './compactor.ts';
 import { isCompacted, isFutureRevision, storageError } from './errors.ts';
@@ -86,7 +87,7 @@ export class EtcdEngine implements Engine {
   readonly #observer: EtcdObserver;
   readonly #watches = new Set<EtcdWatch>();
   /** The last commit of each key that is under way: etcd takes calls of one connection in any order. */
-  readonly #lastCommits = new Map<string, Promise<number>>();
+  readonly #lastCommits = new PassingMap<Promise<number>>();
   readonly #currentRequest: Buffer;
   #isClosed = false;
 
