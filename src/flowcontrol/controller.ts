@@ -32,8 +32,6 @@ export interface FlowControllerOptions {
   hasWatchList?: boolean;
   registry: MetricRegistry;
   limits?: FlowMetricsOptions['limits'];
-  /** Many requests wait, or none does any more. */
-  onCrowd?: (isCrowded: boolean) => void;
   clock?: FlowClock;
 }
 
@@ -60,7 +58,7 @@ export class FlowController implements FlowControl {
     this.#options = options;
     this.#sources = { statsOf: options.statsOf, watches: this.#watches, countsBytes: options.countsBytes, hasWatchList: options.hasWatchList };
     this.#clock = options.clock ?? systemClock;
-    this.#turn = new Turn(this.#clock, () => this.#dispatchAll(), options.onCrowd);
+    this.#turn = new Turn(this.#clock, () => this.#dispatchAll());
     const { limits = { readOnly: options.serverSeats, mutating: options.serverSeats } } = options;
     this.#metrics = new FlowMetrics(options.registry, () => this.#levels.values(), { nowMs: () => this.#clock.nowMs(), limits });
     this.#configure();
@@ -96,8 +94,8 @@ export class FlowController implements FlowControl {
     const work = request.info.verb === 'get' ? ONE_SEAT : this.#estimate(request, flow);
     const ticket = new Ticket(flow, work, request, this.#clock.nowMs());
     flow.stats.estimated(ticket.seats);
+    ticket.patienceEndMs = this.#patienceEndMs(request);
     flow.level.queues.arrive(ticket);
-    if (ticket.state === 'waiting') ticket.timer = this.#clock.after(this.#waitLimitMs(request, ticket.arrivalMs), () => ticket.cancel());
     return ticket;
   }
 
@@ -114,9 +112,9 @@ export class FlowController implements FlowControl {
   }
 
   /** A quarter of the time that there is for the whole, counted from when the request came. */
-  #waitLimitMs({ receivedAtMs, deadlineMs }: FlowRequest, nowMs: number): number {
+  #patienceEndMs({ receivedAtMs, deadlineMs }: FlowRequest): number {
     const allottedMs = deadlineMs === undefined ? this.#options.requestTimeoutMs : deadlineMs - receivedAtMs;
-    return Math.max(0, receivedAtMs + Math.min(allottedMs / 4, MAX_WAIT_MS) - nowMs);
+    return receivedAtMs + Math.min(allottedMs / 4, MAX_WAIT_MS);
   }
 
   /** One request of each level in turn, while the turn lasts: no level waits for all of another's. */

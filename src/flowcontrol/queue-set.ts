@@ -1,4 +1,5 @@
 import { Bag } from '../util/bag.ts';
+import { Deadlines } from '../util/deadlines.ts';
 import type { FlowClock } from './clock.ts';
 import type { DemandIntegrator } from './demand.ts';
 import type { Flow } from './flow.ts';
@@ -45,12 +46,19 @@ export class QueueSet {
   readonly #clock: FlowClock;
   readonly #turn: Turn;
   readonly #demand: DemandIntegrator;
+  /** Of those who wait. */
+  readonly #patience: Deadlines<Ticket>;
 
   constructor(policy: QueuePolicy, { clock, turn, demand }: QueueSetParts) {
     this.#policy = policy;
     this.#clock = clock;
     this.#turn = turn;
     this.#demand = demand;
+    this.#patience = new Deadlines(
+      clock,
+      ({ patienceEndMs }) => patienceEndMs,
+      (ticket) => this.cancel(ticket),
+    );
     this.#lastMs = clock.nowMs();
     this.#resize();
   }
@@ -207,8 +215,8 @@ export class QueueSet {
   #enqueue(ticket: Ticket, queue: Queue, nowMs: number): void {
     queue.push(ticket);
     queue.bound();
+    this.#patience.add(ticket);
     this.#waiting++;
-    this.#turn.join();
     this.#seatsWaiting += ticket.seats;
     const { stats } = ticket.flow;
     stats.waiting++;
@@ -220,11 +228,10 @@ export class QueueSet {
 
   #leaveQueue(ticket: Ticket): void {
     this.#waiting--;
-    this.#turn.part();
     this.#seatsWaiting -= ticket.seats;
     ticket.flow.stats.waiting--;
     ticket.flow.stats.seatsWaiting -= ticket.seats;
-    ticket.timer?.cancel();
+    this.#patience.delete(ticket);
   }
 
   #reject(ticket: Ticket, reason: string): void {

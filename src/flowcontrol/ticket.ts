@@ -39,8 +39,8 @@ export class Ticket implements Admission, Bagged {
   startMs = 0;
   bagIndex = 0;
   onDecision: ((isExecuting: boolean) => void) | undefined = undefined;
-  /** Runs while it waits. */
-  timer: { cancel(): void } | undefined = undefined;
+  /** It waits no longer than this. */
+  patienceEndMs = Infinity;
 
   constructor(flow: Flow, work: WorkEstimate, holder: TicketHolder, arrivalMs: number) {
     this.flow = flow;

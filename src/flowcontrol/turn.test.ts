@@ -38,20 +38,3 @@ test('what is put off is bounded: more is done at once', () => {
   for (let i = 0; i < 10_001; i++) turn.putOff(() => done++);
   expect(done).toBe(1);
 });
-
-test('tells of a crowd once, when fifty wait, and that it has gone when none does', () => {
-  const told: boolean[] = [];
-  const turn = new Turn(
-    new FakeClock(),
-    () => {},
-    (isCrowded) => told.push(isCrowded),
-  );
-  for (let i = 0; i < 49; i++) turn.join();
-  expect(told).toEqual([]);
-  for (let i = 0; i < 10; i++) turn.join();
-  for (let i = 0; i < 20; i++) turn.part();
-  for (let i = 0; i < 20; i++) turn.join();
-  expect(told).toEqual([true]);
-  for (let i = 0; i < 59; i++) turn.part();
-  expect(told).toEqual([true, false]);
-});

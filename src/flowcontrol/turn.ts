@@ -8,8 +8,6 @@ import type { FlowClock } from './clock.ts';
 const TURN_MS = 0.1;
 /** So long without a request, and the turn is another. */
 const IDLE_MS = 0.2;
-/** So many that wait are a crowd, until none is left. */
-const CROWD = 50;
 /** What can be put off until a later turn; what comes when so much is, is done at once. */
 const MAX_PUT_OFF = 10_000;
 
@@ -23,33 +21,15 @@ export class Turn {
   number = 1;
   readonly #clock: FlowClock;
   readonly #onNext: () => void;
-  readonly #onCrowd: (isCrowded: boolean) => void;
-  #waiting = 0;
-  #isCrowded = false;
   #startMs = -Infinity;
   #lastMs = -Infinity;
   #isAwaited = false;
   readonly #putOff: (() => void)[] = [];
 
-  /** `onNext` is called when a turn begins that was asked for; `onCrowd` when a crowd has come together, and when it has gone. */
-  constructor(clock: FlowClock, onNext: () => void, onCrowd: (isCrowded: boolean) => void = () => {}) {
+  /** `onNext` is called when a turn begins that was asked for. */
+  constructor(clock: FlowClock, onNext: () => void) {
     this.#clock = clock;
     this.#onNext = onNext;
-    this.#onCrowd = onCrowd;
-  }
-
-  /** One more request waits, of whatever level. */
-  join(): void {
-    if (++this.#waiting < CROWD || this.#isCrowded) return;
-    this.#isCrowded = true;
-    this.#onCrowd(true);
-  }
-
-  /** One that has joined waits no more. */
-  part(): void {
-    if (--this.#waiting > 0 || !this.#isCrowded) return;
-    this.#isCrowded = false;
-    this.#onCrowd(false);
   }
 
   isSpent(nowMs: number): boolean {

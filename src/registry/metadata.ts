@@ -1,7 +1,8 @@
-import { randomInt, randomUUID } from 'node:crypto';
-import type { ObjectMeta, OwnerReference } from '../util/api-object.ts';
+import { randomInt } from 'node:crypto';
+import { type ObjectMeta, type OwnerReference, parseApiVersion } from '../util/api-object.ts';
 import type { FieldErrors } from '../util/field-errors.ts';
 import { type NameRule, labelName, labelValueErrors, qualifiedNameErrors } from '../util/names.ts';
+import { newUuid } from '../util/uuid.ts';
 
 /** Rules for the metadata that every object has (apimachinery/pkg/api/validation/objectmeta.go). */
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
@@ -24,7 +25,7 @@ export function generateName(base: string): string {
 /** What the server alone decides about a new object. Whatever the client sent is overwritten. */
 export function fillSystemMetadata(metadata: ObjectMeta, now: Date): void {
   metadata.creationTimestamp = formatSeconds(now);
-  metadata.uid = randomUUID();
+  metadata.uid = newUuid();
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   delete metadata.selfLink;
@@ -107,10 +108,8 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
 }
 
 function validateOwnerReference(reference: OwnerReference, errors: FieldErrors): void {
-  const [first, second, ...more] = (reference.apiVersion ?? '').split('/');
   // What is no group and version is read as neither (schema.FromAPIVersionAndKind).
-  const version = more.length > 0 ? '' : (second ?? first);
-  if (!version) errors.at('apiVersion').invalid(reference.apiVersion ?? '', 'version must not be empty');
+  if (!parseApiVersion(reference.apiVersion ?? '')?.version) errors.at('apiVersion').invalid(reference.apiVersion ?? '', 'version must not be empty');
   for (const field of ['kind', 'name', 'uid'] as const) if (!reference[field]) errors.at(field).invalid(reference[field] ?? '', 'must not be empty');
   if (reference.apiVersion === 'v1' && reference.kind === 'Event') errors.invalid(reference, '/v1, Kind=Event is disallowed from being an owner');
 }

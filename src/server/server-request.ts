@@ -1,27 +1,17 @@
 import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
 import type { LatencyPart } from '../registry/request-context.ts';
 import type { Exchange } from '../serving/exchange.ts';
+import { withListener } from '../util/listeners.ts';
 import { ANONYMOUS, type User } from '../util/user.ts';
 import type { RequestAudit } from './auditor.ts';
 import { WarningRecorder } from './filters/warnings.ts';
+import { emptyRequestInfo } from './request-info.ts';
 import { firstQueryValue, splitTarget } from './request-target.ts';
 import { TrackedExchange } from './tracked-exchange.ts';
 import type { RequestTrace } from './tracing/tracer.ts';
 
 /** Before the request-info filter has run. */
-const UNKNOWN_INFO: RequestInfo = Object.freeze({
-  isResourceRequest: false,
-  path: '',
-  verb: '',
-  apiPrefix: '',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-  parts: [],
-});
+const UNKNOWN_INFO: RequestInfo = Object.freeze(emptyRequestInfo(''));
 
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 const NO_ANNOTATIONS: ReadonlyMap<string, string> = new Map();
@@ -50,15 +40,15 @@ export class IncomingRequest implements ServerRequest {
   audit: RequestAudit | undefined = undefined;
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
-  /** Runs while the handler is at work on a request that has a deadline. */
-  deadlineTimer: NodeJS.Timeout | undefined = undefined;
+  /** Among those whose handler is at work, and that have a deadline. */
+  bagIndex = 0;
 
   #query: URLSearchParams | undefined;
   #controller: AbortController | undefined;
   #warnings: WarningRecorder | undefined;
   #auditAnnotations: Map<string, string> | undefined;
   #latencies: Map<LatencyPart, number> | undefined;
-  #finishListeners: FinishListener[] | undefined;
+  #finishListeners: readonly FinishListener[] | undefined;
   #isFinished = false;
 
   constructor(exchange: Exchange) {
@@ -134,8 +124,7 @@ export class IncomingRequest implements ServerRequest {
 
   /** Calls back once, when the request is over: the handler has returned and, if it is long-running, its answer has ended. */
   onFinish(listener: FinishListener): void {
-    if (this.#finishListeners === undefined) this.#finishListeners = [listener];
-    else this.#finishListeners.push(listener);
+    this.#finishListeners = withListener(this.#finishListeners, listener);
   }
 
   /** The panic guard's to call; later calls do nothing. All listeners are called, whatever one of them throws, which is told to `onFault`. */

@@ -2,6 +2,7 @@ import { IncomingMessage, METHODS, type Server, ServerResponse, createServer } f
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { withListener } from '../util/listeners.ts';
 import { type ResponseBody, normalizeBody, readAll, writeParts } from './body.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
 import { type Exchange, type ResponseHeaders, type ResponseStream, closedStream } from './exchange.ts';
@@ -146,7 +147,7 @@ class Http1Exchange implements Exchange {
   readonly #response: ServerResponse;
   readonly #lingerMs: number;
   readonly #detached: Detached | undefined;
-  #closeListeners: (() => void)[] | undefined;
+  #closeListeners: readonly (() => void)[] | undefined;
 
   constructor(connection: Connection, request: IncomingMessage, response: ServerResponse, lingerMs: number, detached?: Detached) {
     this.connection = connection;
@@ -223,7 +224,7 @@ class Http1Exchange implements Exchange {
 
   onClose(listener: () => void): void {
     if (this.isClosed) listener();
-    else (this.#closeListeners ??= []).push(listener);
+    else this.#closeListeners = withListener(this.#closeListeners, listener);
   }
 
   #writeHead(status: number, headers: ResponseHeaders, contentLength: number | undefined, isLast: boolean): void {

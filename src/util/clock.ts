@@ -20,3 +20,13 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(timer) };
   },
 };
+
+/** Time that no one sets: for durations and deadlines. */
+export interface MonotonicClock {
+  /** In the clock of performance.now(). */
+  nowMs(): number;
+  /** Calls back once. A waiting timer does not keep the process alive. */
+  after(delayMs: number, callback: () => void): Timer;
+}
+
+export const monotonicClock: MonotonicClock = { nowMs: () => performance.now(), after: systemClock.after };

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { newUuid } from '../../util/uuid.ts';
 import type { Filter } from './filter.ts';
 
 const MAX_ID_CHARACTERS = 256;
@@ -11,7 +11,7 @@ export interface AuditIdOptions {
 }
 
 /** Names the request: with the client's `Audit-ID` where it gives a usable one, else with a new one. The answer repeats it. */
-export function withAuditId({ isAuditing = false, newId = randomUUID }: AuditIdOptions = {}): Filter {
+export function withAuditId({ isAuditing = false, newId = newUuid }: AuditIdOptions = {}): Filter {
   return (next) => (request) => {
     const given = request.exchange.headers['audit-id'];
     request.auditId = typeof given === 'string' && isUsable(given) ? given : newId();

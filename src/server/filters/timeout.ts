@@ -1,3 +1,5 @@
+import { monotonicClock } from '../../util/clock.ts';
+import { Deadlines } from '../../util/deadlines.ts';
 import { timeout } from '../../util/errors.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { IncomingRequest } from '../server-request.ts';
@@ -5,8 +7,6 @@ import type { Filter } from './filter.ts';
 import { writeJsonError } from './write-error.ts';
 
 const DEADLINE_PASSED = new Error('the deadline has passed');
-
-const stopTimer = (request: IncomingRequest): void => clearTimeout(request.deadlineTimer);
 
 /**
  * Answers 504 for a handler that is still at work when the deadline passes, and tells it to stop. What it answers afterwards is dropped; an answer that
@@ -20,11 +20,13 @@ export function withTimeout(metrics: ServerMetrics): Filter {
     else writeJsonError(request, timeout('request did not complete within the allotted timeout'));
     request.abort(DEADLINE_PASSED);
   };
+  const deadlines = new Deadlines<IncomingRequest>(monotonicClock, ({ deadlineMs }) => deadlineMs!, onDeadline);
+  const leave = (request: IncomingRequest): void => deadlines.delete(request);
   return (next) => (request) => {
     const pending = next(request);
     if (pending === undefined || request.deadlineMs === undefined) return pending;
-    request.deadlineTimer = setTimeout(onDeadline, request.deadlineMs - performance.now(), request);
-    request.onFinish(stopTimer);
+    deadlines.add(request);
+    request.onFinish(leave);
     return pending;
   };
 }
