@@ -201,6 +201,10 @@ test.each([
   ['GET', '/openid/v1/jwks', 'text/html', 406],
   ['PUT', '/.well-known/openid-configuration', 'application/json', 405],
   ['GET', '/api/v1/bindings', 'application/json', 404],
+  ['GET', '/api/v1/namespaces/answers/pods/x/resize', 'application/json;as=Table;g=meta.k8s.io;v=v1', 406],
+  ['GET', '/api/v1/namespaces/answers/pods/x/resize', 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json', 404],
+  ['GET', '/api/v1/namespaces/answers/bindings/x', 'application/json', 404],
+  ['DELETE', '/apis/authorization.k8s.io/v1/subjectaccessreviews/x', 'application/json', 404],
 ])('%s %s as %s is answered with %i', async (method, path, accept, status) => {
   expect((await client.send({ method, path, headers: { accept } })).status).toBe(status);
 });
@@ -234,4 +238,149 @@ test('a pod keeps the quality of service that it is sent with', async () => {
   const pod = { metadata: { name: 'sure' }, spec: { containers: [{ name: 'c', image: 'i' }] }, status: { qosClass: 'Guaranteed', phase: 'Running' } };
   const answer = await send('POST', `${NAMESPACE}/pods`, pod);
   expect(answer.json<{ status: object }>().status).toEqual({ phase: 'Pending', qosClass: 'Guaranteed' });
+});
+
+test('a version that is no number is an error of the storage, and a uid is compared before a dry run gets there', async () => {
+  await client.create(`${NAMESPACE}/configmaps`, { metadata: { name: 'numbered' } });
+  const put = (metadata: object, query = '') => messageOf('PUT', `${NAMESPACE}/configmaps/numbered${query}`, { metadata: { name: 'numbered', ...metadata } });
+  expect(await put({ resourceVersion: 'x' })).toEqual([500, 'strconv.ParseUint: parsing "x": invalid syntax']);
+  expect(await put({ resourceVersion: '99999999999999999999' })).toEqual([500, 'strconv.ParseUint: parsing "99999999999999999999": value out of range']);
+  expect((await put({ resourceVersion: '00' }))[0]).toBe(200);
+  expect(await put({ uid: 'x' })).toEqual([409, expect.stringContaining('Key: /registry/configmaps/answers/numbered,')]);
+  expect(await put({ uid: 'x' }, '?dryRun=All')).toEqual([409, expect.stringContaining('Key: /configmaps/answers/numbered,')]);
+});
+
+test('a namespace that is being emptied is left alone, and one without finalizers goes with the second DELETE', async () => {
+  const path = '/api/v1/namespaces/going';
+  const finalizersAfter = async (body?: object): Promise<string[] | undefined> =>
+    (await send('DELETE', path, body)).json<{ metadata: { finalizers?: string[] } }>().metadata.finalizers;
+  await client.create('/api/v1/namespaces', { metadata: { name: 'going' } });
+  expect([await finalizersAfter(), await finalizersAfter({ propagationPolicy: 'Orphan' })]).toEqual([undefined, undefined]);
+  await client.create('/api/v1/namespaces', { metadata: { name: 'kept' } });
+  const marked = (await send('DELETE', '/api/v1/namespaces/kept', { orphanDependents: false })).json<{ metadata: { finalizers: string[] } }>();
+  expect(marked.metadata.finalizers).toEqual(['foregroundDeletion']);
+  await client.create('/api/v1/namespaces', { metadata: { name: 'idle' } });
+  await send('PUT', '/api/v1/namespaces/idle/finalize', { metadata: { name: 'idle' }, spec: { finalizers: [] } });
+  const phase = async (): Promise<string | undefined> => (await send('DELETE', '/api/v1/namespaces/idle')).json<{ status: { phase?: string } }>().status.phase;
+  expect(await phase()).toBe('Terminating');
+  await phase();
+  expect((await send('GET', '/api/v1/namespaces/idle')).status).toBe(404);
+});
+
+test('a service may be created through its status, without addresses', async () => {
+  const body = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'by-status' }, spec: { ports: [{ port: 80 }] } };
+  expect(await messageOf('PATCH', `${NAMESPACE}/services/none/status?fieldManager=m`, { ...body, metadata: { name: 'none' }, spec: {} }, APPLY)).toEqual([
+    422,
+    'Service "none" is invalid: spec.ports: Required value',
+  ]);
+  const made = await send('PUT', `${NAMESPACE}/services/by-status/status`, body);
+  expect([made.status, made.json<{ spec: object }>().spec]).toEqual([201, expect.not.objectContaining({ clusterIP: expect.anything() })]);
+});
+
+test('what goes at once is answered as it was, with the finalizer that a DELETE took back', async () => {
+  await client.create(`${NAMESPACE}/podtemplates`, {
+    metadata: { name: 'template' },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  });
+  const finalizersAfter = async (propagationPolicy: string): Promise<string[] | undefined> =>
+    (await send('DELETE', `${NAMESPACE}/podtemplates/template`, { propagationPolicy })).json<{ metadata: { finalizers?: string[] } }>().metadata.finalizers;
+  expect([await finalizersAfter('Orphan'), await finalizersAfter('Background')]).toEqual([['orphan'], ['orphan']]);
+  expect((await send('GET', `${NAMESPACE}/podtemplates/template`)).status).toBe(404);
+});
+
+test('the default columns come without rows where there is nothing', async () => {
+  const rowsOf = async (plural: string): Promise<unknown> =>
+    (await client.send({ path: `${NAMESPACE}/${plural}?labelSelector=nothing`, headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } })).json<{
+      rows: unknown;
+    }>().rows;
+  expect([await rowsOf('limitranges'), await rowsOf('secrets')]).toEqual([null, []]);
+});
+
+test('a key that is written twice is read into what the first has left', async () => {
+  const body = '{"metadata":{"name":"twice","labels":{"a":"1"}},"metadata":{"labels":{"b":"2"}},"data":{"a":"1"},"data":{"b":"2"}}';
+  const answer = (await send('POST', `${NAMESPACE}/configmaps?dryRun=All`, body)).json<TestObject & { data: object }>();
+  expect([answer.metadata.name, answer.metadata.labels, answer.data]).toEqual(['twice', { a: '1', b: '2' }, { a: '1', b: '2' }]);
+});
+
+test.each([
+  ['priorityClassName', 'a/b', 403, 'pods "odd" is forbidden: no PriorityClass with name a/b was found'],
+  ['runtimeClassName', '..', 500, `invalid resource name "..": [may not be '..']`],
+  [
+    'serviceAccountName',
+    'a%b',
+    403,
+    `pods "odd" is forbidden: error looking up service account answers/a%b: invalid resource name "a%b": [may not contain '%']`,
+  ],
+])('a pod with the %s %s', async (field, value, status, message) => {
+  await client.create(`${NAMESPACE}/serviceaccounts`, { metadata: { name: 'default' } }).catch(() => undefined);
+  const pod = { metadata: { name: 'odd' }, spec: { [field]: value, containers: [{ name: 'c', image: 'i' }] } };
+  expect(await messageOf('POST', `${NAMESPACE}/pods`, pod)).toEqual([status, message]);
+});
+
+test('who changes a field through a subresource that does not write it owns it all the same', async () => {
+  await client.create(`${NAMESPACE}/serviceaccounts`, { metadata: { name: 'default' } }).catch(() => undefined);
+  await client.create(`${NAMESPACE}/pods`, { metadata: { name: 'patient' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  const body = { spec: { containers: [{ name: 'c', image: 'other' }] } };
+  const answer = await send('PATCH', `${NAMESPACE}/pods/patient/ephemeralcontainers?fieldManager=m`, body, 'application/strategic-merge-patch+json');
+  const { spec, metadata } = answer.json<{ spec: { containers: { image: string }[] }; metadata: { managedFields: { manager: string; fieldsV1: object }[] } }>();
+  expect(spec.containers[0]!.image).toBe('i');
+  expect(metadata.managedFields.find(({ manager }) => manager === 'm')?.fieldsV1).toEqual({
+    'f:spec': { 'f:containers': { 'k:{"name":"c"}': { 'f:image': {} } } },
+  });
+});
+
+test.each([
+  [
+    'Pod',
+    '/api/v1/namespaces/answers/pods',
+    { containers: [{ name: 'c', image: 'i' }], resources: { claims: [] } },
+    'spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level',
+  ],
+  [
+    'ResourceSlice.resource.k8s.io',
+    '/apis/resource.k8s.io/v1/resourceslices',
+    { driver: 'd.example.com', pool: { name: 'p', generation: 1, resourceSliceCount: 1 }, nodeName: 'n', sharedCounters: [], devices: [] },
+    'spec: Invalid value: "": only one of `sharedCounters` or `devices` is allowed',
+  ],
+  [
+    'HorizontalPodAutoscaler.autoscaling',
+    '/apis/autoscaling/v2/namespaces/answers/horizontalpodautoscalers',
+    { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'a', name: 'b' }, maxReplicas: 1, behavior: { scaleUp: { policies: [] } } },
+    'spec.behavior.scaleUp.policies: Required value: must specify at least one Policy',
+  ],
+  [
+    'ResourceClaimTemplate.resource.k8s.io',
+    '/apis/resource.k8s.io/v1/namespaces/answers/resourceclaimtemplates',
+    { metadata: { finalizers: [] }, spec: {} },
+    'spec.metadata.finalizers: Forbidden: cannot be set',
+  ],
+])('lists of a %s that were sent empty are judged', async (kind, path, spec, problem) => {
+  expect(await messageOf('POST', path, { metadata: { name: 'emptied' }, spec })).toEqual([422, `${kind} "emptied" is invalid: ${problem}`]);
+});
+
+test('a policy may be applied into being through its status', async () => {
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/none/status?fieldManager=m';
+  const [status, message] = await messageOf(
+    'PATCH',
+    path,
+    { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy', metadata: { name: 'none' } },
+    APPLY,
+  );
+  expect([status, message]).toEqual([422, expect.stringContaining('spec.matchConstraints: Required value')]);
+});
+
+test('rows of addresses have an age, for which there is no column', async () => {
+  const headers = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+  await client.create('/apis/networking.k8s.io/v1/ipaddresses', {
+    metadata: { name: '192.168.7.7' },
+    spec: { parentRef: { resource: 'services', namespace: 'a', name: 'b' } },
+  });
+  const { columnDefinitions, rows } = (await client.send({ path: '/apis/networking.k8s.io/v1/ipaddresses/192.168.7.7', headers })).json<{
+    columnDefinitions: { name: string }[];
+    rows: { cells: string[] }[];
+  }>();
+  expect([columnDefinitions.map(({ name }) => name), rows[0]!.cells]).toEqual([
+    ['Name', 'ParentRef'],
+    ['192.168.7.7', 'services/a/b', expect.stringMatching(/^\d+s$/)],
+  ]);
 });

@@ -346,3 +346,48 @@ describe('conversion by webhook', () => {
     );
   });
 });
+
+test('a scale without replicas can be patched, but not read', async () => {
+  const { group, things } = await define([
+    version('v1', {
+      subresources: { scale: { specReplicasPath: '.spec.count', statusReplicasPath: '.status.count' } },
+      schema: schema({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
+    }),
+  ]);
+  const scale = `${things()}/bare/scale`;
+  const patched = (body: object) => api.send({ method: 'PATCH', path: scale, headers: { 'content-type': 'application/merge-patch+json' }, body });
+  await api.create(things(), thing(group, 'bare', {}));
+  expect((await api.send({ path: scale })).status).toBe(500);
+  const unchanged = await patched({ metadata: { labels: { a: 'b' } } });
+  expect([unchanged.status, unchanged.json<{ message: string }>().message]).toEqual([400, 'the spec replicas field ".spec.count" cannot be empty']);
+  expect((await patched({ spec: { replicas: 2 } })).json<{ spec: object }>().spec).toEqual({ replicas: 2 });
+});
+
+test('a null that is applied where none may be is refused, unless a default stands in for it', async () => {
+  const { group, things } = await define();
+  const applied = async (spec: object): Promise<[number, string | undefined]> => {
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const answer = await api.send({ method: 'PATCH', path: `${things()}/void?fieldManager=m`, headers, body: thing(group, 'void', spec) });
+    return [answer.status, answer.json<{ message?: string }>().message];
+  };
+  expect(await applied({ big: null })).toEqual([
+    422,
+    `Thing.${group} "void" is invalid: spec.big: Invalid value: "null": spec.big in body must be of type integer: "null"`,
+  ]);
+  expect((await applied({ size: null }))[0]).toBe(201);
+});
+
+test('an update forgets who owns what where somebody owned it in a version that is gone', async () => {
+  const { name, group, things } = await define([version('v1'), version('v2'), version('v3')]);
+  await api.create(things('v2'), thing(group, 'old', { size: 2 }, 'v2'));
+  const owners = async (size: number): Promise<string[] | undefined> => {
+    const request = { method: 'PATCH', path: `${things()}/old`, headers: { 'content-type': 'application/merge-patch+json' }, body: { spec: { size } } };
+    return (await api.send(request))
+      .json<{ metadata: { managedFields?: { apiVersion: string }[] } }>()
+      .metadata.managedFields?.map(({ apiVersion }) => apiVersion);
+  };
+  await changeDefinition(name, [{ op: 'replace', path: '/spec/versions/1/served', value: false }]);
+  expect(await owners(4)).toEqual([`${group}/v1`, `${group}/v2`]);
+  await changeDefinition(name, [{ op: 'remove', path: '/spec/versions/1' }]);
+  expect(await owners(5)).toBeUndefined();
+});

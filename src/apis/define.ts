@@ -37,6 +37,8 @@ export interface Particulars<T extends ApiObject> extends Omit<Partial<ResourceD
   alsoServed?: readonly OtherVersion[];
   /** The cells of `kubectl get`, by the column's name in the facts; Name and Age need not be told. */
   cells?: Record<string, Cell<T>>;
+  /** Cells behind those, for which upstream declares no column. */
+  undeclaredCells?: readonly Cell<T>[];
   /** What a subresource does beyond being another way to write the object. */
   subresources?: Record<string, Partial<Omit<Subresource<T>, 'schema'>>>;
 }
@@ -50,7 +52,7 @@ export type Cell<T extends ApiObject = ApiObject> = Column<T>['cell'];
 export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, particulars: Particulars<T> = {}): ResourceDefinition<T> {
   const facts = resourceFacts(name);
   const { group, version, kind, plural, singular, namespaced, shortNames, categories, verbs } = facts;
-  const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, subresources = {}, ...hooks } = particulars;
+  const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, undeclaredCells = [], subresources = {}, ...hooks } = particulars;
   const stored = {
     group,
     version,
@@ -77,7 +79,10 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     ...(storedAs && { storedGroup: resourceFacts(storedAs.name).group }),
     served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map((served) => withSchema(served)),
     subresources: subresourcesOf(facts, subresources),
-    columns: columnsOf(name).map((column) => ({ ...column, description: '', cell: cells[column.name] ?? commonCell(column.name) })),
+    columns: [
+      ...columnsOf(name).map((column) => ({ ...column, description: '', cell: cells[column.name] ?? commonCell(column.name) })),
+      ...undeclaredCells.map((cell) => ({ name: '', type: 'string', format: '', description: '', priority: 0, cell, isUndeclared: true as const })),
+    ],
   };
   return withSchema(definition, storedAs && resourceFacts(storedAs.name)) as unknown as ResourceDefinition<T>;
 }

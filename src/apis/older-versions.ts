@@ -1,5 +1,5 @@
 import type { UpstreamForm } from '../registry/definition.ts';
-import { type GroupVersionKind, apiVersionOf } from '../util/api-object.ts';
+import { type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { hasKind, schemaOfKind } from './facts/schemas.ts';
@@ -45,8 +45,8 @@ export function withOlderVersions(own: GroupVersionKind, form: UpstreamForm = {}
 function olderVersions(own: GroupVersionKind): OlderVersion[] {
   if (!Object.hasOwn(VERSIONS, own.group)) return [];
   return VERSIONS[own.group]!.map((name) => {
-    const [group, version] = name.includes('/') ? (name.split('/') as [string, string]) : [own.group, name];
-    return { group, version, kind: own.kind };
+    const { group, version } = parseApiVersion(name)!;
+    return { group: group || own.group, version, kind: own.kind };
   })
     .filter(({ group, version, kind }) => version !== own.version && hasKind(group, version, kind))
     .map(({ group, version, kind }) => ({

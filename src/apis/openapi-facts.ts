@@ -1,5 +1,6 @@
 import packages from './facts/packages.json' with { type: 'json' };
 import { schemaOf, schemaOfKind } from './facts/schemas.ts';
+import { parseApiVersion } from '../util/api-object.ts';
 
 /** The types that OpenAPI documents are made from. */
 export const openApiTypes = { schemaOf, schemaOfKind };
@@ -11,5 +12,5 @@ const NO_TYPES = ['apiextensions.k8s.io/v1beta1', 'apiregistration.k8s.io/v1beta
 
 /** Every group-version of upstream's scheme, served or not, in order: each lists DeleteOptions and WatchEvent as its own. */
 export const knownGroupVersions: readonly { group: string; version: string }[] = [...Object.keys(packages).filter((key) => !APART.test(key)), ...NO_TYPES]
-  .map((key) => ({ group: key.slice(0, key.indexOf('/')), version: key.slice(key.indexOf('/') + 1) }))
+  .map((key) => parseApiVersion(key)!)
   .toSorted((a, b) => (a.group < b.group || (a.group === b.group && a.version < b.version) ? -1 : 1));

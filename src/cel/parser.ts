@@ -324,7 +324,7 @@ class Parser {
       do {
         this.#item(close, readItem);
         height = Math.max(height, this.#height);
-      } while (this.#tokens.is("','") && this.#tokens.peek(1).type !== close && this.#tokens.take());
+      } while (this.#tokens.is("','") && ITEM_START.has(this.#tokens.peek(1).type) && this.#tokens.take());
     }
     this.#tokens.sync([close, "','"]);
     this.#tokens.takeIf("','");
@@ -440,6 +440,7 @@ class Parser {
 }
 
 const FIELD_NAME: readonly TokenType[] = ['IDENTIFIER', 'ESC_IDENTIFIER'];
+const ITEM_START: ReadonlySet<TokenType> = new Set<TokenType>([...EXPRESSION_START, "'?'"]);
 const OPERAND_START: readonly TokenType[] = EXPRESSION_START.filter((type) => type !== "'!'");
 
 const isSignedNumber = (token: Token): boolean => token.type === 'NUM_INT' || token.type === 'NUM_FLOAT';

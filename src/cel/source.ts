@@ -25,6 +25,8 @@ export class Source {
   /** Lines count from one, columns from zero; nowhere is line -1. */
   locate(offset: Offset): { line: number; column: number } {
     if (offset === NOWHERE) return { line: -1, column: -1 };
+    // What is empty has no first line to show, and its end stands before it.
+    if (this.codePoints.length === 0) return { line: 1, column: -1 };
     let line = this.#lineStarts.length;
     while (line > 1 && this.#lineStarts[line - 1]! > offset) line--;
     return { line, column: offset - this.#lineStarts[line - 1]! };
@@ -32,7 +34,7 @@ export class Source {
 
   line(number: number): string | undefined {
     const start = this.#lineStarts[number - 1];
-    if (start === undefined) return undefined;
+    if (start === undefined || this.codePoints.length === 0) return undefined;
     const end = this.#lineStarts[number];
     return this.codePoints.slice(start, end === undefined ? undefined : end - 1).join('');
   }

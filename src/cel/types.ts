@@ -107,6 +107,10 @@ export function formatType(type: CelType): string {
   return declaredName(type);
 }
 
+/** As Go prints a type of cel-go, which is not how its checker does: `map(string, int)`. */
+export const printedType = (type: CelType): string =>
+  type.parameters.length === 0 ? declaredName(type) : `${type.name}(${type.parameters.map(printedType).join(', ')})`;
+
 export const declaredName = (type: CelType): string => (type.isNullable ? `wrapper(${type.name})` : type.name);
 
 /** As checker errors print a call: `string.(int)`, `(int, uint)`. */

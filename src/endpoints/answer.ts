@@ -4,13 +4,14 @@ import type { Body } from './body.ts';
 import { encodeEntry, encodeList } from './encode.ts';
 import { JSON_TYPE, type OutputForm, negotiateOutput } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
-import { respond } from './respond.ts';
+import { respond, transformed } from './respond.ts';
 import { type ResourceTarget, isStoredForm } from './target.ts';
 import { type View, viewOf } from './view.ts';
 
 /** The form a resource's answer will have. Verbs ask before they do anything: a client that cannot read the answer gets nothing done. */
-export function outputForm(request: ServerRequest, { isCustom, environment: { hasCbor } }: ResourceTarget, mayStream = false): OutputForm {
-  const form = negotiateOutput(request.exchange.headers.accept, { isResource: true, isCustom, mayStream, hasCbor });
+export function outputForm(request: ServerRequest, { subresource, isCustom, environment: { hasCbor } }: ResourceTarget, mayStream = false): OutputForm {
+  const hasNoTable = subresource?.hasNoTable;
+  const form = negotiateOutput(request.exchange.headers.accept, { isResource: true, isCustom, mayStream, hasCbor, hasNoTable });
   if (hasCbor) request.mayFailInCbor = true;
   return form;
 }
@@ -18,18 +19,36 @@ export function outputForm(request: ServerRequest, { isCustom, environment: { ha
 /** Answers with one stored object. */
 export function answerEntry(request: ServerRequest, target: ResourceTarget, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
   // The road of most requests: the stored bytes, as they are.
-  if (form.mediaType === 'application/json' && form.transform === undefined && isStoredForm(target)) return respond(request, status, form, entry.bytes);
+  if (form.mediaType === 'application/json' && form.transform === undefined && isStoredForm(target))
+    return respond(
+      request,
+      status,
+      form,
+      transformed(request, () => entry.bytes),
+    );
   return answerViewed(request, viewOf(target), status, form, entry);
 }
 
 export function answerViewed(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
   const encodeAs = (wanted: OutputForm): Buffer => encodeEntry(view, wanted, entry, () => request.query);
-  return respond(request, status, form, encodeAs(form), () => encodeAs(asJson(form)));
+  return respond(
+    request,
+    status,
+    form,
+    transformed(request, () => encodeAs(form)),
+    () => encodeAs(asJson(form)),
+  );
 }
 
 export function answerList(request: ServerRequest, target: ResourceTarget, form: OutputForm, list: ListResult): void | Promise<void> {
   const encodeAs = (wanted: OutputForm): Body => encodeList(viewOf(target), wanted, list, () => request.query);
-  return respond(request, 200, form, encodeAs(form), () => encodeAs(asJson(form)));
+  return respond(
+    request,
+    200,
+    form,
+    transformed(request, () => encodeAs(form)),
+    () => encodeAs(asJson(form)),
+  );
 }
 
 const asJson = (form: OutputForm): OutputForm => ({ ...form, mediaType: JSON_TYPE });

@@ -1,8 +1,9 @@
 import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode } from '../schema/decode.ts';
 import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
+import { mergeRepeated } from '../schema/repeated-keys.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../util/api-object.ts';
+import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
 import { diagnoseCbor } from '../util/cbor-diagnose.ts';
 import { CborError } from '../util/cbor-items.ts';
 import { ApiError, badRequest, invalid } from '../util/errors.ts';
@@ -125,7 +126,10 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
     return {
       type: typeOf(value),
       shown: () => bytes.toString('utf8'),
-      decodeAs: (schema, strict) => keepManagedFieldsReset(value, decode(schema, value, strict && Object.assign(strict, { duplicates }))),
+      decodeAs(schema, strict) {
+        if (duplicates.size > 0 && !isCustom) mergeRepeated(schema, value, duplicates);
+        return keepManagedFieldsReset(value, decode(schema, value, strict && Object.assign(strict, { duplicates })));
+      },
     };
   } catch (error) {
     throw error instanceof UnreadableBody || isBadRequest(error) ? refuse(error.message) : error;
@@ -187,11 +191,10 @@ const goKind = (value: Json): string =>
 
 /** What the client left out of the type is what the endpoint expects (serializer/json gvkWithDefaults). */
 function withDefaults({ apiVersion, kind }: ReadBody['type'], expected: GroupVersionKind, refuse: (why: string) => ApiError): GroupVersionKind {
-  const slash = apiVersion.indexOf('/');
-  if (slash !== apiVersion.lastIndexOf('/')) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
-  let group = slash < 0 ? '' : apiVersion.slice(0, slash);
-  let version = apiVersion.slice(slash + 1);
-  if (version === '' && (group === '' || group === expected.group)) ({ group, version } = expected);
+  const sent = parseApiVersion(apiVersion);
+  if (sent === undefined) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
+  const isLeftOut = sent.version === '' && (sent.group === '' || sent.group === expected.group);
+  const { group, version } = isLeftOut ? expected : sent;
   return { group, version, kind: kind || expected.kind };
 }
 

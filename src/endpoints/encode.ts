@@ -11,7 +11,7 @@ import { CBOR_TYPE, type OutputForm, PROTOBUF_TYPE, type Transform } from './neg
 import { type IncludeObject, parseTableOptions } from './options.ts';
 import { metaApiVersion, partialJson, partialMetadata } from './partial-metadata.ts';
 import { metaSchema } from './target.ts';
-import { TABLE_TAIL, tableHead, tableRow } from './table.ts';
+import { TABLE_TAIL, emptyTable, tableHead, tableRow } from './table.ts';
 import { type View, clientObject, formName, jsonOf, typePrefix, typePrefixLengthOf } from './view.ts';
 
 /** One object in the negotiated form: JSON (from which YAML is made), protobuf or CBOR. */
@@ -86,6 +86,7 @@ export function encodeList(view: View, form: OutputForm, list: ListResult, query
     );
   }
   const options = tableOptions(transform, query());
+  if (list.entries.length === 0) return emptyTable(view, metadata, options);
   const now = view.environment.now();
   return new JsonListBody(
     tableHead(view, metadata, options, true),

@@ -41,6 +41,8 @@ export interface Offer {
   isResource: boolean;
   /** Custom resources have no protobuf form but for the transforms. */
   isCustom: boolean;
+  /** No Table all the same. */
+  hasNoTable?: boolean | undefined;
   /** Lists and watches name the stream types in their refusal. */
   mayStream: boolean;
   /** Also offers CBOR (CBORServingAndStorage); not where absent. */
@@ -58,7 +60,7 @@ const cachedForms = { builtIn: newCache(), custom: newCache(), builtInWithCbor: 
 /** The form that the Accept header asks for. Throws 406. */
 export function negotiateOutput(accept: string | undefined, offer: Offer): OutputForm {
   if (accept === undefined || accept === '' || accept === '*/*' || accept === JSON_TYPE) return DEFAULT_FORM;
-  if (!offer.isResource) return negotiate(accept, offer);
+  if (!offer.isResource || offer.hasNoTable) return negotiate(accept, offer);
   const cached = cachedForms[`${offer.isCustom ? 'custom' : 'builtIn'}${offer.hasCbor ? 'WithCbor' : ''}`];
   const known = cached.get(accept);
   if (known) return known;
@@ -118,7 +120,7 @@ function formOf(params: ReadonlyMap<string, string>, mediaType: MediaType, offer
   }
   const transform = offer.isResource ? transformOf(params) : undefined;
   // Tables hold free JSON in their cells and so have no protobuf form; upstream has not yet let CBOR show them either.
-  if (transform === undefined || (transform.kind === 'Table' && (mediaType === PROTOBUF_TYPE || mediaType === CBOR_TYPE))) return undefined;
+  if (transform === undefined || (transform.kind === 'Table' && (offer.hasNoTable || mediaType === PROTOBUF_TYPE || mediaType === CBOR_TYPE))) return undefined;
   return { mediaType, isPretty: asksPretty, transform };
 }
 

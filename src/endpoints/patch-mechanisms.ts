@@ -2,7 +2,7 @@ import { DecodeError, type StrictErrors, convert, decode } from '../schema/decod
 import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../schema/strategic-merge.ts';
-import { apiVersionOf } from '../util/api-object.ts';
+import { apiVersionOf, parseApiVersion } from '../util/api-object.ts';
 import { internalError, invalid } from '../util/errors.ts';
 import { FieldErrors, quote } from '../util/field-errors.ts';
 import { formatGo } from '../util/go-format.ts';
@@ -71,15 +71,15 @@ function checkCustomType(patched: JsonObject, shown: string, own: ClientKind): v
   const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown)) as [string, string];
   if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
   if (!apiVersion) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
-  const [first = '', second, ...more] = apiVersion.split('/');
-  if (more.length > 0) throw invalidPatch(shown, `unexpected GroupVersion string: ${apiVersion}`);
+  const parsed = parseApiVersion(apiVersion);
+  if (parsed === undefined) throw invalidPatch(shown, `unexpected GroupVersion string: ${apiVersion}`);
   const errors = new FieldErrors();
   const ownVersion = apiVersionOf(own.group, own.version);
   if (kind !== own.kind) errors.at('kind').invalid(kind, `must be ${own.kind}`);
   if (apiVersion !== ownVersion) errors.at('apiVersion').invalid(apiVersion, `must be ${ownVersion}`);
   const { metadata } = patched;
   const name = isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
-  if (errors.list.length > 0) throw invalid({ group: second === undefined ? '' : first, kind }, name, errors.list);
+  if (errors.list.length > 0) throw invalid({ group: parsed.group, kind }, name, errors.list);
 }
 
 /** The same for built-in types. Upstream decodes into its internal type: that one's kind stands in for none, and its version, which knows no JSON, too. */

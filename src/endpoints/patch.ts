@@ -71,13 +71,15 @@ function patchTypeOf(request: ServerRequest, { isCustom, environment: { hasCbor 
 /** The patch is made against the version in the path, then the result is taken as if it had been PUT. Called anew when another writer came first. */
 function patcher(request: ServerRequest, target: ResourceTarget, apply: (before: JsonObject) => JsonObject): Parameters<ResourceStore['update']>[3] {
   const view = viewOf(target);
+  const { subresource } = target;
+  const before = subresource?.readToWrite ? { ...view, convert: subresource.readToWrite.bind(subresource) } : view;
   const namespace = namespaceOf(request, target);
   const name = nameOf(request);
   return (current) => {
     if (current === undefined) throw notFound({ group: request.info.apiGroup, resource: request.info.resource }, name);
-    const patched = withType(apply(clientObject(view, new LooseEntry(current))), view.kind);
+    const patched = withType(apply(clientObject(before, new LooseEntry(current))), view.kind);
     placeInNamespace(patched, namespace);
     checkName(patched, name);
-    return target.subresource?.write ? target.subresource.write(current, patched) : toStored(target, patched);
+    return subresource?.write ? subresource.write(current, patched) : toStored(target, patched);
   };
 }

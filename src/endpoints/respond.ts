@@ -23,21 +23,43 @@ const HEADERS: Record<MediaType, ResponseHeaders> = {
 };
 
 /**
+ * Makes the body of an object's answer, and notes how long that took. Objects become what their clients see as bytes, so that encoding is part of it; most of
+ * a list is made as it is written.
+ */
+export function transformed<Made extends Body>(request: ServerRequest, make: () => Made): Made {
+  if (request.audit === undefined) return make();
+  const startMs = performance.now();
+  const body = make();
+  request.noteLatency?.('transform-response-object', performance.now() - startMs);
+  return body;
+}
+
+/**
  * Answers with a body that is JSON, or protobuf or CBOR where the form is; pretty-printing, YAML and compression happen here. `asJson` makes the same body as
  * JSON, which the audit log has of all answers.
  */
 export function respond(request: ServerRequest, status: number, form: OutputForm, body: Body, asJson?: () => Body): void | Promise<void> {
   request.audit?.responseObject(() => wholeBody(asJson ? asJson() : body));
-  if (form.mediaType === YAML_TYPE) return respondYaml(request, status, body);
-  if (form.mediaType === PROTOBUF_TYPE || form.mediaType === CBOR_TYPE) return send(request, status, form.mediaType, body);
+  const answer: Answer = { request, status, mediaType: form.mediaType, startMs: performance.now() };
+  if (form.mediaType === YAML_TYPE) return respondYaml(answer, body);
+  if (form.mediaType === PROTOBUF_TYPE || form.mediaType === CBOR_TYPE) return send(answer, body);
   // Upstream's indenting encoder writes no line end, the other one does.
-  if (isPretty(request, form)) return send(request, status, form.mediaType, Buffer.from(prettyJson(parseOwnJson(wholeBody(body)))));
-  return send(request, status, form.mediaType, withNewline(body));
+  if (isPretty(request, form)) return send(answer, Buffer.from(prettyJson(parseOwnJson(wholeBody(body)))));
+  return send(answer, withNewline(body));
 }
 
-async function respondYaml(request: ServerRequest, status: number, body: Body): Promise<void> {
+/** An answer on its way, but for its body. */
+interface Answer {
+  readonly request: ServerRequest;
+  readonly status: number;
+  readonly mediaType: MediaType;
+  /** When it began to be put into its final form. */
+  readonly startMs: number;
+}
+
+async function respondYaml(answer: Answer, body: Body): Promise<void> {
   const { toYaml } = await import('../util/yaml.ts');
-  return send(request, status, YAML_TYPE, Buffer.from(toYaml(parseOwnJson(wholeBody(body)))));
+  return send(answer, Buffer.from(toYaml(parseOwnJson(wholeBody(body)))));
 }
 
 function withNewline(body: Body): Body {
@@ -56,29 +78,26 @@ function* chunksWithNewline(body: ChunkedBody, reuse: 'reuse-large' | undefined)
   yield NEWLINE;
 }
 
-function send(request: ServerRequest, status: number, mediaType: MediaType, body: Body): void | Promise<void> {
+function send(answer: Answer, body: Body): void | Promise<void> {
+  const { request, status, mediaType } = answer;
   const { exchange } = request;
   const sizeBytes = Buffer.isBuffer(body) ? body.length : body.sizeBytes;
   if (sizeBytes > GZIP_THRESHOLD_BYTES && acceptsGzip(exchange.headers['accept-encoding'])) {
     const headers = { ...HEADERS[mediaType], 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
-    return timed(request, () => writeGzip(exchange, exchange.startStream(status, headers), body));
+    return writeGzip(exchange, exchange.startStream(status, headers), body).then(() => noteSerialization(answer));
   }
-  if (Buffer.isBuffer(body)) return exchange.respond(status, HEADERS[mediaType], body);
-  if (sizeBytes <= STREAM_THRESHOLD_BYTES) return exchange.respond(status, HEADERS[mediaType], [...body.chunks()]);
-  return timed(request, () => writeAll(exchange, exchange.startStream(status, HEADERS[mediaType]), body));
+  if (!Buffer.isBuffer(body) && sizeBytes > STREAM_THRESHOLD_BYTES)
+    return writeAll(exchange, exchange.startStream(status, HEADERS[mediaType]), body).then(() => noteSerialization(answer));
+  const whole = Buffer.isBuffer(body) ? body : [...body.chunks()];
+  if (request.audit !== undefined) noteSerialization(answer);
+  return exchange.respond(status, HEADERS[mediaType], whole);
 }
 
 /**
- * Only what is written as the client reads takes time that its audit event can tell: it is encoded as it is written, so that both parts are one. The event of
- * a whole answer is stored before it leaves.
+ * Of a stream when it has ended: it is made as it is written, so that this holds the time of writing, as upstream's does. Of a whole answer before it
+ * leaves, since its audit event is stored then.
  */
-async function timed(request: ServerRequest, write: () => Promise<void>): Promise<void> {
-  const startMs = performance.now();
-  await write();
-  const durationMs = performance.now() - startMs;
-  request.noteLatency?.('serialize-response-object', durationMs);
-  request.noteLatency?.('response-write', durationMs);
-}
+const noteSerialization = ({ request, startMs }: Answer): void => request.noteLatency?.('serialize-response-object', performance.now() - startMs);
 
 /** Upstream looks for the bare word; `gzip;q=1` is not it. */
 const acceptsGzip = (header: string | string[] | undefined): boolean =>

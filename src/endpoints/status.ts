@@ -6,7 +6,7 @@ import { stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { CBOR_TYPE, JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
-import { respond } from './respond.ts';
+import { respond, transformed } from './respond.ts';
 import { type EndpointEnvironment, metaSchema } from './target.ts';
 
 export const successStatus = (details: StatusDetails): Status => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
@@ -21,5 +21,6 @@ export function encodeStatus(environment: EndpointEnvironment, mediaType: MediaT
 
 export function respondStatus(request: ServerRequest, environment: EndpointEnvironment, code: number, form: OutputForm, status: Status): void | Promise<void> {
   request.audit?.responseStatus(status);
-  return respond(request, code, form, encodeStatus(environment, form.mediaType, status), () => encodeStatus(environment, JSON_TYPE, status));
+  const encoded = transformed(request, () => encodeStatus(environment, form.mediaType, status));
+  return respond(request, code, form, encoded, () => encodeStatus(environment, JSON_TYPE, status));
 }

@@ -20,15 +20,26 @@ export interface TableOptions {
 }
 
 /** `{"kind":"Table",…,"rows":[`; a stream sends the columns with its first table only. */
-export function tableHead(view: View, metadata: string, { version }: TableOptions, withColumns: boolean): string {
-  return `${typePrefix('Table', metaApiVersion({ version }))}"metadata":${metadata},"columnDefinitions":${withColumns ? columnDefinitions(view) : 'null'},"rows":[`;
+export const tableHead = (view: View, metadata: string, options: TableOptions, withColumns: boolean): string =>
+  `${beforeRows(view, metadata, options, withColumns)}[`;
+
+function beforeRows(view: View, metadata: string, { version }: TableOptions, withColumns: boolean): string {
+  return `${typePrefix('Table', metaApiVersion({ version }))}"metadata":${metadata},"columnDefinitions":${withColumns ? columnDefinitions(view) : 'null'},"rows":`;
+}
+
+/** Of no objects: the default columns come with no list of rows at all. */
+export function emptyTable(view: View, metadata: string, options: TableOptions): Buffer {
+  const isDefault = (view.columns ?? DEFAULT_COLUMNS).at(-1)?.name === DEFAULT_COLUMNS.at(-1)!.name;
+  return Buffer.from(`${beforeRows(view, metadata, options, true)}${isDefault ? 'null' : '[]'}}`);
 }
 
 export const TABLE_TAIL = ']}';
 
 function columnDefinitions(view: View): string {
   const columns = view.columns ?? DEFAULT_COLUMNS;
-  return stringifyJson(columns.map(({ name, type, format, description, priority }) => ({ name, type, format, description, priority })));
+  return stringifyJson(
+    columns.filter(({ isUndeclared }) => !isUndeclared).map(({ name, type, format, description, priority }) => ({ name, type, format, description, priority })),
+  );
 }
 
 /** Cells are made from the stored object, whichever version the client speaks. */

@@ -1,5 +1,6 @@
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
+import type { LatencyPart } from '../registry/request-context.ts';
 import type { DeleteResult, ListResult, ResourceStore, WatchSink, WriteResult } from '../registry/store.ts';
 import { normalize } from '../schema/normalize.ts';
 import { parseRequestInfo } from '../server/request-info.ts';
@@ -8,7 +9,7 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { ApiError, notFound } from '../util/errors.ts';
 import { serveResource } from './dispatch.ts';
-import type { ServerRequest } from './request.ts';
+import type { AuditRecorder, ServerRequest } from './request.ts';
 import type { EndpointEnvironment, ResourceTarget } from './target.ts';
 import { LooseEntry } from './view.ts';
 
@@ -278,11 +279,15 @@ export interface Sent {
   headers?: Record<string, string>;
   body?: unknown;
   signal?: AbortSignal;
+  /** Absent where nothing of the request is recorded. */
+  audit?: AuditRecorder;
 }
 
 export interface Served {
   exchange: FakeExchange;
   warnings: string[];
+  /** The parts whose time was noted, in order. */
+  timed: LatencyPart[];
 }
 
 /** Sends a request through `serveResource`; an ApiError is answered as its Status. */
@@ -295,6 +300,7 @@ export async function serve(target: ResourceTarget, method: string, path: string
         : Buffer.from(typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body));
   const exchange = new FakeExchange(method, path, sent.headers ?? {}, body);
   const warnings: string[] = [];
+  const timed: LatencyPart[] = [];
   const request: ServerRequest = {
     exchange,
     query: new URLSearchParams(path.split('?')[1] ?? ''),
@@ -308,6 +314,8 @@ export async function serve(target: ResourceTarget, method: string, path: string
     userAgent: sent.headers?.['user-agent'] ?? 'test',
     warn: (text) => warnings.push(text),
     annotateAudit: () => {},
+    noteLatency: (part, durationMs) => void (durationMs > 0 && timed.push(part)),
+    audit: sent.audit,
     signal: sent.signal,
   };
   try {
@@ -316,5 +324,5 @@ export async function serve(target: ResourceTarget, method: string, path: string
     if (!(error instanceof ApiError)) throw error;
     exchange.respond(error.code, {}, JSON.stringify(error.status));
   }
-  return { exchange, warnings };
+  return { exchange, warnings, timed };
 }

@@ -30,7 +30,7 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
 
   const { subresource } = request.info;
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
-  const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: subresource === '', isApply: false };
+  const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: true, isApply: false };
   const result = await target.store.update(request, namespace, name, writer(target, sent, name), options);
   return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }

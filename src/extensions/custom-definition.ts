@@ -36,7 +36,7 @@ interface CustomVersion extends ServedVersion {
   readonly rules: VersionRules;
 }
 
-/** The resource that a CustomResourceDefinition defines; its versions that are served, after the one that is stored. */
+/** The resource that a CustomResourceDefinition defines; all its versions after the one that is stored, since owners may speak one that is served no more. */
 export const customDefinition = (crd: CustomResourceDefinition, parts: CustomParts): ResourceDefinition => define(withoutSchemas(crd), parts);
 
 /** The resource as if one version were the one that is stored, and the only one: for versions that only a webhook can convert. */
@@ -69,7 +69,7 @@ function define(outline: Outline, parts: CustomParts): ResourceDefinition {
   const { spec, status } = outline;
   const names = status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
   const stored = spec.versions.find(({ storage }) => storage)!;
-  const others = spec.versions.filter((version) => version !== stored && version.served);
+  const others = spec.versions.filter((version) => version !== stored);
   const versions = [stored, ...others].map((version) => customVersion(outline, version, stored, parts));
   const [storedVersion] = versions;
   const hasStatus = stored.subresources?.status !== undefined;
@@ -91,6 +91,8 @@ function define(outline: Outline, parts: CustomParts): ResourceDefinition {
     },
     storagePrefix: `${spec.group}/${names.plural}`,
     served: versions,
+    // What a webhook converts is a definition of its own in each version, which knows no other.
+    losesOwnersOfGoneVersions: spec.conversion?.strategy !== 'Webhook',
     hasStatus,
     ...(hasStatus && { generation: 'spec' as const }),
     prepareForCreate(object) {
@@ -155,6 +157,7 @@ function subresourcesOf(
         const { managedFields, resourceVersion } = object.metadata;
         object.metadata = { ...old.metadata, ...(resourceVersion !== undefined && { resourceVersion }), managedFields } as ApiObject['metadata'];
         if (managedFields === undefined) delete object.metadata.managedFields;
+        dropNullStatus(object, old);
       },
       validateUpdate: (object, old, errors, apiVersion) => validateCustomStatus(rulesOf(apiVersion), object, old, errors),
       warnings: (object) => [...ruleWarnings(object)],
@@ -164,6 +167,11 @@ function subresourcesOf(
     ...(versions.some(({ subresources }) => subresources?.status) && { status }),
     ...(scale && { scale: scaleSubresource(scale, parts.scale, update) }),
   };
+}
+
+/** Where there was no status, an applied null is none either, and no mistake. */
+function dropNullStatus(object: ApiObject & { status?: unknown }, old: ApiObject & { status?: unknown }): void {
+  if (object.status === null && old.status === undefined) delete object.status;
 }
 
 /** The subresources that a version has, as its clients see them. */

@@ -14,6 +14,8 @@ interface Scale extends ApiObject {
 }
 
 const MAX_REPLICAS = 2 ** 31 - 1;
+/** What a patch finds where the object has none: a change must put another number in its place. */
+const NO_REPLICAS = -(2 ** 31);
 
 /** `/scale`: an autoscaling/v1 Scale made of what stands at the definition's paths (…/registry/customresource/etcd.go ScaleREST). */
 export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, update: UpdateRules): Subresource {
@@ -27,9 +29,14 @@ export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, updat
     verbs: ['get', 'patch', 'update'],
     replicasPath: splitPath(paths.specReplicasPath),
     update,
-    read: (object) => readScale(object, paths),
+    read: (object) =>
+      readScale(object, paths, () => {
+        throw internalError(`the spec replicas field "${paths.specReplicasPath}" does not exist`);
+      }),
+    readToWrite: (object) => readScale(object, paths, () => NO_REPLICAS),
     write(object, sent) {
       const { spec, metadata } = sent as Scale;
+      if (spec?.replicas === NO_REPLICAS) throw badRequest(`the spec replicas field "${paths.specReplicasPath}" cannot be empty`);
       setNested(object as unknown as JsonObject, paths.specReplicasPath, spec?.replicas ?? 0);
       if (metadata.resourceVersion) object.metadata.resourceVersion = metadata.resourceVersion;
       return object;
@@ -37,12 +44,11 @@ export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, updat
   };
 }
 
-function readScale(object: ApiObject, { specReplicasPath, statusReplicasPath, labelSelectorPath }: Paths): ApiObject {
+function readScale(object: ApiObject, { specReplicasPath, statusReplicasPath, labelSelectorPath }: Paths, withoutReplicas: () => number): ApiObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const fields = object as unknown as JsonObject;
   try {
-    const replicas = nestedInteger(fields, specReplicasPath);
-    if (replicas === undefined) throw internalError(`the spec replicas field "${specReplicasPath}" does not exist`);
+    const replicas = nestedInteger(fields, specReplicasPath) ?? withoutReplicas();
     const status = {
       replicas: nestedInteger(fields, statusReplicasPath) ?? 0,
       ...(labelSelectorPath && { selector: nestedText(fields, labelSelectorPath) ?? '' }),

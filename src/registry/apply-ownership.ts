@@ -11,7 +11,7 @@ import { typePlanOf } from '../schema/ownership/type-plan.ts';
 import { type Application, OwnershipConflicts, type Versioned } from '../schema/ownership/updater.ts';
 import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../util/api-object.ts';
+import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
 import { badRequest, unknownError } from '../util/errors.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
@@ -59,9 +59,8 @@ function checkType(apply: Apply): void {
   const { apiVersion, kind } = apply.config;
   const expected = kindOf(apply);
   if (apiVersion === apiVersionOf(expected.group, expected.version) && kind === expected.kind) return;
-  const [first = '', second, ...more] = text(apiVersion).split('/');
-  const [group, version] = second === undefined ? ['', first] : [first, second];
-  const shown = more.length > 0 ? showKind('', '', '') : showKind(group, version, text(kind));
+  const parsed = parseApiVersion(text(apiVersion));
+  const shown = parsed === undefined ? showKind('', '', '') : showKind(parsed.group, parsed.version, text(kind));
   throw badRequest(`invalid object type: ${shown}`);
 }
 

@@ -24,6 +24,9 @@ import {
 import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
 
+/** The subresource through which an update creates what is not there; none, mostly. */
+type CreateOptions = WriteOptions & { subresource?: string };
+
 /** A generated name that is taken is made anew this many times (KEP-4420). */
 const GENERATED_NAME_ATTEMPTS = 8;
 
@@ -32,7 +35,7 @@ export async function create<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   object: T,
-  options: WriteOptions,
+  options: CreateOptions,
 ): Promise<WriteResult<T>> {
   // Nobody owns what the server is about to overwrite.
   delete object.metadata.deletionTimestamp;
@@ -47,13 +50,13 @@ export async function createOwned<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   object: T,
-  options: WriteOptions,
+  options: CreateOptions,
 ): Promise<WriteResult<T>> {
   placeInNamespace(parts.definition, object, namespace);
   const { managedFields } = object.metadata;
   const call = {
     operation: 'CREATE' as const,
-    subresource: '',
+    subresource: options.subresource ?? '',
     namespace,
     name: object.metadata.name ?? '',
     object,
@@ -85,7 +88,7 @@ async function createFitting<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   object: T,
-  options: WriteOptions,
+  options: CreateOptions,
 ): Promise<WriteResult<T>> {
   try {
     return await createOnce(parts, context, namespace, object, options);
@@ -101,7 +104,7 @@ async function createOnce<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   object: T,
-  options: WriteOptions,
+  options: CreateOptions,
 ): Promise<WriteResult<T>> {
   const hooks = await beginCreate(parts, context, namespace, object, options);
   try {
@@ -119,11 +122,12 @@ async function beginCreate<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   object: T,
-  options: WriteOptions,
+  options: CreateOptions,
 ) {
   fillSystemMetadata(object.metadata, now());
   placeInNamespace(definition, object, namespace);
-  return definition.beginCreate?.(object, context, options.dryRun);
+  // Only who creates the object itself allocates for it.
+  return options.subresource ? undefined : definition.beginCreate?.(object, context, options.dryRun);
 }
 
 async function commitNew<T extends ApiObject>(
@@ -131,7 +135,7 @@ async function commitNew<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   object: T,
-  options: WriteOptions,
+  options: CreateOptions,
 ): Promise<WriteResult<T>> {
   const { definition, engine, cache, admission } = parts;
   prepareForCreate(parts, object, context);
@@ -140,7 +144,7 @@ async function commitNew<T extends ApiObject>(
   const name = stored.metadata.name!;
   const call = {
     operation: 'CREATE' as const,
-    subresource: '',
+    subresource: options.subresource ?? '',
     namespace,
     name,
     object: stored,
@@ -186,7 +190,8 @@ function validNew<T extends ApiObject>(parts: StoreParts<T>, object: T, apiVersi
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
 function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, stored: T, sent: T, apiVersion: string | undefined): void {
   const kind = groupKind(definition);
-  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors, undefined, apiVersion));
+  const judgesEmptied = definition.judgesEmptied?.(sent);
+  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors, undefined, apiVersion), judgesEmptied);
   refuseIfInvalid(kind, stored, sent, ({ metadata }, errors) => {
     // The same rules again where the kind has applied them, but for names.
     if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));

@@ -34,12 +34,20 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   /** Every group-version under which clients reach the resource; the storage version first. */
   served: readonly ServedVersion[];
 
+  /**
+   * An update forgets all owners where one of them speaks a version that there is not, since upstream can convert nothing to it (custom resources);
+   * elsewhere that owner alone is forgotten.
+   */
+  losesOwnersOfGoneVersions?: boolean;
+
   /** What is wrong with a name, in upstream's words; a DNS-1123 subdomain where absent. `isPrefix`: of a generateName. */
   nameErrors?(name: string, isPrefix: boolean): string[];
   /** What a generateName becomes; with a random ending where absent. */
   nameFrom?(prefix: string): string;
   /** PUT to a missing name creates it. */
   createsOnUpdate?: boolean;
+  /** Whether validation of such a new object must see the lists that were sent empty, which are not stored. Updates compare with what is stored. */
+  judgesEmptied?(sent: T): boolean;
   /** `spec`: 1 at creation, one more whenever anything but metadata and status changes. */
   generation?: 'spec';
   /** Clients write `status` only through the subresource: dropped on create, kept from the old object on update. */
@@ -54,6 +62,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   deletionWarning?: string;
   /** Where DELETE names no propagation policy; `none` where owner references mean nothing (events). */
   defaultPropagation?: 'Background' | 'Orphan' | 'none';
+  /** `orphanDependents: false` asks for what the policy Foreground does (namespaces). */
+  foregroundUnlessOrphaned?: true;
   /** Removed by the store after so long. */
   ttlSeconds?(object: T): number | undefined;
   /** Seconds until a DELETE takes effect; absent means at once. `requested` is what the client asked for. */
@@ -116,6 +126,8 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   validatesMetadataUpdate?: boolean;
   /** What to tell the client of an object that was let in; `old` is absent at creation. A change of status alone is told of only where its rules say so. */
   warnings?(object: T, old: T | undefined): string[];
+  /** Of a subresource: who applies to what is not there creates it, as through the object itself. */
+  createsOnApply?: boolean;
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;
 }
@@ -160,6 +172,8 @@ export interface Column<T extends ApiObject = ApiObject> {
   priority: number;
   /** `now` is for ages. */
   cell(object: T, now: Date): string | number | boolean | null;
+  /** Its cells stand in the rows, but no column is told. */
+  isUndeclared?: true;
 }
 
 /** meta/v1 TableRowCondition: `Completed` lets clients show a row with less weight. */
@@ -182,8 +196,12 @@ export interface Subresource<T extends ApiObject = ApiObject> {
   verbs: readonly string[];
   /** GET: what of the object the client sees; the object itself where absent. */
   read?(object: T): ApiObject;
+  /** PUT and PATCH: what the client's change is a change of, where that is not what it would `read`. */
+  readToWrite?(object: T): ApiObject;
   /** Of a kind of its own, as ResourceDefinition's: cells are made from the stored object. */
   columns?: readonly Column<T>[];
+  /** Refuses to be shown as a table, which upstream has no way of for some. */
+  hasNoTable?: boolean;
   /** PUT and PATCH: writes what the client sent into a copy of the stored object; the sent object takes its place where absent. */
   write?(object: T, sent: ApiObject): T;
   update?: UpdateRules<T>;

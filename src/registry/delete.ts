@@ -6,6 +6,7 @@ import { conflict, isApiError, notFound } from '../util/errors.ts';
 import { formatSeconds } from './metadata.ts';
 import { listEntries } from './read.ts';
 import type { RequestContext } from './request-context.ts';
+import { timedStorage } from './storage-latency.ts';
 import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf } from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
 
@@ -18,6 +19,8 @@ interface Deletion<T extends ApiObject> {
   context: RequestContext;
   namespace: string;
   name: string;
+  /** As admission is asked: one of many goes unnamed. */
+  admittedName: string;
   key: string;
   options: DeleteOptions;
   entry: CacheEntry;
@@ -32,13 +35,14 @@ export async function deleteObject<T extends ApiObject>(
   namespace: string,
   name: string,
   options: DeleteOptions,
+  admittedName = name,
 ): Promise<DeleteResult<T>> {
   const key = keyOf(parts, namespace, name);
   warnOfPropagation(parts, context, options);
   for (;;) {
     const entry = await currentEntry(parts, key);
     if (!entry) throw notFound(groupResource(parts.definition), name);
-    const deletion = { parts, context, namespace, name, key, options, entry, object: clone(entry.object<T>()) };
+    const deletion = { parts, context, namespace, name, admittedName, key, options, entry, object: clone(entry.object<T>()) };
     try {
       return await attempt(deletion);
     } catch (error) {
@@ -56,6 +60,8 @@ async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<Dele
   const { parts, object } = deletion;
   const { definition } = parts;
   checkPreconditions(deletion);
+  // Asked again while something else must empty it first: nothing changes, and nobody is asked.
+  if (object.metadata.deletionTimestamp && definition.mayDelete?.(object) === false) return { object, isGone: false, answersWithObject: true };
   const grace = beginGrace(deletion);
   const answersWithObject = definition.returnsDeletedObject ?? false;
   if (grace === 'pending') return { object, isGone: false, answersWithObject };
@@ -63,11 +69,13 @@ async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<Dele
 
   const finalizers = collectorFinalizers(deletion);
   const isHeld = finalizers.length > 0;
+  const mayGo = !isHeld && (definition.mayDelete?.(object) ?? true);
+  // Nothing is written before it goes: it is answered as it was, with the collector's finalizers that were to go.
+  if (mayGo && grace === 'none') return remove(deletion, deletion.entry.revision, answersWithObject);
   const before = object.metadata.finalizers ?? [];
   if (finalizers.join() !== before.join()) object.metadata.finalizers = finalizers;
   if (isHeld && grace === 'none') markAsDeleting(deletion);
-  const mayGo = !isHeld && (grace === 'none' || object.metadata.deletionGracePeriodSeconds === 0) && (definition.mayDelete?.(object) ?? true);
-  if (mayGo) return remove(deletion, grace === 'begun' ? await writeZeroGrace(deletion) : deletion.entry.revision, answersWithObject);
+  if (mayGo && object.metadata.deletionGracePeriodSeconds === 0) return remove(deletion, await writeZeroGrace(deletion), answersWithObject);
 
   if (!object.metadata.deletionTimestamp) markAsDeleting(deletion);
   definition.markDeleting?.(object);
@@ -141,7 +149,9 @@ function collectorFinalizers<T extends ApiObject>({ parts, options, object }: De
   const present = object.metadata.finalizers ?? [];
   if (!parts.collectsGarbage) return present;
   if (parts.definition.marksBeforePropagation && !object.metadata.deletionTimestamp) return present;
-  const policy = propagation(parts.definition.defaultPropagation ?? 'Background', options, present);
+  const { defaultPropagation = 'Background', foregroundUnlessOrphaned } = parts.definition;
+  const isForeground = foregroundUnlessOrphaned && options.orphanDependents === false;
+  const policy = isForeground ? 'Foreground' : propagation(defaultPropagation, options, present);
   const wanted = policy === 'Orphan' ? ORPHAN : policy === 'Foreground' ? FOREGROUND : undefined;
   const others = present.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
   if (wanted === undefined) return others.length === present.length ? present : others;
@@ -168,12 +178,12 @@ function markAsDeleting<T extends ApiObject>({ parts, object: { metadata } }: De
   metadata.deletionGracePeriodSeconds = 0;
 }
 
-async function admitDelete<T extends ApiObject>({ parts, context, namespace, name, options, entry }: Deletion<T>): Promise<void> {
+async function admitDelete<T extends ApiObject>({ parts, context, namespace, admittedName, options, entry }: Deletion<T>): Promise<void> {
   const call = {
     operation: 'DELETE' as const,
     subresource: '',
     namespace,
-    name,
+    name: admittedName,
     object: undefined,
     oldObject: entry.object(),
     options: options.raw,
@@ -187,11 +197,11 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, nam
   if (validated) await validated;
 }
 
-async function writeMarked<T extends ApiObject>({ parts, key, options, entry, object }: Deletion<T>): Promise<T> {
+async function writeMarked<T extends ApiObject>({ parts, context, key, options, entry, object }: Deletion<T>): Promise<T> {
   const marked = canonical(parts, object);
   const value = encodeStored(parts, marked);
   if (options.dryRun || encodeStored(parts, canonical(parts, entry.object<T>())).equals(value)) return marked;
-  const revision = await parts.engine.commit({ type: 'put', key, value, expected: entry.revision });
+  const revision = await timedStorage(context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
   marked.metadata.resourceVersion = String(revision);
   return marked;
 }
@@ -207,7 +217,7 @@ async function remove<T extends ApiObject>(
   answersWithObject: boolean,
 ): Promise<DeleteResult<T>> {
   if (!options.dryRun) {
-    const revision = await parts.engine.commit({ type: 'delete', key, expected });
+    const revision = await timedStorage(context, parts.engine.commit({ type: 'delete', key, expected }));
     object.metadata.resourceVersion = String(revision);
   }
   await parts.definition.afterDelete?.(object, context, options.dryRun);
@@ -229,7 +239,7 @@ export async function deleteCollection<T extends ApiObject>(
     for (const entry of queue) {
       const { metadata } = entry.object();
       try {
-        await deleteObject(parts, context, metadata.namespace ?? '', metadata.name!, options);
+        await deleteObject(parts, context, metadata.namespace ?? '', metadata.name!, options, '');
       } catch (error) {
         if (!isApiError(error, 'NotFound')) throw error;
       }

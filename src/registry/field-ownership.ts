@@ -76,6 +76,7 @@ function updatedEntries(write: Write, object: ApiObject, old: ApiObject | undefi
   const managers = managersBefore(object, old, options.subresource ?? '');
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
   if (managers.size === 0 && old !== undefined) return undefined;
+  if (definition.losesOwnersOfGoneVersions && !way.knowsAll(managers)) return undefined;
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);
   if (managers.size === 0) {
@@ -121,7 +122,8 @@ function scaleOwners(write: Write, subresource: Subresource, object: ApiObject, 
 }
 
 export function readThrough(way: WayOfWriting, subresource: Subresource, stored: ApiObject): ReturnType<WayOfWriting['fromStored']> {
-  const read = normalize(subresource.schema, subresource.read!(clone(stored)) as unknown as JsonObject);
+  const copy = clone(stored);
+  const read = normalize(subresource.schema, (subresource.readToWrite?.(copy) ?? subresource.read!(copy)) as unknown as JsonObject);
   return way.fromStored(read as unknown as ApiObject, way.versionOf(undefined));
 }
 

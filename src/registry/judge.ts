@@ -7,10 +7,10 @@ type Rules<T> = (object: T, errors: FieldErrors) => void;
 
 /**
  * Refuses the object, in the form in which it would be stored, if the rules find something wrong. What is told then is what they find in the form that the
- * client sent, `sent`: values that are not stored, since they are empty, stand in upstream's messages.
+ * client sent, `sent`: values that are not stored, since they are empty, stand in upstream's messages. `judgesEmptied`: they count for the rules too.
  */
-export function refuseIfInvalid<T extends ApiObject>(kind: { group: string; kind: string }, stored: T, sent: T, rules: Rules<T>): void {
-  const found = findings(stored, rules);
+export function refuseIfInvalid<T extends ApiObject>(kind: { group: string; kind: string }, stored: T, sent: T, rules: Rules<T>, judgesEmptied = false): void {
+  const found = findings((judgesEmptied ? withEmptied(stored, sent) : undefined) ?? stored, rules);
   if (found.length > 0) throw invalid(kind, stored.metadata.name ?? '', worded(found, stored, sent, rules));
 }
 

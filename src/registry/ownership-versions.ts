@@ -2,6 +2,7 @@ import { clone } from '../schema/clone.ts';
 import { assemble, planOf as decodePlanOf } from '../schema/decode-plan.ts';
 import { decode } from '../schema/decode.ts';
 import { normalize } from '../schema/normalize.ts';
+import type { Managers } from '../schema/ownership/managers.ts';
 import type { Versioned, Versions } from '../schema/ownership/updater.ts';
 import { typePlanOf } from '../schema/ownership/type-plan.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -25,6 +26,12 @@ export class WayOfWriting implements Versions {
   planOf(apiVersion: string): ReturnType<Versions['planOf']> {
     const served = this.#served.get(apiVersion);
     return served && typePlanOf(served.schema);
+  }
+
+  /** Whether every owner's fields are told in a version that there is. */
+  knowsAll(managers: Managers): boolean {
+    for (const { apiVersion } of managers.values()) if (!this.#served.has(apiVersion)) return false;
+    return true;
   }
 
   /** Through the stored version, as clients would see it. */

@@ -1,6 +1,9 @@
 import type { User } from '../util/user.ts';
 
-/** As the audit event's annotations name them, `apiserver.latency.k8s.io/<part>` (apiserver/pkg/endpoints/request/webhook_duration.go). */
+/**
+ * As the audit event's annotations name them, `apiserver.latency.k8s.io/<part>` (apiserver/pkg/endpoints/request/webhook_duration.go). The time of writing
+ * is the exchange's to tell; that of decoding what was listed is none here, where lists are spliced.
+ */
 export type LatencyPart =
   | 'apf-queue-wait'
   | 'authentication'
@@ -8,8 +11,8 @@ export type LatencyPart =
   | 'etcd'
   | 'impersonation'
   | 'mutating-webhook'
-  | 'response-write'
   | 'serialize-response-object'
+  | 'transform-response-object'
   | 'validating-webhook';
 
 /** What the layers below the endpoints know of the request they work for. Controllers inside the process make their own. */

@@ -1,4 +1,4 @@
-import { type FieldSet, type FieldSetDraft, EMPTY, LEAF, branch, isEmpty, recursiveDifference, setOf, withSelf } from '../schema/ownership/field-set.ts';
+import { type FieldSet, isEmpty, recursiveDifference, setOf } from '../schema/ownership/field-set.ts';
 import { fieldElement } from '../schema/ownership/path-element.ts';
 import type { ResourceDefinition } from './definition.ts';
 
@@ -36,24 +36,11 @@ const METADATA_RESET_BY_STATUS = new Set([
   'apiservices.apiregistration.k8s.io',
 ]);
 
-/** Where a subresource writes a few fields only: those, with `*` for any item (upstream's GetResetFieldsFilter). */
-const WRITES_ONLY: Readonly<Record<string, readonly string[]>> = {
-  'pods/ephemeralcontainers': ['spec.ephemeralContainers'],
-  'pods/resize': ['spec.containers.*.resources', 'spec.containers.*.resizePolicy', 'spec.initContainers.*.resources', 'spec.initContainers.*.resizePolicy'],
-};
-
 const ALL: OwnableFields = (fields) => fields;
 
 export function ownableFields(definition: ResourceDefinition, subresource: string): OwnableFields {
   const resource = definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`;
   const key = subresource === '' ? resource : `${resource}/${subresource}`;
-  const only = WRITES_ONLY[key];
-  if (only !== undefined)
-    return (fields) =>
-      matching(
-        fields,
-        only.map((path) => path.split('.')),
-      );
   const reset = setOf(...(RESETS[key] ?? usualResets(definition, resource, subresource)).map((path) => path.split('.').map(fieldElement)));
   return isEmpty(reset) ? ALL : (fields) => recursiveDifference(fields, reset);
 }
@@ -62,18 +49,4 @@ function usualResets(definition: ResourceDefinition, resource: string, subresour
   if (subresource === '') return definition.hasStatus ? ['status'] : [];
   if (subresource !== 'status') return [];
   return METADATA_RESET_BY_STATUS.has(resource) || definition.schema.custom !== undefined ? ['metadata', 'spec'] : ['spec'];
-}
-
-/** What lies on one of the paths, and all below their ends. */
-function matching(fields: FieldSet, paths: readonly (readonly string[])[]): FieldSet {
-  const out: FieldSetDraft = {};
-  for (const element in fields) {
-    const { isMember, below } = branch(fields, element);
-    const rest = paths.filter(([first]) => first === '*' || fieldElement(first!) === element).map((path) => path.slice(1));
-    if (rest.length === 0) continue;
-    const inner = below === undefined ? EMPTY : rest.some((path) => path.length === 0) ? below : matching(below, rest);
-    if (isMember) out[element] = isEmpty(inner) ? LEAF : withSelf(inner);
-    else if (!isEmpty(inner)) out[element] = inner;
-  }
-  return out;
 }

@@ -2,7 +2,7 @@ import { clone } from '../schema/clone.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { badRequest, conflict, invalid, isTooLargeForStore, notFound } from '../util/errors.ts';
+import { conflict, invalid, isTooLargeForStore, notFound, unknownError } from '../util/errors.ts';
 import { FieldErrors } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { JsonObject } from '../util/json-types.ts';
@@ -57,7 +57,9 @@ export async function update<T extends ApiObject>(
   const { definition } = parts;
   const key = keyOf(parts, namespace, name);
   const rules = options.subresource === '' ? definition : (definition.subresources?.[options.subresource]?.update ?? {});
-  const mayCreate = options.subresource === '' && options.mayCreate && (definition.createsOnUpdate === true || options.isApply);
+  // A kind that a PUT creates is created through its status too.
+  const mayCreate =
+    options.mayCreate && (definition.createsOnUpdate === true || (options.isApply && (options.subresource === '' || rules.createsOnApply === true)));
   let dropsOwnership = false;
   for (;;) {
     const entry = await currentEntry(parts, key);
@@ -85,12 +87,8 @@ function createInstead<T extends ApiObject>(
   object: T,
   options: UpdateOptions,
 ): Promise<WriteResult<T>> {
-  if (object.metadata.uid)
-    throw conflict(
-      groupResource(parts.definition),
-      name,
-      `StorageError: invalid object, Code: 4, Key: ${keyOf(parts, namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${object.metadata.uid}, UID in object meta: `,
-    );
+  if (object.metadata.uid) throw otherUid(parts, keyOf(parts, namespace, name), name, options, object.metadata.uid, '');
+  parsedVersion(object.metadata.resourceVersion ?? '');
   delete object.metadata.resourceVersion;
   return options.isApply ? createOwned(parts, context, namespace, object, options) : create(parts, context, namespace, object, options);
 }
@@ -143,19 +141,37 @@ function admit<T extends ApiObject>(
 }
 
 /** A uid in the new object is a precondition: it must not overwrite another incarnation of the name. */
-function checkUid<T extends ApiObject>({ parts, name, key, old }: Attempt<T>, object: T): void {
+function checkUid<T extends ApiObject>({ parts, name, key, old, options }: Attempt<T>, object: T): void {
   const { uid } = object.metadata;
-  if (!uid || uid === old.metadata.uid) return;
-  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ''}`;
-  throw conflict(groupResource(parts.definition), name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
+  if (uid && uid !== old.metadata.uid) throw otherUid(parts, key, name, options, uid, old.metadata.uid ?? '');
+}
+
+/** A dry run is checked before the storage, which knows what stands before its keys. */
+function otherUid({ definition, keyPrefix }: StoreParts, key: string, name: string, { dryRun }: UpdateOptions, given: string, actual: string): Error {
+  const shown = dryRun ? `/${definition.storagePrefix}/${key.slice(keyPrefix.length)}` : key;
+  const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`;
+  return conflict(groupResource(definition), name, `StorageError: invalid object, Code: 4, Key: ${shown}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
+}
+
+const MAX_VERSION = 2n ** 64n - 1n;
+const MAX_VERSION_DIGITS = String(MAX_VERSION).length;
+
+/** 0 where none is given. What is no number is told as upstream's storage tells it, which nobody turns into an answer of its own. */
+function parsedVersion(given: string): bigint {
+  const failure = (why: string): Error => unknownError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: ${why}`);
+  if (given === '') return 0n;
+  if (!/^\d+$/.test(given)) throw failure('invalid syntax');
+  const digits = given.replace(/^0+(?=\d)/, '');
+  // Reading a number takes longer than its text is long.
+  const version = digits.length <= MAX_VERSION_DIGITS ? BigInt(digits) : undefined;
+  if (version === undefined || version > MAX_VERSION) throw failure('value out of range');
+  return version;
 }
 
 function checkVersion<T extends ApiObject>({ parts: { definition }, name, rules, entry }: Attempt<T>, object: T): void {
-  const given = object.metadata.resourceVersion ?? '';
+  const given = parsedVersion(object.metadata.resourceVersion ?? '');
   const resource = groupResource(definition);
-  if (given !== '' && !/^\d+$/.test(given))
-    throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(given)}: strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
-  const isGiven = given !== '' && given !== '0';
+  const isGiven = given !== 0n;
   if (!isGiven && (rules.allowsUnconditionalUpdate ?? definition.allowsUnconditionalUpdate ?? true)) {
     object.metadata.resourceVersion = String(entry.revision);
     return;
@@ -165,7 +181,7 @@ function checkVersion<T extends ApiObject>({ parts: { definition }, name, rules,
     errors.at('metadata', 'resourceVersion').invalid(0, 'must be specified for an update');
     throw invalid({ group: resource.group, kind: resource.resource }, name, errors.list);
   }
-  if (Number(given) !== entry.revision) throw conflict(resource, name, MODIFIED);
+  if (given !== BigInt(entry.revision)) throw conflict(resource, name, MODIFIED);
 }
 
 /** What no update may change, what only the subresource may, and then what this kind's rules say (registry/rest/update.go BeforeUpdate). */

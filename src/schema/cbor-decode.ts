@@ -1,3 +1,4 @@
+import { parseApiVersion } from '../util/api-object.ts';
 import { ARRAY, BYTES, CborError, MAJOR_NAMES, MAP, NEGATIVE, PRIMITIVE, TAG, TEXT, UNSIGNED } from '../util/cbor-items.ts';
 import { CborReader, CborTypeError, countOf, duplicateKey } from '../util/cbor-reader.ts';
 import { quote } from '../util/field-errors.ts';
@@ -43,7 +44,7 @@ export function cborContentType(bytes: Buffer): { apiVersion: string; kind: stri
 }
 
 /** Where JSON's reader refuses what is no group and version, CBOR's takes it for none. */
-const readableVersion = (apiVersion: string): string => (apiVersion.split('/').length > 2 ? '' : apiVersion);
+const readableVersion = (apiVersion: string): string => (parseApiVersion(apiVersion) === undefined ? '' : apiVersion);
 
 /** What a body holds, before it is brought into the canonical form. */
 export interface CborBody {

@@ -1,6 +1,6 @@
 import { canonicalDuration } from '../util/duration.ts';
 import { quote } from '../util/field-errors.ts';
-import { isJsonObject, setKey } from '../util/json.ts';
+import { hasKeys, isJsonObject, setKey } from '../util/json.ts';
 import type { DuplicateKeys } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { canonicalQuantity } from '../util/quantity.ts';
@@ -40,11 +40,11 @@ export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors)
 export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors): Json => decodeAs(type, value, strict, jsonWording) ?? null;
 
 /**
- * The same for an object that a strategic merge made: errors are worded as apimachinery's converter words them, and unknown fields are told in the
- * order of their paths. `strict.errors` is added to.
+ * The same for an object that a merge made: errors are worded as apimachinery's converter words them, and unknown fields are told in the
+ * order of their paths. `strict.errors` is added to. Of custom resources nothing is decoded a second time: nulls stay.
  */
 export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors): JsonObject {
-  if (schema.custom !== undefined) return schema.custom.decode(value, strict);
+  if (schema.custom !== undefined) return schema.custom.decode(value, strict, true);
   const unknown: string[] = [];
   const converted = decodeAs(schema, value, strict && { errors: unknown }, converterWording) as JsonObject;
   strict?.errors.push(...unknown.toSorted());
@@ -119,7 +119,7 @@ class Decoder {
   }
 
   object(plan: ObjectPlan, raw: JsonObject): JsonObject {
-    const repeated = this.strict?.duplicates?.get(raw);
+    const repeated = this.strict?.duplicates?.get(raw)?.written;
     if (repeated !== undefined) this.noteRepeats(plan, repeated);
     const base = claimSlots(plan.fields.length);
     let emptied: Record<string, Json> | undefined;
@@ -163,7 +163,7 @@ class Decoder {
   }
 
   map(type: MapSchema, raw: JsonObject): JsonObject {
-    const repeated = this.strict?.duplicates?.get(raw);
+    const repeated = this.strict?.duplicates?.get(raw)?.written;
     if (repeated !== undefined) this.noteRepeats(undefined, repeated);
     const map: JsonObject = {};
     let previous = '';
@@ -296,11 +296,6 @@ const isEmptied = ({ type }: TypeSchema, raw: Json): boolean => (type === 'list'
 const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInteger(raw) && raw >= MIN_INT32 && raw <= MAX_INT32;
 
 const isNonZero = (value: Json): boolean => value !== '' && value !== 0 && value !== false && value !== 0n;
-
-function hasKeys(object: JsonObject): boolean {
-  for (const _ in object) return true;
-  return false;
-}
 
 function sortKeys(map: JsonObject): JsonObject {
   const sorted: JsonObject = {};

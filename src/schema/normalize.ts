@@ -4,6 +4,8 @@ import type { ObjectSchema } from './schema.ts';
 
 /**
  * The object as upstream would encode it, after code has changed it: see `decode`. What is written then is what a decoding of it gives, so that
- * normalizing twice changes nothing. Throws DecodeError where code has made what the type does not allow.
+ * normalizing twice changes nothing. Throws DecodeError where code has made what the type does not allow. Nulls in custom objects stay: validation tells
+ * of those that may not be.
  */
-export const normalize = (schema: ObjectSchema, object: JsonObject): JsonObject => decode(schema, object);
+export const normalize = (schema: ObjectSchema, object: JsonObject): JsonObject =>
+  schema.custom === undefined ? decode(schema, object) : schema.custom.decode(object, undefined, true);

@@ -146,6 +146,7 @@ describe('what is read', () => {
     expect(isProtobufEnvelope(bytes)).toBe(true);
     expect(decodeEnvelope(bytes)).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', raw: Buffer.from('x'), contentEncoding: '', contentType: '' });
     expect(() => decodeEnvelope(Buffer.from('{}'))).toThrow('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
+    expect(() => decodeEnvelope(Buffer.from('k8s\0'))).toThrow('empty body');
   });
 
   const survives = (bytes: Buffer): boolean => {

@@ -63,6 +63,7 @@ export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array
 /** Shares `bytes`. Throws badRequest where they are no envelope. */
 export function decodeEnvelope(bytes: Buffer): ProtobufEnvelope {
   if (!isProtobufEnvelope(bytes)) throw badRequest(`provided data does not appear to be a protobuf message, expected prefix [${[...MAGIC].join(' ')}]`);
+  if (bytes.length === MAGIC.length) throw badRequest('empty body');
   const reader = new ProtobufReader(bytes, MAGIC.length);
   const envelope: ProtobufEnvelope = { apiVersion: '', kind: '', raw: Buffer.alloc(0), contentEncoding: '', contentType: '' };
   while (!reader.done) {

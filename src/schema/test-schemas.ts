@@ -1,18 +1,17 @@
 import type { FieldSchema, ObjectSchema, ScalarType, TypeSchema } from './schema.ts';
 
-/** Small hand-made types in the shape of the real ones, for the tests of this folder. */
+/** Small hand-made types in the shape of the real ones, for the tests of this folder, and what they are made with. */
 
-const scalar = (type: ScalarType): TypeSchema => ({ type });
-type Flags = Partial<Pick<FieldSchema, 'pointer' | 'whenEmpty' | 'patchStrategy'>>;
-const field = (name: string, type: TypeSchema, flags: Flags = {}): FieldSchema => ({
+export const scalar = (type: ScalarType): TypeSchema => ({ type });
+export const field = (name: string, type: TypeSchema, more: Partial<FieldSchema> = {}): FieldSchema => ({
   name,
   type,
   required: false,
   whenEmpty: 'omit',
   pointer: false,
-  ...flags,
+  ...more,
 });
-const struct = (name: string, fields: FieldSchema[], more: Partial<ObjectSchema> = {}): ObjectSchema => ({
+export const struct = (name: string, fields: FieldSchema[], more: Partial<ObjectSchema> = {}): ObjectSchema => ({
   type: 'object',
   name,
   fields: new Map(fields.map((f) => [f.name, f])),

@@ -113,7 +113,9 @@ export class GenericServer {
 
 /** A custom resource that has namespaces is not there outside of them, but to be read (…/apiserver/customresource_handler.go). */
 function isServedAt({ store, isCustom }: ResourceTarget, info: RequestInfo): boolean {
-  const { namespaced } = store.definition;
+  const { namespaced, verbs } = store.definition;
+  // What can only be created has no paths of single ones.
+  if (info.name !== '' && info.subresource === '' && verbs.length === 1 && verbs[0] === 'create') return false;
   const isRead = info.verb === 'list' || info.verb === 'watch';
   return hasPath(namespaced, info) && (!isCustom || !namespaced || info.namespace !== '' || isRead);
 }

@@ -155,7 +155,8 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
     try {
       return this.#atHand(this.#store.get(namespace, name, '0')).object<T>();
     } catch (error) {
-      if (isApiError(error, 'NotFound')) return undefined;
+      // No object can have a name that is refused.
+      if (isApiError(error, 'NotFound') || isApiError(error, 'BadRequest')) return undefined;
       throw error;
     }
   }

@@ -18,6 +18,21 @@ const VERB_OF_METHOD = new Map([
   ['DELETE', 'delete'],
 ]);
 
+/** A request of which nothing is known but its path. */
+export const emptyRequestInfo = (path: string): RequestInfo => ({
+  isResourceRequest: false,
+  path,
+  verb: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+});
+
 /**
  * Says what a request is about from its method and target alone. Where a path segment is percent-encoded it is decoded by itself, so an
  * encoded slash never makes a new segment (CVE-2015-5305). Rules: apiserver/pkg/endpoints/request/requestinfo.go.
@@ -27,19 +42,7 @@ const VERB_OF_METHOD = new Map([
 export function parseRequestInfo(method: string, target: string): RequestInfo {
   const { path, query } = splitTarget(target);
   if (query.length > MAX_PARAMETERS && countParameters(query) > MAX_PARAMETERS) throw badRequest(`the query has more than ${MAX_PARAMETERS} parameters`);
-  const info: RequestInfo = {
-    isResourceRequest: false,
-    path,
-    verb: '',
-    apiPrefix: '',
-    apiGroup: '',
-    apiVersion: '',
-    namespace: '',
-    resource: '',
-    subresource: '',
-    name: '',
-    parts: [],
-  };
+  const info = emptyRequestInfo(path);
   const segments = splitPath(path);
   const resourceAt = readGroupVersion(info, segments);
   if (resourceAt < 0) {

@@ -19,6 +19,8 @@ export class TrackedExchange implements Exchange {
   status = 0;
   /** Bytes of body, before any transfer coding; of streams, those of requests that are not long-running. */
   sentBytes = 0;
+  /** How long writing the body took, with the wait for a client that reads slowly; of the same answers as `sentBytes`. Of a whole one, until it leaves. */
+  writeMs = 0;
   stream: ResponseStream | undefined;
   /** Called once, when an answer is about to leave: all of it, which then waits for what is promised, or the beginning of a stream, which does not. */
   beforeAnswer: ((isWhole: boolean) => void | Promise<void>) | undefined;
@@ -71,9 +73,11 @@ export class TrackedExchange implements Exchange {
 
   respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void {
     if (this.isAnswered) return;
+    const startMs = performance.now();
     this.status = status;
     this.sentBytes = sizeOf(body);
     const all = this.#withOwn(headers);
+    this.writeMs = performance.now() - startMs;
     const held = this.beforeAnswer?.(true);
     if (held === undefined) this.#inner.respond(status, all, body);
     else void held.then(() => this.#inner.respond(status, all, body));
@@ -119,11 +123,18 @@ class CountedStream implements ResponseStream {
     return this.#inner.bufferedBytes;
   }
   write(chunk: Buffer): boolean {
+    const startMs = performance.now();
+    const isTaken = this.#inner.write(chunk);
     this.#exchange.sentBytes += chunk.length;
-    return this.#inner.write(chunk);
+    this.#exchange.writeMs += performance.now() - startMs;
+    return isTaken;
   }
   onDrain(listener: () => void): void {
-    this.#inner.onDrain(listener);
+    const startMs = performance.now();
+    this.#inner.onDrain(() => {
+      this.#exchange.writeMs += performance.now() - startMs;
+      listener();
+    });
   }
   end(trailers?: ResponseHeaders): void {
     this.#inner.end(trailers);

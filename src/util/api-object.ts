@@ -48,5 +48,12 @@ export interface GroupResource {
 /** `v1` for the core group, else `group/version`. */
 export const apiVersionOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`);
 
+/** The other way round; undefined where there is more than one slash. Nothing says that a group or version is not empty (schema.ParseGroupVersion). */
+export function parseApiVersion(apiVersion: string): { group: string; version: string } | undefined {
+  const slash = apiVersion.indexOf('/');
+  if (slash !== apiVersion.lastIndexOf('/')) return undefined;
+  return { group: slash === -1 ? '' : apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}
+
 /** `deployments.apps`, or the bare resource for the core group: how upstream names a resource in messages. */
 export const qualifiedResource = ({ group, resource }: GroupResource): string => (group === '' ? resource : `${resource}.${group}`);

@@ -7,8 +7,15 @@ import type { Json, JsonObject } from './json-types.ts';
  */
 export class JsonError extends Error {}
 
-/** The objects that name a key more than once, each with all its keys as written, repeats included. The last value of a key wins. */
-export type DuplicateKeys = Map<JsonObject, string[]>;
+/** The objects that name a key more than once. The last value of a key wins. */
+export type DuplicateKeys = Map<JsonObject, Repeats>;
+
+export interface Repeats {
+  /** All keys as written, repeats included. */
+  written: string[];
+  /** What later values took the place of, in the order of the text. Of JSON alone. */
+  replaced: [key: string, value: Json][];
+}
 
 /**
  * Deeper nesting is refused. Upstream refuses at 10,000 on stacks that grow; ours do not, and everything that walks a value must come back from
@@ -113,15 +120,18 @@ function parseObject(): JsonObject {
   enter();
   const object: JsonObject = {};
   if (skipSpace() === CLOSE_BRACE) return leave(object);
-  let written: string[] | undefined;
+  let repeats: Repeats | undefined;
   for (let count = 1; ; count++) {
     if (skipSpace() !== QUOTE) fail('looking for beginning of object key string');
     if (count > LARGE_OBJECT_KEYS) valuesLeft -= LARGE_OBJECT_KEY_VALUES - 1;
     const key = parseString();
     if (skipSpace() !== COLON) fail('after object key');
     position++;
-    if (Object.hasOwn(object, key)) written ??= noteRepeats(object);
-    if (written !== undefined) written.push(key);
+    if (Object.hasOwn(object, key)) {
+      repeats ??= noteRepeats(object);
+      repeats.replaced.push([key, object[key]!]);
+    }
+    if (repeats !== undefined) repeats.written.push(key);
     if (key === '__proto__') defineProto(object, parseValue());
     else object[key] = parseValue();
     const code = skipSpace();
@@ -131,11 +141,11 @@ function parseObject(): JsonObject {
   }
 }
 
-/** Answers the list to which the object's keys are added from now on. */
-function noteRepeats(object: JsonObject): string[] {
-  const written = Object.keys(object);
-  duplicates?.set(object, written);
-  return written;
+/** Answers what the object's keys are added to from now on. */
+function noteRepeats(object: JsonObject): Repeats {
+  const repeats: Repeats = { written: Object.keys(object), replaced: [] };
+  duplicates?.set(object, repeats);
+  return repeats;
 }
 
 /** Plain assignment would set the prototype. */

@@ -44,7 +44,7 @@ function collectDuplicates(value: Json | undefined, path: string, duplicates: Du
     return;
   }
   const seen = new Set<string>();
-  for (const key of duplicates.get(value) ?? Object.keys(value)) {
+  for (const key of duplicates.get(value)?.written ?? Object.keys(value)) {
     const child = path === '' ? key : `${path}.${key}`;
     if (seen.has(key)) paths.add(child);
     else collectDuplicates(value[key], child, duplicates, paths);
@@ -54,6 +54,12 @@ function collectDuplicates(value: Json | undefined, path: string, duplicates: Du
 
 /** Whether `value` is a JSON object: not null, not a list. */
 export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether an object, as JSON gives them, has any key at all; without listing them all for it. */
+export function hasKeys(object: JsonObject): boolean {
+  for (const _ in object) return true;
+  return false;
+}
 
 /** Sets a key that may be `__proto__`, which plain assignment would take for the prototype. */
 export function setKey(object: JsonObject, key: string, value: Json | undefined): void {

@@ -40,14 +40,17 @@ export function dns1123LabelErrors(value: string): string[] {
 const notInSubdomain = /[^-.a-z0-9]|^[-.]|[-.]$|\.[-.]|-\./;
 const isSubdomain = (value: string): boolean => value !== '' && !notInSubdomain.test(value);
 
-export function dns1123SubdomainErrors(value: string): string[] {
+const SUBDOMAIN_ERROR = patternError(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  DNS1123_SUBDOMAIN,
+  'example.com',
+);
+
+/** `formError` is what is told of a value of another form. */
+export function dns1123SubdomainErrors(value: string, formError: string = SUBDOMAIN_ERROR): string[] {
   const errors: string[] = [];
   if (Buffer.byteLength(value) > SUBDOMAIN_MAX_BYTES) errors.push(maxCharactersError(SUBDOMAIN_MAX_BYTES));
-  if (!isSubdomain(value)) {
-    const message =
-      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
-    errors.push(patternError(message, DNS1123_SUBDOMAIN, 'example.com'));
-  }
+  if (!isSubdomain(value)) errors.push(formError);
   return errors;
 }
 

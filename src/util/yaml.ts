@@ -180,7 +180,7 @@ class YamlConverter {
     this.enter(entries, written, node);
     const object: JsonObject = {};
     for (const key of [...entries.keys()].toSorted()) setKey(object, key, entries.get(key));
-    if (this.duplicates !== undefined && written.length > entries.size) this.duplicates.set(object, written);
+    if (this.duplicates !== undefined && written.length > entries.size) this.duplicates.set(object, { written, replaced: [] });
     return object;
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Random } from '../../src/util/test-random.ts';
 import type { ApiClient, TestList } from '../support/api-client.ts';
 import { type Operation, assertLinearizable } from './linearizability.ts';
 import { COLLECTION, FaultClient, Recorder, knownOf } from './recorder.ts';
@@ -93,13 +94,8 @@ function assertAllThere(list: TestList, histories: ReadonlyMap<string, readonly 
   }
 }
 
-/** The same numbers for the same seed (mulberry32), so that a run that failed can be made again, as far as processes allow. */
+/** The same numbers for the same seed, so that a run that failed can be made again, as far as processes allow. */
 export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const random = new Random(seed);
+  return () => random.next();
 }

@@ -4,7 +4,7 @@ import type { Answer, ApiClient, ApiRequest } from '../support/api-client.ts';
 import { startServer } from '../support/server.ts';
 import { type ExampleKind, NAMESPACE, exampleKinds, freshCopy } from './examples.ts';
 import { mutate } from './mutation.ts';
-import { Random } from './random.ts';
+import { Random } from '../../src/util/test-random.ts';
 import { vary } from './variation.ts';
 
 /* Whatever is sent, the server answers: soon, and never with a fault of its own. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../src/util/json-types.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../src/util/test-random.ts';
 
 /* What no client in its right mind sends: objects with one to three places broken, whatever their schema says. */
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { startServer } from '../support/server.ts';
 import { NAMESPACE, exampleKinds, freshCopy } from './examples.ts';
-import { Random } from './random.ts';
+import { Random } from '../../src/util/test-random.ts';
 import { roundTrips } from './round-trip.ts';
 import { vary } from './variation.ts';
 

@@ -146,8 +146,8 @@ describe('integers beyond 2^53 are exact where the type is int64', () => {
 });
 
 describe('one body does not keep everybody else waiting', () => {
-  /** What an idle machine must keep to is 250 ms; the machine that runs this may be anything but idle, and its caches cold. */
-  const BUSY_MS_MAX = 1000;
+  /** An idle machine keeps to 250 ms, but for 30,000 variables or ports (400 ms, a third of it garbage collection); the machine that runs this may be anything but idle. */
+  const BUSY_MS_MAX = 600;
   const MIB = 1024 * 1024;
   const list = (count: number, item: (index: number) => string): string => Array.from({ length: count }, (_, index) => item(index)).join(',');
   const named = (rest: string): string => `{"metadata":{"generateName":"x"},${rest}}`;

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../../src/util/test-random.ts';
 
 /** As much of an OpenAPI v3 schema as values are made from. */
 export interface Schema {

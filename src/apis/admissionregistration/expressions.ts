@@ -1,7 +1,7 @@
 import { PlanError, compile, type Program } from '../../cel/cel.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { CelErrors } from '../../cel/source.ts';
-import { ANY, BOOL, NULL, STRING, declaredName, isSameType, listType, structType, type CelType } from '../../cel/types.ts';
+import { ANY, BOOL, NULL, STRING, isSameType, listType, printedType, structType, type CelType } from '../../cel/types.ts';
 import { declaredEnvironment, variableType, withVariables, type Declarations } from './expression-environment.ts';
 
 export type ExpressionResult = 'bool' | 'string' | 'stringOrNull' | 'any' | 'object' | 'jsonPatch';
@@ -54,17 +54,14 @@ export function compileIn(environment: Environment, text: string, result: Expres
     const wanted = RESULTS[result];
     const got = program.resultType;
     if (wanted.includes(ANY) || wanted.some((type) => isSameType(type, got))) return { text, program, problem: undefined };
-    const expected = wanted.length === 1 ? printed(wanted[0]!) : `one of [${wanted.map(printed).join(' ')}]`;
-    return failed('invalid', `must evaluate to ${expected} but got ${printed(got)}`);
+    const expected = wanted.length === 1 ? printedType(wanted[0]!) : `one of [${wanted.map(printedType).join(' ')}]`;
+    return failed('invalid', `must evaluate to ${expected} but got ${printedType(got)}`);
   } catch (error) {
     if (error instanceof CelErrors) return failed('invalid', `compilation failed: ${error.message}`);
     if (error instanceof PlanError) return failed('internal', `program instantiation failed: ${error.message}`);
     throw error;
   }
 }
-
-/** As Go prints a type of cel-go, which is not how its checker does. */
-const printed = (type: CelType): string => (type.parameters.length === 0 ? declaredName(type) : `${type.name}(${type.parameters.map(printed).join(', ')})`);
 
 /** The types of a policy's variables with their places, as far as they were compiled. */
 interface VariableTypes {

@@ -1,3 +1,4 @@
+import { parseApiVersion } from '../../util/api-object.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1035LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../util/names.ts';
 import type { MatchResources, ParamKind, ParamRef } from '../facts/types/admissionregistration-v1.ts';
@@ -40,10 +41,10 @@ export function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, err
 }
 
 function validateParamVersion(apiVersion: string, errors: FieldErrors): void {
-  const parts = apiVersion.split('/');
-  const [group, version] = parts.length === 1 ? ['', apiVersion] : [parts[0]!, parts[1]!];
   if (apiVersion === '') return errors.required();
-  if (parts.length > 2) return errors.invalid(apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+  const parsed = parseApiVersion(apiVersion);
+  if (parsed === undefined) return errors.invalid(apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+  const { group, version } = parsed;
   const groupProblems = group === '' ? [] : dns1123SubdomainErrors(group);
   if (groupProblems.length > 0) errors.invalid(group, groupProblems.join(','));
   const versionProblems = version === '' ? [] : dns1035LabelErrors(version);

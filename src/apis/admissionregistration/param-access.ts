@@ -1,5 +1,6 @@
 import type { Admission, AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
+import { parseApiVersion } from '../../util/api-object.ts';
 import { invalid } from '../../util/errors.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { formatGo } from '../../util/go-format.ts';
@@ -81,10 +82,10 @@ interface Target {
 
 /** All that there is, as far as it is not known what is meant. */
 function targetOf(lookup: ParamLookup, paramKind: ParamKind | undefined): Target {
-  if (!paramKind) return { apiGroup: WILDCARD, apiVersion: WILDCARD, resource: WILDCARD };
-  const parts = (paramKind.apiVersion ?? '').split('/');
-  const [apiGroup, apiVersion] = parts.length === 1 ? ['', parts[0]!] : [parts[0]!, parts[1]!];
-  return { apiGroup, apiVersion, resource: lookup.resourceOf(apiGroup, apiVersion, paramKind.kind ?? '') ?? WILDCARD };
+  const parsed = paramKind && parseApiVersion(paramKind.apiVersion ?? '');
+  if (!parsed) return { apiGroup: WILDCARD, apiVersion: WILDCARD, resource: WILDCARD };
+  const { group, version } = parsed;
+  return { apiGroup: group, apiVersion: version, resource: lookup.resourceOf(group, version, paramKind.kind ?? '') ?? WILDCARD };
 }
 
 async function mayRead(

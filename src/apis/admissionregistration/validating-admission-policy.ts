@@ -35,6 +35,7 @@ export const validatingAdmissionPolicies = defineResource<ValidatingAdmissionPol
   subresources: {
     status: {
       update: {
+        createsOnApply: true,
         validatesMetadata: false,
         prepareForUpdate: keepMetadataForStatus,
         validateUpdate({ status }, _old, errors) {

@@ -86,6 +86,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
 
   subresources: {
     status: {
+      hasNoTable: true,
       update: {
         allowsUnconditionalUpdate: false,
         prepareForUpdate: (definition, old) => dropGatedFields(GATED_STATUS, definition, old),

@@ -41,6 +41,7 @@ export const apiServices = defineResource<APIService>('apiregistration.k8s.io/v1
 
   subresources: {
     status: {
+      hasNoTable: true,
       update: {
         allowsUnconditionalUpdate: false,
         prepareForUpdate: keepMetadataForStatus,

@@ -1,3 +1,4 @@
+import { parseApiVersion } from '../../util/api-object.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1035LabelErrors, dns1123SubdomainErrors, patternError, qualifiedNameErrors } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
@@ -85,10 +86,10 @@ function validateApiVersion(apiVersion: string, errors: FieldErrors): void {
 
 /** `[group/]version` */
 function apiVersionErrors(apiVersion: string): string[] {
-  const parts = apiVersion.split('/');
-  if (parts.length > 2) return [`an apiVersion is ${DNS1035_LABEL_ERROR} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`];
-  const version = parts.at(-1)!;
-  const groupProblems = parts.length === 1 ? [] : parts[0] === '' ? [EMPTY] : dns1123SubdomainErrors(parts[0]!);
+  const parsed = parseApiVersion(apiVersion);
+  if (parsed === undefined) return [`an apiVersion is ${DNS1035_LABEL_ERROR} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`];
+  const { group, version } = parsed;
+  const groupProblems = group !== '' ? dns1123SubdomainErrors(group) : apiVersion.startsWith('/') ? [EMPTY] : [];
   const versionProblems = version === '' ? [EMPTY] : dns1035LabelErrors(version);
   return [...groupProblems.map((problem) => `group part: ${problem}`), ...versionProblems.map((problem) => `version part: ${problem}`)];
 }

@@ -28,6 +28,8 @@ describe('defaults', () => {
   test('a daemon set counts its templates from one', () => {
     const { object } = created(daemonSets, workload());
     expect(object.spec.updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
+    const { spec } = created(daemonSets, workload({ updateStrategy: { type: 'OnDelete', rollingUpdate: {} } })).object;
+    expect(spec.updateStrategy).toEqual({ type: 'OnDelete', rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } });
     expect(object.metadata.annotations).toEqual({ 'deprecated.daemonset.template.generation': '1' });
     const changed = updated(daemonSets, object, (next) => void (next.spec.template.spec.containers![0]!.image = 'web:2'));
     expect(changed.object.metadata.annotations).toEqual({ 'deprecated.daemonset.template.generation': '2' });

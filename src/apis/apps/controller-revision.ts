@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../util/api-object.ts';
+import { type ApiObject, parseApiVersion, qualifiedResource } from '../../util/api-object.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { defineResource } from '../define.ts';
@@ -33,6 +33,6 @@ function validateData({ data }: ControllerRevision, errors: FieldErrors): void {
 function controllerName({ metadata }: ApiObject): string {
   const owner = (metadata.ownerReferences ?? []).find(({ controller }) => controller);
   if (!owner) return '<none>';
-  const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.slice(0, owner.apiVersion.indexOf('/'))}` : '';
-  return `${owner.kind}${group}`.toLowerCase() + `/${owner.name}`;
+  const { group = '' } = parseApiVersion(owner.apiVersion) ?? {};
+  return qualifiedResource({ group, resource: owner.kind }).toLowerCase() + `/${owner.name}`;
 }

@@ -125,6 +125,8 @@ function setTemplateGeneration({ metadata }: DaemonSet, generation: bigint): voi
 function defaultUpdateStrategy(strategy: DaemonSetUpdateStrategy): void {
   strategy.type ||= ROLLING_UPDATE;
   if (strategy.type === ROLLING_UPDATE) strategy.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...strategy.rollingUpdate };
+  // Upstream's internal type has no room for what was not given.
+  else if (strategy.rollingUpdate) strategy.rollingUpdate = { maxUnavailable: 0, maxSurge: 0, ...strategy.rollingUpdate };
 }
 
 function validateSpec({ spec }: DaemonSet, errors: FieldErrors, old?: DaemonSet): void {

@@ -14,7 +14,7 @@ import { validateClaimSpec } from '../validation/claim-spec.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
-import { parsedSelector, validateLabelMap } from '../validation/label-selector.ts';
+import { parsedSelector, shownSelector, validateLabelMap } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { isWholeNumber } from '../validation/resource-names.ts';
 import {
@@ -239,7 +239,7 @@ function validateRetention({ persistentVolumeClaimRetentionPolicy: policy }: Sta
 
 function validateTemplate(spec: StatefulSetSpec, errors: FieldErrors, { skipsTemplate, oldTemplate }: SpecOptions): void {
   const selector = parsedSelector(spec.selector);
-  if (selector === undefined) return errors.at('selector').invalid(spec.selector, '');
+  if (selector === undefined) return errors.at('selector').invalid(shownSelector(spec.selector), '');
   const at = errors.at('template');
   const template = asMade(spec);
   validateMatches(selector.isEmpty || selector.matches(template.metadata.labels), template, at);

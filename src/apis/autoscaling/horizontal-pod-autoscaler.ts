@@ -1,4 +1,6 @@
+import { sentEmpty } from '../../schema/emptied.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
+import type { JsonObject } from '../../util/json-types.ts';
 import { defineResource } from '../define.ts';
 import type {
   HPAScalingPolicy,
@@ -31,6 +33,10 @@ const scaleUpRules = (): HPAScalingRules => ({
 });
 const scaleDownRules = (): HPAScalingRules => ({ selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] });
 
+/** A list that was sent empty is not filled in: validation asks for its policies. */
+const sentRules = (rules: HPAScalingRules | undefined): HPAScalingRules | undefined =>
+  rules && sentEmpty(rules as unknown as JsonObject, 'policies') !== null ? { ...rules, policies: [] } : rules;
+
 const GATED: GatedFields = [['HPAConfigurableTolerance', ['spec.behavior.scaleUp.tolerance', 'spec.behavior.scaleDown.tolerance']]];
 
 /** How many replicas something has, by what is measured. Stored as v2; v1 knows CPU only, and carries the rest along in annotations. */
@@ -54,8 +60,8 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
     if ((spec.metrics ?? []).length === 0)
       spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: DEFAULT_CPU_PERCENT } } }];
     if (!spec.behavior) return;
-    spec.behavior.scaleUp = { ...scaleUpRules(), ...spec.behavior.scaleUp };
-    spec.behavior.scaleDown = { ...scaleDownRules(), ...spec.behavior.scaleDown };
+    spec.behavior.scaleUp = { ...scaleUpRules(), ...sentRules(spec.behavior.scaleUp) };
+    spec.behavior.scaleDown = { ...scaleDownRules(), ...sentRules(spec.behavior.scaleDown) };
   },
 
   prepareForCreate: (autoscaler) => dropGatedFields(GATED, autoscaler, undefined),

@@ -1,3 +1,4 @@
+import { parseApiVersion } from '../../util/api-object.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1123LabelErrors, pathSegmentErrors } from '../../util/names.ts';
 import { parseQuantity, quantitySign } from '../../util/quantity.ts';
@@ -144,7 +145,7 @@ export function apiVersionError(
   { allowsInvalidApiVersion, allowsEmptyGroup }: ReferenceOptions,
 ): string | undefined {
   if (allowsInvalidApiVersion) return undefined;
-  const parts = apiVersion.split('/');
-  if (parts.length > 2) return `unexpected GroupVersion string: ${apiVersion}`;
-  return !allowsEmptyGroup && (parts.length === 1 || parts[0] === '') ? 'apiVersion must specify API group' : undefined;
+  const parsed = parseApiVersion(apiVersion);
+  if (parsed === undefined) return `unexpected GroupVersion string: ${apiVersion}`;
+  return !allowsEmptyGroup && parsed.group === '' ? 'apiVersion must specify API group' : undefined;
 }

@@ -181,6 +181,7 @@ describe('statuses of jobs', () => {
       'status.failedIndexes: Invalid value: "2,9": failedIndexes and completedIndexes overlap at index: 2',
       'status.ready: Invalid value: 1: cannot set more ready pods than active',
     ]);
+    expect(judge({}, { active: -1 })).toEqual(['status.active: Invalid value: -1: must be greater than or equal to 0']);
     expect(judge({ failed: 2, succeeded: 2 }, { failed: 1, succeeded: 1 })).toEqual([
       'status.failed: Invalid value: 1: cannot decrease the failed counter',
       'status.succeeded: Invalid value: 1: cannot decrease the succeeded counter',

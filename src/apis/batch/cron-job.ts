@@ -6,7 +6,7 @@ import { defineResource } from '../define.ts';
 import type { CronJob, CronJobSpec, JobTemplateSpec } from '../facts/types/batch-v1.ts';
 import type { PodTemplateSpec } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
-import { formatLabelSelector } from '../validation/label-selector.ts';
+import { formatLabelSelector, shownSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { cronScheduleError } from './cron-schedule.ts';
 import { jobSpecWarnings, validateJobTemplate } from './job-spec.ts';
@@ -104,6 +104,6 @@ const isZonePart = (part: string): boolean => part !== '.' && part !== '..' && /
 /** `errors` stands at the template's spec. */
 function validateTemplate({ spec }: JobTemplateSpec, errors: FieldErrors, old: PodTemplateSpec | undefined): void {
   validateJobTemplate(spec, errors, old);
-  if (spec.selector) errors.at('selector').invalid(spec.selector, '`selector` will be auto-generated');
+  if (spec.selector) errors.at('selector').invalid(shownSelector(spec.selector), '`selector` will be auto-generated');
   if (spec.manualSelector) errors.at('manualSelector').notSupported(true, ['nil', 'false']);
 }

@@ -137,7 +137,7 @@ const RULES: readonly StatusRule[] = [
   },
   {
     applies: (c) => c.hasChanged('ready') || c.hasChanged('active'),
-    isBroken: ({ status }) => (status.ready ?? 0) > (status.active ?? 0),
+    isBroken: ({ status }) => status.ready !== undefined && status.ready > (status.active ?? 0),
     report: ofValue('ready', 'cannot set more ready pods than active'),
   },
   {

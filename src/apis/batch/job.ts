@@ -12,7 +12,7 @@ import { isFeatureOn } from '../features.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { internalForm } from '../validation/internal-form.ts';
-import { formatLabelSelector, hasInvalidLabelValue, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
+import { formatLabelSelector, hasInvalidLabelValue, parsedSelector, shownSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { POD_FAILURE_POLICY, SUCCESS_POLICY } from './job-policies.ts';
 import { NON_INDEXED, isIndexed, jobSpecWarnings, validateJobTemplate } from './job-spec.ts';
 import { hasCondition, validateStatusChange } from './job-status.ts';
@@ -142,7 +142,8 @@ function validateGeneratedSelector({ metadata, spec }: Job, errors: FieldErrors,
   const expected = { [OLD_UID_LABEL]: uid, [OLD_NAME_LABEL]: name, ...(hasPrefixed && { [UID_LABEL]: uid, [NAME_LABEL]: name }) };
   for (const [key, value] of Object.entries(expected))
     validateHasLabel(spec.template, key, value, errors.at('spec', 'template', 'metadata', 'labels').key(key));
-  if (parsedSelector(spec.selector)?.matches(expected) === false) errors.at('spec', 'selector').invalid(spec.selector, '`selector` not auto-generated');
+  if (parsedSelector(spec.selector)?.matches(expected) === false)
+    errors.at('spec', 'selector').invalid(shownSelector(spec.selector), '`selector` not auto-generated');
 }
 
 function validateHasLabel({ metadata: { labels = {} } }: PodTemplateSpec, key: string, expected: string, errors: FieldErrors): void {

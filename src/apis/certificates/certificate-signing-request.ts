@@ -71,6 +71,7 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
 
   subresources: {
     approval: {
+      hasNoTable: true,
       update: {
         ...updateRules('approval'),
         prepareForUpdate(request, old) {

@@ -40,7 +40,8 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
 
   validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
 
-  mayDelete: ({ spec }) => (spec.finalizers ?? []).length === 0,
+  foregroundUnlessOrphaned: true,
+  mayDelete: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec.finalizers ?? []).length === 0,
   markDeleting(namespace) {
     namespace.status = { ...namespace.status, phase: 'Terminating' };
     delete namespace.metadata.deletionGracePeriodSeconds;

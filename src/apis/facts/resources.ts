@@ -1,5 +1,5 @@
 import type { Column } from '../../registry/definition.ts';
-import { apiVersionOf } from '../../util/api-object.ts';
+import { apiVersionOf, parseApiVersion } from '../../util/api-object.ts';
 import table from './resources.json' with { type: 'json' };
 
 export type Stability = 'stable' | 'beta' | 'alpha';
@@ -67,10 +67,9 @@ const entries = table as unknown as readonly TableEntry[];
 const stabilityOf = (version: string): Stability => (version.includes('alpha') ? 'alpha' : version.includes('beta') ? 'beta' : 'stable');
 
 function describeGroupVersion({ groupVersion, onByDefault, priority }: TableEntry): GroupVersionFacts {
-  const slash = groupVersion.indexOf('/');
-  const version = groupVersion.slice(slash + 1);
+  const { group, version } = parseApiVersion(groupVersion)!;
   return {
-    group: slash === -1 ? '' : groupVersion.slice(0, slash),
+    group,
     version,
     groupVersion,
     stability: stabilityOf(version),

@@ -1,3 +1,4 @@
+import { ageSince } from '../../util/duration.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { qualifiedResource } from '../../util/api-object.ts';
 import { dns1123SubdomainErrors, pathSegmentErrors } from '../../util/names.ts';
@@ -39,6 +40,7 @@ export const ipAddresses = defineResource<IPAddress>('networking.k8s.io/v1/ipadd
   },
 
   cells: { ParentRef: ({ spec }) => (spec.parentRef ? formatParent(spec.parentRef) : '<none>') },
+  undeclaredCells: [({ metadata }, now) => ageSince(metadata.creationTimestamp, now)],
 });
 
 function validateParent(parent: ParentReference, errors: FieldErrors): void {

@@ -10,7 +10,8 @@ interface Binding {
 }
 
 /** Conditions that a scheduler waits for, and those that tell it to give up: both or neither, and no type in both. */
-export function validateBindingConditions({ bindingConditions = [], bindingFailureConditions = [] }: Binding, errors: FieldErrors): void {
+export function validateBindingConditions(binding: Binding, errors: FieldErrors): void {
+  const { bindingConditions = [], bindingFailureConditions = [] } = binding;
   const [bound, failed] = [errors.at('bindingConditions'), errors.at('bindingFailureConditions')];
   validateList(bindingConditions, MAX_CONDITIONS, validateLabelKey, bound);
   validateList(bindingFailureConditions, MAX_CONDITIONS, validateLabelKey, failed);
@@ -20,7 +21,7 @@ export function validateBindingConditions({ bindingConditions = [], bindingFailu
     if (bindingConditions.includes(condition)) failed.index(index).invalid(condition, 'bindingFailureConditions must not overlap with bindingConditions');
   }
   if (bindingConditions.length === 0 && bindingFailureConditions.length > 0)
-    bound.invalid(null, 'bindingConditions are required to use bindingFailureConditions');
+    bound.invalid(binding.bindingConditions ?? null, 'bindingConditions are required to use bindingFailureConditions');
   if (bindingFailureConditions.length === 0 && bindingConditions.length > 0)
-    failed.invalid(null, 'bindingFailureConditions are required to use bindingConditions');
+    failed.invalid(binding.bindingFailureConditions ?? null, 'bindingFailureConditions are required to use bindingConditions');
 }

@@ -35,7 +35,7 @@ export const GATED_SPEC: GatedFields = [
   ['DRAConsumableCapacity', ['devices.constraints.*.distinctAttribute', ...ofRequests('capacity')]],
 ];
 
-const TOLERATION: InternalFields = [
+export const TOLERATION: InternalFields = [
   ['Key', 'key', ''],
   ['Operator', 'operator', ''],
   ['Value', 'value', ''],
@@ -54,6 +54,14 @@ const EXACT: InternalFields = [
   ['Capacity', 'capacity', CAPACITY],
 ];
 const ALTERNATIVE: InternalFields = [['Name', 'name', ''], ...EXACT.filter(([name]) => name !== 'AdminAccess')];
+export const OPAQUE: InternalFields[number] = [
+  'Opaque',
+  'opaque',
+  [
+    ['Driver', 'driver', ''],
+    ['Parameters', 'parameters'],
+  ],
+];
 const SPEC: InternalFields = [
   [
     'Devices',
@@ -77,21 +85,7 @@ const SPEC: InternalFields = [
           ['DistinctAttribute', 'distinctAttribute'],
         ],
       ],
-      [
-        'Config',
-        'config',
-        [
-          ['Requests', 'requests'],
-          [
-            'Opaque',
-            'opaque',
-            [
-              ['Driver', 'driver', ''],
-              ['Parameters', 'parameters'],
-            ],
-          ],
-        ],
-      ],
+      ['Config', 'config', [['Requests', 'requests'], OPAQUE]],
     ],
   ],
 ];
@@ -99,12 +93,14 @@ const SPEC: InternalFields = [
 /** As upstream shows it in an error. */
 export const printedClaimSpec = (spec: ResourceClaimSpec): object | null => internalForm(spec, SPEC);
 
-export function defaultClaimSpec({ devices }: ResourceClaimSpec): void {
+/** `isFlat`: of v1beta1, where a request that names no class may have alternatives instead. */
+export function defaultClaimSpec({ devices }: ResourceClaimSpec, isFlat = false): void {
   for (const { exactly, firstAvailable } of devices.requests ?? []) {
     for (const request of [...(exactly ? [exactly] : []), ...(firstAvailable ?? [])]) {
+      defaultTolerations(request.tolerations);
+      if (isFlat && request === exactly && !request.deviceClassName) continue;
       request.allocationMode ||= EXACT_COUNT;
       if (request.allocationMode === EXACT_COUNT) request.count ||= 1;
-      defaultTolerations(request.tolerations);
     }
   }
 }

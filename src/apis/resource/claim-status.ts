@@ -13,9 +13,10 @@ import { equalJson } from '../../util/json-equal.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { validateConditions } from '../validation/conditions.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
+import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { validateInterfaceAddress } from '../validation/interface-address.ts';
 import { validateBindingConditions } from './binding-conditions.ts';
-import { validateRequestReference, validateRequestReferences } from './claim-spec.ts';
+import { OPAQUE, TOLERATION, validateRequestReference, validateRequestReferences } from './claim-spec.ts';
 import { MAX_CONFIGS, validateConfiguration, validateRawObject } from './configuration.ts';
 import { validateList, validateUnique } from './lists.ts';
 import { validateDriverName, validateLabelLikeName, validatePoolName, validateUid } from './names.ts';
@@ -52,6 +53,52 @@ export function dropDeallocated(status: ResourceClaimStatus, old: ResourceClaimS
   else status.devices = devices;
 }
 
+const NODE_SELECTOR_REQUIREMENT: InternalFields = [
+  ['Key', 'key', ''],
+  ['Operator', 'operator', ''],
+  ['Values', 'values'],
+];
+const ALLOCATION: InternalFields = [
+  [
+    'Devices',
+    'devices',
+    [
+      [
+        'Results',
+        'results',
+        [
+          ['Request', 'request', ''],
+          ['Driver', 'driver', ''],
+          ['Pool', 'pool', ''],
+          ['Device', 'device', ''],
+          ['AdminAccess', 'adminAccess'],
+          ['Tolerations', 'tolerations', TOLERATION],
+          ['BindingConditions', 'bindingConditions'],
+          ['BindingFailureConditions', 'bindingFailureConditions'],
+          ['ShareID', 'shareID'],
+          ['ConsumedCapacity', 'consumedCapacity'],
+        ],
+      ],
+      ['Config', 'config', [['Source', 'source', ''], ['Requests', 'requests'], OPAQUE]],
+    ],
+  ],
+  [
+    'NodeSelector',
+    'nodeSelector',
+    [
+      [
+        'NodeSelectorTerms',
+        'nodeSelectorTerms',
+        [
+          ['MatchExpressions', 'matchExpressions', NODE_SELECTOR_REQUIREMENT],
+          ['MatchFields', 'matchFields', NODE_SELECTOR_REQUIREMENT],
+        ],
+      ],
+    ],
+  ],
+  ['AllocationTimestamp', 'allocationTimestamp'],
+];
+
 export function validateClaimStatus(status: ResourceClaimStatus, old: ResourceClaimStatus, context: StatusContext, errors: FieldErrors): void {
   const { allocation, reservedFor = [], devices } = status;
   validateUnique(reservedFor, MAX_CONSUMERS, validateConsumer, ({ uid }) => uid, errors.at('reservedFor'));
@@ -59,7 +106,7 @@ export function validateClaimStatus(status: ResourceClaimStatus, old: ResourceCl
   validateUnique(devices, Infinity, (device, at) => validateDeviceStatus(device, allocated, at), shownIdentity, errors.at('devices'));
   if (reservedFor.length > 0) validateReservation(status, old, context, errors.at('reservedFor'));
   // Results that are stored already may be what newer rules would refuse.
-  if (allocation && old.allocation) validateUnchanged(allocation, old.allocation, errors.at('allocation'));
+  if (allocation && old.allocation) validateUnchanged(allocation, old.allocation, errors.at('allocation'), () => internalForm(allocation, ALLOCATION));
   else if (allocation) validateAllocation(allocation, context.requests, errors.at('allocation'));
 }
 

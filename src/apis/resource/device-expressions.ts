@@ -3,7 +3,7 @@ import { declaredSizes, declaredTypes, type DeclaredType } from '../../cel/data/
 import { BINDINGS_LIBRARY } from '../../cel/library/comprehensions.ts';
 import { KUBERNETES_ENVIRONMENT } from '../../cel/library/kubernetes.ts';
 import { CelErrors } from '../../cel/source.ts';
-import { ANY, BOOL, STRING, declaredName, mapType, structType, type CelType } from '../../cel/types.ts';
+import { ANY, BOOL, STRING, mapType, printedType, structType, type CelType } from '../../cel/types.ts';
 
 /** Limits of what a device can say of itself (pkg/apis/resource/types.go). */
 const DRIVER_MAX_LENGTH = 63;
@@ -43,7 +43,7 @@ export function compileDeviceExpression(expression: string): DeviceExpressionPro
     const { kind } = program.resultType;
     // An attribute may be a bool.
     if (kind !== 'bool' && kind !== 'any')
-      return { type: 'invalid', detail: `must evaluate to bool or the unknown type, not ${declaredName(program.resultType)}` };
+      return { type: 'invalid', detail: `must evaluate to bool or the unknown type, not ${printedType(program.resultType)}` };
     const { max } = program.estimateCost((node) => (node.path?.at(-1) === '@keys' ? KEYS : sizesByPath(node)));
     return max > MAX_COST ? { type: 'tooCostly', detail: 'too complex, exceeds cost limit' } : undefined;
   } catch (error) {

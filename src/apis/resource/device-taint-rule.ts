@@ -39,6 +39,7 @@ export const deviceTaintRules = defineResource<DeviceTaintRule>('resource.k8s.io
 
   subresources: {
     status: {
+      hasNoTable: true,
       update: {
         prepareForUpdate: keepMetadataForStatus,
         validateUpdate({ status }, _old, errors) {

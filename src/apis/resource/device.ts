@@ -87,13 +87,15 @@ function validateNodes({ nodeName, nodeSelector, allNodes }: Device, errors: Fie
   else if (given.length > 1) errors.invalid(`{${given.join(', ')}}`, NODES_OF_ONE);
 }
 
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
 function validateAttribute(attribute: DeviceAttribute, errors: FieldErrors): void {
   const { string, version, strings = [], versions = [] } = attribute;
   if (string !== undefined) validateLength(string, errors.at('string'));
   if (version !== undefined) validateVersion(version, errors.at('version'));
   for (const [index, item] of strings.entries()) validateLength(item, errors.at('strings').index(index));
   for (const [index, item] of versions.entries()) validateVersion(item, errors.at('versions').index(index));
-  const given = VALUES.filter((field) => attribute[field] !== undefined).length;
+  const given = VALUES.filter((field) => attribute[field] !== undefined && !isEmptyList(attribute[field])).length;
   if (given === 0) errors.invalid('', ONE_VALUE);
   else if (given > 1) errors.invalid(internalForm(attribute, ATTRIBUTE), ONE_VALUE);
 }

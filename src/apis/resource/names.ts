@@ -77,4 +77,7 @@ export function validateUid(uid: string, errors: FieldErrors): void {
 }
 
 /** What google/uuid says. */
-const uuidError = (uid: string): string => ([36, 45, 38, 32].includes(uid.length) ? 'invalid UUID format' : `invalid UUID length: ${uid.length}`);
+function uuidError(uid: string): string {
+  const sizeBytes = Buffer.byteLength(uid);
+  return [36, 45, 38, 32].includes(sizeBytes) ? 'invalid UUID format' : `invalid UUID length: ${sizeBytes}`;
+}

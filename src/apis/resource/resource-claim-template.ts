@@ -9,7 +9,7 @@ import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
 
 /** What the claims of pods are made from. It never changes. */
 export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('resource.k8s.io/v1/resourceclaimtemplates', {
-  default: fillDefaults,
+  default: (template) => fillDefaults(template),
   alsoServed: betaVersions<ResourceClaimTemplate>(
     'ResourceClaimTemplate',
     fillDefaults,
@@ -17,6 +17,8 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
     ({ spec }) => nestRequests(spec.spec),
   ),
 
+  // Of its claims' metadata nothing but labels and annotations may be there, empty or not.
+  judgesEmptied: () => true,
   prepareForCreate: ({ spec }) => dropGatedFields(GATED_SPEC, spec.spec, undefined),
   prepareForUpdate: ({ spec }, old) => dropGatedFields(GATED_SPEC, spec.spec, old.spec.spec),
 
@@ -32,8 +34,8 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
   },
 });
 
-function fillDefaults({ spec }: ResourceClaimTemplate): void {
-  defaultClaimSpec(spec.spec);
+function fillDefaults({ spec }: ResourceClaimTemplate, isFlat?: boolean): void {
+  defaultClaimSpec(spec.spec, isFlat);
 }
 
 /** As upstream shows it: its metadata stands among the fields. */

@@ -20,7 +20,7 @@ const GATED_STATUS: GatedFields = [
 
 /** Devices that pods need, and what was found for them. What is asked for never changes. */
 export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/resourceclaims', {
-  default: fillDefaults,
+  default: (claim) => fillDefaults(claim),
   alsoServed: betaVersions<ResourceClaim>(
     'ResourceClaim',
     fillDefaults,
@@ -44,6 +44,7 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
 
   subresources: {
     status: {
+      hasNoTable: true,
       update: {
         prepareForUpdate(claim, old) {
           keepMetadataForStatus(claim, old);
@@ -66,8 +67,8 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
   cells: { State: state },
 });
 
-function fillDefaults({ spec, status }: ResourceClaim): void {
-  defaultClaimSpec(spec);
+function fillDefaults({ spec, status }: ResourceClaim, isFlat?: boolean): void {
+  defaultClaimSpec(spec, isFlat);
   for (const result of status.allocation?.devices.results ?? []) defaultTolerations(result.tolerations);
 }
 

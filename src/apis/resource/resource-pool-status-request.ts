@@ -18,7 +18,6 @@ const MAX_LIMIT = 1000;
 const MAX_CONDITIONS = 10;
 const POOL_NAME_MAX_BYTES = 253;
 const ERROR_MAX_BYTES = 256;
-const LOWERCASE = 'a lowercase';
 /** By the rule of the tags, in which capitals are named. */
 const DRIVER_ERROR = patternError(
   "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
@@ -45,6 +44,7 @@ export const resourcePoolStatusRequests = defineResource<ResourcePoolStatusReque
 
   subresources: {
     status: {
+      hasNoTable: true,
       update: {
         prepareForUpdate: keepMetadataForStatus,
         validateUpdate({ metadata, status }, old, errors) {
@@ -82,7 +82,7 @@ function validateSpec({ driver, poolName, limit }: ResourcePoolStatusRequestSpec
 
 function validateDriver(driver: string, errors: FieldErrors): void {
   if (driver === '') return errors.required();
-  for (const error of dns1123SubdomainErrors(driver.toLowerCase())) errors.invalid(driver, error.startsWith(LOWERCASE) ? DRIVER_ERROR : error);
+  for (const error of dns1123SubdomainErrors(driver.toLowerCase(), DRIVER_ERROR)) errors.invalid(driver, error);
 }
 
 /** By the rule of the tags, which counts the parts. */

@@ -37,6 +37,7 @@ export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/
   default: fillDefaults,
   alsoServed: betaVersions<ResourceSlice>('ResourceSlice', fillDefaults, flattenDevices, nestDevices),
   generation: 'spec',
+  judgesEmptied: () => true,
   prepareForCreate: (slice) => dropGatedFields(GATED, slice, undefined),
   prepareForUpdate: (slice, old) => dropGatedFields(GATED, slice, old),
 

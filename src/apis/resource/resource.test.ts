@@ -88,6 +88,10 @@ describe('claims', () => {
       'status.devices[1]: Invalid value: {"Driver":"d.example.com","Pool":"p","Device":"x","ShareID":""}: must be an allocated device in the claim',
       'status.devices[1]: Duplicate value: {"Driver":"d.example.com","Pool":"p","Device":"x","ShareID":""}',
     ]);
+    const moved = updated(resourceClaims, allocate.object, ({ status }) => void (status.allocation = { devices: {} }), 'status');
+    expect(moved.problems).toContain(
+      'status.allocation: Invalid value: {"Devices":{"Results":null,"Config":null},"NodeSelector":null,"AllocationTimestamp":null}: field is immutable',
+    );
     const freed = updated(resourceClaims, allocate.object, ({ status }) => void (delete status.allocation, delete status.reservedFor), 'status');
     expect(freed.object.status.devices).toBeUndefined();
   });
@@ -110,6 +114,10 @@ describe('claims', () => {
       apiVersion: 'resource.k8s.io/v1beta1',
       spec: { devices: { requests: [{ name: 'gpu', deviceClassName: 'c', count: 1 }] } },
     });
+    // What names no class may have been meant for alternatives: nothing is filled in.
+    const unnamed = beta.toStored!({ ...structuredClone(sent), spec: { devices: { requests: [{ name: 'gpu', adminAccess: false }] } } } as never);
+    expect(unnamed).toMatchObject({ spec: { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: '', adminAccess: false } }] } } });
+    expect(JSON.stringify(unnamed)).not.toContain('allocationMode');
   });
 });
 

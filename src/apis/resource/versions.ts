@@ -9,23 +9,23 @@ const GROUP = 'resource.k8s.io';
 const deprecation = (version: string, kind: string, since: string, removed: string): string =>
   `${GROUP}/${version} ${kind} is deprecated in ${since}+, unavailable in ${removed}+`;
 
-/** `flatten` and `nest` are the ways from v1beta1 and back; absent where its fields are v1's too. `fill` are v1's defaults. */
+/** `flatten` and `nest` are the ways from v1beta1 and back; absent where its fields are v1's too. `fill` are v1's defaults; `isFlat` of what was v1beta1. */
 export function betaVersions<T extends ApiObject>(
   kind: string,
-  fill?: (object: T) => void,
+  fill?: (object: T, isFlat?: boolean) => void,
   flatten?: (object: T) => void,
   nest?: (object: T) => void,
 ): OtherVersion[] {
   const beta2 = sameInVersion(GROUP, 'v1', 'v1beta2', deprecation('v1beta2', kind, 'v1.36', 'v1.39'));
   const beta1 = sameInVersion(GROUP, 'v1', 'v1beta1', deprecation('v1beta1', kind, 'v1.35', 'v1.38'));
-  const filled = fill as ((object: ApiObject) => void) | undefined;
+  const filled = fill as ((object: ApiObject, isFlat?: boolean) => void) | undefined;
   return [
-    { ...beta2, ...(filled && { default: filled }) },
+    { ...beta2, ...(filled && { default: (object) => filled(object) }) },
     {
       ...beta1,
       toStored(object) {
         flatten?.(object as T);
-        filled?.(object);
+        filled?.(object, true);
         return beta1.toStored!(object);
       },
       fromStored(object) {

@@ -4,7 +4,7 @@ import { WebhookClient, WebhookError } from '../../client/webhook-client.ts';
 import { type WebhookRoutes, routeToWebhook } from '../../client/webhook-route.ts';
 import { validateAnnotations, validateLabels } from '../../registry/metadata.ts';
 import { clone } from '../../schema/clone.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import { type ApiObject, parseApiVersion } from '../../util/api-object.ts';
 import { unknownError } from '../../util/errors.ts';
 import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
 import { formatGo, goTypeOfValue } from '../../util/go-format.ts';
@@ -127,7 +127,7 @@ function convertedObjects(answer: Json, uid: string, version: string): Json[] {
 }
 
 const showType = (apiVersion: string, kind: string): string => `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
-const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1);
+const versionOf = (apiVersion: string): string => parseApiVersion(apiVersion)?.version ?? '';
 const subjectOf = ({ apiVersion, kind }: ApiObject): string => showType(apiVersion, kind);
 
 /** What came back, held to what a conversion may change: not the kind, nor of metadata anything but labels and annotations. */

@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net';
 import { needsClusterIp } from '../../apis/core/service/traits.ts';
 import type { Service } from '../../apis/facts/types/core-v1.ts';
+import { ipFamilyOf } from '../../apis/validation/ip-address.ts';
 import type { Client, ResourceClient } from '../../client/client.ts';
 import { isApiError } from '../../util/errors.ts';
 import { type IpAddress, hasLabelsOf, ipAddressOf, isAllocated, refersToService } from './ip-address.ts';
@@ -41,7 +41,7 @@ async function repairAddressOf(
   { report }: ClusterIpRepairOptions,
 ): Promise<void> {
   const { namespace = '', name = '' } = service.metadata;
-  const family = isIPv6(address) ? 'IPv6' : 'IPv4';
+  const family = ipFamilyOf(address) === 6 ? 'IPv6' : 'IPv4';
   const wanted = ipAddressOf(family, address, { namespace, name });
   const found = addresses.informer.get('', address);
   if (found === undefined) {

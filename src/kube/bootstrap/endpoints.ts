@@ -1,3 +1,4 @@
+import { ipFamilyOf } from '../../apis/validation/ip-address.ts';
 import type { Client } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { isApiError } from '../../util/errors.ts';
@@ -90,17 +91,17 @@ async function removeSlice(client: Client): Promise<void> {
   }
 }
 
-const isIPv6 = (address: string): boolean => address.includes(':');
+const isVersion6 = (address: string): boolean => ipFamilyOf(address) === 6;
 
 /** Version 6 only where all addresses are of it; else those of version 4. */
 function sliceOf(addresses: readonly string[], ports: EndpointPort[]): EndpointSlice {
-  const isVersion6 = addresses.length > 0 && addresses.every((address) => isIPv6(address));
+  const areVersion6 = addresses.length > 0 && addresses.every(isVersion6);
   return {
     kind: 'EndpointSlice',
     apiVersion: 'discovery.k8s.io/v1',
     metadata: { name: SERVICE_NAME, namespace: SERVICE_NAMESPACE, labels: SLICE_LABELS },
-    addressType: isVersion6 ? 'IPv6' : 'IPv4',
-    endpoints: addresses.filter((address) => isIPv6(address) === isVersion6).map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    addressType: areVersion6 ? 'IPv6' : 'IPv4',
+    endpoints: addresses.filter((address) => isVersion6(address) === areVersion6).map((address) => ({ addresses: [address], conditions: { ready: true } })),
     ports,
   };
 }

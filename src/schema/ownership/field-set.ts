@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../util/json.ts';
 import type { Json } from '../../util/json-types.ts';
-import { type PathElement, compareElements, parseElement } from './path-element.ts';
+import { type PathElement, compareElements, parseElement, sortedElements } from './path-element.ts';
 
 /**
  * A set of fields, in the form in which FieldsV1 writes it, so that what is stored need not be parsed and what is computed need not be written:
@@ -155,7 +155,7 @@ export function* pathsOf(set: FieldSet, above: readonly PathElement[] = []): Ite
 const elementsInOrder = (set: FieldSet): PathElement[] => {
   const elements: PathElement[] = [];
   for (const element in set) if (element !== SELF) elements.push(element);
-  return isInOrder(elements) ? elements : elements.toSorted(compareElements);
+  return isInOrder(elements) ? elements : sortedElements(elements);
 };
 
 function isInOrder(elements: readonly PathElement[]): boolean {
@@ -166,7 +166,7 @@ function isInOrder(elements: readonly PathElement[]): boolean {
 /** With its elements in the order in which upstream writes them; the set itself where it has it, as most have that come from one walk of an object. */
 export function inOrder(set: FieldSet): FieldSet {
   if (orderedSets.has(set)) return set;
-  const ordered = isOrdered(set) ? set : reordered(set);
+  const ordered = orderedFrom(set);
   orderedSets.add(ordered);
   return ordered;
 }
@@ -174,18 +174,24 @@ export function inOrder(set: FieldSet): FieldSet {
 /** Sets that are shared by many objects are looked through once. */
 const orderedSets = new WeakSet<FieldSet>();
 
-function reordered(set: FieldSet): FieldSet {
+/** Every level is looked at once, however deep the one lies that is out of order: a level may have tens of thousands of elements. */
+function orderedFrom(set: FieldSet): FieldSet {
+  let changed: FieldSetDraft | undefined;
+  for (const element in set) {
+    const below = set[element]!;
+    const ordered = below === LEAF ? below : orderedFrom(below);
+    if (ordered !== below) (changed ??= {})[element] = ordered;
+  }
+  if (isLevelOrdered(set)) return changed === undefined ? set : { ...set, ...changed };
   const out: FieldSetDraft = draft(SELF in set);
-  for (const element of elementsInOrder(set)) out[element] = isOrdered(set[element]!) ? set[element]! : reordered(set[element]!);
+  for (const element of elementsInOrder(set)) out[element] = changed?.[element] ?? set[element]!;
   return out;
 }
 
-function isOrdered(set: FieldSet): boolean {
+function isLevelOrdered(set: FieldSet): boolean {
   let previous: PathElement | undefined;
   for (const element in set) {
     if (element === SELF ? previous !== undefined : previous !== undefined && previous !== SELF && compareElements(previous, element) > 0) return false;
-    const below = set[element]!;
-    if (below !== LEAF && !isOrdered(below)) return false;
     previous = element;
   }
   return true;

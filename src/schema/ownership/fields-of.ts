@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../util/json.ts';
+import { hasKeys, isJsonObject } from '../../util/json.ts';
 import type { Json } from '../../util/json-types.ts';
 import { EMPTY, type FieldSet, LEAF, draft, sealBranch, sealMember } from './field-set.ts';
 import { itemElement } from './list-items.ts';
@@ -34,11 +34,7 @@ function mentionedInMap(plan: MapPlan, value: Json, isMember: boolean): FieldSet
 }
 
 /** Null, and an object that holds nothing, are mentioned although nothing in them is. */
-function isNothing(value: Json): boolean {
-  if (!isJsonObject(value)) return value === null;
-  for (const _ in value) return false;
-  return true;
-}
+const isNothing = (value: Json): boolean => (isJsonObject(value) ? !hasKeys(value) : value === null);
 
 function mentionedInList(plan: ListPlan, value: Json, isMember: boolean): FieldSet | undefined {
   const out = draft(isMember);

@@ -16,7 +16,8 @@ function keyedElement({ keys }: ListPlan, item: Json): PathElement {
   if (!isJsonObject(item)) throw new ItemError('associative list with keys may not have non-map elements');
   let text = '';
   for (const key of keys) {
-    const value = ownValue(item, key.name) ?? key.default;
+    const own = ownValue(item, key.name);
+    const value = own === undefined ? key.default : own;
     if (value !== undefined) text += (text === '' ? 'k:{' : ',') + key.prefix + stringifyJson(value);
   }
   if (text !== '') return `${text}}`;

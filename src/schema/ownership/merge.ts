@@ -1,4 +1,4 @@
-import { isJsonObject, setKey } from '../../util/json.ts';
+import { hasKeys, isJsonObject, setKey } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { itemElement } from './list-items.ts';
 import type { PathElement } from './path-element.ts';
@@ -23,11 +23,6 @@ function merged(plan: TypePlan, live: Json | undefined, applied: Json | undefine
     return left.length > 0 || right.length > 0 ? mergedList(resolved, left, right) : applied;
   }
   return applied;
-}
-
-function hasKeys(object: JsonObject): boolean {
-  for (const _ in object) return true;
-  return false;
 }
 
 function mergedMap(plan: MapPlan, live: JsonObject, applied: JsonObject): JsonObject {

@@ -3,6 +3,7 @@ import { withSentEmpties } from '../emptied.ts';
 import { capUpdaters } from './cap-managers.ts';
 import { type Manager, type Managers, type ManagersDraft, NO_MANAGERS, identityOf } from './managers.ts';
 import { fieldElement } from './path-element.ts';
+import { ShapeMemory } from './shape-memory.ts';
 import { MAX_SHAPE_LENGTH, shapeOf } from './shape.ts';
 import { type Application, type Versioned, type Versions, applyObject, ownersAfterChange } from './updater.ts';
 
@@ -46,9 +47,7 @@ export function ownersAfterUpdate(versions: Versions, before: Versioned, after: 
   return left;
 }
 
-/** What creators came to own, by version and shape. */
-const fieldsByShape = new WeakMap<Versions, Map<string, FieldSet>>();
-const MAX_SHAPES = 64;
+const fieldsByShape = new ShapeMemory();
 
 /** The one owner of what is new; undefined where there is nothing to own. */
 export function ownerOfNew(versions: Versions, nothing: Versioned, created: Versioned, writer: Writer): Manager | undefined {
@@ -57,17 +56,13 @@ export function ownerOfNew(versions: Versions, nothing: Versioned, created: Vers
 }
 
 function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned): FieldSet {
-  let known = fieldsByShape.get(versions);
-  if (known === undefined) fieldsByShape.set(versions, (known = new Map()));
   const shape = created.apiVersion + shapeOf(created.plan, nothing.value, created.value);
   const isKept = shape.length <= MAX_SHAPE_LENGTH;
-  let fields = isKept ? known.get(shape) : undefined;
+  let fields = isKept ? fieldsByShape.get(versions, shape) : undefined;
   if (fields !== undefined) return fields;
   const { changed = EMPTY } = ownersAfterChange(versions, nothing, { ...created, value: withSentEmpties(created.value) }, NO_MANAGERS);
   fields = inOrder(difference(changed, SYSTEM_FIELDS));
-  if (!isKept) return fields;
-  if (known.size >= MAX_SHAPES) known.clear();
-  known.set(shape, fields);
+  if (isKept) fieldsByShape.set(versions, shape, fields);
   return fields;
 }
 

@@ -55,24 +55,58 @@ export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   if (a[0] !== b[0]) return RANKS.indexOf(a[0]!) - RANKS.indexOf(b[0]!);
   if (a[0] === 'f') return compareText(a, b);
-  if (a[0] === 'i') return Number(a.slice(2)) - Number(b.slice(2));
-  const [left, right] = [ONE_TEXT_KEY.exec(a), ONE_TEXT_KEY.exec(b)];
-  if (left !== null && right !== null) return compareText(left[1]!, right[1]!) || compareText(left[2]!, right[2]!);
-  return compareContents(JSON.parse(a.slice(2)) as Json, JSON.parse(b.slice(2)) as Json, a[0] === 'k');
+  return compareFirstKeys(a, b) || compareParts(partsOf(a), partsOf(b));
 }
 
-/** Most keys are one name, and need not be parsed to be compared. */
-const ONE_TEXT_KEY = /^k:\{"([^"\\]*)":"([^"\\]*)"\}$/;
+/** A first key that is a plain text or a plain whole number. */
+const FIRST_KEY = /^k:\{"([^"\\]*)":(?:"([^"\\]*)"|(\d{1,15})[,}])/;
 
-const compareContents = (a: Json, b: Json, areKeys: boolean): number => (areKeys ? compareKeys(a as JsonObject, b as JsonObject) : compareValues(a, b));
+/** Most keys are told apart by their first, which need not be parsed for it. 0 where it does not decide. */
+function compareFirstKeys(a: PathElement, b: PathElement): number {
+  const [left, right] = [FIRST_KEY.exec(a), FIRST_KEY.exec(b)];
+  if (left === null || right === null) return 0;
+  return compareText(left[1]!, right[1]!) || compareValues(left[2] ?? Number(left[3]), right[2] ?? Number(right[3]));
+}
 
-function compareKeys(a: JsonObject, b: JsonObject): number {
-  const [left, right] = [Object.keys(a).toSorted(compareText), Object.keys(b).toSorted(compareText)];
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const order = compareText(left[i]!, right[i]!) || compareValues(a[left[i]!]!, b[right[i]!]!);
+/** In the order of `compareElements`. Each is taken apart once, however often it is compared. */
+export const sortedElements = (elements: readonly PathElement[]): PathElement[] =>
+  elements
+    .map(partsOf)
+    .toSorted(compareParts)
+    .map(({ element }) => element);
+
+/** What decides the place of an element: names and values that are compared pair by pair. Only keys have names. */
+interface ElementParts {
+  readonly element: PathElement;
+  readonly rank: number;
+  readonly names: readonly string[];
+  readonly values: readonly Json[];
+}
+
+const NO_NAMES: readonly string[] = [];
+
+function partsOf(element: PathElement): ElementParts {
+  const rank = RANKS.indexOf(element[0]!);
+  if (element[0] !== 'k') return { element, rank, names: NO_NAMES, values: [valueOf(element)] };
+  const keys = JSON.parse(element.slice(2)) as JsonObject;
+  const names = Object.keys(keys).toSorted(compareText);
+  return { element, rank, names, values: names.map((name) => keys[name]!) };
+}
+
+function valueOf(element: PathElement): Json {
+  if (element[0] === 'f') return element;
+  const text = element.slice(2);
+  return element[0] === 'i' ? Number(text) : (JSON.parse(text) as Json);
+}
+
+function compareParts(a: ElementParts, b: ElementParts): number {
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  const length = Math.min(a.values.length, b.values.length);
+  for (let i = 0; i < length; i++) {
+    const order = (a.names === NO_NAMES ? 0 : compareText(a.names[i]!, b.names[i]!)) || compareValues(a.values[i]!, b.values[i]!);
     if (order !== 0) return order;
   }
-  return left.length - right.length;
+  return a.values.length - b.values.length;
 }
 
 const rankOf = (value: Json): number => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { Random } from '../../util/test-random.ts';
 import { hasPath, leavesOf } from './field-set.ts';
 import { type Managers, NO_MANAGERS, encodeManagers } from './managers.ts';
 import { mergeObjects } from './merge.ts';
@@ -12,17 +13,6 @@ const INTERLEAVINGS = 10_000;
 const STEPS = 8;
 const APPLIERS = ['a1', 'a2', 'a3'];
 const UPDATERS = ['u1', 'u2'];
-
-/** Numbers that are the same in every run (mulberry32). */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
 
 /**
  * The naive model knows an object as a flat table: leaves by their paths, each with a value and its owners. An item of the list is a leaf too (`items/x`),
@@ -47,14 +37,14 @@ const PATHS: Record<string, string[]> = {
 
 const itemOf = (path: string): string | undefined => /^(items\/\w+)\//.exec(path)?.[1];
 
-function randomLeaves(random: (below: number) => number): Leaves {
+function randomLeaves(random: Random): Leaves {
   const leaves: Leaves = new Map();
   for (const path of Object.keys(PATHS)) {
-    if (random(2) === 0) continue;
+    if (random.below(2) === 0) continue;
     const item = itemOf(path);
     if (item !== undefined && !leaves.has(item)) continue;
     const isNamed = path.startsWith('tags/') || /^items\/\w+$/.test(path);
-    leaves.set(path, isNamed ? true : path === 'count' ? 1 + random(2) : path === 'steps' ? [String(random(2))] : String(random(2)));
+    leaves.set(path, isNamed ? true : path === 'count' ? 1 + random.below(2) : path === 'steps' ? [String(random.below(2))] : String(random.below(2)));
   }
   return leaves;
 }
@@ -151,20 +141,20 @@ class Real {
   }
 }
 
-function applyBoth(real: Real, model: Model, manager: string, random: (below: number) => number): void {
+function applyBoth(real: Real, model: Model, manager: string, random: Random): void {
   const config = randomLeaves(random);
-  const force = random(2) === 0;
+  const force = random.below(2) === 0;
   const isRefused = !force && model.isConflict(manager, config);
   if (real.apply(manager, objectOf(config), force) === isRefused) throw new Error(`${manager} was ${isRefused ? 'not ' : ''}refused`);
   if (!isRefused) model.apply(manager, config);
 }
 
 /** Updaters change an object that they have read: here and there. */
-function updateBoth(real: Real, model: Model, manager: string, random: (below: number) => number): void {
+function updateBoth(real: Real, model: Model, manager: string, random: Random): void {
   const next: Leaves = new Map(model.leaves);
   const wanted = randomLeaves(random);
   for (const path of Object.keys(PATHS)) {
-    if (random(3) > 0) continue;
+    if (random.below(3) > 0) continue;
     if (wanted.has(path)) next.set(path, wanted.get(path)!);
     else next.delete(path);
   }
@@ -202,10 +192,10 @@ describe('ownership', () => {
   test(`is as a naive model has it, over ${INTERLEAVINGS} interleavings of three appliers and two updaters`, { timeout: 120_000 }, () => {
     const differences: object[] = [];
     for (let seed = 1; seed <= INTERLEAVINGS; seed++) {
-      const random = randomFrom(seed);
+      const random = new Random(seed);
       const [real, model] = [new Real(), new Model()];
       for (let step = 0; step < STEPS; step++) {
-        const who = random(APPLIERS.length + UPDATERS.length);
+        const who = random.below(APPLIERS.length + UPDATERS.length);
         if (who < APPLIERS.length) applyBoth(real, model, APPLIERS[who]!, random);
         else updateBoth(real, model, UPDATERS[who - APPLIERS.length]!, random);
       }
@@ -217,20 +207,20 @@ describe('ownership', () => {
 
   test('applying the same twice changes nothing', () => {
     for (let seed = 1; seed <= 1000; seed++) {
-      const random = randomFrom(seed);
+      const random = new Random(seed);
       const real = new Real();
       real.update('u1', wholeObjectOf(randomLeaves(random)));
       const config = objectOf(randomLeaves(random));
       real.apply('a1', config, true);
       const [object, entries] = [real.object, encodeManagers(real.managers)];
-      real.apply('a1', config, random(2) === 0);
+      real.apply('a1', config, random.below(2) === 0);
       expect([real.object, encodeManagers(real.managers)]).toEqual([object, entries]);
     }
   });
 
   test('applying what was extracted is the identity', () => {
     for (let seed = 1; seed <= 1000; seed++) {
-      const random = randomFrom(seed);
+      const random = new Random(seed);
       const real = new Real();
       for (const applier of APPLIERS) real.apply(applier, objectOf(randomLeaves(random)), true);
       real.update('u1', wholeObjectOf(randomLeaves(random)));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { Random } from '../../util/test-random.ts';
 import { NO_MANAGERS, encodeManager, encodeManagers } from './managers.ts';
 import { ownerOfNew, ownersAfterUpdate } from './own.ts';
 import { shapeOf } from './shape.ts';
@@ -39,13 +40,9 @@ const CHOICES: Record<string, readonly Json[]> = {
 };
 
 function randomThing(seed: number): JsonObject {
-  let state = seed * 2_654_435_761;
-  const next = (below: number): number => {
-    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 0x6d2b79f5) >>> 0;
-    return state % below;
-  };
+  const random = new Random(seed);
   const object: JsonObject = {};
-  for (const [name, values] of Object.entries(CHOICES)) if (next(3) > 0) object[name] = values[next(values.length)]!;
+  for (const [name, values] of Object.entries(CHOICES)) if (random.below(3) > 0) object[name] = random.pick(values);
   return tidy(object);
 }
 

@@ -1,27 +1,13 @@
 import { normalize } from '../normalize.ts';
-import type { FieldSchema, ObjectSchema, ScalarType, TypeSchema } from '../schema.ts';
+import type { FieldSchema, TypeSchema } from '../schema.ts';
+import { field as plainField, scalar, struct } from '../test-schemas.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import { typePlanOf } from './type-plan.ts';
 import type { Versioned, Versions } from './updater.ts';
 
 /** A small type with every way of owning: for the tests of this folder. */
 
-const scalar = (type: ScalarType): TypeSchema => ({ type });
-const field = (name: string, type: TypeSchema, more: Partial<FieldSchema> = {}): FieldSchema => ({
-  name,
-  type,
-  required: false,
-  whenEmpty: 'omit',
-  pointer: true,
-  ...more,
-});
-const struct = (name: string, fields: FieldSchema[], more: Partial<ObjectSchema> = {}): ObjectSchema => ({
-  type: 'object',
-  name,
-  fields: new Map(fields.map((f) => [f.name, f])),
-  kinds: [],
-  ...more,
-});
+const field = (name: string, type: TypeSchema, more: Partial<FieldSchema> = {}): FieldSchema => plainField(name, type, { pointer: true, ...more });
 
 const metadata = struct('Metadata', [field('name', scalar('string')), field('labels', { type: 'map', values: scalar('string') })]);
 const port = struct('Port', [

@@ -27,7 +27,7 @@ export function customType({ name, group, version, kind, structure, metadata }: 
     },
     ...(structure.keepsUnknownFields && { additional: ANY }),
     kinds: [{ group, version, kind }],
-    custom: { schema: structure.schema, decode: (value, strict) => shapeObject(structure, metadata, value, strict) },
+    custom: { schema: structure.schema, decode: (value, strict, keepsNulls) => shapeObject(structure, metadata, value, strict, keepsNulls) },
   };
 }
 

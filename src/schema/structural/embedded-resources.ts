@@ -1,3 +1,4 @@
+import { parseApiVersion } from '../../util/api-object.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
@@ -36,7 +37,7 @@ function validateResource(resource: JsonObject, validateMetadata: MetadataRule, 
 function validateApiVersion(apiVersion: Json, errors: FieldErrors): void {
   if (typeof apiVersion !== 'string') errors.invalid(apiVersion, 'must be a string');
   else if (apiVersion === '') errors.invalid(apiVersion, 'must not be empty');
-  else if (apiVersion.split('/').length > 2) errors.invalid(apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+  else if (parseApiVersion(apiVersion) === undefined) errors.invalid(apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
 }
 
 function validateKind(kind: Json, errors: FieldErrors): void {

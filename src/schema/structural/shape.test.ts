@@ -50,6 +50,11 @@ test('nulls go where they may not be and nothing stands in for them', () => {
   expect(shape({ a: null, maybe: null, list: null })).toEqual({ spec: { a: null, maybe: null }, errors: [] });
 });
 
+test('nulls that may not be stay where validation is to tell of them', () => {
+  const kept = shapeObject(new Structure(SCHEMA), METADATA, { spec: { list: null, map: { m: null } } }, undefined, true);
+  expect(kept['spec']).toEqual({ list: null, map: { m: null } });
+});
+
 test('embedded resources have a type and metadata', () => {
   expect(shape({ embedded: { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x', bogus: 1 }, more: 1 } })).toEqual({
     spec: { embedded: { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x' }, more: 1 } },

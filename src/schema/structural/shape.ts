@@ -17,12 +17,12 @@ interface Unknown {
 
 /**
  * A custom object as it is stored and sent: keys sorted, unknown fields gone unless its schema keeps them, nulls that may not be gone, metadata and the
- * metadata of embedded resources as their type has them. Values are otherwise left as clients wrote them; what is wrong with them, validation says.
+ * metadata of embedded resources as their type has them. `keepsNulls`: wrong nulls stay, for validation to tell. Values are otherwise left as clients wrote them; what is wrong with them, validation says.
  * (…/apiserver/customresource_handler.go unstructuredSchemaCoercer, …/schema/pruning, …/schema/objectmeta). Throws DecodeError.
  */
-export function shapeObject(structure: Structure, metadataSchema: ObjectSchema, value: Json, strict: StrictErrors | undefined): JsonObject {
+export function shapeObject(structure: Structure, metadataSchema: ObjectSchema, value: Json, strict: StrictErrors | undefined, keepsNulls = false): JsonObject {
   if (!isJsonObject(value)) return {};
-  const shaper = new Shaper(metadataSchema, strict === undefined ? undefined : { inMetadata: [], pruned: [], inEmbedded: [] });
+  const shaper = new Shaper(metadataSchema, strict === undefined ? undefined : { inMetadata: [], pruned: [], inEmbedded: [] }, keepsNulls);
   const shaped = shaper.root(structure, value);
   if (strict !== undefined) tell(strict, value, shaper.unknown!);
   return shaped;
@@ -36,12 +36,14 @@ function tell({ errors, duplicates }: StrictErrors, value: JsonObject, { inMetad
 class Shaper {
   readonly unknown: Unknown | undefined;
   readonly #metadataSchema: ObjectSchema;
+  readonly #keepsNulls: boolean;
   readonly #path: (string | number)[] = [];
   #root: Structure | undefined;
 
-  constructor(metadataSchema: ObjectSchema, unknown: Unknown | undefined) {
+  constructor(metadataSchema: ObjectSchema, unknown: Unknown | undefined, keepsNulls: boolean) {
     this.#metadataSchema = metadataSchema;
     this.unknown = unknown;
+    this.#keepsNulls = keepsNulls;
   }
 
   /** The type and metadata first. */
@@ -96,7 +98,7 @@ class Shaper {
       else this.#note(this.unknown?.pruned, key);
       return;
     }
-    if (value === null && !structure.isNullable && structure.default === undefined) return;
+    if (value === null && !structure.isNullable && structure.default === undefined && !this.#keepsNulls) return;
     if (typeof value !== 'object') return setKey(object, key, value);
     this.#path.push(key);
     setKey(object, key, this.#value(structure, value, structure.keepsUnknownFields));

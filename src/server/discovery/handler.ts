@@ -6,6 +6,7 @@ import type { ApiVersion } from '../../registry/api-version.ts';
 import { encodeCbor } from '../../schema/cbor-encode.ts';
 import { encodeProtobufObject } from '../../schema/protobuf.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
+import { parseApiVersion } from '../../util/api-object.ts';
 import { genericMethodNotAllowed, genericNotFound } from '../../util/errors.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { RemoteVersion } from '../remote-apis.ts';
@@ -168,8 +169,8 @@ class Documents {
   #encodeProtobuf(document: JsonObject): Buffer {
     // APIVersions names no version of its own: it is older than that field.
     const object = { ...document, kind: String(document['kind']), apiVersion: String(document['apiVersion'] ?? 'v1') };
-    const [group, version] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['', object.apiVersion];
-    return encodeProtobufObject(this.#options.schemaOfKind(group!, version!, object.kind)!, object);
+    const { group, version } = parseApiVersion(object.apiVersion)!;
+    return encodeProtobufObject(this.#options.schemaOfKind(group, version, object.kind)!, object);
   }
 }
 

@@ -14,6 +14,8 @@ export const pods = defineResource<Pod>('v1/pods', {
   default: defaultPod,
 
   makesStatus: true,
+  // Claims, which the pod as a whole may not have at all.
+  judgesEmptied: ({ spec }) => spec.resources !== undefined,
   prepareForCreate: prepareNewPod,
   prepareForUpdate: preparePodUpdate,
   validate: validateNewPod,
@@ -24,8 +26,8 @@ export const pods = defineResource<Pod>('v1/pods', {
 
   subresources: {
     status: { update: { prepareForUpdate: prepareStatusUpdate, validateUpdate: validateStatusUpdate } },
-    ephemeralcontainers: { update: { prepareForUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate } },
-    resize: { update: { prepareForUpdate: prepareResize, validateUpdate: validateResize } },
+    ephemeralcontainers: { hasNoTable: true, update: { prepareForUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate } },
+    resize: { hasNoTable: true, update: { prepareForUpdate: prepareResize, validateUpdate: validateResize } },
   },
 
   selectable: {

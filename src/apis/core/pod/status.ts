@@ -146,8 +146,7 @@ function validateHostIps({ hostIP = '', hostIPs = [] }: PodStatus, old: PodStatu
 function validateDualStack(addresses: readonly { ip: string }[], type: 'PodIP' | 'HostIP', errors: FieldErrors): void {
   if (addresses.length < 2) return;
   const wrong = addresses.findIndex(({ ip }) => ipFamilyOf(ip) === undefined);
-  if (wrong >= 0)
-    errors.internal(`failed to check for dual stack with error:could not parse IP #${wrong}: invalid IP address: ${JSON.stringify(addresses[wrong]!.ip)}`);
+  if (wrong >= 0) errors.internal(`failed to check for dual stack with error:invalid IP[${wrong}]: ${addresses[wrong]!.ip}`);
   const isDual = wrong < 0 && new Set(addresses.map(({ ip }) => ipFamilyOf(ip))).size === 2;
   if (!isDual || addresses.length > 2)
     errors.invalid(

@@ -1,4 +1,4 @@
-/** A stream of numbers that a seed decides, so that what a test found once it finds again (mulberry32). */
+/** For tests: a stream of numbers that a seed decides, so that what a test found once it finds again (mulberry32). */
 export class Random {
   #state: number;
 

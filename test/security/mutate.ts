@@ -1,28 +1,4 @@
-/** A small generator of random numbers with a seed (mulberry32), so that what it found can be found again. */
-export class Random {
-  #state: number;
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** In [0, 1). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  }
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-  chance(probability: number): boolean {
-    return this.next() < probability;
-  }
-  pick<T>(items: readonly T[]): T {
-    return items[this.below(items.length)]!;
-  }
-}
+import type { Random } from '../../src/util/test-random.ts';
 
 /** Bytes with a few of them flipped, cut out, doubled or made up. */
 export function mutate(random: Random, bytes: Buffer): Buffer {
