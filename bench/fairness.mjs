@@ -16,8 +16,8 @@ const PATH = '/api/v1/namespaces/default/configmaps/one-0';
 const middle = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 
 /** `load` is the quiet user's process. Idle and flooded rounds alternate, and the middle of each is told: the machine has others to serve. */
-export async function fairness(server, load, record) {
-  await allowBoth(load);
+export async function fairness(server, load, { record, valueBytes }) {
+  await allowBoth(load, valueBytes);
   const gets = (count, inFlight) => load.run('get', { path: PATH, version: 2, count, inFlight, token: server.tokens.quiet });
   const flood = fork(new URL('./flood.mjs', import.meta.url), [String(server.port), server.tokens.loud, PATH, String(OVERLOAD * SEATS)]);
   const heard = () => new Promise((resolve) => flood.once('message', resolve));
@@ -70,9 +70,9 @@ function tell(rounds, record) {
   );
 }
 
-async function allowBoth(load) {
+async function allowBoth(load, valueBytes) {
   const one = { count: 1, inFlight: 1 };
-  await load.run('create', { ...one, prefix: 'one-', valueBytes: 550 });
+  await load.run('create', { ...one, prefix: 'one-', valueBytes });
   const body = JSON.stringify({
     metadata: { name: '{{name}}' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },

@@ -25,7 +25,7 @@ const PHASES = {
   apply: () => withServer(applies),
   admission: async () => (await fromSource('admission-chain')).admissionCosts(record),
   auth: async () => (await fromSource('auth-costs')).authCosts(record),
-  fairness: () => withServer((server, load) => fairness(server, load, record)),
+  fairness: () => withServer((server, load) => fairness(server, load, { record, valueBytes: VALUE_BYTES })),
   cr: () => withServer(customCreates),
   crds: manyDefinitions,
   cel: rules,

@@ -5,16 +5,21 @@ import type { AdmissionPlugin } from './plugin.ts';
 
 type Step = 'mutate' | 'validate';
 
-/** A plug-in, and how long it takes over one operation; undefined where nobody counts. */
+/** What is done about a write: by one plug-in, or in the whole of a step. */
+type Work = (attributes: AdmissionAttributes) => Promise<void> | void;
+
+/** A plug-in's part in one operation. */
 interface Asked {
-  readonly plugin: AdmissionPlugin;
+  readonly targets: AdmissionPlugin['targets'];
+  readonly work: Work;
+  /** How long it takes; undefined where nobody counts. */
   readonly durations: Durations | undefined;
 }
 
-/** Who is asked about one operation: of the targets that someone named, those who look at it; of all else, those who look at everything. */
+/** What one operation meets: of the targets that someone named, those who look at it; of all else, those who look at everything. */
 interface Route {
-  readonly byTarget: ReadonlyMap<string, readonly Asked[]>;
-  readonly others: readonly Asked[];
+  readonly byTarget: ReadonlyMap<string, Work>;
+  readonly others: Work;
   /** Of the whole step. */
   readonly durations: Durations;
 }
@@ -37,85 +42,86 @@ export class AdmissionChain implements Admission {
   /** `checks` stand behind the plug-ins, and are no plug-ins to those who count. */
   use(plugins: readonly AdmissionPlugin[], checks: readonly AdmissionPlugin[] = []): void {
     const routes = (step: Step): Map<AdmissionOperation, Route> =>
-      new Map(OPERATIONS.map((operation) => [operation, routeOf(this.#asked(step, operation, plugins, checks), this.#metrics.step(LABELS[step], operation))]));
+      new Map(OPERATIONS.map((operation) => [operation, this.#route(step, operation, this.#asked(step, operation, plugins, checks))]));
     this.#routes = { mutate: routes('mutate'), validate: routes('validate') };
   }
 
   #asked(step: Step, operation: AdmissionOperation, plugins: readonly AdmissionPlugin[], checks: readonly AdmissionPlugin[]): Asked[] {
     const handles = (plugin: AdmissionPlugin): boolean => plugin[step] !== undefined && plugin.operations.has(operation);
+    const asked = (plugin: AdmissionPlugin, durations: Durations | undefined): Asked => ({
+      targets: plugin.targets,
+      work: (attributes) => plugin[step]!(attributes),
+      durations,
+    });
     return [
-      ...plugins.filter(handles).map((plugin) => ({ plugin, durations: this.#metrics.plugin(plugin.name, LABELS[step], operation) })),
-      ...checks.filter(handles).map((plugin) => ({ plugin, durations: undefined })),
+      ...plugins.filter(handles).map((plugin) => asked(plugin, this.#metrics.plugin(plugin.name, LABELS[step], operation))),
+      ...checks.filter(handles).map((check) => asked(check, undefined)),
     ];
   }
 
+  #route(step: Step, operation: AdmissionOperation, asked: readonly Asked[]): Route {
+    const workOf = step === 'mutate' ? askTwice : askOnce;
+    const named = new Set(asked.flatMap(({ targets }) => targets ?? []));
+    const lookingAt = (target: string): Asked[] => asked.filter(({ targets }) => targets?.includes(target) ?? true);
+    return {
+      byTarget: new Map([...named].map((target) => [target, workOf(lookingAt(target))])),
+      others: workOf(asked.filter(({ targets }) => !targets)),
+      durations: this.#metrics.step(LABELS[step], operation),
+    };
+  }
+
   mutate(attributes: AdmissionAttributes): Promise<void> | void {
-    const route = this.#routes?.mutate.get(attributes.operation);
-    if (!route) return;
-    const asked = askedOf(route, attributes);
-    return measured(route.durations, () => {
-      const waiting = run(asked, 'mutate', attributes, 0);
-      return waiting ? waiting.then(() => runAgain(asked, attributes)) : runAgain(asked, attributes);
-    });
+    return follow(this.#routes?.mutate, attributes);
   }
   validate(attributes: AdmissionAttributes): Promise<void> | void {
-    const route = this.#routes?.validate.get(attributes.operation);
-    return route && measured(route.durations, () => run(askedOf(route, attributes), 'validate', attributes, 0));
+    return follow(this.#routes?.validate, attributes);
   }
 }
 
-const askedOf = ({ byTarget, others }: Route, attributes: AdmissionAttributes): readonly Asked[] => byTarget.get(targetOf(attributes)) ?? others;
+function follow(routes: ReadonlyMap<AdmissionOperation, Route> | undefined, attributes: AdmissionAttributes): Promise<void> | void {
+  const route = routes?.get(attributes.operation);
+  return route && measured(route.durations, route.byTarget.get(targetOf(attributes)) ?? route.others, attributes);
+}
 
 const targetOf = (attributes: AdmissionAttributes): string => {
   const resource = qualifiedResource(attributes);
   return attributes.subresource === '' ? resource : `${resource}/${attributes.subresource}`;
 };
 
-function routeOf(asked: readonly Asked[], durations: Durations): Route {
-  const targets = new Set(asked.flatMap(({ plugin }) => plugin.targets ?? []));
-  const lookingAt = (target: string): Asked[] => asked.filter(({ plugin }) => plugin.targets?.includes(target) ?? true);
-  return {
-    byTarget: new Map([...targets].map((target) => [target, lookingAt(target)])),
-    others: asked.filter(({ plugin }) => !plugin.targets),
-    durations,
-  };
-}
+const askOnce =
+  (asked: readonly Asked[]): Work =>
+  (attributes) =>
+    run(asked, attributes, 0);
 
-/** A second round of mutations, where one of them has asked for it (apiserver/pkg/admission/reinvocation.go). */
+/** With a second round of mutations, where one of the first has asked for it (apiserver/pkg/admission/reinvocation.go). */
+const askTwice =
+  (asked: readonly Asked[]): Work =>
+  (attributes) => {
+    const waiting = run(asked, attributes, 0);
+    return waiting ? waiting.then(() => runAgain(asked, attributes)) : runAgain(asked, attributes);
+  };
+
 function runAgain(asked: readonly Asked[], attributes: AdmissionAttributes): Promise<void> | void {
   if (attributes.reinvocation !== 'requested') return;
   attributes.reinvocation = 'running';
-  return run(asked, 'mutate', attributes, 0);
+  return run(asked, attributes, 0);
 }
 
 /** Synchronous for as long as the plug-ins are: most writes meet none that waits. */
-function run(asked: readonly Asked[], step: Step, attributes: AdmissionAttributes, from: number): Promise<void> | void {
+function run(asked: readonly Asked[], attributes: AdmissionAttributes, from: number): Promise<void> | void {
   for (let i = from; i < asked.length; i++) {
-    const waiting = ask(asked[i]!, step, attributes);
-    if (waiting) return waiting.then(() => run(asked, step, attributes, i + 1));
+    const { durations, work } = asked[i]!;
+    const waiting = durations ? measured(durations, work, attributes) : work(attributes);
+    if (waiting) return waiting.then(() => run(asked, attributes, i + 1));
   }
 }
 
-/** The plug-in's answer, and the time it takes, whether it comes at once or later. */
-function ask({ plugin, durations }: Asked, step: Step, attributes: AdmissionAttributes): Promise<void> | void {
-  if (!durations) return plugin[step]!(attributes);
+/** The work, and the time it takes, whether it ends at once or later. */
+function measured(durations: Durations, work: Work, attributes: AdmissionAttributes): Promise<void> | void {
   const beganMs = performance.now();
   let waiting: Promise<void> | void;
   try {
-    waiting = plugin[step]!(attributes);
-  } catch (error) {
-    durations.observe(performance.now() - beganMs, true);
-    throw error;
-  }
-  return ended(durations, beganMs, waiting);
-}
-
-/** The same of a whole step. */
-function measured(durations: Durations, work: () => Promise<void> | void): Promise<void> | void {
-  const beganMs = performance.now();
-  let waiting: Promise<void> | void;
-  try {
-    waiting = work();
+    waiting = work(attributes);
   } catch (error) {
     durations.observe(performance.now() - beganMs, true);
     throw error;

@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
-import type { OwnerReference } from '../util/api-object.ts';
+import { type OwnerReference, parseApiVersion } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from './plugin.ts';
 import { refusal } from './refusal.ts';
@@ -66,8 +66,9 @@ const finalizing = ({ user }: AdmissionAttributes, subject: Subject): Authorizat
 
 function ownerOf(client: Client, attributes: AdmissionAttributes, { apiVersion, kind, name }: OwnerReference): Subject {
   const found = client.resources().find((resource) => resource.kind === kind && resource.apiVersions.includes(apiVersion));
-  const [version = '', group = ''] = apiVersion.split('/').toReversed();
-  if (found) return { apiGroup: group, apiVersion: version, resource: found.plural, namespace: found.namespaced ? attributes.namespace : '', name };
+  const parsed = parseApiVersion(apiVersion);
+  if (found && parsed)
+    return { apiGroup: parsed.group, apiVersion: parsed.version, resource: found.plural, namespace: found.namespaced ? attributes.namespace : '', name };
   const why = `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`;
   throw refusal(attributes, `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: ${why}`);
 }

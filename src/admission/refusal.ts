@@ -1,5 +1,7 @@
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import { ApiError, type StatusCause, forbidden } from '../util/errors.ts';
+import { quote } from '../util/field-errors.ts';
+import { pathSegmentErrors } from '../util/names.ts';
 
 /** How a plug-in says no (apiserver/pkg/admission NewForbidden). A name that is yet to be generated is told by what it begins with. */
 export function refusal(attributes: AdmissionAttributes, why: string): ApiError {
@@ -10,4 +12,10 @@ export function refusal(attributes: AdmissionAttributes, why: string): ApiError 
 export function refusalWithCause(attributes: AdmissionAttributes, why: string, cause: StatusCause): ApiError {
   const { code, reason, message, status } = refusal(attributes, why);
   return new ApiError(code, reason, message, { ...status.details, causes: [cause] });
+}
+
+/** What upstream's client says of a name with which it can make no request; undefined where it can. */
+export function unaskable(name: string): string | undefined {
+  const errors = pathSegmentErrors(name);
+  return errors.length === 0 ? undefined : `invalid resource name ${quote(name)}: [${errors.join(' ')}]`;
 }

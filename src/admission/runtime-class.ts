@@ -2,10 +2,11 @@ import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { RuntimeClass, Scheduling } from '../apis/facts/types/node-v1.ts';
 import type { Informer } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
+import { unknownError } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
 import { compareQuantities, parseQuantity } from '../util/quantity.ts';
 import { type AdmissionPlugin, CREATE, type PluginEnvironment } from './plugin.ts';
-import { refusal } from './refusal.ts';
+import { refusal, unaskable } from './refusal.ts';
 import { mergeTolerations } from './toleration-merge.ts';
 
 type Amounts = Readonly<Record<string, string>>;
@@ -37,6 +38,8 @@ function classOf(attributes: AdmissionAttributes, { spec }: Pod, classes: Inform
   const name = spec.runtimeClassName;
   if (name === undefined) return undefined;
   const found = name === '' ? undefined : classes.get('', name);
+  const why = unaskable(name);
+  if (why !== undefined) throw unknownError(why);
   if (!found) throw refusal(attributes, `pod rejected: RuntimeClass ${quote(name)} not found`);
   return found;
 }

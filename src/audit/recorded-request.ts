@@ -149,10 +149,12 @@ export class RecordedRequest implements RequestAudit {
     return this.#process('ResponseComplete');
   }
 
+  /** Nobody times the parts of a watch (endpoints/filters/webhook_duration.go); the whole is told with its parts, or not at all. */
   #annotateLatencies(totalMs: number): void {
-    for (const [part, durationMs] of this.#request.latencies)
-      if (durationMs > 0) this.#request.annotateAudit(LATENCY_PREFIX + part, formatDuration(durationMs));
-    this.#request.annotateAudit(`${LATENCY_PREFIX}total`, formatDuration(totalMs));
+    const { latencies, exchange, info } = this.#request;
+    const parts = [...latencies, ['response-write', exchange.writeMs] as const].filter(([, durationMs]) => durationMs > 0);
+    if (info.verb === 'watch' || parts.length === 0) return;
+    for (const [part, durationMs] of [...parts, ['total', totalMs] as const]) this.#request.annotateAudit(LATENCY_PREFIX + part, formatDuration(durationMs));
   }
 
   #process(stage: Stage, at?: string): boolean | Promise<boolean> {

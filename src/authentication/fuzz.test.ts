@@ -8,6 +8,7 @@ import type { ServerRequest } from '../endpoints/request.ts';
 import type { Authentication, Authenticator } from '../server/authenticator.ts';
 import { createAuthority, signCertificate } from '../serving/certificates/create.ts';
 import { decodePem } from '../serving/certificates/pem.ts';
+import { Random } from '../util/test-random.ts';
 import { loadBasicAuthFile } from './basic-auth.ts';
 import { bootstrapTokens } from './bootstrap-token.ts';
 import { createAuthenticator } from './chain.ts';
@@ -25,17 +26,6 @@ const ROUNDS = 10_000;
 const SEED = 20_260_704;
 /** BINNACLE_FUZZ_ROUNDS=100000 is the long run. */
 const rounds = Number(process.env.BINNACLE_FUZZ_ROUNDS ?? ROUNDS);
-
-/** A small generator with a seed (mulberry32), so that a failure can be seen again. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const folder = mkdtempSync(join(tmpdir(), 'binnacle-fuzz-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -141,47 +131,43 @@ const PIECES = [
   'system:masters',
 ];
 
-function oddText(random: () => number): string {
-  const count = 1 + Math.floor(random() * 12);
-  return Array.from({ length: count }, () =>
-    random() < 0.7 ? PIECES[Math.floor(random() * PIECES.length)]! : String.fromCharCode(Math.floor(random() * 256)),
-  ).join('');
+function oddText(random: Random): string {
+  const count = 1 + random.below(12);
+  return Array.from({ length: count }, () => (random.chance(0.7) ? random.pick(PIECES) : String.fromCharCode(random.below(256)))).join('');
 }
 
-function changedText(text: string, random: () => number): string {
-  const at = Math.floor(random() * text.length);
-  switch (Math.floor(random() * 5)) {
+function changedText(text: string, random: Random): string {
+  const at = random.below(text.length);
+  switch (random.below(5)) {
     case 0:
       return text.slice(0, at) + text.slice(at + 1);
     case 1:
-      return text.slice(0, at) + String.fromCharCode(33 + Math.floor(random() * 93)) + text.slice(at);
+      return text.slice(0, at) + String.fromCharCode(33 + random.below(93)) + text.slice(at);
     case 2:
       return text.slice(0, at);
     case 3:
       return text.slice(at) + text.slice(0, at);
     default:
-      return text.slice(0, at) + String.fromCharCode(33 + Math.floor(random() * 93)) + text.slice(at + 1);
+      return text.slice(0, at) + String.fromCharCode(33 + random.below(93)) + text.slice(at + 1);
   }
 }
 
 /** Another payload or header under the old signature, or with none. */
-function forged(token: string, random: () => number): string {
+function forged(token: string, random: Random): string {
   const [header = '', payload = '', signature = ''] = token.split('.');
   const change = (part: string, more: object): string =>
     Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(part, 'base64url').toString()), ...more })).toString('base64url');
-  switch (Math.floor(random() * 5)) {
+  switch (random.below(5)) {
     case 0:
       return [header, change(payload, { sub: oddText(random) }), signature].join('.');
     case 1:
-      return [
-        change(header, { alg: ['none', 'None', 'HS256', 'ES256', 'RS512', 7, null][Math.floor(random() * 7)] }),
-        payload,
-        random() < 0.5 ? '' : signature,
-      ].join('.');
+      return [change(header, { alg: random.pick(['none', 'None', 'HS256', 'ES256', 'RS512', 7, null]) }), payload, random.chance(0.5) ? '' : signature].join(
+        '.',
+      );
     case 2:
-      return [change(header, { kid: [oddText(random), '__proto__', 3, null][Math.floor(random() * 4)] }), payload, 'AAAA'].join('.');
+      return [change(header, { kid: random.pick([oddText(random), '__proto__', 3, null]) }), payload, 'AAAA'].join('.');
     case 3:
-      return [header, change(payload, { exp: [-1, 1e300, '9', null, {}][Math.floor(random() * 5)] }), signature].join('.');
+      return [header, change(payload, { exp: random.pick([-1, 1e300, '9', null, {}]) }), signature].join('.');
     default:
       return [change(header, { crit: ['x'], jwk: {}, x5u: 'https://127.0.0.1/' }), payload, signature].join('.');
   }
@@ -195,21 +181,21 @@ const isSameToken = (token: string, good: string): boolean => {
 
 describe(`${rounds} of each`, () => {
   test('odd Authorization headers', async () => {
-    const random = generator(SEED);
+    const random = new Random(SEED);
     const taken: string[] = [];
     for (let i = 0; i < rounds; i++) {
-      const authorization = random() < 0.5 ? `Bearer ${oddText(random)}` : oddText(random);
+      const authorization = random.chance(0.5) ? `Bearer ${oddText(random)}` : oddText(random);
       if (await ask({ authorization })) taken.push(authorization);
     }
     expect({ taken, faults }).toEqual({ taken: [], faults: [] });
   });
 
   test('tokens that were changed', async () => {
-    const random = generator(SEED + 1);
+    const random = new Random(SEED + 1);
     const taken: string[] = [];
     for (let i = 0; i < rounds; i++) {
-      const good = goodTokens[Math.floor(random() * goodTokens.length)]!;
-      const token = random() < 0.5 || !good.includes('.') ? changedText(good, random) : forged(good, random);
+      const good = random.pick(goodTokens);
+      const token = random.chance(0.5) || !good.includes('.') ? changedText(good, random) : forged(good, random);
       const found = await ask({ authorization: `Bearer ${token}` });
       if (found && token !== good && !isSameToken(token, good)) taken.push(token);
     }
@@ -217,7 +203,7 @@ describe(`${rounds} of each`, () => {
   });
 
   test('certificates that were changed, with a front proxy’s headers beside them', async () => {
-    const random = generator(SEED + 2);
+    const random = new Random(SEED + 2);
     const taken: string[] = [];
     const certificates = [clientAuthority, proxyAuthority].map(
       (authority) => decodePem('CERTIFICATE', signCertificate(authority, { commonName: 'c', usages: ['client'] }).certPem)[0]!,
@@ -225,9 +211,9 @@ describe(`${rounds} of each`, () => {
     for (let i = 0; i < rounds; i++) {
       const original = certificates[i % 2]!;
       const der = Buffer.from(original);
-      const changes = 1 + Math.floor(random() * 3);
-      for (let change = 0; change < changes; change++) der[Math.floor(random() * der.length)]! ^= 1 + Math.floor(random() * 255);
-      const cut = random() < 0.2 ? der.subarray(0, Math.floor(random() * der.length)) : der;
+      const changes = 1 + random.below(3);
+      for (let change = 0; change < changes; change++) der[random.below(der.length)]! ^= 1 + random.below(255);
+      const cut = random.chance(0.2) ? der.subarray(0, random.below(der.length)) : der;
       const found = await ask({ 'x-remote-user': 'root', 'x-remote-group': 'system:masters' }, [cut]);
       // Two changes may undo each other.
       if (found && !cut.equals(original)) taken.push(cut.toString('hex'));

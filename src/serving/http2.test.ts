@@ -130,6 +130,66 @@ describe('HTTP/2', () => {
     watching.destroy();
   });
 
+  test('a client that waits to be asked for its body is asked when somebody reads it, and not before', async () => {
+    listener = await startListener((exchange) => {
+      if (exchange.target === '/unread') return answer(exchange);
+      void exchange.readBody(100).then((body) => exchange.respond(200, {}, body));
+    });
+    const session = connectSession(listener);
+    for (const [path, isAsked] of [
+      ['/unread', false],
+      ['/read', true],
+    ] as const) {
+      const stream = session.request({ ':method': 'POST', ':path': path, expect: '100-continue' });
+      let wasAsked = false;
+      stream.once('continue', () => {
+        wasAsked = true;
+        stream.end('body');
+      });
+      stream.resume();
+      await closed(stream);
+      expect(wasAsked).toBe(isAsked);
+    }
+    session.destroy();
+  });
+
+  test('an answer with a header that cannot be written fails alone', async () => {
+    listener = await startListener((exchange) =>
+      exchange.target === '/bad' ? exchange.respond(200, { good: 'x', bad: undefined as never }) : answer(exchange),
+    );
+    const session = connectSession(listener);
+    await expect(requestOn(session, { path: '/bad' })).rejects.toThrow('INTERNAL_ERROR');
+    const { status, headers, body } = await requestOn(session);
+    expect([status, headers['good'], body.toString()]).toEqual([200, undefined, 'ok']);
+    expect(listener.openExchanges).toBe(0);
+    session.destroy();
+  });
+
+  test('a body that nobody reads stops its client at the window', async () => {
+    listener = await startListener(() => {}, { limits: { streamWindowBytes: 100_000 } });
+    const session = connectSession(listener);
+    const stream = session.request({ ':method': 'POST', ':path': '/' });
+    stream.on('error', () => {});
+    let isWritten = false;
+    stream.write(Buffer.alloc(1_000_000), () => (isWritten = true));
+    for (let count = 0; count < 3; count++) await new Promise((resolve) => session.ping(Buffer.alloc(8), resolve));
+    expect(isWritten).toBe(false);
+    session.destroy();
+  });
+
+  test.each([
+    ['HTTP/1.1 where HTTP/2 was agreed on', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['garbage', '\0\x01\x02garbage'],
+    ['a preface and garbage', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' + '\xff'.repeat(100)],
+  ])('%s within TLS ends the connection', async (_, text) => {
+    listener = await startListener(answer);
+    const socket = await connectRaw(listener, { ALPNProtocols: ['h2'] });
+    const isOver = readToEnd(socket);
+    socket.write(Buffer.from(text, 'latin1'));
+    await isOver;
+    expect(listener.openExchanges).toBe(0);
+  });
+
   test('an upgrade is not to be had', async () => {
     listener = await startListener((exchange) => exchange.respond(200, {}, String(exchange.upgrade())));
     const session = connectSession(listener);

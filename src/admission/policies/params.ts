@@ -1,7 +1,7 @@
 import type { ParamKind, ParamRef } from '../../apis/facts/types/admissionregistration-v1.ts';
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { Client, Informer, ResourceIdentity } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import { type ApiObject, parseApiVersion } from '../../util/api-object.ts';
 import { Pending } from './pending.ts';
 
 /** A policy or binding that cannot be put to work; what comes of it is for the failure policy to say. */
@@ -15,8 +15,9 @@ export function paramResource(client: Client, paramKind: ParamKind | undefined):
   const { apiVersion = '', kind = '' } = paramKind;
   const found = client.resources().find((identity) => identity.kind === kind && identity.apiVersions.includes(apiVersion));
   if (found) return found;
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-  throw new ConfigurationError(`failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind}'`);
+  const parsed = parseApiVersion(apiVersion);
+  if (!parsed) throw new ConfigurationError(`failed to parse paramKind APIVersion: unexpected GroupVersion string: ${apiVersion}`);
+  throw new ConfigurationError(`failed to find resource referenced by paramKind: '${parsed.group}/${parsed.version}, Kind=${kind}'`);
 }
 
 /**
