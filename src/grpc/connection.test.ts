@@ -36,7 +36,8 @@ function scripted(answer: Answer): Promise<GrpcChannel> {
     socket.on('data', (piece: Buffer) => {
       const rest = piece.subarray(Math.min(PREFACE.length - skipped, piece.length));
       skipped += piece.length - rest.length;
-      reader.push(rest, (received) => answer(received, socket));
+      reader.add(rest);
+      for (let received = reader.next(); received; received = reader.next()) answer(received, socket);
     });
     closers.push(() => socket.destroy());
   });

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../util/clock.ts';
 import { CONNECTION_WINDOW_BYTES, Http2Connection } from './connection.ts';
 import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, type Http2Error, PREFACE, Setting, frame, headersFrames, numberFrame, settingsFrame } from './frames.ts';
-import type { Fields } from './hpack.ts';
+import { type Fields, withoutTable } from './hpack.ts';
 import { type StreamEvents, Http2Stream } from './stream.ts';
 
 export interface ConnectionOptions {
@@ -151,10 +151,11 @@ export class ClientConnection extends Http2Connection<ClientStream> {
   }
 
   #begin({ stream, block, isLast }: WaitingStream): void {
+    const isFirst = this.#nextStreamId === 1;
     this.begin(stream, this.#nextStreamId);
     this.#nextStreamId += 2;
     if (isLast) stream.body.skip();
-    this.write(headersFrames(stream.id, block, isLast));
+    this.write(headersFrames(stream.id, isFirst ? withoutTable(block) : block, isLast));
     if (!isLast) this.pump(stream);
   }
 

@@ -9,6 +9,7 @@ import {
   Http2Error,
   MAX_WINDOW_BYTES,
   Setting,
+  checkPriority,
   checkSize,
   frame,
   numberFrame,
@@ -50,6 +51,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   #flushes = 0;
   /** Those that have to be told of the next flush. */
   #settling: Stream[] = [];
+  /** The peer has widened a window since we last sent. */
+  #hasNewRoom = false;
   /** The socket holds more than it likes to. */
   #isCongested = false;
   #waitingReplies = 0;
@@ -74,8 +77,10 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   protected sendOn(stream: Stream, addedBytes: number): boolean {
     this.unsentBytes += addedBytes;
     if (stream.id !== 0) this.pump(stream);
-    stream.wantsDrain = this.#isCongested || stream.body.unsentBytes > 0;
-    return !stream.wantsDrain;
+    const isWaiting = this.#isCongested || stream.body.unsentBytes > 0;
+    // One who was told to wait before is still told of the end of it.
+    if (isWaiting) stream.wantsDrain = true;
+    return !isWaiting;
   }
 
   /** What of a stream has not been handed to the network. */
@@ -98,6 +103,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   protected abstract onHeaders(streamId: number, stream: Stream | undefined, fields: Fields, endsStream: boolean, isTooLarge: boolean): void;
   /** Without its padding; may be empty. */
   protected abstract onData(stream: Stream, piece: Buffer, endsStream: boolean): void;
+  /** Without its padding, of one that is over. */
+  protected onLateData(_streamId: number, _endsStream: boolean): void {}
   /** The peer has reset it. */
   protected abstract onReset(stream: Stream, code: number): void;
   /** The peer has broken a rule of one stream alone: it is to be reset. */
@@ -242,17 +249,21 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   protected receive(piece: Buffer): void {
     this.onReceive();
     if (this.isDeaf) return;
+    this.#frames.add(piece);
     try {
-      this.#frames.push(piece, this.#take);
+      for (let received = this.#frames.next(); received && !this.isDeaf; received = this.#frames.next()) this.#onFrame(received);
+      if (this.#hasNewRoom && !this.isDeaf) this.#useNewRoom();
     } catch (error) {
       this.isDeaf = true;
       this.onViolation(error instanceof Http2Error ? error : new Http2Error((error as Error).message, ErrorCode.internalError));
     }
   }
 
-  readonly #take = (received: Frame): void => {
-    if (!this.isDeaf) this.#onFrame(received);
-  };
+  /** Once for all frames that came together: a peer that opens its windows byte by byte does not make us look at every stream each time (CVE-2019-9511). */
+  #useNewRoom(): void {
+    this.#hasNewRoom = false;
+    this.#pumpAll();
+  }
 
   #onFrame(received: Frame): void {
     const { type, streamId } = received;
@@ -273,12 +284,16 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
       case FrameType.ping:
         return this.#onPing(received);
       case FrameType.goaway:
-        if (streamId !== 0 || received.payload.length < 8) throw new Http2Error('a farewell that is none', ErrorCode.frameSizeError);
+        if (streamId !== 0) throw new Http2Error('a farewell of a stream');
+        if (received.payload.length < 8) throw new Http2Error('a farewell that ends too early', ErrorCode.frameSizeError);
         return this.onGoaway(received.payload.readUInt32BE(0) & MAX_WINDOW_BYTES);
       case FrameType.pushPromise:
         throw new Http2Error('a push that was forbidden');
+      case FrameType.priority:
+        checkPriority(received);
+        return this.onControlFrame();
       default:
-        // Priorities say nothing any more (§5.3.2); frames of other kinds are to be passed over (§4.1).
+        // To be passed over (§4.1).
         return this.onControlFrame();
     }
   }
@@ -291,15 +306,15 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   }
 
   #onDataFrame(received: Frame): void {
-    const { flags, payload } = received;
+    const { flags, payload, streamId } = received;
     this.#takeFromWindow(payload.length);
     const stream = this.#streamOf(received);
     const endsStream = (flags & Flag.endStream) !== 0;
-    if (payload.length === 0 && !endsStream) this.onControlFrame();
-    if (!stream) return;
+    const data = flags & Flag.padded ? unpadded(received) : payload;
+    if (data.length === 0 && !endsStream) this.onControlFrame();
+    if (!stream) return this.onLateData(streamId, endsStream);
     stream.receivableBytes -= payload.length;
     if (stream.receivableBytes < 0) return this.onStreamError(stream, ErrorCode.flowControlError, 'more data than was allowed');
-    const data = flags & Flag.padded ? unpadded(received) : payload;
     if (data.length < payload.length) this.release(stream, payload.length - data.length);
     this.onData(stream, data, endsStream);
   }
@@ -329,14 +344,14 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
       if (increment === 0) throw new Http2Error('a window that is not widened');
       this.#sendWindowBytes += increment;
       if (this.#sendWindowBytes > MAX_WINDOW_BYTES) throw new Http2Error('a window that is too large', ErrorCode.flowControlError);
-      if (this.unsentBytes > 0) this.#pumpAll();
+      this.#hasNewRoom ||= this.unsentBytes > 0;
       return;
     }
     const stream = this.#streamOf(received);
     if (!stream) return;
     if (increment === 0) return this.onStreamError(stream, ErrorCode.protocolError, 'a window that is not widened');
     if (stream.body.widen(increment) > MAX_WINDOW_BYTES) return this.onStreamError(stream, ErrorCode.flowControlError, 'a window that is too large');
-    this.pump(stream);
+    this.#hasNewRoom ||= stream.body.unsentBytes > 0;
   }
 
   #onResetFrame(received: Frame): void {
@@ -348,20 +363,16 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   #onSettingsFrame(received: Frame): void {
     if (received.streamId !== 0) throw new Http2Error('settings of a stream');
     if (received.flags & Flag.ack) return checkSize(received, 0);
-    let maxStreams: number | undefined;
-    for (const [id, value] of readSettings(received.payload)) {
-      if (id === Setting.maxConcurrentStreams) maxStreams = value;
-      if (id === Setting.initialWindowSize) this.#changeStreamWindows(value);
-    }
-    this.#hasSettings = true;
+    const settings = readSettings(received.payload);
+    const windowBytes = settings.get(Setting.initialWindowSize);
+    if (windowBytes !== undefined) this.#changeStreamWindows(windowBytes);
+    this.#hasSettings = this.#hasNewRoom = true;
     this.#reply(frame(FrameType.settings, Flag.ack, 0, NOTHING));
     this.onControlFrame();
-    this.#pumpAll();
-    this.onSettings(maxStreams);
+    this.onSettings(settings.get(Setting.maxConcurrentStreams));
   }
 
   #changeStreamWindows(sizeBytes: number): void {
-    if (sizeBytes > MAX_WINDOW_BYTES) throw new Http2Error('a window that is too large', ErrorCode.flowControlError);
     const change = sizeBytes - this.#initialStreamWindowBytes;
     this.#initialStreamWindowBytes = sizeBytes;
     for (const stream of this.streams.values()) {

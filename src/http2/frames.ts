@@ -43,6 +43,8 @@ export const FRAME_HEADER_BYTES = 9;
 export const DEFAULT_FRAME_BYTES = 16_384;
 export const DEFAULT_WINDOW_BYTES = 65_535;
 export const MAX_WINDOW_BYTES = 2 ** 31 - 1;
+/** The largest that a peer may allow us (§4.2). */
+const MAX_FRAME_BYTES = 2 ** 24 - 1;
 
 export interface Frame {
   type: number;
@@ -94,10 +96,23 @@ export function settingsFrame(settings: readonly (readonly [id: number, value: n
   return frame(FrameType.settings, 0, 0, payload);
 }
 
-/** Throws where one is not whole. */
-export function* readSettings(payload: Buffer): Generator<[id: number, value: number]> {
+/** By number; of one that is there twice the last counts. Throws where one is not whole, or has a value that it cannot have (§6.5.2). */
+export function readSettings(payload: Buffer): Map<number, number> {
   if (payload.length % 6 !== 0) throw new Http2Error('settings of another size', ErrorCode.frameSizeError);
-  for (let at = 0; at < payload.length; at += 6) yield [payload.readUInt16BE(at), payload.readUInt32BE(at + 2)];
+  const settings = new Map<number, number>();
+  for (let at = 0; at < payload.length; at += 6) {
+    const id = payload.readUInt16BE(at);
+    const value = payload.readUInt32BE(at + 2);
+    checkSetting(id, value);
+    settings.set(id, value);
+  }
+  return settings;
+}
+
+function checkSetting(id: number, value: number): void {
+  if (id === Setting.enablePush && value > 1) throw new Http2Error('a push that is neither on nor off');
+  if (id === Setting.initialWindowSize && value > MAX_WINDOW_BYTES) throw new Http2Error('a window that is too large', ErrorCode.flowControlError);
+  if (id === Setting.maxFrameSize && (value < DEFAULT_FRAME_BYTES || value > MAX_FRAME_BYTES)) throw new Http2Error('frames of a size that is not allowed');
 }
 
 export function goawayFrame(lastStreamId: number, code: number, message: string): Buffer {
@@ -114,30 +129,60 @@ export function checkSize({ payload }: Frame, sizeBytes: number): void {
 }
 
 /** The payload of a DATA or HEADERS frame without its padding and priority. Throws where they do not fit. */
-export function unpadded({ flags, payload }: Frame, hasPriority = false): Buffer {
-  const padding = flags & Flag.padded ? (payload[0] ?? 0) : 0;
-  const start = (flags & Flag.padded ? 1 : 0) + (hasPriority ? 5 : 0);
+export function unpadded({ flags, payload, streamId }: Frame, hasPriority = false): Buffer {
+  const paddingStart = flags & Flag.padded ? 1 : 0;
+  const start = paddingStart + (hasPriority ? PRIORITY_BYTES : 0);
+  if (start > payload.length) throw new Http2Error('a frame that ends too early', ErrorCode.frameSizeError);
+  const padding = flags & Flag.padded ? payload[0]! : 0;
   if (start + padding > payload.length) throw new Http2Error('the padding of a frame is longer than the frame');
+  if (hasPriority) checkDependency(payload, paddingStart, streamId);
   return payload.subarray(start, payload.length - padding);
 }
 
+const PRIORITY_BYTES = 5;
+
+/** Priorities say nothing any more (§5.3.2), but have to be some. Throws where they are not. */
+export function checkPriority(received: Frame): void {
+  if (received.streamId === 0) throw new Http2Error('a priority of no stream');
+  checkSize(received, PRIORITY_BYTES);
+  checkDependency(received.payload, 0, received.streamId);
+}
+
+/** As Go has it, and RFC 7540 (§5.3.1) before priorities were given up. */
+function checkDependency(payload: Buffer, at: number, streamId: number): void {
+  if ((payload.readUInt32BE(at) & MAX_WINDOW_BYTES) === streamId) throw new Http2Error('a stream that depends on itself');
+}
+
+const NOTHING = Buffer.alloc(0);
+
 /** Cuts what arrives into frames; payloads share the memory of what arrived. */
 export class FrameReader {
-  #rest: Buffer | undefined;
+  #bytes: Buffer = NOTHING;
+  #at = 0;
 
-  /** Throws when a frame is longer than was allowed. */
-  push(piece: Buffer, take: (frame: Frame) => void): void {
-    const bytes = this.#rest ? Buffer.concat([this.#rest, piece]) : piece;
-    let at = 0;
-    while (at + FRAME_HEADER_BYTES <= bytes.length) {
-      const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-      if (length > DEFAULT_FRAME_BYTES) throw new Http2Error(`a frame of ${length} bytes is larger than allowed`, ErrorCode.frameSizeError);
-      const end = at + FRAME_HEADER_BYTES + length;
-      if (end > bytes.length) break;
-      const streamId = bytes.readUInt32BE(at + 5) & 0x7fffffff;
-      take({ type: bytes[at + 3]!, flags: bytes[at + 4]!, streamId, payload: bytes.subarray(at + FRAME_HEADER_BYTES, end) });
-      at = end;
-    }
-    this.#rest = at === bytes.length ? undefined : bytes.subarray(at);
+  add(piece: Buffer): void {
+    this.#bytes = this.#at === this.#bytes.length ? piece : Buffer.concat([this.#bytes.subarray(this.#at), piece]);
+    this.#at = 0;
+  }
+
+  /** The next that is whole. Throws when it is longer than was allowed. */
+  next(): Frame | undefined {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    if (at + FRAME_HEADER_BYTES > bytes.length) return this.#rest();
+    const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+    if (length > DEFAULT_FRAME_BYTES) throw new Http2Error(`a frame of ${length} bytes is larger than allowed`, ErrorCode.frameSizeError);
+    const end = at + FRAME_HEADER_BYTES + length;
+    if (end > bytes.length) return this.#rest();
+    this.#at = end;
+    const streamId = bytes.readUInt32BE(at + 5) & 0x7fffffff;
+    return { type: bytes[at + 3]!, flags: bytes[at + 4]!, streamId, payload: bytes.subarray(at + FRAME_HEADER_BYTES, end) };
+  }
+
+  /** What was read is let go. */
+  #rest(): undefined {
+    if (this.#at === this.#bytes.length) this.#bytes = NOTHING;
+    else if (this.#at > 0) this.#bytes = this.#bytes.subarray(this.#at);
+    this.#at = 0;
   }
 }

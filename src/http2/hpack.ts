@@ -111,6 +111,10 @@ export function encodeHeaders(headers: Readonly<Record<string, string>>): Buffer
   return writer.take();
 }
 
+/** A block that says first that nothing is remembered of those sent (RFC 7541 §6.3), which is so for all that a BlockWriter makes. */
+export const withoutTable = (block: Buffer): Buffer => Buffer.concat([NO_TABLE, block]);
+const NO_TABLE = Buffer.from([0x20]);
+
 export interface HeaderLimits {
   /** Of what came before, so much may be remembered for blocks to come. */
   tableBytes: number;

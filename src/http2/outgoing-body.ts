@@ -2,6 +2,8 @@ import { DEFAULT_FRAME_BYTES, FRAME_HEADER_BYTES, Flag, FrameType, writeFrameHea
 
 /** So much of one stream goes out before another has its turn. */
 const TURN_BYTES = 8 * DEFAULT_FRAME_BYTES;
+/** Pieces that were sent, before the others are moved. */
+const MAX_SENT_PIECES = 256;
 const NOTHING: Buffer[] = [];
 
 /** What a stream has still to send, cut to what its window allows. */
@@ -93,8 +95,10 @@ export class OutgoingBody {
       at += copied;
       this.#offset += copied;
       if (this.#offset < piece.length) return;
-      this.#index++;
       this.#offset = 0;
+      if (++this.#index < MAX_SENT_PIECES) continue;
+      this.#unsent.splice(0, this.#index);
+      this.#index = 0;
     }
   }
 

@@ -51,7 +51,7 @@ export function readRequestHead(fields: Fields): RequestHead | undefined {
   }
   const headers = readHeaders(fields, index);
   if (!headers || !isWhole(own)) return undefined;
-  if (own[':authority'] !== undefined) headers['host'] ??= own[':authority'];
+  if (own[':authority'] !== undefined) headers['host'] = own[':authority'];
   const length = headers['content-length'];
   if (length !== undefined && !DIGITS.test(length)) return undefined;
   return { method: own[':method']!, target: own[':path'] ?? '/', headers, contentLength: length === undefined ? undefined : Number(length) };
@@ -62,19 +62,28 @@ function isWhole({ ':method': method, ':scheme': scheme, ':path': path, ':author
   if (method === undefined || !METHOD.test(method)) return false;
   if (authority !== undefined && FORBIDDEN_IN_TARGET.test(authority)) return false;
   if (method === 'CONNECT') return authority !== undefined && scheme === undefined && path === undefined;
-  if (scheme === undefined || path === undefined || FORBIDDEN_IN_TARGET.test(path)) return false;
+  if ((scheme !== 'https' && scheme !== 'http') || path === undefined || FORBIDDEN_IN_TARGET.test(path)) return false;
   return path.startsWith('/') || (path === '*' && method === 'OPTIONS');
 }
+
+/** Whether what follows a body is what may (§8.1): headers, and none of HTTP/2's own. */
+export function areTrailers(fields: Fields): boolean {
+  for (let index = 0; index < fields.length; index += 2) if (!isAllowed(fields[index]!, fields[index + 1]!)) return false;
+  return true;
+}
+
+const isAllowed = (name: string, value: string): boolean =>
+  NAME.test(name) && !FORBIDDEN_IN_VALUE.test(value) && !CONNECTION_FIELDS.has(name) && (name !== 'te' || value === 'trailers');
 
 function readHeaders(fields: Fields, start: number): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (let index = start; index < fields.length; index += 2) {
     const name = fields[index]!;
     const value = fields[index + 1]!;
-    if (!NAME.test(name) || FORBIDDEN_IN_VALUE.test(value) || CONNECTION_FIELDS.has(name)) return undefined;
-    if (name === 'te' && value !== 'trailers') return undefined;
-    const before = headers[name];
-    if (before === undefined) headers[name] = value;
+    if (!isAllowed(name, value)) return undefined;
+    // Of all objects, this one has what `constructor` names.
+    const before: unknown = headers[name];
+    if (typeof before !== 'string') headers[name] = value;
     else if (name === 'content-length' && before !== value) return undefined;
     else if (!SINGLE_FIELDS.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
   }

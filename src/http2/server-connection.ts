@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../util/clock.ts';
 import { type AbuseLimits, AbuseGuard } from './abuse-guard.ts';
 import { CONNECTION_WINDOW_BYTES, Http2Connection } from './connection.ts';
-import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, type Http2Error, PREFACE, Setting, goawayFrame, numberFrame, settingsFrame } from './frames.ts';
-import type { BlockWriter, Fields } from './hpack.ts';
-import { type RequestHead, readRequestHead } from './request-head.ts';
+import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, Http2Error, PREFACE, Setting, goawayFrame, headersFrames, numberFrame, settingsFrame } from './frames.ts';
+import { type BlockWriter, type Fields, withoutTable } from './hpack.ts';
+import { type RequestHead, areTrailers, readRequestHead } from './request-head.ts';
 import { type StreamEvents, Http2Stream } from './stream.ts';
 
 export interface ServerConnectionOptions extends AbuseLimits {
@@ -54,8 +54,14 @@ export class ServerStream extends Http2Stream<ServerStreamEvents> {
 const HEADER_TABLE_BYTES = 4096;
 /** Answers wait in memory while their client reads slowly; past this, it has to read before it may ask for more. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
-/** For what is still on its way to a client that reads. */
+/** What else we have to say waits in the socket: no client that keeps to its number of streams leaves so much unread. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+/** For the client to close in turn, once it was told all. */
 const FAREWELL_MS = 1000;
+/** For a client that reads slowly to take what it was told. */
+const LAST_READ_MS = 30_000;
+/** A client that keeps to its number of streams has no more of them on its way. */
+const MAX_UNHEARD_STREAMS = 1000;
 
 /** The server's end of an HTTP/2 connection. */
 export class ServerConnection extends Http2Connection<ServerStream> {
@@ -64,6 +70,9 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   readonly #guard: AbuseGuard;
   #preface = PREFACE;
   #lastStreamId = 0;
+  /** Streams that we ended before the client did, the oldest first: what it sent before it heard of that still comes. */
+  readonly #unheard = new Set<number>();
+  #hasSentHeaders = false;
   #hasBegun = false;
   #isClosing = false;
   #lastUsedMs: number;
@@ -92,14 +101,14 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   answer(stream: ServerStream, writer: BlockWriter, isLast: boolean): void {
     if (stream.isOver) return writer.clear();
     stream.isAnswered = true;
-    this.write(writer.takeFrames(stream.id, isLast));
+    this.write(this.#frames(stream, writer, isLast));
     if (isLast) this.#finishSending(stream);
   }
 
   /** Headers that come before the answer's. */
   inform(stream: ServerStream, writer: BlockWriter): void {
     if (stream.isOver) writer.clear();
-    else this.write(writer.takeFrames(stream.id, false));
+    else this.write(this.#frames(stream, writer, false));
   }
 
   /** All of a body in one call, behind the answer's headers. The parts are not copied. */
@@ -130,14 +139,28 @@ export class ServerConnection extends Http2Connection<ServerStream> {
     this.#endIfDone();
   }
 
+  /** The client learns once that we remember nothing: one that has allowed us less than the RFC does waits for a word on it (RFC 7541 §4.2). */
+  #frames(stream: ServerStream, writer: BlockWriter, isLast: boolean): Buffer {
+    if (this.#hasSentHeaders) return writer.takeFrames(stream.id, isLast);
+    this.#hasSentHeaders = true;
+    return headersFrames(stream.id, withoutTable(writer.take()), isLast);
+  }
+
   #finishSending(stream: ServerStream): void {
     stream.body.skip();
     this.settleLater(stream);
   }
 
   #reset(stream: ServerStream, code: number): void {
-    this.write(numberFrame(FrameType.rstStream, stream.id, code));
+    this.#writeReset(stream.id, code, stream.isHeard);
     this.#close(stream);
+  }
+
+  #writeReset(streamId: number, code: number, isHeard: boolean): void {
+    this.write(numberFrame(FrameType.rstStream, streamId, code));
+    if (isHeard) return;
+    this.#unheard.add(streamId);
+    if (this.#unheard.size > MAX_UNHEARD_STREAMS) this.#unheard.delete(this.#unheard.values().next().value!);
   }
 
   #close(stream: ServerStream): void {
@@ -148,17 +171,20 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   #endIfDone(): void {
-    if (this.streams.size === 0) this.#sayFarewell();
+    if (this.streams.size === 0) this.#sayFarewell(LAST_READ_MS);
   }
 
   /** What was written still goes out; what still comes is read, since closing on it would reset the connection and lose what is on its way. */
-  #sayFarewell(): void {
+  #sayFarewell(readMs: number): void {
     const socket = this.socket!;
     if (socket.destroyed || socket.writableEnded) return;
     this.flushNow();
-    const timer = this.#options.clock.after(FAREWELL_MS, () => socket.destroy());
+    let timer = this.#options.clock.after(readMs, () => socket.destroy());
     socket.once('close', () => timer.cancel());
-    socket.end();
+    socket.end(() => {
+      timer.cancel();
+      if (!socket.destroyed) timer = this.#options.clock.after(FAREWELL_MS, () => socket.destroy());
+    });
   }
 
   #lookAfter(): void {
@@ -170,7 +196,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   protected override receive(piece: Buffer): void {
-    const rest = this.#preface.length > 0 ? this.#afterPreface(piece) : piece;
+    const rest = this.#preface.length > 0 && !this.isDeaf ? this.#afterPreface(piece) : piece;
     if (rest.length > 0) super.receive(rest);
   }
 
@@ -178,7 +204,6 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   #afterPreface(piece: Buffer): Buffer {
     const length = Math.min(this.#preface.length, piece.length);
     if (this.#preface.compare(piece, 0, length, 0, length) !== 0) {
-      this.isDeaf = true;
       this.#violated(ErrorCode.protocolError, 'the connection does not begin as one of HTTP/2');
       return piece.subarray(piece.length);
     }
@@ -187,45 +212,52 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   protected override wasBegun(streamId: number): boolean {
-    return streamId <= this.#lastStreamId && streamId % 2 === 1;
+    return streamId % 2 === 1 && (streamId <= this.#lastStreamId || this.#isClosing);
+  }
+
+  /** What was on its way when we ended a stream, or said that we take no more, is passed over. A client that has ended one may say nothing more on it (§5.1). */
+  #passOver(streamId: number, endsStream: boolean, code: number): void {
+    if (streamId > this.#lastStreamId) return;
+    if (!this.#unheard.has(streamId)) throw new Http2Error(`a frame of stream ${streamId}, which is over`, code);
+    if (endsStream) this.#unheard.delete(streamId);
+  }
+
+  protected override onLateData(streamId: number, endsStream: boolean): void {
+    this.#passOver(streamId, endsStream, ErrorCode.streamClosed);
   }
 
   protected override onHeaders(streamId: number, stream: ServerStream | undefined, fields: Fields, endsStream: boolean, isTooLarge: boolean): void {
-    if (stream) return this.#onTrailers(stream, endsStream);
-    if (streamId % 2 === 0) return this.#violated(ErrorCode.protocolError, 'a stream of a number that is not the client’s');
-    // Trailers of a stream that is over, or one that the client was told would not be looked at.
-    if (streamId <= this.#lastStreamId || this.#isClosing) return;
+    if (stream) return this.#onTrailers(stream, endsStream && !isTooLarge && areTrailers(fields));
+    if (streamId % 2 === 0) throw new Http2Error('a stream of a number that is not the client’s');
+    if (streamId <= this.#lastStreamId || this.#isClosing) return this.#passOver(streamId, endsStream, ErrorCode.protocolError);
     this.#lastStreamId = streamId;
+    if (this.socket!.writableLength > MAX_UNREAD_BYTES) return this.#cutOff('too many answers that nobody reads');
     if (this.streams.size >= this.#options.streamsPerConnection || this.unsentBytes > MAX_UNSENT_BYTES) {
-      return this.write(numberFrame(FrameType.rstStream, streamId, ErrorCode.refusedStream));
+      return this.#writeReset(streamId, ErrorCode.refusedStream, endsStream);
     }
     this.#onRequest(streamId, fields, endsStream, isTooLarge);
   }
 
   #onRequest(streamId: number, fields: Fields, endsStream: boolean, isTooLarge: boolean): void {
     const head = isTooLarge ? undefined : readRequestHead(fields);
-    if (!head && !isTooLarge) return this.#refuse(streamId);
+    if (!isTooLarge && (!head || (endsStream && head.contentLength))) return this.#refuse(streamId, endsStream);
     const stream = new ServerStream(this.#options.streamWindowBytes);
     this.begin(stream, streamId);
     stream.isHeard = endsStream;
     if (!head) return this.#events.onOversizedHead(stream);
     stream.remainingBytes = head.contentLength ?? Infinity;
-    if (endsStream && head.contentLength) {
-      this.drop(stream);
-      return this.#refuse(streamId);
-    }
     this.#events.onRequest(stream, head, fields, !endsStream);
   }
 
   /** A request that is none. */
-  #refuse(streamId: number): void {
-    this.write(numberFrame(FrameType.rstStream, streamId, ErrorCode.protocolError));
+  #refuse(streamId: number, isHeard: boolean): void {
+    this.#writeReset(streamId, ErrorCode.protocolError, isHeard);
     this.#countReset(false);
   }
 
-  #onTrailers(stream: ServerStream, endsStream: boolean): void {
+  #onTrailers(stream: ServerStream, areGood: boolean): void {
     if (stream.isHeard) return this.onStreamError(stream, ErrorCode.streamClosed);
-    if (!endsStream) return this.onStreamError(stream, ErrorCode.protocolError);
+    if (!areGood) return this.onStreamError(stream, ErrorCode.protocolError);
     this.#onBodyEnd(stream);
   }
 
@@ -292,8 +324,9 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   #violated(code: number, message: string): void {
     this.isDeaf = this.#isClosing = true;
     this.#events.onViolation(message);
-    this.write(goawayFrame(this.#lastStreamId, code, message));
-    this.#sayFarewell();
+    // What went wrong with us is not the client's to know.
+    this.write(goawayFrame(this.#lastStreamId, code, code === ErrorCode.internalError ? '' : message));
+    this.#sayFarewell(FAREWELL_MS);
     this.#closeAll();
   }
 

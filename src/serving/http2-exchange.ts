@@ -8,9 +8,10 @@ import type { Connection } from './connection.ts';
 import { type Exchange, type ResponseHeaders, type ResponseStream, closedStream } from './exchange.ts';
 import { hasNoBody, httpDate, lengthOf, linesOf, safeValue } from './headers.ts';
 import { IncomingBody } from './incoming-body.ts';
+import { withListener } from '../util/listeners.ts';
 
 const NOTHING = Buffer.alloc(0);
-/** One block is written at a time. */
+/** One block is written at a time, and whoever begins one clears it: another may have failed on a header that cannot be written. */
 const writer = new BlockWriter();
 
 /** A request on a stream of HTTP/2, and its answer. */
@@ -26,8 +27,8 @@ export class Http2Exchange implements Exchange, ServerStreamEvents {
   readonly #stream: ServerStream;
   readonly #fields: Fields;
   readonly #body: IncomingBody | undefined;
-  #closeListeners: (() => void)[] | undefined;
-  #drainListeners: (() => void)[] | undefined;
+  #closeListeners: readonly (() => void)[] | undefined;
+  #drainListeners: readonly (() => void)[] | undefined;
 
   constructor(connection: Connection, http2: ServerConnection, stream: ServerStream, head: RequestHead, fields: Fields, hasBody: boolean) {
     this.connection = connection;
@@ -63,6 +64,7 @@ export class Http2Exchange implements Exchange, ServerStreamEvents {
 
   #welcomeBody(): void {
     if (this.headers.expect !== '100-continue' || this.isAnswered || this.isClosed) return;
+    writer.clear();
     writer.add(':status', '100');
     this.#http2.inform(this.#stream, writer);
   }
@@ -85,11 +87,12 @@ export class Http2Exchange implements Exchange, ServerStreamEvents {
   }
 
   #begin(status: number, headers: ResponseHeaders, contentLength: number | undefined, isBodiless: boolean): void {
-    this.isAnswered = true;
+    writer.clear();
     writer.add(':status', String(status));
     addFields(headers);
     if (contentLength !== undefined && headers['content-length'] === undefined) writer.add('content-length', String(contentLength));
     if (headers['date'] === undefined) writer.add('date', httpDate());
+    this.isAnswered = true;
     this.#http2.answer(this.#stream, writer, isBodiless);
   }
 
@@ -99,11 +102,11 @@ export class Http2Exchange implements Exchange, ServerStreamEvents {
 
   onClose(listener: () => void): void {
     if (this.isClosed) listener();
-    else (this.#closeListeners ??= []).push(listener);
+    else this.#closeListeners = withListener(this.#closeListeners, listener);
   }
 
   waitForDrain(listener: () => void): void {
-    (this.#drainListeners ??= []).push(listener);
+    this.#drainListeners = withListener(this.#drainListeners, listener);
   }
 
   onData(piece: Buffer): void {
@@ -170,6 +173,7 @@ class Http2ResponseStream implements ResponseStream {
 
   end(trailers: ResponseHeaders = {}): void {
     if (!this.#hasTrailers) return this.#http2.end(this.#stream, undefined);
+    writer.clear();
     addFields(trailers);
     this.#http2.end(this.#stream, writer);
   }

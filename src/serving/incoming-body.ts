@@ -12,7 +12,7 @@ interface Reader {
 export class IncomingBody {
   /** So much was taken in, and as much more may come. */
   readonly #release: (sizeBytes: number) => void;
-  #pieces: Buffer[] = [];
+  #waiting = new Pieces();
   #sizeBytes = 0;
   #state: 'coming' | 'whole' | 'broken off' = 'coming';
   #reader: Reader | undefined;
@@ -24,22 +24,23 @@ export class IncomingBody {
 
   push(piece: Buffer): void {
     if (this.#passedOn) return this.#passedOn.give(piece);
-    this.#pieces.push(piece);
+    this.#waiting.add(piece);
     this.#sizeBytes += piece.length;
     if (this.#reader) this.#takeIn(this.#reader, piece.length);
   }
 
   end(): void {
     this.#state = 'whole';
-    this.#passedOn?.push(null);
-    this.#reader?.resolve(this.#all());
+    this.#passedOn?.finish();
+    this.#reader?.resolve(this.#waiting.take());
     this.#reader = undefined;
   }
 
   /** Nothing more comes, and that was not all, or nobody wants it. */
   breakOff(): void {
-    if (this.#state === 'coming') this.#state = 'broken off';
-    this.#pieces = [];
+    // What was whole is not there any more either: one who asks for it now must not take it for empty.
+    this.#state = 'broken off';
+    this.#waiting = new Pieces();
     this.#passedOn?.destroy();
     this.#reader?.reject(brokenOff());
     this.#reader = undefined;
@@ -48,7 +49,7 @@ export class IncomingBody {
   /** As Exchange.readBody. */
   read(limitBytes: number): Promise<Buffer> {
     if (this.#sizeBytes > limitBytes) return Promise.reject(tooLarge(limitBytes));
-    if (this.#state === 'whole') return Promise.resolve(this.#all());
+    if (this.#state === 'whole') return Promise.resolve(this.#waiting.take());
     if (this.#state === 'broken off') return Promise.reject(brokenOff());
     return new Promise((resolve, reject) => {
       this.#reader = { limitBytes, resolve, reject };
@@ -59,31 +60,67 @@ export class IncomingBody {
   /** As Exchange.openBody. */
   open(): Readable {
     const body = (this.#passedOn = new PassedOnBody(this.#release));
-    for (const piece of this.#pieces) body.give(piece);
-    this.#pieces = [];
-    if (this.#state === 'whole') body.push(null);
+    if (this.#sizeBytes > 0) body.give(this.#waiting.take());
+    if (this.#state === 'whole') body.finish();
     if (this.#state === 'broken off') body.destroy();
     return body;
   }
 
   #takeIn(reader: Reader, sizeBytes: number): void {
     if (this.#sizeBytes <= reader.limitBytes) return this.#release(sizeBytes);
-    this.#pieces = [];
+    this.#waiting = new Pieces();
     this.#reader = undefined;
     reader.reject(tooLarge(reader.limitBytes));
   }
+}
 
-  #all(): Buffer {
+/** A smaller piece is copied behind those before it: one that came byte by byte would take a hundred times its size. */
+const SMALL_BYTES = 4096;
+const SHARED_BYTES = 16 * 1024;
+
+/** Pieces in their order, to be taken as one. */
+class Pieces {
+  #pieces: Buffer[] = [];
+  /** Where the small ones are that came last, and how far it is filled. */
+  #shared: Buffer | undefined;
+  #sharedBytes = 0;
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0;
+  }
+
+  add(piece: Buffer): void {
+    if (this.isEmpty || piece.length > SMALL_BYTES) {
+      this.#closeShared();
+      this.#pieces.push(piece);
+      return;
+    }
+    if (this.#sharedBytes + piece.length > SHARED_BYTES) this.#closeShared();
+    this.#shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
+    this.#sharedBytes += piece.copy(this.#shared, this.#sharedBytes);
+  }
+
+  take(): Buffer {
+    this.#closeShared();
     const pieces = this.#pieces;
     this.#pieces = [];
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  }
+
+  #closeShared(): void {
+    if (this.#shared) this.#pieces.push(this.#shared.subarray(0, this.#sharedBytes));
+    this.#shared = undefined;
+    this.#sharedBytes = 0;
   }
 }
 
 /** What its reader has no room for stays with it, and the client's window closes. */
 class PassedOnBody extends Readable {
   readonly #release: (sizeBytes: number) => void;
+  readonly #waiting = new Pieces();
   #heldBytes = 0;
+  #isWanted = true;
+  #isWhole = false;
 
   constructor(release: (sizeBytes: number) => void) {
     super();
@@ -91,14 +128,28 @@ class PassedOnBody extends Readable {
   }
 
   give(piece: Buffer): void {
-    if (this.push(piece)) this.#release(piece.length);
+    if (this.#isWanted) this.#pass(piece);
+    else this.#waiting.add(piece);
+  }
+
+  finish(): void {
+    this.#isWhole = true;
+    if (this.#waiting.isEmpty) this.push(null);
+  }
+
+  #pass(piece: Buffer): void {
+    this.#isWanted = this.push(piece);
+    if (this.#isWanted) this.#release(piece.length);
     else this.#heldBytes += piece.length;
   }
 
   override _read(): void {
-    if (this.#heldBytes === 0) return;
     const heldBytes = this.#heldBytes;
     this.#heldBytes = 0;
-    this.#release(heldBytes);
+    this.#isWanted = true;
+    if (heldBytes > 0) this.#release(heldBytes);
+    if (this.#waiting.isEmpty) return;
+    this.#pass(this.#waiting.take());
+    if (this.#isWhole) this.push(null);
   }
 }

@@ -37,10 +37,11 @@ async function frameBackend(answer: (received: Frame, socket: TLSSocket, connect
     socket.on('data', (piece: Buffer) => {
       const rest = piece.subarray(Math.min(PREFACE.length - skipped, piece.length));
       skipped += piece.length - rest.length;
-      reader.push(rest, (received) => {
+      reader.add(rest);
+      for (let received = reader.next(); received; received = reader.next()) {
         frames.push(received);
         answer(received, socket, connection);
-      });
+      }
     });
   });
   return { ...(await transportTo(server, sockets, { tls: { caPem: authority.certPem } })), sockets, accepted: () => accepted, frames };
