@@ -361,6 +361,10 @@ test('a scale without replicas can be patched, but not read', async () => {
   const unchanged = await patched({ metadata: { labels: { a: 'b' } } });
   expect([unchanged.status, unchanged.json<{ message: string }>().message]).toEqual([400, 'the spec replicas field ".spec.count" cannot be empty']);
   expect((await patched({ spec: { replicas: 2 } })).json<{ spec: object }>().spec).toEqual({ replicas: 2 });
+  const table = await api.send({ path: scale, headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
+  const { columnDefinitions, rows } = table.json<{ columnDefinitions: { name: string }[]; rows: { cells: unknown[] }[] }>();
+  expect(columnDefinitions.map(({ name }) => name)).toEqual(['Name', 'Desired', 'Available', 'Age']);
+  expect(rows[0]!.cells.slice(0, 3)).toEqual(['bare', 2, 0]);
 });
 
 test('a null that is applied where none may be is refused, unless a default stands in for it', async () => {

@@ -2,19 +2,27 @@ import type { ListResult } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Body } from './body.ts';
 import { encodeEntry, encodeList } from './encode.ts';
-import { JSON_TYPE, type OutputForm, negotiateOutput } from './negotiation.ts';
+import { JSON_TYPE, type Offer, type OutputForm, negotiateOutput } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 import { respond, transformed } from './respond.ts';
 import { type ResourceTarget, isStoredForm } from './target.ts';
 import { type View, viewOf } from './view.ts';
 
 /** The form a resource's answer will have. Verbs ask before they do anything: a client that cannot read the answer gets nothing done. */
-export function outputForm(request: ServerRequest, { subresource, isCustom, environment: { hasCbor } }: ResourceTarget, mayStream = false): OutputForm {
-  const hasNoTable = subresource?.hasNoTable;
-  const form = negotiateOutput(request.exchange.headers.accept, { isResource: true, isCustom, mayStream, hasCbor, hasNoTable });
-  if (hasCbor) request.mayFailInCbor = true;
+export function outputForm(request: ServerRequest, target: ResourceTarget, mayStream = false): OutputForm {
+  const form = negotiateOutput(request.exchange.headers.accept, offerOf(target, mayStream));
+  if (target.environment.hasCbor) request.mayFailInCbor = true;
   return form;
 }
+
+export const offerOf = ({ store, subresource, isCustom, environment: { hasCbor } }: ResourceTarget, mayStream: boolean): Offer => ({
+  isResource: true,
+  isCustom,
+  mayStream,
+  hasCbor,
+  // What is only made and answered, as reviews are, has no table either.
+  hasNoTable: subresource === undefined ? !store.definition.verbs.includes('get') : subresource.hasNoTable === true || subresource.create !== undefined,
+});
 
 /** Answers with one stored object. */
 export function answerEntry(request: ServerRequest, target: ResourceTarget, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {

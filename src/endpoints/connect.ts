@@ -2,9 +2,13 @@ import type { Connector } from '../registry/definition.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { badRequest, genericMethodNotAllowed } from '../util/errors.ts';
 import { admissionOf } from './admission.ts';
+import { type Offer, negotiateOutput } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
+
+/** A log is text, whatever was negotiated; yet a client that asks for nothing but text is refused. */
+const LOG_OFFER: Offer = { isResource: true, isCustom: false, hasNoTable: true, mayStream: false, alsoProduces: 'text/plain' };
 
 /** exec, attach, portforward, logs and proxies (apiserver/pkg/endpoints/handlers/rest.go ConnectResource). */
 export async function connect(request: ServerRequest, target: ResourceTarget, connector: Connector): Promise<void> {
@@ -16,6 +20,7 @@ export async function connect(request: ServerRequest, target: ResourceTarget, co
   const { group, version, kind } = clientKindOf(target);
   // A log is read as its pod is; all else is a connection, which admission is asked about.
   const isConnection = kind !== served.kind;
+  if (!isConnection) negotiateOutput(exchange.headers.accept, LOG_OFFER);
   if (isConnection && query.has('dryRun')) throw badRequest('dryRun is not supported');
   const options = connector.options(query, path);
   if (isConnection) {

@@ -1,7 +1,7 @@
 import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode } from '../schema/decode.ts';
+import { copyEmptied } from '../schema/emptied.ts';
 import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
-import { mergeRepeated } from '../schema/repeated-keys.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
 import { diagnoseCbor } from '../util/cbor-diagnose.ts';
@@ -15,6 +15,7 @@ import { internalPackage } from './encode.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { CBOR_TYPE, type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
 import type { DeleteOptionsObject, FieldValidation } from './options.ts';
+import { registeredSchema, schemeOf } from './schemes.ts';
 import { type ResourceTarget, clientKindOf, metaSchema } from './target.ts';
 
 /** A body as it came, and what it was sent as. */
@@ -49,14 +50,14 @@ export async function decodeBody(
   const read = await readBody(body, unrecognized, isCustom);
   const sent = isCustom ? customType(read, unrecognized) : withDefaults(read.type, expected, unrecognized);
   const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
-  if (isCustom && body.mediaType === CBOR_TYPE && sent.version === '') throw refuse(`Object 'apiVersion' is missing in '${read.shown()}'`);
-  if (!isCustom && !isExpected(sent, target)) refuseKind(sent, target, refuse);
+  if (sent.version === '' && (!isCustom || body.mediaType === CBOR_TYPE)) throw refuse(`Object 'apiVersion' is missing in '${read.shown()}'`);
+  if (!isCustom && !isExpected(sent, target)) refuseKind(read, sent, target, refuse);
 
   const strict: StrictErrors | undefined = fieldValidation === 'Ignore' ? undefined : { errors: [] };
   const object = decoded(() => read.decodeAs(expected.schema, strict), refuse);
   if (strict && strict.errors.length > 0) {
     if (fieldValidation === 'Strict') throw refuse(strictDecodingError(strict.errors));
-    for (const error of strict.errors) warn(error);
+    for (const error of strict.errors) for (const line of warningsOf(error)) warn(line);
   }
   if (isCustom) checkCustomType(sent, expected, object);
   return withType(object, expected);
@@ -100,7 +101,7 @@ const isBadRequest = (error: unknown): error is ApiError => error instanceof Api
 export function withType(object: JsonObject, { group, version, kind }: GroupVersionKind): ApiObject {
   if (object['kind'] === kind && object['apiVersion'] === apiVersionOf(group, version) && startsWithType(object)) return object as unknown as ApiObject;
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
-  return { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
+  return copyEmptied(object, { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject);
 }
 
 const TYPE_AND_METADATA = ['kind', 'apiVersion', 'metadata'];
@@ -121,15 +122,15 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
       return { type: { apiVersion, kind }, shown: () => bytes.toString('latin1'), decodeAs: (schema) => decodeProtobuf(schema, raw) };
     }
     if (mediaType === CBOR_TYPE) return readCbor(bytes, isCustom);
+    if (mediaType === YAML_TYPE) return await readYaml(bytes);
     const duplicates: DuplicateKeys = new Map();
-    const value = mediaType === YAML_TYPE ? await readYaml(bytes, duplicates) : readJson(bytes, duplicates);
+    const value = readJson(bytes, duplicates);
     return {
       type: typeOf(value),
       shown: () => bytes.toString('utf8'),
-      decodeAs(schema, strict) {
-        if (duplicates.size > 0 && !isCustom) mergeRepeated(schema, value, duplicates);
-        return keepManagedFieldsReset(value, decode(schema, value, strict && Object.assign(strict, { duplicates })));
-      },
+      // What is repeated is merged, whether anybody is told of it or not.
+      decodeAs: (schema, strict) =>
+        keepManagedFieldsReset(value, decode(schema, value, duplicates.size > 0 ? Object.assign(strict ?? { errors: [] }, { duplicates }) : strict)),
     };
   } catch (error) {
     throw error instanceof UnreadableBody || isBadRequest(error) ? refuse(error.message) : error;
@@ -162,14 +163,39 @@ function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json {
   }
 }
 
-async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json> {
+async function readYaml(bytes: Buffer): Promise<ReadBody> {
   const { YamlError, parseYaml } = await import('../util/yaml.ts');
+  const text = bytes.toString('utf8');
+  const duplicates: DuplicateKeys = new Map();
   try {
-    return parseYaml(bytes.toString('utf8'), duplicates);
+    const value = parseYaml(text, duplicates);
+    const repeated = duplicates.size > 0 ? await yamlComplaints(text) : [];
+    return {
+      type: typeOf(value),
+      shown: () => text,
+      decodeAs(schema, strict) {
+        const unknown: string[] = [];
+        const object = decode(schema, value, strict && { errors: unknown });
+        // Upstream makes JSON of it first, with sorted keys and no repeats, and reads the text once more for those.
+        strict?.errors.push(...repeated, ...(schema.custom === undefined ? unknown.toSorted() : unknown));
+        return keepManagedFieldsReset(value, object);
+      },
+    };
   } catch (error) {
     throw error instanceof YamlError ? new UnreadableBody(error.message) : error;
   }
 }
+
+async function yamlComplaints(text: string): Promise<string[]> {
+  const { repeatedKeys } = await import('../util/yaml-duplicates.ts');
+  const lines = repeatedKeys(text).map(({ line, key }) => `\n  line ${line}: key ${JSON.stringify(key)} already set in map`);
+  return lines.length === 0 ? [] : [YAML_ERRORS + lines.join('')];
+}
+
+const YAML_ERRORS = 'yaml: unmarshal errors:';
+
+/** Every line of what the YAML parser says is a warning of its own. */
+const warningsOf = (error: string): string[] => (error.startsWith(YAML_ERRORS) ? error.slice(YAML_ERRORS.length).split('\n  ').slice(1) : [error]);
 
 const GO_TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
@@ -204,16 +230,21 @@ function isExpected({ group, version, kind }: GroupVersionKind, target: Resource
   return version === expected.version || (target.subresource?.alsoAcceptsVersions?.includes(version) ?? false);
 }
 
-/** Another kind than the endpoint's: nobody's, another one's, or the same in another version. */
-function refuseKind(sent: GroupVersionKind, target: ResourceTarget, refuse: (why: string) => ApiError): never {
+/** Another kind than the endpoint's: nobody's, another one's, or the same in another version. It is read as what it says it is first. */
+function refuseKind(read: ReadBody, sent: GroupVersionKind, target: ResourceTarget, refuse: (why: string) => ApiError): never {
   const expected = clientKindOf(target);
-  const sentVersion = apiVersionOf(sent.group, sent.version);
-  const isKnown = target.isCustom ? sent.group === expected.group : target.environment.schemaOfKind(sent.group, sent.version, sent.kind) !== undefined;
-  if (!isKnown) throw refuse(`no kind ${quote(sent.kind)} is registered for version ${quote(sentVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
-  if (sent.kind !== expected.kind)
-    throw refuse(`converting (${sent.version}.${sent.kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`);
-  throw otherVersion(sent, expected);
+  const schema = registeredSchema(sent, expected.group, target.environment);
+  // The servers of custom resources know no kinds but the one that is expected of a subresource.
+  if (schema === undefined || (target.isCustom && sent.group !== expected.group))
+    throw refuse(
+      `no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme ${schemeOf(expected.group)}`,
+    );
+  decoded(() => read.decodeAs(schema, undefined), refuse);
+  throw sent.kind === expected.kind ? otherVersion(sent, expected) : refuse(unknownConversion(sent, expected));
 }
+
+export const unknownConversion = (sent: GroupVersionKind, expected: GroupVersionKind): string =>
+  `converting (${sent.version}.${sent.kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`;
 
 const SUMMARY_BYTES = 30;
 
@@ -227,7 +258,7 @@ function summary(bytes: Buffer): string {
 
 /** DeleteOptions of any group-version are the same. What does not fit is refused with the bare reason. */
 export async function decodeDeleteOptions(body: RequestBody, { environment }: ResourceTarget): Promise<DeleteOptionsObject> {
-  const expected = { group: '', version: 'v1', kind: 'DeleteOptions' };
+  const expected = { group: 'meta.k8s.io', version: 'v1', kind: 'DeleteOptions' };
   const read = await readBody(body, badRequest);
   const sent = withDefaults(read.type, expected, badRequest);
   if (sent.kind !== expected.kind) {

@@ -1,11 +1,13 @@
 import { genericMethodNotAllowed, genericNotFound, methodNotSupported } from '../util/errors.ts';
+import { offerOf } from './answer.ts';
 import { connect } from './connect.ts';
 import { create } from './create.ts';
 import { deleteObject } from './delete.ts';
 import { deleteCollection } from './deletecollection.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
-import { patch } from './patch.ts';
+import { isRouted as isAccepted } from './negotiation.ts';
+import { isPatchRouted, patch } from './patch.ts';
 import type { ServerRequest } from './request.ts';
 import type { ResourceTarget } from './target.ts';
 import { update } from './update.ts';
@@ -33,9 +35,13 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'c
 export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   if (target.subresource?.connect) return connect(request, target, target.subresource.connect);
   const verb = verbOf(request, target);
-  if (target.served.deprecation !== undefined) tellOfDeprecation(request, target.served.deprecation);
+  if (target.served.deprecation !== undefined && isRouted(verb, request, target)) tellOfDeprecation(request, target.served.deprecation);
   return HANDLERS[verb](request, target);
 }
+
+/** What upstream's router refuses, no handler hears of. */
+const isRouted = (verb: Verb, request: ServerRequest, target: ResourceTarget): boolean =>
+  isAccepted(request.exchange.headers.accept, offerOf(target, verb === 'list' || verb === 'watch')) && (verb !== 'patch' || isPatchRouted(request, target));
 
 const REMOVED = /unavailable in v(\d+\.\d+)\+/;
 

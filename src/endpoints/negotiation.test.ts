@@ -50,6 +50,14 @@ describe('accept', () => {
   });
 });
 
+test('a log is text that nobody may ask for alone', () => {
+  const log = { isResource: true, isCustom: false, hasNoTable: true, mayStream: false, alsoProduces: 'text/plain' };
+  expect(negotiateOutput('application/yaml', log).mediaType).toBe('application/yaml');
+  expect(() => negotiateOutput('text/html', log)).toThrow('Available representations: text/plain, application/json, application/yaml');
+  expect(() => negotiateOutput('text/plain', log)).toThrow('only the following media types are accepted: application/json,');
+  expect(() => negotiateOutput(TABLE, log)).toThrow('only the following media types are accepted: application/json,');
+});
+
 test('content types', () => {
   expect(negotiateInput(undefined, false)).toBe('application/json');
   expect(negotiateInput('Application/YAML; charset=utf-8', false)).toBe('application/yaml');

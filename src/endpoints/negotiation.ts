@@ -45,6 +45,8 @@ export interface Offer {
   hasNoTable?: boolean | undefined;
   /** Lists and watches name the stream types in their refusal. */
   mayStream: boolean;
+  /** What the route produces besides, and negotiation knows nothing of: the text of logs. */
+  alsoProduces?: string;
   /** Also offers CBOR (CBORServingAndStorage); not where absent. */
   hasCbor?: boolean | undefined;
 }
@@ -74,11 +76,8 @@ export function negotiateOutput(accept: string | undefined, offer: Offer): Outpu
 
 function negotiate(accept: string, offer: Offer): OutputForm {
   // Built-in resources sit behind upstream's router, which refuses what no route produces before negotiation looks at parameters.
+  if (!isRouted(accept, offer)) throw genericNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${producedBy(offer).join(', ')}`);
   const offered = mediaTypes(offer.hasCbor);
-  const produced = offer.mayStream ? [...offered, ...streamTypes(offer.hasCbor)] : offered;
-  if (!offer.isCustom && !offer.isUnrouted && !namesOneOf(produced, accept)) {
-    throw genericNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`);
-  }
   for (const clause of parseAccept(accept)) {
     for (const mediaType of offered) {
       if (!matches(clause, mediaType)) continue;
@@ -88,6 +87,16 @@ function negotiate(accept: string, offer: Offer): OutputForm {
   }
   throw notAcceptable(`only the following media types are accepted: ${offered.join(', ')}`);
 }
+
+/** Whether upstream's router lets a request through that accepts this. */
+export const isRouted = (accept: string | undefined, offer: Offer): boolean =>
+  accept === undefined || accept === '' || offer.isCustom || offer.isUnrouted === true || namesOneOf(producedBy(offer), accept);
+
+const producedBy = ({ alsoProduces, mayStream, hasCbor }: Offer): string[] => [
+  ...(alsoProduces === undefined ? [] : [alsoProduces]),
+  ...mediaTypes(hasCbor),
+  ...(mayStream ? streamTypes(hasCbor) : []),
+];
 
 /** The media type of a watch with this form. Throws 406 for YAML. */
 export function negotiateStream({ mediaType }: OutputForm, hasCbor?: boolean): string {

@@ -141,11 +141,21 @@ function parseCollectionQuery(query: URLSearchParams): CollectionQuery {
 }
 
 export function parseListOptions(query: URLSearchParams, scope: SelectorScope): ListOptions {
+  const options = parseListQuery(query, scope);
+  checkListVersion(options);
+  return options;
+}
+
+/** Upstream looks at the version only when it reads. Beside a continue token, the token is looked at first. */
+export function checkListVersion(options: ListOptions): void {
+  const problem = options.continue ? undefined : resourceVersionProblem(options.resourceVersion ?? '');
+  if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`);
+}
+
+/** The same without a look at the version. */
+export function parseListQuery(query: URLSearchParams, scope: SelectorScope): ListOptions {
   const asked = parseCollectionQuery(query);
   const selection = selectionOf(query, scope, () => validateCollectionQuery(asked));
-  // Beside a continue token, the token is looked at first.
-  const problem = asked.continue === '' ? resourceVersionProblem(asked.resourceVersion) : undefined;
-  if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`);
   return {
     selection,
     limit: Math.max(0, asked.limit),

@@ -1,8 +1,8 @@
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import type { ObjectMeta } from '../util/api-object.ts';
+import type { ApiObject, ObjectMeta } from '../util/api-object.ts';
 import { stringifyJson } from '../util/json.ts';
 import type { Transform } from './negotiation.ts';
-import { type View, typePrefix } from './view.ts';
+import { type View, clientObject, typePrefix } from './view.ts';
 
 /** PartialObjectMetadata: any object, cut down to what all objects have. */
 const KIND = 'PartialObjectMetadata';
@@ -17,13 +17,15 @@ function partialHead(version: Transform['version']): Buffer {
 }
 
 export function partialJson(view: View, entry: CacheEntry, version: Transform['version']): Buffer {
-  const metadata = view.unlistedAnnotation === undefined ? metadataBytes(entry) : Buffer.from(stringifyJson(partialMetadata(view, entry)));
+  const metadata =
+    view.unlistedAnnotation === undefined && !view.hasOwnMetadata ? metadataBytes(entry) : Buffer.from(stringifyJson(partialMetadata(view, entry)));
   return Buffer.concat([HEADS[version], metadata, CLOSING_BRACE]);
 }
 
 /** The metadata, without what upstream writes only into whole objects. */
-export function partialMetadata({ unlistedAnnotation }: View, entry: CacheEntry): ObjectMeta {
-  const { metadata } = entry.object();
+export function partialMetadata(view: View, entry: CacheEntry): ObjectMeta {
+  const { unlistedAnnotation } = view;
+  const { metadata } = view.hasOwnMetadata ? (clientObject(view, entry) as unknown as ApiObject) : entry.object();
   if (unlistedAnnotation === undefined || metadata.annotations?.[unlistedAnnotation] === undefined) return metadata;
   const { annotations, ...others } = metadata;
   const listed = Object.entries(annotations).filter(([name]) => name !== unlistedAnnotation);

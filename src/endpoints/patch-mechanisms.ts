@@ -2,15 +2,17 @@ import { DecodeError, type StrictErrors, convert, decode } from '../schema/decod
 import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../schema/strategic-merge.ts';
-import { apiVersionOf, parseApiVersion } from '../util/api-object.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+import { type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
 import { internalError, invalid } from '../util/errors.ts';
 import { FieldErrors, quote } from '../util/field-errors.ts';
 import { formatGo } from '../util/go-format.ts';
 import { isJsonObject, stringifyJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
-import { strictDecodingError } from './decode-body.ts';
+import { strictDecodingError, unknownConversion } from './decode-body.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import type { FieldValidation } from './options.ts';
+import { schemeOf } from './schemes.ts';
 import type { ClientKind } from './target.ts';
 
 /** What a patch is applied to. */
@@ -19,6 +21,8 @@ export interface PatchContext {
   before: JsonObject;
   kind: ClientKind;
   isCustom: boolean;
+  /** The type of another kind, where the server knows it. */
+  registered(sent: GroupVersionKind): ObjectSchema | undefined;
   fieldValidation: FieldValidation;
   warn(text: string): void;
 }
@@ -60,7 +64,7 @@ function decodePatched(patched: Json, strict: StrictErrors | undefined, context:
   const shown = stringifyJson(patched);
   if (!isJsonObject(patched)) throw noType(shown, `${jsonTypeOf(patched)} into Go value`);
   if (context.isCustom) checkCustomType(patched, shown, context.kind);
-  else if (checkType(patched, shown, context.kind) === 'untyped') return decodeUntyped(patched, strict, shown, context);
+  else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strict, shown, context);
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict)), shown);
   settleStrictErrors(strict, shown, context);
   return object;
@@ -83,15 +87,20 @@ function checkCustomType(patched: JsonObject, shown: string, own: ClientKind): v
 }
 
 /** The same for built-in types. Upstream decodes into its internal type: that one's kind stands in for none, and its version, which knows no JSON, too. */
-function checkType(patched: JsonObject, shown: string, own: ClientKind): 'typed' | 'untyped' {
+function checkType(patched: JsonObject, shown: string, { kind: own, registered }: PatchContext): 'typed' | 'untyped' {
   const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown));
   if (!apiVersion) {
     if (kind && kind !== own.kind)
-      throw invalidPatch(shown, `no kind ${quote(kind)} is registered for the internal version of group ${quote(own.group)} in scheme ${SCHEME}`);
+      throw invalidPatch(shown, `no kind ${quote(kind)} is registered for the internal version of group ${quote(own.group)} in scheme ${schemeOf(own.group)}`);
     return 'untyped';
   }
-  if ((kind || own.kind) !== own.kind || apiVersion !== apiVersionOf(own.group, own.version)) throw unregistered(shown, kind || own.kind, apiVersion);
-  return 'typed';
+  if ((kind || own.kind) === own.kind && apiVersion === apiVersionOf(own.group, own.version)) return 'typed';
+  const sent = { kind: kind || own.kind, ...(parseApiVersion(apiVersion) ?? { group: apiVersion, version: '' }) };
+  const schema = sent.kind === own.kind ? undefined : registered(sent);
+  if (schema === undefined)
+    throw invalidPatch(shown, `no kind ${quote(sent.kind)} is registered for version ${quote(apiVersion)} in scheme ${schemeOf(own.group)}`);
+  decodedOrInvalid(() => decode(schema, patched), shown);
+  throw invalidPatch(shown, unknownConversion(sent, own));
 }
 
 function typeField(patched: JsonObject, field: 'apiVersion' | 'kind', shown: string): string {
@@ -106,11 +115,6 @@ function decodeUntyped(patched: JsonObject, strict: StrictErrors | undefined, sh
   settleStrictErrors(strict, shown, context);
   return decode(context.kind.schema, {});
 }
-
-const SCHEME = '"pkg/api/legacyscheme/scheme.go:30"';
-
-const unregistered = (shown: string, kind: string, apiVersion: string): Error =>
-  invalidPatch(shown, `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${SCHEME}`);
 
 const noType = (shown: string, what: string): Error => invalidPatch(shown, `couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`);
 

@@ -11,6 +11,7 @@ import { parsePatchOptions } from './options.ts';
 import { type PatchMechanism, jsonPatch, mergePatch, strategicMergePatch } from './patch-mechanisms.ts';
 import { readBytes } from './read-body.ts';
 import type { ServerRequest } from './request.ts';
+import { registeredSchema } from './schemes.ts';
 import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
 import { clientObject, LooseEntry, viewOf } from './view.ts';
@@ -48,6 +49,7 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
           mechanism(bytes, {
             before,
             kind: clientKindOf(target),
+            registered: (sent) => registeredSchema(sent, target.served.group, target.environment),
             isCustom: target.isCustom,
             fieldValidation: parsed.fieldValidation,
             warn: (text) => request.warn(text),
@@ -61,11 +63,21 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
 function patchTypeOf(request: ServerRequest, { isCustom, environment: { hasCbor } }: ResourceTarget): string {
   // Custom resources are behind no router.
   if (isCustom && hasCbor) request.mayFailInCbor = true;
-  const contentType = (request.exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim();
-  const always = isCustom ? CUSTOM_PATCH_TYPES : PATCH_TYPES;
-  const known = hasCbor ? [...always, APPLY_PATCH_CBOR] : always;
+  const contentType = contentTypeOf(request);
+  const known = knownPatchTypes(isCustom, hasCbor);
   if (!known.includes(contentType)) throw isCustom ? unknownBodyFormat(known) : genericUnsupportedMediaType();
   return contentType;
+}
+
+/** Whether upstream's router lets the patch through. */
+export const isPatchRouted = (request: ServerRequest, { isCustom, environment: { hasCbor } }: ResourceTarget): boolean =>
+  isCustom || knownPatchTypes(isCustom, hasCbor).includes(contentTypeOf(request));
+
+const contentTypeOf = ({ exchange }: ServerRequest): string => (exchange.headers['content-type'] ?? '').split(';', 1)[0]!.trim();
+
+function knownPatchTypes(isCustom: boolean, hasCbor: boolean | undefined): readonly string[] {
+  const always = isCustom ? CUSTOM_PATCH_TYPES : PATCH_TYPES;
+  return hasCbor ? [...always, APPLY_PATCH_CBOR] : always;
 }
 
 /** The patch is made against the version in the path, then the result is taken as if it had been PUT. Called anew when another writer came first. */

@@ -242,6 +242,16 @@ describe('methods', () => {
     });
   });
 
+  test('of a deprecated resource those are told who get past the router', async () => {
+    const target = configMaps();
+    const served = { ...target.served, deprecation: 'v1 ConfigMap is old' };
+    const warnings = async (method: string, path: string, headers: Record<string, string>): Promise<readonly string[]> =>
+      (await serve({ ...target, served }, method, path, { headers })).warnings;
+    expect(await warnings('GET', COLLECTION, { accept: 'application/json;as=Nothing;v=v1;g=meta.k8s.io' })).toEqual(['v1 ConfigMap is old']);
+    expect(await warnings('GET', COLLECTION, { accept: 'text/html' })).toEqual([]);
+    expect(await warnings('PATCH', ITEM, { 'content-type': 'text/html' })).toEqual([]);
+  });
+
   test('nor is what the resource does not offer', async () => {
     const target = targetOf('ConfigMap', 'configmaps', '', 'v1', { verbs: ['create', 'get', 'list'] });
     expect((await serve(target, 'DELETE', ITEM)).exchange.status).toBe(405);

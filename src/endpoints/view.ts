@@ -15,6 +15,8 @@ export interface View {
   typePrefixLength: number;
   /** From the stored object, which it may change; absent where clients see it as it is stored. */
   convert: ((stored: ApiObject) => ApiObject) | undefined;
+  /** What is converted has metadata of its own, as a Scale has. */
+  hasOwnMetadata: boolean;
   columns: readonly Column[] | undefined;
   rowConditions: ((stored: ApiObject) => readonly RowCondition[]) | undefined;
   compareRows: ((a: ApiObject, b: ApiObject) => number) | undefined;
@@ -49,11 +51,22 @@ function makeView(target: ResourceTarget): View {
     compareRows: compareRows?.bind(store.definition),
   };
   const { unlistedAnnotation, storedGroup } = store.definition;
-  return { kind, apiVersion, typePrefixLength, convert, ...rows, unlistedAnnotation, storedGroup, isCustom, environment };
+  return {
+    kind,
+    apiVersion,
+    typePrefixLength,
+    convert,
+    hasOwnMetadata: subresource?.read !== undefined,
+    ...rows,
+    unlistedAnnotation,
+    storedGroup,
+    isCustom,
+    environment,
+  };
 }
 
 /** The same clients, shown objects that are already of their kind and version. */
-export const unconverted = (view: View): View => (view.convert ? { ...view, convert: undefined } : view);
+export const unconverted = (view: View): View => (view.convert ? { ...view, convert: undefined, hasOwnMetadata: false } : view);
 
 /** Names this view's encodings of an entry among those that other views made. */
 export const formName = (view: View): string => `${view.apiVersion} ${view.kind.kind}`;

@@ -76,6 +76,26 @@ describe('create', () => {
     });
   });
 
+  test('a YAML text tells of its repeats by their lines', async () => {
+    const headers = { 'content-type': 'application/yaml' };
+    const body = 'metadata:\n  name: a\n  name: b\nextra: 1\ndata:\n  x: "1"\n  x: "2"\nextra: 2\nbelow: 1\n';
+    const warned = await serve(configMaps(), 'POST', COLLECTION, { headers, body });
+    expect([warned.exchange.status, warned.warnings]).toEqual([
+      201,
+      [
+        'line 3: key "name" already set in map',
+        'line 7: key "x" already set in map',
+        'line 8: key "extra" already set in map',
+        'unknown field "below"',
+        'unknown field "extra"',
+      ],
+    ]);
+    const strict = await serve(configMaps(), 'POST', `${COLLECTION}?fieldValidation=Strict`, { headers, body });
+    expect(strict.exchange.json.message).toContain(
+      'strict decoding error: yaml: unmarshal errors:\n  line 3: key "name" already set in map\n  line 7: key "x" already set in map\n  line 8: key "extra" already set in map, unknown field "below"',
+    );
+  });
+
   test('equal owners are kept once', async () => {
     const target = configMaps();
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
@@ -118,10 +138,38 @@ describe('create', () => {
       '{"data":{"a":1}}',
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
     ],
+    [
+      '{"apiVersion":"v1","kind":"Pod","spec":{"containers":{}}}',
+      'Pod in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type []v1.Container',
+    ],
+    [
+      '{"apiVersion":"apps/","kind":"ConfigMap"}',
+      `ConfigMap in version "" cannot be handled as a ConfigMap: Object 'apiVersion' is missing in '{"apiVersion":"apps/","kind":"ConfigMap"}'`,
+    ],
+    [
+      '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition"}',
+      'CustomResourceDefinition in version "v1" cannot be handled as a ConfigMap: no kind "CustomResourceDefinition" is registered for version "apiextensions.k8s.io/v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
+    ],
     ['{"metadata":{"name":"x","namespace":"kube-system"}}', 'the namespace of the provided object does not match the namespace sent on the request'],
   ])('%s is refused', async (body, message) => {
     const { exchange } = await serve(configMaps(), 'POST', COLLECTION, { body });
     expect([exchange.status, exchange.json.message]).toEqual([400, message]);
+  });
+
+  test('the servers of other groups know their own kinds', async () => {
+    const target = targetOf('CustomResourceDefinition', 'customresourcedefinitions', 'apiextensions.k8s.io', 'v1');
+    const { exchange } = await serve(target, 'POST', '/apis/apiextensions.k8s.io/v1/namespaces/ns/customresourcedefinitions', {
+      body: { apiVersion: 'v1', kind: 'Pod' },
+    });
+    expect(exchange.json.message).toContain(
+      'no kind "Pod" is registered for version "v1" in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55"',
+    );
+  });
+
+  test('what can only be made has no table', async () => {
+    const target = targetOf('ConfigMap', 'configmaps', '', 'v1', { verbs: ['create'] });
+    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+    expect((await serve(target, 'POST', COLLECTION, { headers, body: configMap('a') })).exchange.status).toBe(406);
   });
 
   test('another version of the same kind is refused as such', async () => {
@@ -202,6 +250,15 @@ const evict = async ({ name }: { name: string }) =>
 describe('a subresource of another kind', () => {
   const SCALE = '/apis/apps/v1/namespaces/ns/replicasets/a/scale';
 
+  test('has the metadata of its own kind in a table as well', async () => {
+    const target = scalable();
+    const bare = (object: ApiObject) => ({ ...target.subresource.read(object), metadata: { name: object.metadata.name } }) as ApiObject;
+    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+    const { exchange } = await serve({ ...target, subresource: { ...target.subresource, read: bare } }, 'GET', SCALE, { headers });
+    expect(exchange.json).toMatchObject({ rows: [{ object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' } } }] });
+    expect(JSON.stringify(exchange.json)).not.toContain('"namespace"');
+  });
+
   test('is read, put and patched as its own kind', async () => {
     const target = scalable();
     expect((await serve(target, 'GET', SCALE)).exchange.json).toMatchObject({ kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 1 } });
@@ -270,6 +327,15 @@ describe('patch', () => {
     expect(exchange.json.details.causes[0].field).toBe('patch');
   });
 
+  test.each([
+    [{ kind: 'Pod', spec: 5 }, 'json: cannot unmarshal number into Go struct field Pod.spec of type v1.PodSpec'],
+    [{ kind: 'DeleteOptions' }, 'converting (v1.DeleteOptions) to (core.ConfigMap): unknown conversion'],
+    [{ kind: 'Nothing' }, 'no kind "Nothing" is registered for version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"'],
+  ])('%j makes another kind of it', async (body, why) => {
+    const { exchange } = await serve(oneConfigMap(), 'PATCH', ITEM, { headers: MERGE, body });
+    expect([exchange.status, exchange.json.message?.endsWith(`: ${why}`)]).toEqual([422, true]);
+  });
+
   test('custom resources have no strategic merge; apply needs a manager, and it alone may be forced', async () => {
     const custom = await serve({ ...oneConfigMap(), isCustom: true }, 'PATCH', ITEM, { headers: STRATEGIC, body: {} });
     expect(custom.exchange.json.message).toBe(
@@ -334,6 +400,15 @@ describe('delete', () => {
     expect(malformed.exchange.json.message).toBe("couldn't get version/kind; json parse error: unexpected end of JSON input");
     const mistyped = await serve(oneConfigMap(), 'DELETE', ITEM, { body: { gracePeriodSeconds: 'x' } });
     expect(mistyped.exchange.json.message).toBe('json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64');
+  });
+
+  test('of a collection the version is looked at after the options', async () => {
+    const refused = async (body?: object): Promise<unknown> =>
+      (await serve(configMaps(), 'DELETE', `${COLLECTION}?resourceVersion=x`, body === undefined ? {} : { body })).exchange.json.message;
+    expect(await refused({ kind: 'Pod' })).toBe(
+      'no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"',
+    );
+    expect(await refused()).toBe('invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax');
   });
 
   test('a collection answers with what it held', async () => {

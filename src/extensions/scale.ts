@@ -1,10 +1,11 @@
-import type { CustomResourceSubresourceScale } from '../apis/facts/types/apiextensions-v1.ts';
-import type { Subresource, UpdateRules } from '../registry/definition.ts';
+import type { CustomResourceColumnDefinition, CustomResourceSubresourceScale } from '../apis/facts/types/apiextensions-v1.ts';
+import type { Column, Subresource, UpdateRules } from '../registry/definition.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { badRequest, internalError } from '../util/errors.ts';
 import type { FieldErrors } from '../util/field-errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import { columnsOf } from './columns.ts';
 import { AccessError, nestedInteger, nestedText, setNested, splitPath } from './nested.ts';
 
 type Paths = CustomResourceSubresourceScale;
@@ -17,8 +18,19 @@ const MAX_REPLICAS = 2 ** 31 - 1;
 /** What a patch finds where the object has none: a change must put another number in its place. */
 const NO_REPLICAS = -(2 ** 31);
 
+/** Of the Scale. */
+const COLUMNS: readonly CustomResourceColumnDefinition[] = [
+  { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' },
+  { name: 'Available', type: 'integer', description: 'Number of actual replicas', jsonPath: '.status.replicas' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+];
+
 /** `/scale`: an autoscaling/v1 Scale made of what stands at the definition's paths (…/registry/customresource/etcd.go ScaleREST). */
 export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, update: UpdateRules): Subresource {
+  const read = (object: ApiObject): ApiObject =>
+    readScale(object, paths, () => {
+      throw internalError(`the spec replicas field "${paths.specReplicasPath}" does not exist`);
+    });
   return {
     group: 'autoscaling',
     version: 'v1',
@@ -29,10 +41,8 @@ export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, updat
     verbs: ['get', 'patch', 'update'],
     replicasPath: splitPath(paths.specReplicasPath),
     update,
-    read: (object) =>
-      readScale(object, paths, () => {
-        throw internalError(`the spec replicas field "${paths.specReplicasPath}" does not exist`);
-      }),
+    columns: columnsOf(COLUMNS).map((column) => columnOf(read, column)),
+    read,
     readToWrite: (object) => readScale(object, paths, () => NO_REPLICAS),
     write(object, sent) {
       const { spec, metadata } = sent as Scale;
@@ -43,6 +53,9 @@ export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, updat
     },
   };
 }
+
+/** Cells are made from the stored object; these are from the Scale that is read from it. */
+const columnOf = (read: (object: ApiObject) => ApiObject, column: Column): Column => ({ ...column, cell: (object, now) => column.cell(read(object), now) });
 
 function readScale(object: ApiObject, { specReplicasPath, statusReplicasPath, labelSelectorPath }: Paths, withoutReplicas: () => number): ApiObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;

@@ -7,6 +7,8 @@ import type { ScalarSchema, TypeSchema } from './schema.ts';
 export interface MismatchWording {
   readonly stopsAtOnce: boolean;
   mismatch(raw: Json, type: TypeSchema, fields: readonly FieldPlan[]): string;
+  /** Of an integer that does not fit, the lowest bits are taken. */
+  readonly cutsNumbers: boolean;
   /** What is said before the message of a failed base64 decoding. */
   readonly bytesPrefix: string;
 }
@@ -14,6 +16,7 @@ export interface MismatchWording {
 /** sigs.k8s.io/json, by which bodies are read: `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`. */
 export const jsonWording: MismatchWording = {
   stopsAtOnce: false,
+  cutsNumbers: false,
   bytesPrefix: '',
   mismatch(raw, type, fields) {
     const struct = fields.at(-1)?.structName;
@@ -25,6 +28,7 @@ export const jsonWording: MismatchWording = {
 /** apimachinery/pkg/runtime's converter, by which what a strategic merge made is read: `unrecognized type: int32`. */
 export const converterWording: MismatchWording = {
   stopsAtOnce: true,
+  cutsNumbers: true,
   bytesPrefix: 'error decoding from json: ',
   mismatch(raw, type) {
     const kind = goKindOfValue(raw);
@@ -49,7 +53,7 @@ export const converterWording: MismatchWording = {
 
 /** Whether Go's reflection knows a conversion, which the converter then refuses to make. */
 const isConvertible = (kind: string, type: TypeSchema): boolean => {
-  if (kind === 'int64') return type.type === 'string' || type.type === 'int32';
+  if (kind === 'int64') return type.type === 'string';
   return kind === 'float64' && (type.type === 'int32' || type.type === 'int64');
 };
 

@@ -45,6 +45,10 @@ describe('decode', () => {
     );
   });
 
+  test('takes lists of numbers for bytes', () => {
+    expect(decodeText('{"data":{"a":[104,null,105],"b":[]}}')).toContain(`"data":{"a":"${Buffer.from([104, 0, 105]).toString('base64')}","b":""}`);
+  });
+
   test('keeps large integers and odd keys', () => {
     const decoded = decode(
       thing,
@@ -67,6 +71,8 @@ describe('decode', () => {
     ['{"spec":{"replicas":"3"}}', 'json: cannot unmarshal string into Go struct field ThingSpec.spec.replicas of type int32'],
     ['{"spec":{"replicas":4294967296}}', 'json: cannot unmarshal number 4294967296 into Go struct field ThingSpec.spec.replicas of type int32'],
     ['{"spec":{"replicas":1.5}}', 'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.replicas of type int32'],
+    ['{"data":{"a":[256]}}', 'json: cannot unmarshal number 256 into Go struct field Thing.data of type uint8'],
+    ['{"data":{"a":["x"]}}', 'json: cannot unmarshal string into Go struct field Thing.data of type uint8'],
     ['{"spec":{"paused":1}}', 'json: cannot unmarshal number into Go struct field ThingSpec.spec.paused of type bool'],
     ['{"spec":{"containers":["a"]}}', 'json: cannot unmarshal string into Go struct field ThingSpec.spec.containers of type v1.Container'],
     ['{"spec":{"containers":{}}}', 'json: cannot unmarshal object into Go struct field ThingSpec.spec.containers of type []v1.Container'],
@@ -101,6 +107,13 @@ describe('decode', () => {
       'duplicate field "metadata.name"',
       'duplicate field "metadata.labels.x"',
     ]);
+    expect(complaints('{"metadata":{"labels":{"x":"1","x":"2"},"foo":1},"spec":{"bar":1,"replicas":1},"metadata":{"name":"a","name":"b"}}')).toEqual([
+      'duplicate field "metadata.labels.x"',
+      'unknown field "metadata.foo"',
+      'unknown field "spec.bar"',
+      'duplicate field "metadata"',
+      'duplicate field "metadata.name"',
+    ]);
     expect(complaints(`{${Array.from({ length: 300 }, (_, index) => `"k${index}":1`).join(',')}}`)).toHaveLength(100);
   });
 });
@@ -117,6 +130,12 @@ describe('convert', () => {
     ['{"spec":{"target":{}}}', 'json: cannot unmarshal object into Go value of type int32'],
     ['{"data":{"a":"?"}}', 'error decoding from json: illegal base64 data at input byte 0'],
   ])('refuses %s as the converter does', (text, message) => expect(() => convert(thing, parseJson(text) as JsonObject)).toThrow(new Error(message)));
+
+  test('takes the lowest bits of integers that are too large', () => {
+    expect(convert(thing, { spec: { replicas: 3_000_000_000 } })).toMatchObject({ spec: { replicas: -1_294_967_296 } });
+    expect(convert(thing, { spec: { replicas: 2n ** 62n + 7n } })).toMatchObject({ spec: { replicas: 7 } });
+    expect(convert(thing, { data: { a: [1000, 104] } })).toMatchObject({ data: { a: Buffer.from([232, 104]).toString('base64') } });
+  });
 
   test('tells unknown fields in the order of their names', () => {
     const errors: string[] = ['duplicate field "z"'];

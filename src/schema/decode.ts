@@ -9,6 +9,7 @@ import { canonicalBase64 } from './base64.ts';
 import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
 import { noteEmptied } from './emptied.ts';
+import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
@@ -16,7 +17,7 @@ export class DecodeError extends Error {}
 
 /** What a strict decoding may complain of. The decoding itself is the same. */
 export interface StrictErrors {
-  /** From the parser that read the value. */
+  /** From the parser that read the value, which decoding then changes: what is repeated is merged. */
   duplicates?: DuplicateKeys;
   /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`: added to, in the order of the text. */
   errors: string[];
@@ -25,6 +26,8 @@ export interface StrictErrors {
 const MAX_STRICT_ERRORS = 100;
 const MAX_INT32 = 2 ** 31 - 1;
 const MIN_INT32 = -(2 ** 31);
+/** One of a list of bytes. */
+const BYTE: ScalarSchema = { type: 'int32', goName: 'uint8' };
 
 /**
  * The value as Go's decoder takes it into a type and its encoder writes it back: fields in the order of the structs, map keys sorted, quantities, times
@@ -51,8 +54,15 @@ export function convert(schema: ObjectSchema, value: JsonObject, strict?: Strict
   return converted;
 }
 
+const NO_DUPLICATES: DuplicateKeys = new Map();
+
 function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefined, wording: MismatchWording): Json | undefined {
-  const decoder = new Decoder(strict, wording);
+  const duplicates = strict?.duplicates ?? NO_DUPLICATES;
+  if (duplicates.size > 0) {
+    tellInOrder(type, value, duplicates, (what, path) => complain(strict!.errors, what, path));
+    mergeRepeated(type, value, duplicates);
+  }
+  const decoder = new Decoder(duplicates.size > 0 ? undefined : strict, wording);
   const base = slotsInUse;
   let decoded: Json | undefined;
   try {
@@ -110,7 +120,7 @@ class Decoder {
       case 'boolean':
         return typeof raw === 'boolean' ? raw : this.mismatch(raw, type);
       case 'int32':
-        return isInt32(raw) ? raw : this.mismatch(raw, type);
+        return isInt32(raw) ? raw : this.int32(raw, type);
       case 'any':
         return type.orObject === undefined ? raw : this.alternative(type.orObject, raw);
       default:
@@ -119,15 +129,13 @@ class Decoder {
   }
 
   object(plan: ObjectPlan, raw: JsonObject): JsonObject {
-    const repeated = this.strict?.duplicates?.get(raw)?.written;
-    if (repeated !== undefined) this.noteRepeats(plan, repeated);
     const base = claimSlots(plan.fields.length);
     let emptied: Record<string, Json> | undefined;
     for (const key in raw) {
       const item = raw[key];
       const field = plan.byName.get(key);
       if (field === undefined) {
-        if (item !== undefined && repeated === undefined) this.complain('unknown field', key);
+        if (item !== undefined) this.complainOfUnknown(key);
       } else if (item !== undefined && item !== null) {
         this.path.push(field);
         const value = this.field(field, item);
@@ -163,8 +171,6 @@ class Decoder {
   }
 
   map(type: MapSchema, raw: JsonObject): JsonObject {
-    const repeated = this.strict?.duplicates?.get(raw)?.written;
-    if (repeated !== undefined) this.noteRepeats(undefined, repeated);
     const map: JsonObject = {};
     let previous = '';
     let isSorted = true;
@@ -185,6 +191,12 @@ class Decoder {
     return (raw === null ? undefined : this.value(type, raw)) ?? zeroOf(type);
   }
 
+  int32(raw: Json, type: TypeSchema): Json | undefined {
+    if (this.wording.cutsNumbers && typeof raw === 'bigint') return Number(BigInt.asIntN(32, raw));
+    if (this.wording.cutsNumbers && Number.isSafeInteger(raw)) return Number(BigInt.asIntN(32, BigInt(raw as number)));
+    return this.mismatch(raw, type);
+  }
+
   int64(raw: Json, type: TypeSchema): Json | undefined {
     if (typeof raw === 'bigint') return raw;
     // Beyond 2^63 the parser has made a float of it.
@@ -199,7 +211,7 @@ class Decoder {
       case 'double':
         return typeof raw === 'number' || typeof raw === 'bigint' ? Number(raw) : this.mismatch(raw, type);
       case 'bytes':
-        return typeof raw === 'string' ? this.bytes(raw) : this.mismatch(raw, type);
+        return typeof raw === 'string' ? this.bytes(raw) : Array.isArray(raw) ? this.byteList(raw) : this.mismatch(raw, type);
       case 'intOrString':
         return typeof raw === 'string' ? raw : isInt32(raw) ? raw : this.stop(raw, type);
       case 'quantity':
@@ -223,6 +235,16 @@ class Decoder {
     } catch (error) {
       return this.note(this.wording.bytesPrefix + (error as Error).message);
     }
+  }
+
+  /** Go reads a list of numbers into bytes as well; no number is zero. */
+  byteList(raw: readonly Json[]): string {
+    const bytes = Buffer.alloc(raw.length);
+    for (const [index, item] of raw.entries()) {
+      if (isInt32(item) && (this.wording.cutsNumbers || (item as number) === ((item as number) & 0xff))) bytes[index] = item as number;
+      else if (item !== null) this.mismatch(item, BYTE);
+    }
+    return bytes.toString('base64');
   }
 
   /** A mismatch that a type's own unmarshaler found: it is told rather than any noted before. */
@@ -249,25 +271,14 @@ class Decoder {
     }
   }
 
-  /** In the order of the text, unknown keys among the repeated ones. */
-  noteRepeats(plan: ObjectPlan | undefined, written: readonly string[]): void {
-    const seen = new Set<string>();
-    for (const key of written) {
-      if (plan !== undefined && !plan.byName.has(key)) this.complain('unknown field', key);
-      else if (seen.has(key)) this.complain('duplicate field', key);
-      seen.add(key);
-    }
-  }
-
-  complain(what: string, key: string): void {
+  complainOfUnknown(key: string): void {
     if (this.strict === undefined || this.strict.errors.length >= MAX_STRICT_ERRORS) return;
     let path = '';
     for (const step of [...this.path, key]) {
       if (typeof step === 'number') path += `[${step}]`;
       else path += `${path === '' ? '' : '.'}${typeof step === 'string' ? step : step.name}`;
     }
-    const error = `${what} ${quote(path)}`;
-    if (!this.strict.errors.includes(error)) this.strict.errors.push(error);
+    complain(this.strict.errors, 'unknown field', path);
   }
 
   mismatch(raw: Json, type: TypeSchema): undefined {
@@ -280,6 +291,13 @@ class Decoder {
     if (this.wording.stopsAtOnce) throw new DecodeError(error);
     this.firstError ??= error;
   }
+}
+
+/** Each complaint once, and no more of them than anybody reads. */
+function complain(errors: string[], what: string, path: string): void {
+  if (errors.length >= MAX_STRICT_ERRORS) return;
+  const error = `${what} ${quote(path)}`;
+  if (!errors.includes(error)) errors.push(error);
 }
 
 /** What a type's own unmarshaler refuses ends the reading. */

@@ -11,6 +11,13 @@ export function noteEmptied(object: JsonObject, fields: Record<string, Json>): v
   emptyFields.set(object, fields);
 }
 
+/** `copy` is the same object in other words: what was empty in the one is so in the other. */
+export function copyEmptied<T extends object>(object: JsonObject, copy: T): T {
+  const fields = emptyFields.get(object);
+  if (fields !== undefined) emptyFields.set(copy, fields);
+  return copy;
+}
+
 /** A field that is `null`, as empty as it was sent. */
 export const sentEmpty = (object: JsonObject, field: string): Json => emptyFields.get(object)?.[field] ?? null;
 

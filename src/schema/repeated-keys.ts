@@ -1,9 +1,43 @@
 import type { DuplicateKeys } from '../util/json-parser.ts';
-import { isJsonObject, ownValue, setKey } from '../util/json.ts';
+import { isJsonObject, ownValue, setKey, valuesAsWritten } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import type { TypeSchema } from './schema.ts';
 
 const MAX_REPEATED = 100;
+/** Paths may be as long as a body, and are told of in full. */
+const MAX_TOLD = 300;
+
+type Tell = (what: 'unknown field' | 'duplicate field', path: string) => void;
+
+/**
+ * Tells of the fields that the type does not have and of those that are written again, in the order of the text, below what is later replaced as well.
+ * To be asked before anything is merged. The same may be told more than once; nothing is beyond MAX_TOLD.
+ */
+export function tellInOrder(type: TypeSchema, value: Json, duplicates: DuplicateKeys, tell: Tell): void {
+  let told = 0;
+  const bounded: Tell = (what, path) => {
+    if (++told <= MAX_TOLD) tell(what, path);
+  };
+  tellBelow(type, value, duplicates, bounded, '');
+}
+
+function tellBelow(type: TypeSchema, value: Json, duplicates: DuplicateKeys, tell: Tell, path: string): void {
+  if (type.type === 'list' && Array.isArray(value))
+    for (const [index, item] of value.entries()) tellBelow(type.items, item, duplicates, tell, `${path}[${index}]`);
+  if ((type.type !== 'object' && type.type !== 'map') || !isJsonObject(value)) return;
+  const repeats = duplicates.get(value);
+  const valueOf = valuesAsWritten(value, repeats);
+  const seen = new Set<string>();
+  for (const key of repeats?.written ?? Object.keys(value)) {
+    const below = path === '' ? key : `${path}.${key}`;
+    const of = memberOf(type, key);
+    if (of === undefined) tell('unknown field', below);
+    else if (seen.has(key)) tell('duplicate field', below);
+    seen.add(key);
+    const one = valueOf(key);
+    if (of !== undefined && one !== undefined) tellBelow(of.type, one, duplicates, tell, below);
+  }
+}
 
 /**
  * A key that is written twice is read twice by Go's decoder, the second time into what the first has left: structs and maps are merged, items of lists are

@@ -1,4 +1,4 @@
-import { type DuplicateKeys, JsonError, parseDocument } from './json-parser.ts';
+import { type DuplicateKeys, type Repeats, JsonError, parseDocument } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
 export { prettyJson, stringifyJson } from './json-writer.ts';
@@ -30,26 +30,42 @@ export function parseOwnJson(bytes: Buffer): Json {
 
 const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 
+/** Paths may be as long as a body: no more are made. */
+const MAX_DUPLICATE_PATHS = 300;
+
 /** `metadata.name`, `spec.ports[0].name`: where keys are repeated, in the order of the text; for objects that have no schema to be decoded by. */
 export function duplicatePaths(value: Json, duplicates: DuplicateKeys): string[] {
-  const paths = new Set<string>();
+  const paths: string[] = [];
   if (duplicates.size > 0) collectDuplicates(value, '', duplicates, paths);
-  return [...paths];
+  return [...new Set(paths)];
 }
 
-function collectDuplicates(value: Json | undefined, path: string, duplicates: DuplicateKeys, paths: Set<string>): void {
+function collectDuplicates(value: Json | undefined, path: string, duplicates: DuplicateKeys, paths: string[]): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) collectDuplicates(item, `${path}[${index}]`, duplicates, paths);
     return;
   }
+  const repeats = duplicates.get(value);
+  const valueOf = valuesAsWritten(value, repeats);
   const seen = new Set<string>();
-  for (const key of duplicates.get(value)?.written ?? Object.keys(value)) {
+  for (const key of repeats?.written ?? Object.keys(value)) {
     const child = path === '' ? key : `${path}.${key}`;
-    if (seen.has(key)) paths.add(child);
-    else collectDuplicates(value[key], child, duplicates, paths);
+    if (seen.has(key) && paths.length < MAX_DUPLICATE_PATHS) paths.push(child);
     seen.add(key);
+    collectDuplicates(valueOf(key), child, duplicates, paths);
   }
+}
+
+/** Of an object whose keys are gone through as they were written: the value that stands beside each. */
+export function valuesAsWritten(object: JsonObject, repeats: Repeats | undefined): (key: string) => Json | undefined {
+  const earlier = new Map<string, Json[]>();
+  for (const [key, value] of (repeats?.replaced ?? []).toReversed()) {
+    const values = earlier.get(key);
+    if (values === undefined) earlier.set(key, [value]);
+    else values.push(value);
+  }
+  return (key) => earlier.get(key)?.pop() ?? ownValue(object, key);
 }
 
 /** Whether `value` is a JSON object: not null, not a list. */

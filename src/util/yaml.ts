@@ -66,7 +66,7 @@ function parseYamlOnly(text: string, duplicates: DuplicateKeys | undefined): Jso
   try {
     // The parser makes an error of every comma too many; their stacks would take most of its time.
     Error.stackTraceLimit = 0;
-    const document = firstDocument(text);
+    const document = documentOf(text);
     return document?.contents == null ? null : new YamlConverter(duplicates).convert(document.contents);
   } catch (error) {
     if (error instanceof RangeError) throw new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
@@ -76,7 +76,8 @@ function parseYamlOnly(text: string, duplicates: DuplicateKeys | undefined): Jso
   }
 }
 
-function firstDocument(text: string): Document.Parsed | undefined {
+/** The first document of a text, as the parser has it. Throws YamlError, and 413 beyond MAX_TOKENS. */
+export function documentOf(text: string): Document.Parsed | undefined {
   const options = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, strict: true, prettyErrors: false, logLevel: 'silent' } as const;
   for (const document of new Composer(options).compose(tokensOf(text))) {
     const error = document.errors[0];
@@ -109,7 +110,8 @@ const WORDING: Record<string, string> = {
   RESOURCE_EXHAUSTION: 'exceeded max depth',
 };
 
-const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+/** From 1. */
+export const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
 
 type Node = ParsedNode | Alias | Scalar | YAMLMap | YAMLSeq;
 

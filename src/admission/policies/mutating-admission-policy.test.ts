@@ -112,6 +112,11 @@ describe('a mutation', () => {
     expect(await dataAfter(await chainWith({ mutations: failing, failurePolicy: 'Ignore' }), { a: '1' })).toEqual({ a: '1' });
   });
 
+  test('may not add what the type does not have', async () => {
+    const { code, message } = await messageOf(await chainWith({ mutations: [patch("[JSONPatch{op: 'add', path: '/bogus', value: 'x'}]")] }));
+    expect([code, message]).toEqual([500, 'Internal error occurred: strict decoding error: unknown field "bogus"']);
+  });
+
   test('must name types by the way to them, and fields that there are', async () => {
     const denied = async (expression: string): Promise<string> => (await messageOf(await chainWith({ mutations: [apply(expression)] }))).message;
     expect(await denied("Object{data: Object.wrong{a: 'b'}}")).toContain(

@@ -1,7 +1,7 @@
 import { replaceContent } from '../replace-content.ts';
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
-import { DecodeError } from '../../schema/decode.ts';
+import { DecodeError, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { ApiError, internalError, isApiError } from '../../util/errors.ts';
@@ -185,7 +185,9 @@ function mutatedBy(
   object: ApiObject,
 ): ApiObject {
   const shown = view.show(object);
-  return readBack(mutator.mutated(mutation, shown, request.inputs(view, param, shown), schemaOf(request.attributes, view)), object, view);
+  const schema = schemaOf(request.attributes, view);
+  const mutated = mutator.mutated(mutation, shown, request.inputs(view, param, shown), schema);
+  return readBack(mutated, object, view, mutation.isConfiguration ? undefined : schema);
 }
 
 function schemaOf({ definition, subresource }: AdmissionAttributes, { group, version, kind }: View): ObjectSchema {
@@ -195,12 +197,20 @@ function schemaOf({ definition, subresource }: AdmissionAttributes, { group, ver
   return schema;
 }
 
-function readBack(shown: JsonObject, current: ApiObject, view: View): ApiObject {
+/** What a JSON patch made is read strictly (policy/mutating/patch/json_patch.go); of custom objects, nothing is unknown as yet. */
+function readBack(shown: JsonObject, current: ApiObject, view: View, strictSchema: ObjectSchema | undefined): ApiObject {
   try {
+    if (strictSchema !== undefined && strictSchema.custom === undefined) refuseUnknown(strictSchema, shown);
     return view.read(shown, current);
   } catch (error) {
     throw error instanceof DecodeError ? internalError(error.message) : error;
   }
+}
+
+function refuseUnknown(schema: ObjectSchema, shown: JsonObject): void {
+  const errors: string[] = [];
+  decode(schema, shown, { errors });
+  if (errors.length > 0) throw internalError(`strict decoding error: ${errors.join(', ')}`);
 }
 
 function apply({ object, isPatched, failures }: Outcome, attributes: AdmissionAttributes): void {

@@ -56,7 +56,7 @@ export function structuralProblem(schema: Schema | undefined): string | undefine
     if (problem !== undefined) return problem;
   }
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
-  if (Array.isArray(schema.items)) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
+  if (Array.isArray(schema.items) && schema.items.length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
   for (const inner of [schemaIn(schema.items), ...Object.values(schema.properties ?? {}), schemaIn(schema.additionalProperties)]) {
     const problem = structuralProblem(inner);
     if (problem !== undefined) return problem;

@@ -156,6 +156,17 @@ test('defaults', () => {
   });
 });
 
+test('a namespace has its generated name for a label, unless it is none', () => {
+  const labelsOf = (name: string): object | undefined => {
+    const namespace = decoded(namespaces, { metadata: { generateName: 'x' } });
+    namespace.metadata.name = name;
+    namespaces.prepareForCreate?.(namespace, undefined as never);
+    return namespace.metadata.labels;
+  };
+  expect(labelsOf('x1')).toEqual({ 'kubernetes.io/metadata.name': 'x1' });
+  expect(labelsOf('-x')).toBeUndefined();
+});
+
 const warningsOf = <T extends ApiObject>(definition: ResourceDefinition<T>, object: object): string[] =>
   definition.warnings?.(decoded(definition, object), undefined) ?? [];
 

@@ -25,7 +25,8 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
     const finalizers = namespace.spec?.finalizers ?? [];
     namespace.spec = { ...namespace.spec, finalizers: finalizers.includes(KUBERNETES) ? finalizers : [...finalizers, KUBERNETES] };
     namespace.status = { phase: 'Active' };
-    labelWithName(namespace);
+    // Upstream does this once a generated name is found valid: a label that is not is not told of.
+    if (labelName(namespace.metadata.name ?? '', false).length === 0) labelWithName(namespace);
   },
   prepareForUpdate(namespace, old) {
     namespace.spec = { ...namespace.spec, ...finalizersOf(old) };
@@ -50,6 +51,7 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
   subresources: {
     status: { update: { validateUpdate: validateStatusUpdate } },
     finalize: {
+      hasNoTable: true,
       update: {
         prepareForUpdate(namespace, old) {
           namespace.status = structuredClone(old.status);

@@ -48,7 +48,8 @@ async function serveWhole(request: ServerRequest, documents: OpenApiDocuments): 
 }
 
 async function serveIndex(request: ServerRequest, documents: OpenApiDocuments): Promise<void> {
-  return send(request, await documents.index(), { 'content-type': JSON_TYPE });
+  // Upstream names no type, and Go then takes JSON for text.
+  return send(request, await documents.index(), { 'content-type': 'text/plain; charset=utf-8' });
 }
 
 async function serveSection(request: ServerRequest, documents: OpenApiDocuments, path: string): Promise<void> {
