@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import { StorageUnavailable, type Stored } from '../engine.ts';
 import { prefixEnd } from '../key-order.ts';
+import { FileRoom } from './file-room.ts';
 import type { Lease } from './lease-sweeper.ts';
 
 /**
@@ -31,6 +32,7 @@ const FULL_CODES = new Set([28 /* ENOSPC */, 122 /* EDQUOT */, 27 /* EFBIG */, M
 /** What every LMDB file has in its first bytes: 0xbeefc0de. */
 const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
 const HEADER_BYTES = 64;
+const DATA_FILE = 'data.mdb';
 /** A page for the key and one above it. */
 const BYTES_A_LOOKUP = 2 * 4096;
 /** With less than this, a short write is a full disk. */
@@ -57,6 +59,7 @@ export interface StoreStatistics {
 }
 
 interface TreeStats {
+  treeDepth: number;
   treeBranchPageCount: number;
   treeLeafPageCount: number;
   overflowPages: number;
@@ -70,6 +73,8 @@ interface DatabaseStats {
 }
 
 const META_PAGES = 2;
+/** Beyond what the tree itself takes: the list of free pages, and a little. */
+const SPARE_PAGES = 64;
 
 /** After this failure it is unknown what the file holds; only a restart tells. */
 export class StorageBroken extends StorageUnavailable {}
@@ -79,6 +84,7 @@ export class LmdbFile {
   /** When the file was opened. */
   readonly revision: number;
   readonly #folder: string;
+  readonly #room: FileRoom;
   #database: RootDatabase<Buffer, Buffer>;
   #isOpen = true;
   #mappedBytes = 0;
@@ -88,6 +94,7 @@ export class LmdbFile {
   /** The folder must exist. `firstRevision` is that of a fresh file. */
   constructor(folder: string, firstRevision: number) {
     this.#folder = folder;
+    this.#room = new FileRoom(join(folder, DATA_FILE));
     this.#database = openDatabase(folder);
     try {
       this.#hasFormat = checkFormat(this.#database, folder);
@@ -131,6 +138,8 @@ export class LmdbFile {
 
   /** Resolves once all of it is on disk; rejects, with nothing of it written, otherwise. One at a time. */
   async write(transaction: FileTransaction): Promise<void> {
+    const room = this.#room.ensure(this.#mostBytesAfter(transaction));
+    if (room !== true) await room.catch((error: NodeJS.ErrnoException) => Promise.reject(this.#withoutRoom(error)));
     const failed = new Promise<never>((_, reject) => {
       this.#onFailure = (code) => reject(new LmdbFailure(code));
     });
@@ -143,6 +152,21 @@ export class LmdbFile {
     } finally {
       this.#onFailure = undefined;
     }
+  }
+
+  /** How large the file may be once this is written: every change may make new pages of its leaf and all above it, if there are so many. */
+  #mostBytesAfter({ writes, endedLeases }: FileTransaction): number {
+    const { pageSize, lastPageNumber, root } = this.#database.getStats() as DatabaseStats;
+    const keys = 2 * writes.length + endedLeases.length + META_PAGES;
+    const treePages = root.treeBranchPageCount + root.treeLeafPageCount;
+    let pages = lastPageNumber + 1 + SPARE_PAGES + keys + Math.min(keys * (root.treeDepth + 1), 2 * treePages);
+    for (const { value } of writes) if (value) pages += Math.ceil(value.length / pageSize) + 1;
+    return pages * pageSize;
+  }
+
+  #withoutRoom(error: NodeJS.ErrnoException): StorageUnavailable {
+    const isFull = FULL_CODES.has(-(error.errno ?? 0));
+    return new StorageUnavailable(`cannot write to the store in ${this.#folder}: ${isFull ? 'the disk is full' : error.message}`, { cause: error });
   }
 
   /** How large the file is, and how much of it is free for new content: LMDB's file does not shrink. */
@@ -173,7 +197,7 @@ export class LmdbFile {
   }
 
   async close(): Promise<void> {
-    await this.#database.close();
+    await Promise.all([this.#database.close(), this.#room.close()]);
   }
 
   #put({ writes, endedLeases, revision }: FileTransaction): void {
@@ -246,7 +270,7 @@ export interface Snapshot {
 
 /** Reads a store that this or another process may be writing meanwhile: LMDB's readers see the last change that is on disk, and hold up nobody. */
 export function openSnapshot(folder: string): Snapshot {
-  if (!existsSync(join(folder, 'data.mdb'))) throw new StorageUnavailable(`there is no store in ${folder}`);
+  if (!existsSync(join(folder, DATA_FILE))) throw new StorageUnavailable(`there is no store in ${folder}`);
   const database = openDatabase(folder, true);
   const transaction = database.useReadTransaction();
   const close = async (): Promise<void> => {
@@ -311,7 +335,7 @@ const OPTIONS = {
 
 function openDatabase(folder: string, readOnly = false): RootDatabase<Buffer, Buffer> {
   try {
-    assertIsDatabase(join(folder, 'data.mdb'));
+    assertIsDatabase(join(folder, DATA_FILE));
     return open<Buffer, Buffer>({ ...OPTIONS, path: folder, readOnly });
   } catch (error) {
     throw new StorageUnavailable(`cannot open the store in ${folder}: ${(error as Error).message}`, { cause: error });
