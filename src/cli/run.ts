@@ -1,7 +1,7 @@
 import { stopOnSignals } from '../server/lifecycle.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
-import { allowMarking, collectAlone, makeAllYoung, postponeMarking } from './garbage-collection.ts';
+import { allowMarking, collectAlone, collectAsUsual, makeAllYoung, postponeMarking } from './garbage-collection.ts';
 import { makeMissingFiles } from './generated-files.ts';
 import { giveBackWhenIdle } from './idle-memory.ts';
 import type { Logger } from './logger.ts';
@@ -74,6 +74,7 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     throw explain(error, options);
   } finally {
     stopGivingBack();
+    collectAsUsual();
     await server.stop();
     stopGuarding();
   }
