@@ -26,7 +26,7 @@ export const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
 /** Answers to pings and settings that wait for a peer that does not read them. */
 const MAX_WAITING_REPLIES = 1000;
 /** So much is given to the socket at a time. */
-const FLUSH_BYTES = 256 * 1024;
+const FLUSH_BYTES = 128 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
