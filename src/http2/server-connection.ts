@@ -7,19 +7,23 @@ import { type BlockWriter, type Fields, withoutTable } from './hpack.ts';
 import { type RequestHead, areTrailers, readRequestHead } from './request-head.ts';
 import { type StreamEvents, Http2Stream } from './stream.ts';
 
-export interface ServerConnectionOptions extends AbuseLimits {
-  clock: Clock;
-  /** From the beginning to the client's first settings. */
+/** What one connection may cost. */
+export interface ConnectionLimits extends AbuseLimits {
+  /** TLS handshake, and a request's head from its first byte or the connection's start; of HTTP/2, the client's first settings. */
   headerTimeoutMs: number;
-  /** A connection without streams. */
+  /** A connection without a request. */
   idleTimeoutMs: number;
   /** All header lines of a request, in bytes and in number. */
   headerBytes: number;
   headerCount: number;
-  /** Open at a time. */
+  /** Requests that it may have open; `--http2-max-streams-per-connection`. */
   streamsPerConnection: number;
   /** Of each request's body: so much may be under way to us, or wait with its owner, who releases it. */
   streamWindowBytes: number;
+}
+
+export interface ServerConnectionOptions extends ConnectionLimits {
+  clock: Clock;
 }
 
 export interface ServerConnectionEvents {

@@ -10,7 +10,7 @@ export interface StreamEvents {
 
 /** A stream as its owner holds it; what is done with it, the connection does. */
 export class Http2Stream<Events extends StreamEvents> {
-  /** Whose owner it is, once it has one. */
+  /** Its owner, once it has one. */
   events!: Events;
   /** 0 until it is begun. */
   id = 0;

@@ -1,19 +1,7 @@
-import type { AbuseLimits } from '../http2/abuse-guard.ts';
+import type { ConnectionLimits } from '../http2/server-connection.ts';
 
 /** What one client may cost before it is cut off. Upstream's numbers where it has them (apiserver/pkg/server/secure_serving.go). */
-export interface ServingLimits extends AbuseLimits {
-  /** TLS handshake, and a request's head, from its first byte or the connection's start. */
-  headerTimeoutMs: number;
-  /** A connection without a request. */
-  idleTimeoutMs: number;
-  /** All header lines of a request. */
-  headerBytes: number;
-  /** Header lines of a request. */
-  headerCount: number;
-  /** Requests that one HTTP/2 connection may have open; `--http2-max-streams-per-connection`. */
-  streamsPerConnection: number;
-  /** Body bytes of one HTTP/2 request that may arrive before we read them. */
-  streamWindowBytes: number;
+export interface ServingLimits extends ConnectionLimits {
   /** How long a client that is still sending a body we did not want may go on, so that it gets to read our answer. */
   lingerMs: number;
 }

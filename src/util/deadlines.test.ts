@@ -1,39 +1,11 @@
 import { expect, test } from 'vitest';
-import type { MonotonicClock } from './clock.ts';
 import { Deadlines } from './deadlines.ts';
-
-/** Time that passes when it is told to. */
-class FakeClock implements MonotonicClock {
-  #nowMs = 1000;
-  #timers: { atMs: number; callback: () => void }[] = [];
-
-  nowMs(): number {
-    return this.#nowMs;
-  }
-
-  after(delayMs: number, callback: () => void): { cancel(): void } {
-    const timer = { atMs: this.#nowMs + delayMs, callback };
-    this.#timers.push(timer);
-    return { cancel: () => void (this.#timers = this.#timers.filter((other) => other !== timer)) };
-  }
-
-  pass(durationMs: number): void {
-    const endMs = this.#nowMs + durationMs;
-    for (;;) {
-      const next = this.#timers.filter(({ atMs }) => atMs <= endMs).toSorted((a, b) => a.atMs - b.atMs)[0];
-      if (!next) break;
-      this.#timers = this.#timers.filter((timer) => timer !== next);
-      this.#nowMs = next.atMs;
-      next.callback();
-    }
-    this.#nowMs = endMs;
-  }
-}
+import { TestClock } from './test-clock.ts';
 
 const newItem = (dueMs: number): { dueMs: number; bagIndex: number } => ({ dueMs, bagIndex: 0 });
 
 test('each is called when it is due, in any order of coming, unless it has gone before', () => {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const called: [dueMs: number, atMs: number][] = [];
   const deadlines = new Deadlines<ReturnType<typeof newItem>>(
     clock,
@@ -58,7 +30,7 @@ test('each is called when it is due, in any order of coming, unless it has gone 
 });
 
 test('one that another’s end takes away is not called', () => {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const called: string[] = [];
   const [first, second] = [
     { name: 'a', bagIndex: 0 },
