@@ -103,6 +103,10 @@ export class FlowController implements FlowControl {
     return this.#watches.add(request.info, (field) => fieldValue(request.queryValue('fieldSelector'), field));
   }
 
+  get isThreadBehind(): boolean {
+    return this.#turn.isAwaited;
+  }
+
   putOff(work: () => void): void {
     this.#turn.putOff(work);
   }

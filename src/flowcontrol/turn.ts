@@ -32,6 +32,11 @@ export class Turn {
     this.#onNext = onNext;
   }
 
+  /** Someone waits for the next one. */
+  get isAwaited(): boolean {
+    return this.#isAwaited;
+  }
+
   isSpent(nowMs: number): boolean {
     if (this.#isAwaited) return true;
     if (nowMs - this.#lastMs > IDLE_MS) this.#startMs = nowMs;

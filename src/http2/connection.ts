@@ -56,6 +56,9 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   /** The socket holds more than it likes to. */
   #isCongested = false;
   #waitingReplies = 0;
+  #isHeldBack = false;
+  /** It reads frames, and sends what was written when it has. */
+  #isListening = false;
   #hasSettings = false;
   /** Where the streams' turns have come to. */
   #lastTurnId = 0;
@@ -149,7 +152,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
 
   protected write(bytes: Buffer): void {
     this.#unwrittenBytes += bytes.length;
-    if (this.#unwritten.push(bytes) === 1 && this.socket) setImmediate(() => this.#flush());
+    if (this.#unwritten.push(bytes) === 1 && this.socket && !this.#isListening) setImmediate(() => this.#flush());
   }
 
   /** To what the peer has asked. One that asks without end, and reads nothing, is not waited for. */
@@ -246,12 +249,46 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     }
   }
 
+  /**
+   * Listens to nothing more until this says no: it is asked once in each turn of the loop. For those whose requests would only wait here, at many times the
+   * memory that they take in the socket.
+   */
+  holdBack(isCrowded: () => boolean): void {
+    if (this.#isHeldBack) return;
+    this.#isHeldBack = true;
+    this.socket!.pause();
+    const look = (): void => {
+      if (this.socket!.destroyed) return;
+      if (isCrowded()) return void setImmediate(look);
+      this.#isHeldBack = false;
+      this.#listen();
+      if (!this.#isHeldBack) this.socket!.resume();
+    };
+    setImmediate(look);
+  }
+
   protected receive(piece: Buffer): void {
     this.onReceive();
     if (this.isDeaf) return;
     this.#frames.add(piece);
+    if (!this.#isHeldBack) this.#listen();
+  }
+
+  /** What was answered at once leaves at once: it does not wait for what others have to do in this turn. */
+  #listen(): void {
+    this.#isListening = true;
+    this.#readFrames();
+    this.#isListening = false;
+    this.flushNow();
+  }
+
+  #readFrames(): void {
     try {
-      for (let received = this.#frames.next(); received && !this.isDeaf; received = this.#frames.next()) this.#onFrame(received);
+      while (!this.isDeaf && !this.#isHeldBack) {
+        const received = this.#frames.next();
+        if (!received) break;
+        this.#onFrame(received);
+      }
       if (this.#hasNewRoom && !this.isDeaf) this.#useNewRoom();
     } catch (error) {
       this.isDeaf = true;

@@ -176,3 +176,47 @@ test('64 MiB each way arrive as they were, with a real client', { timeout: 60_00
   expect(up.toString()).toBe(checksum(body));
   session.destroy();
 });
+
+describe('a connection that is held back', () => {
+  test('is listened to again, in order, when it is crowded no longer; others go on meanwhile', async () => {
+    let isCrowded = true;
+    server = await TestServer.start((request) => {
+      if (request.head.target === '/crowd') request.connection.holdBack(() => isCrowded);
+      request.answer(request.head.target);
+    });
+    const peer = TestPeer.greet(server.port).send(get(1, '/crowd'), get(3, '/a'), get(5, '/b'));
+    await peer.until(() => peer.hasEnded(1));
+    peer.send(get(7, '/c'));
+    const other = TestPeer.greet(server.port).send(get(1, '/other'));
+    await other.until(() => other.hasEnded(1));
+    expect(server.requests.map(({ head }) => head.target)).toEqual(['/crowd', '/other']);
+    isCrowded = false;
+    await peer.until(() => peer.hasEnded(7));
+    expect(server.requests.map(({ head }) => head.target)).toEqual(['/crowd', '/other', '/a', '/b', '/c']);
+    other.socket.destroy();
+    peer.socket.destroy();
+  });
+
+  test('may be held back again by what it was held back from', async () => {
+    server = await TestServer.start((request) => {
+      let turns = 0;
+      request.connection.holdBack(() => ++turns < 3);
+      request.answer('ok');
+    });
+    const ids = Array.from({ length: 50 }, (_, index) => index * 2 + 1);
+    const peer = TestPeer.greet(server.port).send(...ids.map((id) => get(id)));
+    await peer.until(() => ids.every((id) => peer.hasEnded(id)));
+    expect(server.requests.length).toBe(50);
+    peer.socket.destroy();
+  });
+
+  test('leaves nothing behind when it is closed', async () => {
+    server = await TestServer.start((request) => request.connection.holdBack(() => true));
+    const peer = TestPeer.greet(server.port).send(get(1), get(3));
+    while (server.requests.length === 0) await new Promise(setImmediate);
+    for (const connection of server.connections) connection.finish();
+    await server.close();
+    await peer.closed;
+    expect(server.requests.map(({ isOver }) => isOver)).toEqual([true]);
+  });
+});

@@ -9,9 +9,12 @@ export class Connection implements ConnectionInfo {
   /** True once the client was asked to open another connection; answers then close this one. */
   isClosing = false;
   openExchanges = 0;
+  waitingRequests = 0;
   #peerCertificates: readonly Buffer[] | undefined;
   /** Closes when idle: what that means is for the HTTP version to say. */
   #closeGracefully: () => void = () => {};
+  /** One that has a request at a time is never crowded. */
+  #holdBack: (isCrowded: () => boolean) => void = () => {};
 
   constructor(socket: TLSSocket) {
     this.socket = socket;
@@ -25,6 +28,14 @@ export class Connection implements ConnectionInfo {
 
   setGracefulClose(close: () => void): void {
     this.#closeGracefully = close;
+  }
+
+  setHoldBack(holdBack: (isCrowded: () => boolean) => void): void {
+    this.#holdBack = holdBack;
+  }
+
+  holdBack(isCrowded: () => boolean): void {
+    this.#holdBack(isCrowded);
   }
 
   requestClose(): void {

@@ -9,7 +9,14 @@ export class FakeExchange implements Exchange {
   readonly httpVersion: '1.1' | '2.0';
   readonly remoteAddress = '127.0.0.1';
   closeRequests = 0;
-  readonly connection = { peerCertificates: [], requestClose: (): void => void this.closeRequests++ };
+  /** What its connection was told to wait for. */
+  isCrowded: (() => boolean) | undefined;
+  readonly connection = {
+    peerCertificates: [],
+    requestClose: (): void => void this.closeRequests++,
+    waitingRequests: 0,
+    holdBack: (isCrowded: () => boolean): void => void (this.isCrowded = isCrowded),
+  };
   isAnswered = false;
   isClosed = false;
   isDestroyed = false;
