@@ -10,8 +10,6 @@ import type { ServerRequest } from './request.ts';
 const GZIP_THRESHOLD_BYTES = 128 * 1024;
 /** Longer ones are written as the client reads, so that one chunk is held instead of the whole. */
 const STREAM_THRESHOLD_BYTES = 1024 * 1024;
-/** Up to here one buffer with the line end copied in leaves faster than two. */
-const COPY_THRESHOLD_BYTES = 64 * 1024;
 
 const NEWLINE = Buffer.from('\n');
 
@@ -64,12 +62,6 @@ async function respondYaml(answer: Answer, body: Body): Promise<void> {
 
 function withNewline(body: Body): Body {
   if (!Buffer.isBuffer(body)) return { sizeBytes: body.sizeBytes + 1, chunks: (reuse) => chunksWithNewline(body, reuse) };
-  if (body.length <= COPY_THRESHOLD_BYTES) {
-    const line = Buffer.allocUnsafe(body.length + 1);
-    body.copy(line);
-    line[body.length] = 0x0a;
-    return line;
-  }
   return { sizeBytes: body.length + 1, chunks: () => [body, NEWLINE] };
 }
 
@@ -88,10 +80,12 @@ function send(answer: Answer, body: Body): void | Promise<void> {
   }
   if (!Buffer.isBuffer(body) && sizeBytes > STREAM_THRESHOLD_BYTES)
     return writeAll(exchange, exchange.startStream(status, HEADERS[mediaType]), body).then(() => noteSerialization(answer));
-  const whole = Buffer.isBuffer(body) ? body : [...body.chunks()];
+  const whole = Buffer.isBuffer(body) ? body : partsOf(body.chunks());
   if (request.audit !== undefined) noteSerialization(answer);
   return exchange.respond(status, HEADERS[mediaType], whole);
 }
+
+const partsOf = (chunks: Iterable<Buffer>): readonly Buffer[] => (Array.isArray(chunks) ? chunks : [...chunks]);
 
 /**
  * Of a stream when it has ended: it is made as it is written, so that this holds the time of writing, as upstream's does. Of a whole answer before it

@@ -18,6 +18,7 @@ import {
 } from './frames.ts';
 import { HeaderBlocks } from './header-blocks.ts';
 import type { Fields, HeaderLimits } from './hpack.ts';
+import { Outbox, giveBack, isReusable } from './outbox.ts';
 import { StreamTable } from './stream-table.ts';
 import type { Http2Stream, StreamEvents } from './stream.ts';
 
@@ -46,8 +47,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   #sendWindowBytes = DEFAULT_WINDOW_BYTES;
   #initialStreamWindowBytes = DEFAULT_WINDOW_BYTES;
   #receivableBytes = CONNECTION_WINDOW_BYTES;
-  #unwritten: Buffer[] = [];
-  #unwrittenBytes = 0;
+  /** What is sent, until the next flush. */
+  protected readonly outbox = new Outbox();
   #flushes = 0;
   /** Those that have to be told of the next flush. */
   #settling: Stream[] = [];
@@ -56,6 +57,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   /** The socket holds more than it likes to. */
   #isCongested = false;
   #waitingReplies = 0;
+  #isFlushComing = false;
+  readonly #onFlushTime = (): void => this.#flush();
   #isHeldBack = false;
   /** It reads frames, and sends what was written when it has. */
   #isListening = false;
@@ -151,8 +154,15 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   }
 
   protected write(bytes: Buffer): void {
-    this.#unwrittenBytes += bytes.length;
-    if (this.#unwritten.push(bytes) === 1 && this.socket && !this.#isListening) setImmediate(() => this.#flush());
+    this.outbox.add(bytes);
+    this.flushLater();
+  }
+
+  /** Something is in the outbox. */
+  protected flushLater(): void {
+    if (this.#isFlushComing || this.#isListening || !this.socket) return;
+    this.#isFlushComing = true;
+    setImmediate(this.#onFlushTime);
   }
 
   /** To what the peer has asked. One that asks without end, and reads nothing, is not waited for. */
@@ -165,17 +175,19 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
 
   /** Hands over all that was written so far. */
   protected flushNow(): void {
-    if (this.#unwritten.length > 0) this.#flush();
+    if (this.outbox.sizeBytes > 0) this.#flush();
   }
 
   #flush(): void {
-    const unwritten = this.#unwritten;
     const socket = this.socket!;
-    if (unwritten.length === 0 || socket.destroyed || socket.writableEnded) return;
-    this.#unwritten = [];
-    this.#unwrittenBytes = 0;
+    this.#isFlushComing = false;
+    if (this.outbox.sizeBytes === 0 || socket.destroyed || socket.writableEnded) return;
+    const bytes = this.outbox.take();
     this.#flushes++;
-    this.#isCongested = !socket.write(unwritten.length === 1 ? unwritten[0]! : Buffer.concat(unwritten));
+    const onWritten = (error?: Error | null): void => {
+      if (!error) giveBack(bytes);
+    };
+    this.#isCongested = !(isReusable(bytes) ? socket.write(bytes, onWritten) : socket.write(bytes));
     this.#settle();
     if (!this.#isCongested && this.unsentBytes > 0) this.#pumpAll();
   }
@@ -211,11 +223,12 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
 
   /** False where nothing could be sent. */
   #pumpOnce(stream: Stream): boolean {
-    if (this.#isCongested || this.#unwrittenBytes >= FLUSH_BYTES) return false;
+    if (this.#isCongested || this.outbox.sizeBytes >= FLUSH_BYTES) return false;
     const { body } = stream;
     const sizeBytes = body.readyBytes(this.#sendWindowBytes);
     if (sizeBytes === undefined) return false;
-    this.write(body.take(stream.id, sizeBytes));
+    body.moveTo(this.outbox, stream.id, sizeBytes);
+    this.flushLater();
     this.#sendWindowBytes -= sizeBytes;
     this.unsentBytes -= sizeBytes;
     this.#lastTurnId = stream.id;

@@ -1,6 +1,7 @@
 import { ErrorCode, Flag, FrameType, FRAME_HEADER_BYTES, DEFAULT_FRAME_BYTES, Http2Error, headersFrames, writeFrameHeader } from './frames.ts';
 import { type Field, FIELD_OVERHEAD_BYTES, HeaderTable, STATIC_TABLE } from './header-table.ts';
 import { decodeHuffman } from './huffman.ts';
+import type { Outbox } from './outbox.ts';
 
 /* Header compression of HTTP/2 (RFC 7541). */
 
@@ -60,15 +61,14 @@ export class BlockWriter {
     return block;
   }
 
-  /** The same, as the frames of a stream's headers. */
-  takeFrames(streamId: number, endsStream: boolean): Buffer {
+  /** Sends the same, as the frames of a stream's headers. */
+  moveTo(outbox: Outbox, streamId: number, endsStream: boolean): void {
     const length = this.#length;
-    if (length > DEFAULT_FRAME_BYTES) return headersFrames(streamId, this.take(), endsStream);
-    const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + length);
-    writeFrameHeader(frame, 0, length, FrameType.headers, Flag.endHeaders | (endsStream ? Flag.endStream : 0), streamId);
-    this.#bytes.copy(frame, FRAME_HEADER_BYTES, 0, length);
+    if (length > DEFAULT_FRAME_BYTES) return outbox.add(headersFrames(streamId, this.take(), endsStream));
+    const start = outbox.reserve(FRAME_HEADER_BYTES + length);
+    const at = writeFrameHeader(outbox.target, start, length, FrameType.headers, Flag.endHeaders | (endsStream ? Flag.endStream : 0), streamId);
+    this.#bytes.copy(outbox.target, at, 0, length);
     this.#length = 0;
-    return frame;
   }
 
   #reserve(sizeBytes: number): void {

@@ -1,15 +1,16 @@
 import { DEFAULT_FRAME_BYTES, FRAME_HEADER_BYTES, Flag, FrameType, writeFrameHeader } from './frames.ts';
+import { type Outbox, TURN_BYTES } from './outbox.ts';
 
-/** So much of one stream goes out before another has its turn. */
-const TURN_BYTES = 8 * DEFAULT_FRAME_BYTES;
 /** Pieces that were sent, before the others are moved. */
 const MAX_SENT_PIECES = 256;
-const NOTHING: Buffer[] = [];
+const NOTHING: readonly Buffer[] = [];
 
 /** What a stream has still to send, cut to what its window allows. */
 export class OutgoingBody {
   #windowBytes = 0;
-  #unsent: Buffer[] = NOTHING;
+  #unsent: readonly Buffer[] = NOTHING;
+  /** Of `add`, which owns it; what came by `addAll` is its caller's. */
+  #added: Buffer[] | undefined;
   /** The first of them that is not sent, and how much of it is. */
   #index = 0;
   #offset = 0;
@@ -41,9 +42,16 @@ export class OutgoingBody {
 
   add(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    if (this.#unsent === NOTHING) this.#unsent = [];
-    this.#unsent.push(bytes);
+    if (!this.#added) this.#unsent = this.#added = [...this.#unsent];
+    this.#added.push(bytes);
     this.#unsentBytes += bytes.length;
+  }
+
+  /** All that there is, of such a size. */
+  addAll(parts: readonly Buffer[], sizeBytes: number): void {
+    this.#unsent = parts;
+    this.#unsentBytes = sizeBytes;
+    this.#isComplete = true;
   }
 
   /** Nothing more is added. */
@@ -64,28 +72,29 @@ export class OutgoingBody {
     return this.#isComplete && !this.#isDone && this.#unsentBytes === 0 ? 0 : undefined;
   }
 
-  /** The next so many bytes in their frames, and the stream's end where they are the last. */
-  take(streamId: number, sizeBytes: number): Buffer {
+  /** Sends the next so many bytes in their frames, and the stream's end where they are the last. */
+  moveTo(outbox: Outbox, streamId: number, sizeBytes: number): void {
     const isLast = this.#isComplete && sizeBytes === this.#unsentBytes;
     if (isLast) this.#isDone = true;
-    if (isLast && this.#trailers) return sizeBytes === 0 ? this.#trailers : Buffer.concat([this.#frames(streamId, sizeBytes, false), this.#trailers]);
-    return this.#frames(streamId, sizeBytes, isLast);
+    if (!isLast || !this.#trailers) return this.#moveFrames(outbox, streamId, sizeBytes, isLast);
+    if (sizeBytes > 0) this.#moveFrames(outbox, streamId, sizeBytes, false);
+    outbox.add(this.#trailers);
   }
 
-  #frames(streamId: number, sizeBytes: number, isLast: boolean): Buffer {
+  #moveFrames(outbox: Outbox, streamId: number, sizeBytes: number, isLast: boolean): void {
     const count = Math.max(1, Math.ceil(sizeBytes / DEFAULT_FRAME_BYTES));
-    const frames = Buffer.allocUnsafe(count * FRAME_HEADER_BYTES + sizeBytes);
-    let at = 0;
-    for (let index = 1; index <= count; index++) {
-      const length = Math.min(DEFAULT_FRAME_BYTES, frames.length - at - FRAME_HEADER_BYTES);
-      at = writeFrameHeader(frames, at, length, FrameType.data, isLast && index === count ? Flag.endStream : 0, streamId);
-      this.#copy(frames, at, length);
+    let at = outbox.reserve(count * FRAME_HEADER_BYTES + sizeBytes);
+    const { target } = outbox;
+    for (let index = 1, leftBytes = sizeBytes; index <= count; index++) {
+      const length = Math.min(DEFAULT_FRAME_BYTES, leftBytes);
+      at = writeFrameHeader(target, at, length, FrameType.data, isLast && index === count ? Flag.endStream : 0, streamId);
+      this.#copy(target, at, length);
       at += length;
+      leftBytes -= length;
     }
     this.#windowBytes -= sizeBytes;
     this.#unsentBytes -= sizeBytes;
     if (this.#unsentBytes === 0) this.#forget();
-    return frames;
   }
 
   #copy(target: Buffer, start: number, sizeBytes: number): void {
@@ -96,14 +105,15 @@ export class OutgoingBody {
       this.#offset += copied;
       if (this.#offset < piece.length) return;
       this.#offset = 0;
-      if (++this.#index < MAX_SENT_PIECES) continue;
-      this.#unsent.splice(0, this.#index);
+      if (++this.#index < MAX_SENT_PIECES || !this.#added) continue;
+      this.#added.splice(0, this.#index);
       this.#index = 0;
     }
   }
 
   #forget(): void {
-    if (this.#unsent !== NOTHING) this.#unsent = NOTHING;
+    this.#unsent = NOTHING;
+    this.#added = undefined;
     this.#index = this.#offset = 0;
   }
 }

@@ -105,28 +105,27 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   answer(stream: ServerStream, writer: BlockWriter, isLast: boolean): void {
     if (stream.isOver) return writer.clear();
     stream.isAnswered = true;
-    this.write(this.#frames(stream, writer, isLast));
+    this.#writeHeaders(stream, writer, isLast);
     if (isLast) this.#finishSending(stream);
   }
 
   /** Headers that come before the answer's. */
   inform(stream: ServerStream, writer: BlockWriter): void {
     if (stream.isOver) writer.clear();
-    else this.write(this.#frames(stream, writer, false));
+    else this.#writeHeaders(stream, writer, false);
   }
 
   /** All of a body in one call, behind the answer's headers. The parts are not copied. */
   sendAll(stream: ServerStream, parts: readonly Buffer[], sizeBytes: number): void {
     if (stream.isOver) return;
-    for (const part of parts) stream.body.add(part);
-    stream.body.complete();
+    stream.body.addAll(parts, sizeBytes);
     this.sendOn(stream, sizeBytes);
   }
 
   /** Ends what was sent piece by piece, with the trailers in `writer` where there are some. */
   end(stream: ServerStream, writer: BlockWriter | undefined): void {
     if (stream.isOver || stream.body.isComplete) return writer?.clear();
-    stream.body.complete(writer?.takeFrames(stream.id, true));
+    stream.body.complete(writer && headersFrames(stream.id, writer.take(), true));
     this.sendOn(stream, 0);
   }
 
@@ -144,10 +143,11 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   /** The client learns once that we remember nothing: one that has allowed us less than the RFC does waits for a word on it (RFC 7541 §4.2). */
-  #frames(stream: ServerStream, writer: BlockWriter, isLast: boolean): Buffer {
-    if (this.#hasSentHeaders) return writer.takeFrames(stream.id, isLast);
+  #writeHeaders(stream: ServerStream, writer: BlockWriter, isLast: boolean): void {
+    if (this.#hasSentHeaders) writer.moveTo(this.outbox, stream.id, isLast);
+    else this.outbox.add(headersFrames(stream.id, withoutTable(writer.take()), isLast));
     this.#hasSentHeaders = true;
-    return headersFrames(stream.id, withoutTable(writer.take()), isLast);
+    this.flushLater();
   }
 
   #finishSending(stream: ServerStream): void {
