@@ -130,6 +130,7 @@ export function checkSize({ payload }: Frame, sizeBytes: number): void {
 
 /** The payload of a DATA or HEADERS frame without its padding and priority. Throws where they do not fit. */
 export function unpadded({ flags, payload, streamId }: Frame, hasPriority = false): Buffer {
+  if (!hasPriority && !(flags & Flag.padded)) return payload;
   const paddingStart = flags & Flag.padded ? 1 : 0;
   const start = paddingStart + (hasPriority ? PRIORITY_BYTES : 0);
   if (start > payload.length) throw new Http2Error('a frame that ends too early', ErrorCode.frameSizeError);

@@ -1,5 +1,5 @@
 import { ErrorCode, Flag, FrameType, FRAME_HEADER_BYTES, DEFAULT_FRAME_BYTES, Http2Error, headersFrames, writeFrameHeader } from './frames.ts';
-import { type Field, FIELD_OVERHEAD_BYTES, HeaderTable, STATIC_TABLE } from './header-table.ts';
+import { FIELD_OVERHEAD_BYTES, HeaderTable, STATIC_TABLE } from './header-table.ts';
 import { decodeHuffman } from './huffman.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -134,6 +134,8 @@ export class HeaderReader {
   #remembered: Map<string, Fields> | undefined;
   /** The block that was read last says more than is allowed; what was too much is left out. */
   isTooLarge = false;
+  /** Of that block, as SETTINGS_MAX_HEADER_LIST_SIZE counts. */
+  #listBytes = 0;
 
   constructor(limits: HeaderLimits) {
     this.#limits = limits;
@@ -157,30 +159,34 @@ export class HeaderReader {
   #decode(block: Buffer): Fields {
     const fields: string[] = [];
     const cursor = { block, position: 0 };
-    let sizeBytes = 0;
+    this.#listBytes = 0;
     this.isTooLarge = false;
     while (cursor.position < block.length) {
       const first = block[cursor.position]!;
-      if ((first & 0xe0) === 0x20) {
+      if (first & 0x80) {
+        const [name, value] = this.#table.get(readInteger(cursor, 7));
+        this.#keep(fields, name, value);
+      } else if ((first & 0xe0) === 0x20) {
         if (fields.length > 0) throw new Http2Error('the size of a table behind a header', ErrorCode.compressionError);
         this.#table.resize(readInteger(cursor, 5));
-        continue;
-      }
-      const field = first & 0x80 ? this.#table.get(readInteger(cursor, 7)) : this.#literal(cursor, first);
-      sizeBytes += field[0].length + field[1].length + FIELD_OVERHEAD_BYTES;
-      if (sizeBytes > this.#limits.listBytes || fields.length >= 2 * this.#limits.fieldCount) this.isTooLarge = true;
-      else fields.push(field[0], field[1]);
+      } else this.#readLiteral(cursor, first, fields);
     }
     return fields;
   }
 
-  #literal(cursor: Cursor, first: number): Field {
+  #readLiteral(cursor: Cursor, first: number, fields: string[]): void {
     const isRemembered = (first & 0x40) !== 0;
     const index = readInteger(cursor, isRemembered ? 6 : 4);
     const name = index === 0 ? readString(cursor) : this.#table.get(index)[0];
-    const field = [name, readString(cursor)] as const;
-    if (isRemembered) this.#table.add(field);
-    return field;
+    const value = readString(cursor);
+    if (isRemembered) this.#table.add([name, value]);
+    this.#keep(fields, name, value);
+  }
+
+  #keep(fields: string[], name: string, value: string): void {
+    this.#listBytes += name.length + value.length + FIELD_OVERHEAD_BYTES;
+    if (this.#listBytes > this.#limits.listBytes || fields.length >= 2 * this.#limits.fieldCount) this.isTooLarge = true;
+    else fields.push(name, value);
   }
 }
 

@@ -36,10 +36,14 @@ function shortCodes(): Uint16Array {
   return table;
 }
 
+/** What most strings are decoded in. */
+const scratch = Buffer.allocUnsafeSlow(4096);
+
 /** Throws where the bits are no code, or do not end as they must. One character a byte. */
 export function decodeHuffman(encoded: Buffer): string {
   const totalBits = encoded.length * 8;
-  const decoded = Buffer.allocUnsafe(Math.floor(totalBits / MIN_CODE_BITS));
+  const maxBytes = Math.floor(totalBits / MIN_CODE_BITS);
+  const decoded = maxBytes <= scratch.length ? scratch : Buffer.allocUnsafe(maxBytes);
   let length = 0;
   let at = 0;
   while (at < totalBits) {

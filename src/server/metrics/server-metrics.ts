@@ -37,8 +37,8 @@ export class ServerMetrics {
   readonly mutatingInQueue = new Watermark();
   readonly #isKnownResource: (info: RequestInfo) => boolean;
   readonly #families: ReturnType<typeof registerFamilies>;
-  /** Finding a request's series takes one lookup; there are as many of these as known combinations of labels. */
-  readonly #series = new Map<string, RequestSeries>();
+  /** By resource, so that no text is made to find them; there are as many as known combinations of labels. */
+  readonly #series = new Map<string, readonly RequestSeries[]>();
 
   constructor({ registry, isKnownResource }: ServerMetricsOptions) {
     this.#isKnownResource = isKnownResource;
@@ -111,12 +111,11 @@ export class ServerMetrics {
     const verb = verbLabel(exchange.method, info, scope, exchange.headers['content-type']);
     const dryRun = exchange.target.includes('dryRun') ? dryRunLabel(request.queryValue('dryRun')) : '';
     const subresource = info.isResourceRequest ? info.subresource : info.path;
-    const key = `${verb}|${info.resource}|${subresource}|${info.apiGroup}|${info.apiVersion}|${scope}|${dryRun}`;
-    const known = this.#series.get(key);
-    if (known !== undefined) return known;
+    const ofResource = this.#series.get(info.resource) ?? [];
+    for (const known of ofResource) if (isSeriesOf(known, verb, info, subresource, scope, dryRun)) return known;
     if (info.isResourceRequest ? !this.#isKnownResource(info) : !HEALTH_PATHS.has(info.path)) return undefined;
     const series = this.#createSeries(verb, dryRun, [info.apiGroup, info.apiVersion, info.resource, subresource, scope, COMPONENT]);
-    this.#series.set(key, series);
+    this.#series.set(info.resource, [...ofResource, series]);
     return series;
   }
 
@@ -132,6 +131,18 @@ export class ServerMetrics {
       size: verb === 'GET' || verb === 'LIST' ? sizes.with(verb, ...labels) : undefined,
     };
   }
+}
+
+function isSeriesOf(series: RequestSeries, verb: string, info: RequestInfo, subresource: string, scope: string, dryRun: string): boolean {
+  const [group, version, , knownSubresource, knownScope] = series.labels;
+  return (
+    series.verb === verb &&
+    knownScope === scope &&
+    version === info.apiVersion &&
+    group === info.apiGroup &&
+    knownSubresource === subresource &&
+    series.dryRun === dryRun
+  );
 }
 
 /** The paths outside of the API that upstream counts. */
