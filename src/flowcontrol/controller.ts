@@ -10,7 +10,7 @@ import type { Flow } from './flow.ts';
 import { FlowMetrics, type FlowMetricsOptions } from './metrics.ts';
 import { API_VERSION, CATCH_ALL, type FlowSchema, type FlowSchemaSpec, GROUP, type PriorityLevelConfiguration, type PriorityLevelSpec } from './objects.ts';
 import { PriorityLevel, isSound } from './priority-level.ts';
-import { Ticket } from './ticket.ts';
+import { Ticket, type TicketHolder } from './ticket.ts';
 import { Turn } from './turn.ts';
 import { WatchTracker } from './watch-tracker.ts';
 import { type EstimateSources, type EstimatedRequest, ONE_SEAT, type ResourceStats, type WorkEstimate, estimateWork } from './work-estimate.ts';
@@ -36,7 +36,7 @@ export interface FlowControllerOptions {
 }
 
 /** What is read of a request. */
-type FlowRequest = Pick<IncomingRequest, 'user' | 'info' | 'receivedAtMs' | 'deadlineMs'> & EstimatedRequest;
+type FlowRequest = Pick<IncomingRequest, 'user' | 'info' | 'receivedAtMs' | 'deadlineMs'> & EstimatedRequest & TicketHolder;
 
 /** Priority and fairness, as the objects of flowcontrol.apiserver.k8s.io configure it (KEP-1040). */
 export class FlowController implements FlowControl {
@@ -58,7 +58,12 @@ export class FlowController implements FlowControl {
     this.#options = options;
     this.#sources = { statsOf: options.statsOf, watches: this.#watches, countsBytes: options.countsBytes, hasWatchList: options.hasWatchList };
     this.#clock = options.clock ?? systemClock;
-    this.#turn = new Turn(this.#clock, () => this.#dispatchAll());
+    this.#turn = new Turn(this.#clock, {
+      onNext: () => this.#dispatchAll(),
+      onOver: () => {
+        for (const { queues } of this.#levels.values()) queues.readOn();
+      },
+    });
     const { limits = { readOnly: options.serverSeats, mutating: options.serverSeats } } = options;
     this.#metrics = new FlowMetrics(options.registry, () => this.#levels.values(), { nowMs: () => this.#clock.nowMs(), limits });
     this.#configure();
@@ -101,10 +106,6 @@ export class FlowController implements FlowControl {
 
   trackWatch(request: FlowRequest): () => void {
     return this.#watches.add(request.info, (field) => fieldValue(request.queryValue('fieldSelector'), field));
-  }
-
-  get isThreadBehind(): boolean {
-    return this.#turn.isAwaited;
   }
 
   putOff(work: () => void): void {

@@ -6,7 +6,7 @@ import { FakeClock } from './fake-clock.ts';
 import type { Flow } from './flow.ts';
 import { FlowMetrics } from './metrics.ts';
 import { PriorityLevel } from './priority-level.ts';
-import { Ticket } from './ticket.ts';
+import { type HeldConnection, Ticket } from './ticket.ts';
 import { Turn } from './turn.ts';
 import { ONE_SEAT } from './work-estimate.ts';
 
@@ -14,7 +14,7 @@ const INFO = parseRequestInfo('GET', '/api/v1/namespaces/a/pods/b');
 
 function newLevel({ seats = 4, queues = 16, handSize = 4, queueLengthLimit = 10 } = {}) {
   const clock = new FakeClock();
-  const turn = new Turn(clock, () => level.queues.dispatch());
+  const turn = new Turn(clock, { onNext: () => level.queues.dispatch(), onOver: () => level.queues.readOn() });
   const metrics = new FlowMetrics(new MetricRegistry(), () => [], { nowMs: () => 0, limits: { readOnly: 1, mutating: 1 } });
   const level: PriorityLevel = new PriorityLevel(
     {
@@ -35,9 +35,10 @@ function newLevel({ seats = 4, queues = 16, handSize = 4, queueLengthLimit = 10 
     lastTurn: 0,
   });
   const flows = new Map<string, Flow>();
-  const arrive = (name: string, work = ONE_SEAT): Ticket => {
+  const arrive = (name: string, work = ONE_SEAT, connection?: HeldConnection): Ticket => {
     if (!flows.has(name)) flows.set(name, flowOf(name));
-    const ticket = new Ticket(flows.get(name)!, work, { user: { name, groups: [] }, info: INFO }, clock.nowMs());
+    const holder = { user: { name, groups: [] }, info: INFO, ...(connection && { exchange: { connection } }) };
+    const ticket = new Ticket(flows.get(name)!, work, holder, clock.nowMs());
     level.queues.arrive(ticket);
     return ticket;
   };
@@ -180,5 +181,70 @@ describe('the thread', () => {
       clock.work(0.1);
       ticket.finish(true);
     }
+  });
+});
+
+describe('connections that bring more than the thread can serve', () => {
+  /** Asks without end, one request after the other, until it is held back. */
+  class Flooder implements HeldConnection {
+    isHeldBack = false;
+    readonly tickets: Ticket[] = [];
+    readonly #arrive: (connection: Flooder) => Ticket;
+    constructor(arrive: (connection: Flooder) => Ticket) {
+      this.#arrive = arrive;
+    }
+    ask(count: number): void {
+      for (let asked = 0; asked < count && !this.isHeldBack; asked++) this.tickets.push(this.#arrive(this));
+    }
+    holdBack(): boolean {
+      if (this.isHeldBack) return false;
+      return (this.isHeldBack = true);
+    }
+    readOn(): void {
+      this.isHeldBack = false;
+      this.ask(100);
+    }
+  }
+
+  function flood(seats: number) {
+    const { clock, level, arrive } = newLevel({ seats, queues: 1, handSize: 1, queueLengthLimit: 50 });
+    /** What is begun keeps the thread for a while, and is over. */
+    const serve = (connection: Flooder): Ticket => {
+      const ticket = arrive('loud', ONE_SEAT, connection);
+      const work = (): void => {
+        clock.work(0.04);
+        ticket.finish(true);
+      };
+      if (ticket.state === 'executing') work();
+      ticket.onDecision = (isExecuting) => isExecuting && work();
+      return ticket;
+    };
+    return { clock, level, arrive, connections: [new Flooder(serve), new Flooder(serve)] };
+  }
+
+  test('are left unread until fewer wait, and nobody is refused', () => {
+    const { clock, level, connections } = flood(4);
+    for (const connection of connections) connection.ask(100);
+    for (let turn = 0; turn < 50; turn++) {
+      expect(level.queues.waiting).toBeLessThanOrEqual(9);
+      expect(connections.some(({ isHeldBack }) => isHeldBack)).toBe(true);
+      clock.turn();
+    }
+    expect(level.queues.rejected).toBe(0);
+    // Both have their turns.
+    for (const { tickets } of connections) expect(tickets.filter(({ state }) => state === 'over').length).toBeGreaterThan(20);
+  });
+
+  test('are read when it is seats that are missing: the queues refuse what is too much', () => {
+    const { clock, level, arrive, connections } = flood(1);
+    connections[0]!.ask(100);
+    expect(connections[0]!.isHeldBack).toBe(true);
+    // What begins next keeps its seat.
+    level.queues.setSeatLimit(0);
+    clock.turn();
+    expect(connections[0]!.isHeldBack).toBe(false);
+    expect(level.queues.waiting).toBe(50);
+    expect(level.queues.rejected).toBeGreaterThan(0);
+    expect(arrive('loud').state).toBe('rejected');
   });
 });

@@ -1,8 +1,10 @@
-import type { Ticket } from './ticket.ts';
+import type { HeldConnection, Ticket } from './ticket.ts';
 
 /** First in, first out. Sums are kept, so that nobody has to walk along it. */
 export class Queue {
   readonly waiting: Ticket[] = [];
+  /** Left unread until fewer wait, the first first. */
+  readonly heldBack: HeldConnection[] = [];
   /** The virtual time at which its oldest ticket would start. */
   nextDispatchR = 0;
   executing = 0;

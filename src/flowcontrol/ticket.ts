@@ -1,5 +1,6 @@
 import type { RequestInfo } from '../endpoints/request.ts';
 import type { Admission } from '../server/flow-control.ts';
+import type { ConnectionInfo } from '../serving/exchange.ts';
 import type { Bagged } from '../util/bag.ts';
 import type { User } from '../util/user.ts';
 import type { Flow } from './flow.ts';
@@ -9,11 +10,14 @@ import type { WorkEstimate } from './work-estimate.ts';
 /** Until a request's actual time is known, it is taken to be this. */
 export const ASSUMED_SERVICE_MS = 3;
 
-/** What is kept of the request itself, for those who look at the queues. */
-interface TicketHolder {
+/** What is kept of the request itself: for those who look at the queues, and to hold its connection back. */
+export interface TicketHolder {
   readonly user: User;
   readonly info: RequestInfo;
+  readonly exchange?: { readonly connection: HeldConnection };
 }
+
+export type HeldConnection = Pick<ConnectionInfo, 'holdBack' | 'readOn'>;
 
 /**
  * One request's way through a queue set.

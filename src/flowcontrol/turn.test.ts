@@ -5,10 +5,11 @@ import { Turn } from './turn.ts';
 test('what is put off is done in order, a little in each turn, after those who wait', () => {
   const clock = new FakeClock();
   const done: string[] = [];
-  const turn = new Turn(clock, () => {
+  const onNext = (): void => {
     clock.work(0.2);
     done.push('waiting');
-  });
+  };
+  const turn = new Turn(clock, { onNext });
   for (let i = 0; i < 3; i++) turn.putOff(() => done.push(`put off ${i}`));
   expect(done).toEqual([]);
   clock.turn();
@@ -21,7 +22,7 @@ test('what is put off is done in order, a little in each turn, after those who w
 test('a turn that nobody needs goes to what is put off', () => {
   const clock = new FakeClock();
   const done: number[] = [];
-  const turn = new Turn(clock, () => {});
+  const turn = new Turn(clock, { onNext() {} });
   for (let i = 0; i < 20; i++) {
     turn.putOff(() => {
       clock.work(0.03);
@@ -33,7 +34,7 @@ test('a turn that nobody needs goes to what is put off', () => {
 });
 
 test('what is put off is bounded: more is done at once', () => {
-  const turn = new Turn(new FakeClock(), () => {});
+  const turn = new Turn(new FakeClock(), { onNext() {} });
   let done = 0;
   for (let i = 0; i < 10_001; i++) turn.putOff(() => done++);
   expect(done).toBe(1);

@@ -11,6 +11,13 @@ const IDLE_MS = 0.2;
 /** What can be put off until a later turn; what comes when so much is, is done at once. */
 const MAX_PUT_OFF = 10_000;
 
+export interface TurnEvents {
+  /** A turn begins that was asked for. */
+  onNext(): void;
+  /** It has no more for those who waited. */
+  onOver?(): void;
+}
+
 /**
  * Shares out the one thread that there is. Upstream's seats are goroutines, which the processor serves side by side; here a burst of requests that are
  * answered at once never holds two seats, yet all others would wait behind it. So when requests have had their part of a turn of the event loop, further
@@ -20,16 +27,15 @@ export class Turn {
   /** Goes up with each turn that was asked for. */
   number = 1;
   readonly #clock: FlowClock;
-  readonly #onNext: () => void;
+  readonly #events: TurnEvents;
   #startMs = -Infinity;
   #lastMs = -Infinity;
   #isAwaited = false;
   readonly #putOff: (() => void)[] = [];
 
-  /** `onNext` is called when a turn begins that was asked for. */
-  constructor(clock: FlowClock, onNext: () => void) {
+  constructor(clock: FlowClock, events: TurnEvents) {
     this.#clock = clock;
-    this.#onNext = onNext;
+    this.#events = events;
   }
 
   /** Someone waits for the next one. */
@@ -57,8 +63,9 @@ export class Turn {
       this.#isAwaited = false;
       this.number++;
       this.#startMs = this.#lastMs = this.#clock.nowMs();
-      this.#onNext();
+      this.#events.onNext();
       this.#doWhatWasPutOff();
+      this.#events.onOver?.();
     });
   }
 

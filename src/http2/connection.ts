@@ -28,6 +28,8 @@ export const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
 const MAX_WAITING_REPLIES = 1000;
 /** So much is given to the socket at a time. */
 const FLUSH_BYTES = 128 * 1024;
+/** Of one that is held back. Less is not worth the stopping, which costs more than the reading. */
+const MAX_UNHEARD_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -60,6 +62,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   #isFlushComing = false;
   readonly #onFlushTime = (): void => this.#flush();
   #isHeldBack = false;
+  /** So much came meanwhile that the rest stays in the socket. */
+  #isPaused = false;
   /** It reads frames, and sends what was written when it has. */
   #isListening = false;
   #hasSettings = false;
@@ -263,21 +267,22 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   }
 
   /**
-   * Listens to nothing more until this says no: it is asked once in each turn of the loop. For those whose requests would only wait here, at many times the
-   * memory that they take in the socket.
+   * Leaves what still comes unheard until `readOn`: requests that would only wait take a fiftieth of the memory in the socket. False where it is left so
+   * already.
    */
-  holdBack(isCrowded: () => boolean): void {
-    if (this.#isHeldBack) return;
+  holdBack(): boolean {
+    if (this.#isHeldBack) return false;
     this.#isHeldBack = true;
-    this.socket!.pause();
-    const look = (): void => {
-      if (this.socket!.destroyed) return;
-      if (isCrowded()) return void setImmediate(look);
-      this.#isHeldBack = false;
-      this.#listen();
-      if (!this.#isHeldBack) this.socket!.resume();
-    };
-    setImmediate(look);
+    return true;
+  }
+
+  readOn(): void {
+    this.#isHeldBack = false;
+    if (this.socket!.destroyed) return;
+    this.#listen();
+    if (this.#isHeldBack || !this.#isPaused) return;
+    this.#isPaused = false;
+    this.socket!.resume();
   }
 
   protected receive(piece: Buffer): void {
@@ -285,6 +290,10 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     if (this.isDeaf) return;
     this.#frames.add(piece);
     if (!this.#isHeldBack) this.#listen();
+    else if (this.#frames.unreadBytes > MAX_UNHEARD_BYTES) {
+      this.#isPaused = true;
+      this.socket!.pause();
+    }
   }
 
   /** What was answered at once leaves at once: it does not wait for what others have to do in this turn. */

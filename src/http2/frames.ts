@@ -161,6 +161,10 @@ export class FrameReader {
   #bytes: Buffer = NOTHING;
   #at = 0;
 
+  get unreadBytes(): number {
+    return this.#bytes.length - this.#at;
+  }
+
   add(piece: Buffer): void {
     this.#bytes = this.#at === this.#bytes.length ? piece : Buffer.concat([this.#bytes.subarray(this.#at), piece]);
     this.#at = 0;

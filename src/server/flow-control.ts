@@ -6,8 +6,6 @@ export interface FlowControl {
   arrive(request: IncomingRequest): Admission;
   /** A watch begins, and will make writes costlier. Returns the way to say that it has ended. */
   trackWatch(request: IncomingRequest): () => void;
-  /** True while requests wait for the thread, whatever seats are free: more of them would only wait too. */
-  readonly isThreadBehind: boolean;
   /** Does this in one of the next turns of the event loop, when those who wait have had theirs. It must not throw. */
   putOff(work: () => void): void;
 }

@@ -1,6 +1,9 @@
 import type { TLSSocket } from 'node:tls';
 import type { ConnectionInfo, Exchange } from './exchange.ts';
 
+/** What reads a connection's requests, in its version of HTTP. */
+export type RequestReader = Pick<ConnectionInfo, 'holdBack' | 'readOn'>;
+
 /** One client's TLS connection, whichever HTTP version it speaks. */
 export class Connection implements ConnectionInfo {
   readonly socket: TLSSocket;
@@ -9,12 +12,10 @@ export class Connection implements ConnectionInfo {
   /** True once the client was asked to open another connection; answers then close this one. */
   isClosing = false;
   openExchanges = 0;
-  waitingRequests = 0;
   #peerCertificates: readonly Buffer[] | undefined;
   /** Closes when idle: what that means is for the HTTP version to say. */
   #closeGracefully: () => void = () => {};
-  /** One that has a request at a time is never crowded. */
-  #holdBack: (isCrowded: () => boolean) => void = () => {};
+  #reader: RequestReader | undefined;
 
   constructor(socket: TLSSocket) {
     this.socket = socket;
@@ -30,12 +31,16 @@ export class Connection implements ConnectionInfo {
     this.#closeGracefully = close;
   }
 
-  setHoldBack(holdBack: (isCrowded: () => boolean) => void): void {
-    this.#holdBack = holdBack;
+  setReader(reader: RequestReader): void {
+    this.#reader = reader;
   }
 
-  holdBack(isCrowded: () => boolean): void {
-    this.#holdBack(isCrowded);
+  holdBack(): boolean {
+    return this.#reader?.holdBack() ?? false;
+  }
+
+  readOn(): void {
+    this.#reader?.readOn();
   }
 
   requestClose(): void {

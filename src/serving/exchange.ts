@@ -72,8 +72,7 @@ export interface ConnectionInfo {
   certificateUser?: unknown;
   /** Asks the client to open a new connection: GOAWAY on HTTP/2, `Connection: close` on HTTP/1.1. */
   requestClose(): void;
-  /** Mutable slot in which flow control counts those of its requests that wait. */
-  waitingRequests: number;
-  /** Leaves further requests unread while this is true: it is asked in each turn of the event loop. */
-  holdBack(isCrowded: () => boolean): void;
+  /** Leaves further requests unread until `readOn`. False where they are already. */
+  holdBack(): boolean;
+  readOn(): void;
 }

@@ -35,7 +35,7 @@ export function createHttp2({ limits, onExchange, onProblem }: Http2Options): { 
         onViolation: (message) => onProblem({ kind: 'http2-session', remoteAddress, message }),
       });
       connection.setGracefulClose(() => http2.finish());
-      connection.setHoldBack((isCrowded) => http2.holdBack(isCrowded));
+      connection.setReader(http2);
     },
   };
 }

@@ -31,12 +31,11 @@ class FakeAdmission implements Admission {
   }
 }
 
-function send(state: Admission['state'], handler: RequestHandler, target = '/api/v1/namespaces/a/pods/b', isThreadBehind = false) {
+function send(state: Admission['state'], handler: RequestHandler, target = '/api/v1/namespaces/a/pods/b') {
   const admission = new FakeAdmission(state);
   const watches = { tracked: 0, arrivals: 0 };
   const putOff: (() => void)[] = [];
   const flowControl: FlowControl = {
-    isThreadBehind,
     arrive: () => {
       watches.arrivals++;
       return admission;
@@ -129,28 +128,6 @@ test('one that is rejected is told when to come back, when the thread has time f
   await pending;
   expect(exchange).toMatchObject({ status: 429, body: 'Too many requests, please try again later.\n' });
   expect(exchange.responseHeaders).toMatchObject({ 'retry-after': '7', 'x-kubernetes-pf-flowschema-uid': 'schema-uid' });
-});
-
-describe('a connection of which many wait', () => {
-  const crowd = (isThreadBehind: boolean) => {
-    const sent = send('waiting', answer, '/api/v1/namespaces/a/pods/b', isThreadBehind);
-    sent.exchange.connection.waitingRequests = 100;
-    return { ...sent, pending: sent.run() };
-  };
-
-  test('for the thread is not read on until there are fewer', async () => {
-    const { admission, exchange, pending } = crowd(true);
-    expect(exchange.isCrowded!()).toBe(true);
-    exchange.connection.waitingRequests = 10;
-    expect(exchange.isCrowded!()).toBe(false);
-    admission.decide(true);
-    await pending;
-    expect(exchange.connection.waitingRequests).toBe(9);
-  });
-
-  test('for seats is read on: the queues are what bounds them', () => {
-    expect(crowd(false).exchange.isCrowded).toBeUndefined();
-  });
 });
 
 test('a watch has a seat until it has begun, and is known until it ends', async () => {

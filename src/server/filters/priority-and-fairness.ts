@@ -10,11 +10,6 @@ export interface PriorityAndFairnessOptions {
   metrics: ServerMetrics;
 }
 
-/**
- * Of one connection, so many requests may wait for the thread before it is read on: each takes some 3 KiB here, which every young collection copies, and a
- * hundredth of that in the socket. Those that wait for seats are not held back: their number is for the queues to bound, and to refuse.
- */
-const MAX_WAITING_REQUESTS = 16;
 const READ_ONLY_VERBS = new Set(['get', 'list', 'watch']);
 
 /**
@@ -24,12 +19,6 @@ const READ_ONLY_VERBS = new Set(['get', 'list', 'watch']);
 export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFairnessOptions): Filter {
   const executing = new CountByKind(metrics.readOnlyInFlight, metrics.mutatingInFlight);
   const waiting = new CountByKind(metrics.readOnlyInQueue, metrics.mutatingInQueue);
-
-  const enterCrowd = ({ exchange: { connection } }: IncomingRequest): void => {
-    if (++connection.waitingRequests < MAX_WAITING_REQUESTS || !flowControl.isThreadBehind) return;
-    connection.holdBack(() => connection.waitingRequests >= MAX_WAITING_REQUESTS && flowControl.isThreadBehind);
-  };
-  const leaveCrowd = ({ exchange: { connection } }: IncomingRequest): void => void connection.waitingRequests--;
 
   /** What is answered at once has its seat back before this returns. */
   const execute = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> | void => {
@@ -63,20 +52,14 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
   /** One by one: a client that sends again at once then does so one by one, and those who wait are not kept up by a crowd. */
   const refuseLater = (request: IncomingRequest, admission: Admission): Promise<void> =>
     new Promise((resolve) => {
-      enterCrowd(request);
-      flowControl.putOff(() => {
-        leaveCrowd(request);
-        resolve(refuse(request, admission));
-      });
+      flowControl.putOff(() => resolve(refuse(request, admission)));
     });
   const wait = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> =>
     new Promise((resolve) => {
       const startMs = performance.now();
       waiting.enter(request);
-      enterCrowd(request);
       admission.onDecision = (isExecuting) => {
         waiting.leave(request);
-        leaveCrowd(request);
         request.noteLatency('apf-queue-wait', performance.now() - startMs);
         resolve(isExecuting ? executeLater(next, request, admission) : refuse(request, admission));
       };

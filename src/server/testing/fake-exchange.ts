@@ -9,13 +9,11 @@ export class FakeExchange implements Exchange {
   readonly httpVersion: '1.1' | '2.0';
   readonly remoteAddress = '127.0.0.1';
   closeRequests = 0;
-  /** What its connection was told to wait for. */
-  isCrowded: (() => boolean) | undefined;
   readonly connection = {
     peerCertificates: [],
     requestClose: (): void => void this.closeRequests++,
-    waitingRequests: 0,
-    holdBack: (isCrowded: () => boolean): void => void (this.isCrowded = isCrowded),
+    holdBack: () => true,
+    readOn(): void {},
   };
   isAnswered = false;
   isClosed = false;
