@@ -17,33 +17,44 @@ async function converse(text: string): Promise<string> {
 }
 
 describe('HTTP/1.1', () => {
-  test('a method that Node does not know reaches the handler, and its answer closes the connection', async () => {
+  test('any token is a method', async () => {
     listener = await startListener(echo);
-    expect(await converse('FOO /api/v1?x=1 HTTP/1.1\r\nHost: a\r\nX-Y: z\r\n\r\n')).toMatch(
-      /^HTTP\/1\.1 405 Method Not Allowed\r\n[^]*Connection: close\r\n\r\nFOO \/api\/v1\?x=1$/,
+    expect(await converse('FOO /api/v1?x=1 HTTP/1.1\r\nHost: a\r\nX-Y: z\r\n\r\nBAR / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 405 Method Not Allowed\r\n[^]*\r\n\r\nFOO \/api\/v1\?x=1HTTP\/1\.1 200 OK[^]*BAR \/$/,
     );
-    expect(await converse('GETX / HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
     await expect.poll(() => listener.openExchanges, { interval: 5 }).toBe(0);
   });
 
   test.each([
-    ['no HTTP at all', 'hello\r\n\r\n'],
-    ['a bad version', 'GET / HTTP/9.9\r\nHost: a\r\n\r\n'],
-    ['no host', 'GET / HTTP/1.1\r\n\r\n'],
-    ['a blank in a header name', 'GET / HTTP/1.1\r\nHost: a\r\nA B: c\r\n\r\n'],
-    ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx'],
-    ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-    ['a bad header behind an unknown method', 'FOO / HTTP/1.1\r\nHost a\r\n\r\n'],
-    ['a NUL', 'GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('%s is a 400, and the server lives', async (_, text) => {
-    listener = await startListener(echo);
-    expect(await converse(text)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    ['no HTTP at all', 'hello\r\n\r\n', '400 Bad Request'],
+    ['a bad version', 'GET / HTTP/9.9\r\nHost: a\r\n\r\n', '505 HTTP Version Not Supported: unsupported protocol version'],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', '400 Bad Request: missing required Host header'],
+    ['a blank in a header name', 'GET / HTTP/1.1\r\nHost: a\r\nA B: c\r\n\r\n', '400 Bad Request'],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', '400 Bad Request'],
+    ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', '400 Bad Request'],
+    ['a NUL', 'GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n', '400 Bad Request'],
+  ])('%s is refused in Go’s words, and the server lives', async (_, text, reason) => {
+    const problems: ServingProblem[] = [];
+    listener = await startListener(echo, { onProblem: (problem) => problems.push(problem) });
+    expect(await converse(text)).toBe(`HTTP/1.1 ${reason}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${reason}`);
     expect(await converse('GET /alive HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toContain('GET /alive');
+    expect(problems).toEqual([{ kind: 'bad-request', remoteAddress: '127.0.0.1', message: expect.any(String) }]);
   });
 
-  test('too many header bytes are a 431', async () => {
-    listener = await startListener(echo, { limits: { headerBytes: 4096 } });
+  test('an encoding that is not ours, and an expectation', async () => {
+    listener = await startListener(echo);
+    expect(await converse('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 501 Not Implemented\r\n[^]*\r\n\r\nUnsupported transfer encoding$/,
+    );
+    expect(await converse('POST / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nContent-Length: 5\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 417 Expectation Failed\r\n[^]*Connection: close\r\n/,
+    );
+  });
+
+  test('too many header bytes are a 431, and so are too many lines', async () => {
+    listener = await startListener(echo, { limits: { headerBytes: 4096, headerCount: 10 } });
     expect(await converse(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(5000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await converse(`GET / HTTP/1.1\r\nHost: a\r\n${'X: y\r\n'.repeat(10)}\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
   });
 
   test('a head that trickles in is cut off in time, and so is a silent client', async () => {
@@ -100,19 +111,21 @@ describe('HTTP/1.1', () => {
     expect(await converse('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  test('a stream of an answer that waits behind another', async () => {
+  test('a request behind another is given out when that one’s answer has left', async () => {
     const waiting: Exchange[] = [];
+    const first = new Gate();
     listener = await startListener((exchange) => {
-      waiting.push(exchange);
-      if (waiting.length < 2) return;
-      const second = waiting[1]!.startStream(200, {});
-      second.write(Buffer.from('two'));
-      second.end();
-      waiting[0]!.respond(200, {}, 'one');
+      if (waiting.push(exchange) === 1) return first.open();
+      expect(waiting[0]!.isClosed).toBe(true);
+      const stream = exchange.startStream(200, {});
+      stream.write(Buffer.from('two'));
+      stream.end();
     });
-    expect(await converse('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(
-      /one[^]*HTTP\/1\.1 200 OK[^]*\r\n3\r\ntwo\r\n0\r\n\r\n$/,
-    );
+    const answers = converse('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await first.opened;
+    expect([waiting.length, listener.openExchanges]).toEqual([1, 1]);
+    waiting[0]!.respond(200, {}, 'one');
+    expect(await answers).toMatch(/one[^]*HTTP\/1\.1 200 OK[^]*\r\n3\r\ntwo\r\n0\r\n\r\n$/);
   });
 
   test('HTTP/1.0 gets no chunks, and the end of the stream is the end of the connection', async () => {

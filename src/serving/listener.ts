@@ -88,10 +88,7 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     clients.addRaw(socket);
     tlsServers.forSocket(socket).emit('connection', socket);
   });
-  await bind(server, options).catch((error: unknown) => {
-    http1.close();
-    throw error;
-  });
+  await bind(server, options);
   const stoppedListening = new Promise<void>((resolve) => server.once('close', resolve));
   const { address, port } = server.address() as AddressInfo;
   return {
@@ -109,7 +106,6 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
       server.close();
       clients.requestClose(graceMs);
       await Promise.all([stoppedListening, clients.whenGone()]);
-      http1.close();
     },
   };
 }

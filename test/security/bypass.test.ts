@@ -105,8 +105,8 @@ describe('requests hidden in requests', () => {
     ['a carriage return inside', head('POST /api/v1/namespaces/default/configmaps', 'X: a\rContent-Length: 5')],
   ])('%s: refused, and nothing behind it is read', async (_what, start) => {
     const answer = await sendRaw(server, `${start}0\r\n\r\n${hidden}`);
-    // Where the head was read already, there is only the connection to close.
-    expect(answer.isClosed ? [0, 400] : [400]).toContain(answer.status);
+    // An encoding that is not ours is a 501, as Go's server says.
+    expect([answer.isClosed, [400, 501].includes(answer.status)]).toEqual([true, true]);
     expect(answer.text).not.toContain(SECRET_TEXT);
   });
 

@@ -1,11 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { type Fields, LENGTH, UNSAFE_VALUE, fieldName } from '../../http1/fields.ts';
 import { quote } from '../../util/field-errors.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 
 /* Header fields, as they come from a backend and go to it (RFC 9110 §5). Both are held to the rules: what is not a field might be read as two. */
 
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
 /** Of several, the first counts; of all others, all do. */
 const SINGLE = new Set([
   'age',
@@ -22,24 +21,8 @@ const SINGLE = new Set([
   'content-range',
 ]);
 
-const MAX_KNOWN_NAMES = 1000;
-/** By the name as it was written, in lower case. */
-const knownNames = new Map<string, string>();
-
-/** A field's name in lower case; undefined where it is none. */
-export function fieldName(written: string): string | undefined {
-  const known = knownNames.get(written);
-  if (known !== undefined) return known;
-  if (!TOKEN.test(written)) return undefined;
-  const name = written.toLowerCase();
-  if (knownNames.size >= MAX_KNOWN_NAMES) knownNames.clear();
-  knownNames.set(written, name);
-  return name;
-}
-
-/** Adds a field to an answer's headers. Throws an Error in Go's words where it may not be there. `name` is from `fieldName`. */
+/** Adds a field to an answer's headers; name and value may be there. Throws an Error in Go's words where they may not beside those before. */
 export function addField(headers: ResponseHeaders, name: string, value: string): void {
-  if (UNSAFE.test(value)) throw new Error(`malformed MIME header line: ${quote(`${name}: ${value}`)}`);
   if (name === 'set-cookie') headers[name] = [...((headers[name] as string[] | undefined) ?? []), value];
   else if (!Object.hasOwn(headers, name)) headers[name] = value;
   else if (name === 'content-length' && headers[name] !== value)
@@ -47,8 +30,12 @@ export function addField(headers: ResponseHeaders, name: string, value: string):
   else if (!SINGLE.has(name)) headers[name] = `${String(headers[name])}, ${value}`;
 }
 
-/** So long that no number loses anything. */
-const LENGTH = /^\d{1,15}$/;
+/** An answer's headers, or its trailers. */
+export function headersOf(fields: Fields): ResponseHeaders {
+  const headers: ResponseHeaders = {};
+  for (let index = 0; index < fields.length; index += 2) addField(headers, fields[index]!, fields[index + 1]!);
+  return headers;
+}
 
 /** What `content-length` says; undefined where it says nothing. Throws where it is no number. */
 export function lengthIn(headers: ResponseHeaders): number | undefined {
@@ -80,7 +67,7 @@ export function checkRequestLine(method: string, path: string): void {
 
 /** A value that may be written as it is. */
 export function sendable(name: string, value: string): string {
-  if (UNSAFE.test(value)) throw new Error(`net/http: invalid header field value for ${quote(name)}`);
+  if (UNSAFE_VALUE.test(value)) throw new Error(`net/http: invalid header field value for ${quote(name)}`);
   return value;
 }
 

@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
+import { type BodyReader, LengthBody } from '../../http1/body-reader.ts';
+import { ChunkedBody } from '../../http1/chunked-body.ts';
+import { HeadReader } from '../../http1/head-reader.ts';
 import { unknownError } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 import { hasNoBody } from '../headers.ts';
 import { Answer, type AnswerSource } from './answer.ts';
 import { BodyPump, type BodySink } from './body-pump.ts';
-import { ChunkedBody } from './chunked-body.ts';
-import { declaredLength, lengthIn } from './fields.ts';
-import { HeadReader, type ResponseHead, parseHead, requestHead } from './http1-head.ts';
+import { declaredLength, headersOf, lengthIn } from './fields.ts';
+import { RESPONSE_HEAD_RULES, type ResponseHead, parseHead, requestHead } from './http1-head.ts';
 import { StaleConnection } from './stale-connection.ts';
 import type { BackendCall, BackendRequest } from './transport.ts';
 
@@ -54,9 +56,6 @@ export interface ConnectionOwner {
   onClose(connection: Http1Connection): void;
 }
 
-/** Where an answer's body ends. */
-type BodyEnd = { chunks: ChunkedBody } | { remainingBytes: number };
-
 /**
  * A connection that carries one request of HTTP/1.1 after another. One that has been used in any other way than it should is never used again: whose request
  * a byte answers must be beyond doubt.
@@ -67,12 +66,12 @@ export class Http1Connection implements BodySink {
   readonly #socket: Socket;
   readonly #authority: string;
   readonly #owner: ConnectionOwner;
-  readonly #heads = new HeadReader();
+  readonly #heads = new HeadReader(RESPONSE_HEAD_RULES);
   #call: Http1Call | undefined;
   #requestBody: BodyPump | undefined;
   /** Of the request's body, where its length was said before it; undefined for one in chunks. */
   #unsentBytes: number | undefined;
-  #body: BodyEnd | undefined;
+  #body: BodyReader | undefined;
   #interimAnswers = 0;
   #isUsed = false;
   #isReused = false;
@@ -176,30 +175,22 @@ export class Http1Connection implements BodySink {
     if (encoding !== undefined && (minorVersion === 0 || lengthBytes !== undefined || String(encoding).toLowerCase() !== 'chunked'))
       throw new Error(`unsupported transfer encoding: ${quote(String(encoding))}`);
     this.#isKept = minorVersion === 1 && !saysClose(headers['connection']);
-    if (call.request.method === 'HEAD' || hasNoBody(status)) this.#body = { remainingBytes: 0 };
-    else if (encoding !== undefined) this.#body = { chunks: new ChunkedBody() };
-    else this.#body = { remainingBytes: lengthBytes ?? Infinity };
-    call.answer.begin(status, headers, 'chunks' in this.#body || this.#body.remainingBytes === Infinity ? undefined : this.#body.remainingBytes);
+    const isBodiless = call.request.method === 'HEAD' || hasNoBody(status);
+    this.#body = encoding !== undefined && !isBodiless ? new ChunkedBody() : new LengthBody(isBodiless ? 0 : (lengthBytes ?? Infinity));
+    call.answer.begin(status, headers, isBodiless ? 0 : lengthBytes);
   }
 
-  #readBody({ answer }: Http1Call, body: BodyEnd, piece: Buffer, start: number): void {
+  #readBody({ answer }: Http1Call, body: BodyReader, piece: Buffer, start: number): void {
     let hasRoom = true;
-    let end = start;
-    if ('chunks' in body) {
-      end = body.chunks.read(piece, start, (data) => (hasRoom = answer.push(data)));
-    } else if (body.remainingBytes > 0 && start < piece.length) {
-      end = Math.min(piece.length, start + body.remainingBytes);
-      body.remainingBytes -= end - start;
-      hasRoom = answer.push(start === 0 && end === piece.length ? piece : piece.subarray(start, end));
-    }
-    if ('chunks' in body ? body.chunks.isDone : body.remainingBytes === 0) this.#complete(end < piece.length);
+    const end = body.read(piece, start, (data) => (hasRoom = answer.push(data)));
+    if (body.isDone) this.#complete(end < piece.length);
     else if (!hasRoom) this.#socket.pause();
   }
 
   /** The answer is over. `hasMore`: something came behind it that nobody has asked for. */
   #complete(hasMore: boolean): void {
     const { answer } = this.#call!;
-    const trailers = this.#body && 'chunks' in this.#body ? this.#body.chunks.trailers : undefined;
+    const trailers = this.#body instanceof ChunkedBody && this.#body.trailers ? headersOf(this.#body.trailers) : undefined;
     const isSent = this.#requestBody?.isOver ?? true;
     const isReusable = this.#isKept && !hasMore && isSent && this.isUsable;
     this.#release();
@@ -228,7 +219,7 @@ export class Http1Connection implements BodySink {
   }
 
   #onEnd(): void {
-    if (this.#body && 'remainingBytes' in this.#body && this.#body.remainingBytes === Infinity) this.#complete(false);
+    if (this.#body instanceof LengthBody && this.#body.remainingBytes === Infinity) this.#complete(false);
     this.destroy();
   }
 

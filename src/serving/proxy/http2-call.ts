@@ -1,3 +1,4 @@
+import { UNSAFE_VALUE, fieldName } from '../../http1/fields.ts';
 import type { ClientConnection, ClientStream, ClientStreamEvents, StreamFailure } from '../../http2/client-connection.ts';
 import { ErrorCode } from '../../http2/frames.ts';
 import type { Fields } from '../../http2/hpack.ts';
@@ -5,7 +6,7 @@ import type { ResponseHeaders } from '../exchange.ts';
 import { hasNoBody } from '../headers.ts';
 import { Answer, type AnswerSource } from './answer.ts';
 import { BodyPump, type BodySink } from './body-pump.ts';
-import { addField, fieldName, lengthIn } from './fields.ts';
+import { addField, lengthIn } from './fields.ts';
 import { StaleConnection } from './stale-connection.ts';
 import type { BackendCall, BackendRequest } from './transport.ts';
 
@@ -161,8 +162,9 @@ function headersOf(fields: Fields, start: number): ResponseHeaders {
   const headers: ResponseHeaders = {};
   for (let index = start; index < fields.length; index += 2) {
     const name = fields[index]!;
-    if (fieldName(name) !== name || CONNECTION_FIELDS.has(name)) throw new Error('malformed headers');
-    addField(headers, name, fields[index + 1]!);
+    const value = fields[index + 1]!;
+    if (fieldName(name) !== name || CONNECTION_FIELDS.has(name) || UNSAFE_VALUE.test(value)) throw new Error('malformed headers');
+    addField(headers, name, value);
   }
   return headers;
 }

@@ -1,6 +1,6 @@
-import { quote } from '../../util/field-errors.ts';
-import type { ResponseHeaders } from '../exchange.ts';
-import { parseFields } from './http1-head.ts';
+import { quote } from '../util/field-errors.ts';
+import type { BodyReader } from './body-reader.ts';
+import { type Fields, readFields } from './fields.ts';
 
 /** Of the line before a chunk, with its extensions. */
 const MAX_LINE_BYTES = 4096;
@@ -16,16 +16,16 @@ const LF = 0x0a;
 type Part = 'size' | 'data' | 'data-end' | 'trailers';
 
 /** Reads a body in chunks (RFC 9112 §7.1). */
-export class ChunkedBody {
+export class ChunkedBody implements BodyReader {
   isDone = false;
-  trailers: ResponseHeaders | undefined;
+  /** Once it is done, where there are some. */
+  trailers: Fields | undefined;
   #part: Part = 'size';
   #remainingBytes = 0;
   /** A line that is not over; trailers up to here. */
   #text = '';
   #excessBytes = 0;
 
-  /** Reads from `at` on, to the end of the body or of the bytes; answers where it stopped. Throws where a rule is broken. */
   read(bytes: Buffer, at: number, take: (data: Buffer) => void): number {
     while (at < bytes.length && !this.isDone) at = this.#part === 'data' ? this.#readData(bytes, at, take) : this.#readLine(bytes, at);
     return at;
@@ -73,6 +73,6 @@ export class ChunkedBody {
     if (text !== '\r\n' && !text.endsWith('\r\n\r\n')) return;
     this.isDone = true;
     this.#text = '';
-    if (text !== '\r\n') this.trailers = parseFields(text.slice(0, -4), 0);
+    if (text !== '\r\n') this.trailers = readFields(text.slice(0, -4), 0);
   }
 }
