@@ -73,6 +73,7 @@ export class ServerConnection {
   /** What came behind the request that is open. */
   #rest: Buffer = NOTHING;
   #isPaused = false;
+  #isHeldBack = false;
   /** What still comes is thrown away. */
   #isDeaf = false;
 
@@ -146,7 +147,19 @@ export class ServerConnection {
   /** So much of the body was taken by its reader. */
   release(sizeBytes: number): void {
     this.#heldBytes -= sizeBytes;
-    this.#readOn();
+    this.#adjustReading();
+  }
+
+  /** Leaves the requests that follow unread until `readOn`. False where they are already. */
+  holdBack(): boolean {
+    if (this.#isHeldBack) return false;
+    this.#isHeldBack = true;
+    return true;
+  }
+
+  readOn(): void {
+    this.#isHeldBack = false;
+    if (!this.owner && !this.#isDeaf) this.#next();
   }
 
   /** Ends when idle: now, or behind the answer to the request that is open. */
@@ -220,17 +233,17 @@ export class ServerConnection {
     this.#lastUsedMs = this.#options.clock.nowMs();
     owner.onOver();
     if (this.#isLast || this.isClosing) this.#end();
-    else if (this.#body) this.#readOn();
+    else if (this.#body) this.#adjustReading();
     else this.#next();
   }
 
   /** Goes on with what came behind the last request, once the client has read the answer: one that never reads must not be given ever more. */
   #next(): void {
-    if (this.#isCongested) return;
+    if (this.#isCongested || this.#isHeldBack) return;
     const rest = this.#rest;
     this.#rest = NOTHING;
     if (rest.length > 0) this.#read(rest);
-    this.#readOn();
+    this.#adjustReading();
   }
 
   /** No request follows: the connection ends behind what was written. A client that is still sending is let, for a while, or it would lose the answer to a reset. */
@@ -247,7 +260,7 @@ export class ServerConnection {
   #linger(): void {
     const { clock, lingerMs } = this.#options;
     this.#socket.end();
-    this.#readOn();
+    this.#adjustReading();
     this.#timer.cancel();
     this.#timer = clock.after(lingerMs, () => {
       this.#lastUsedMs = clock.nowMs();
@@ -259,11 +272,11 @@ export class ServerConnection {
   #receive(piece: Buffer): void {
     if (this.#isDeaf) return;
     this.#read(piece);
-    if (this.#isPaused || this.#heldBytes > 0 || this.#rest.length > 0) this.#readOn();
+    if (this.#isPaused || this.#heldBytes > 0 || this.#rest.length > 0) this.#adjustReading();
   }
 
-  /** Reading goes on where there is room for what comes. */
-  #readOn(): void {
+  /** Reading goes on where there is room for what comes. Behind a piece that waits, the client's end is not seen before its turn has come: it wants the answers. */
+  #adjustReading(): void {
     const isFull = !this.#isDeaf && (this.#rest.length > 0 || this.#heldBytes >= this.#options.streamWindowBytes);
     if (isFull === this.#isPaused) return;
     this.#isPaused = isFull;
@@ -275,7 +288,7 @@ export class ServerConnection {
     try {
       for (let at = 0; at < piece.length && !this.#isDeaf && !this.#socket.destroyed;) {
         if (this.#body) at = this.#readBody(this.#body, piece, at);
-        else if (this.owner || this.#isCongested) return this.#keep(piece, at);
+        else if (this.owner || this.#isCongested || this.#isHeldBack) return this.#keep(piece, at);
         else at = this.#readHead(piece, at);
       }
     } catch (error) {

@@ -5,8 +5,8 @@ import type { Duplex, Readable } from 'node:stream';
 export type ResponseHeaders = Record<string, string | number | string[]>;
 
 /**
- * One request and its answer, whichever HTTP version carries it. The two implementations (`http1.ts`, `http2.ts`) are the only code
- * that knows Node's HTTP objects; all else is written against this.
+ * One request and its answer, whichever HTTP version carries it. The two implementations (`http1-exchange.ts`,
+ * `http2-exchange.ts`) are the only code that knows which; all else is written against this.
  *
  * Exactly one of `respond`, `startStream` and `upgrade` is called, once; calls after the client has gone are ignored.
  */
@@ -35,7 +35,7 @@ export interface Exchange {
   readBody(limitBytes: number): Promise<Buffer>;
   /** The body as it comes, unbounded, for those who pass it on: called once, in place of `readBody`. Undefined where the request has none. */
   openBody(): Readable | undefined;
-  /** Answers at once; the body is written as it is, never copied. Several buffers are one body, in order. */
+  /** Answers at once. The body must not be changed afterwards. Several buffers are one body, in order. */
   respond(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void;
   /** Begins an answer of unknown length, or of the one that its `content-length` says, which is the caller's to keep. */
   startStream(status: number, headers: ResponseHeaders): ResponseStream;

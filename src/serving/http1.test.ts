@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Exchange } from './exchange.ts';
+import type { ConnectionInfo, Exchange } from './exchange.ts';
 import type { Listener } from './listener.ts';
 import type { ServingProblem } from './limits.ts';
 import { Gate, connectRaw, readToEnd, startListener } from './test-server.ts';
@@ -135,6 +135,29 @@ describe('HTTP/1.1', () => {
       stream.end();
     });
     expect(await converse('GET / HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n1\.0$/);
+  });
+
+  test('a connection that is held back is read on when it may be, in order', async () => {
+    const targets: string[] = [];
+    const first = new Gate();
+    let connection: ConnectionInfo;
+    listener = await startListener((exchange) => {
+      targets.push(exchange.target);
+      if (exchange.target === '/1') {
+        ({ connection } = exchange);
+        expect([connection.holdBack(), connection.holdBack()]).toEqual([true, false]);
+        exchange.onClose(first.open);
+      }
+      echo(exchange);
+    });
+    const answers = converse('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\nGET /3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await first.opened;
+    await expect.poll(() => targets, { interval: 5 }).toEqual(['/1']);
+    connection!.readOn();
+    expect(await answers).toMatch(/GET \/1HTTP[^]*GET \/2HTTP[^]*GET \/3$/);
+    // It has gone by now.
+    connection!.holdBack();
+    connection!.readOn();
   });
 
   test('requestClose: this answer says close', async () => {

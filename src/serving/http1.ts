@@ -26,6 +26,7 @@ export function createHttp1({ limits, onExchange, onProblem, clock = monotonicCl
         onBadRequest: (message) => onProblem({ kind: 'bad-request', remoteAddress, message }),
       });
       connection.setGracefulClose(() => http1.finish());
+      connection.setReader(http1);
     },
   };
 }
