@@ -271,7 +271,10 @@ export class ServerConnection {
 
   #receive(piece: Buffer): void {
     if (this.#isDeaf) return;
+    // What is answered at once leaves at once: it does not wait for what others have to do in this turn.
+    this.#isFlushing = true;
     this.#read(piece);
+    this.flush();
     if (this.#isPaused || this.#heldBytes > 0 || this.#rest.length > 0) this.#adjustReading();
   }
 
@@ -400,7 +403,7 @@ export class ServerConnection {
 
 let unflushed: ServerConnection[] = [];
 
-/** Answers of one turn leave one right after the other: each would have to wake its client anew, with work of ours before the next. */
+/** What is written later in a turn leaves one right after the other: each would have to wake its client anew, with work of ours before the next. */
 function flushAll(): void {
   const connections = unflushed;
   unflushed = [];
