@@ -353,7 +353,7 @@ export class ServerConnection {
 
   /** What came is no request, or not its body. Behind a head that was taken for one, there is no place to say anything. */
   #refuse(error: Error): void {
-    if (this.owner || this.#body) return void this.#socket.destroy();
+    if (this.owner || this.#body) return this.cut();
     this.#events.onBadRequest(error.message);
     const { reason, body } = error instanceof BadRequest ? error : new BadRequest(error.message);
     this.write(Buffer.from(`HTTP/1.1 ${reason}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${body}`, 'latin1'));
