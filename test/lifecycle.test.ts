@@ -184,6 +184,11 @@ describe('what cannot be is said in one line, with exit 1', () => {
     ['an unknown flag', ['--secure-prot=1'], /^error: unknown flag: --secure-prot.*--secure-port/],
     ['a bad value', ['--shutdown-delay-duration=soon'], /^error: invalid argument "soon" for "--shutdown-delay-duration" flag/],
     ['a value out of range', ['--secure-port=70000'], /^error: --secure-port 70000 must be between/],
+    [
+      'a key of tokens that is not there',
+      ['--service-account-issuer=https://x', '--service-account-signing-key-file=/no/such/key', '--service-account-key-file=/no/such/key'],
+      /^error: .*\/no\/such\/key/,
+    ],
     ['a file that is not there', ['--client-ca-file=/no/such/file'], /^error: .*\/no\/such\/file.*no such file/],
     [
       'an address that the machine has not',

@@ -1,9 +1,9 @@
+import { locallyAvailable } from '../apis/apiregistration/api-service.ts';
 import type { ResourceClient } from '../client/client.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { isApiError } from '../util/errors.ts';
 import { equalJson } from '../util/json-equal.ts';
-import { timeOf } from '../util/time.ts';
 
 /** What tells the aggregator's own APIServices from a user's. `onstart`: made once, at each start; users may change or remove them in between. */
 const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
@@ -74,12 +74,5 @@ async function createOrGet(apiServices: ResourceClient<ApiService>, wanted: ApiS
 async function markAvailable(apiServices: ResourceClient<ApiService>, { metadata, spec, status }: ApiService, now: () => Date): Promise<void> {
   const current = status?.conditions?.find(({ type }) => type === 'Available');
   if (spec.service || (current?.status === 'True' && current.reason === 'Local')) return;
-  const condition = {
-    type: 'Available',
-    status: 'True',
-    lastTransitionTime: timeOf(now()),
-    reason: 'Local',
-    message: 'Local APIServices are always available',
-  };
-  await apiServices.update('', metadata.name!, (service) => void (service.status = { conditions: [condition] }), 'status');
+  await apiServices.update('', metadata.name!, (service) => void (service.status = { conditions: [locallyAvailable(now())] }), 'status');
 }

@@ -55,5 +55,7 @@ test('it follows the service', async () => {
   answers = false;
   await apiServices.update('', 'v1.g', ({ metadata }) => void (metadata.labels = { a: 'b' }));
   await vi.waitFor(() => expect(reason()).toBe('FailedDiscoveryCheck'));
+  await apiServices.update('', 'v1.g', (found) => void delete found.spec.service);
+  await vi.waitFor(() => expect(reason()).toBe('Local'));
   stop.abort();
 });

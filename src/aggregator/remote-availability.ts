@@ -1,4 +1,5 @@
 import type { APIService, APIServiceCondition, ServiceReference } from '../apis/facts/types/apiregistration-v1.ts';
+import { locallyAvailable } from '../apis/apiregistration/api-service.ts';
 import type { Service } from '../apis/facts/types/core-v1.ts';
 import type { EndpointSlice } from '../apis/facts/types/discovery-v1.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
@@ -103,7 +104,12 @@ class Checker {
   /** Answers after how many milliseconds to look again. */
   async check(name: string): Promise<number | void> {
     const apiService = this.#apiServices.informer.get('', name);
-    if (!apiService?.spec.service) return void this.#failures.delete(name);
+    if (!apiService?.spec.service) {
+      this.#failures.delete(name);
+      // It may have been another server's before.
+      if (apiService) await this.#write(apiService, locally(this.#options.now()));
+      return;
+    }
     const { namespace = '', name: serviceName = '' } = apiService.spec.service;
     const service = this.#services.informer.get(namespace, serviceName);
     const ofService = this.#slices.informer.list(namespace).filter(({ metadata }) => metadata.labels?.[SERVICE_NAME_LABEL] === serviceName);
@@ -139,6 +145,11 @@ class Checker {
     if (before?.status === 'True' && availability.status !== 'True') onUnavailable?.(metadata.name!, availability.reason!);
   }
 }
+
+const locally = (now: Date): Availability => {
+  const { status, reason, message } = locallyAvailable(now);
+  return { status, reason, message };
+};
 
 const NONE: ReadonlySet<string> = new Set();
 const keyOf = ({ namespace = '', name = '' }: ServiceReference): string => `${namespace}/${name}`;

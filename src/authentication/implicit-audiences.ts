@@ -6,7 +6,7 @@ export function withImplicitAudiences(inner: TokenAuthenticator, apiAudiences: r
   return {
     authenticateToken(token, audiences, context) {
       if (audiences === undefined) return inner.authenticateToken(token, undefined, context);
-      const shared = apiAudiences.filter((audience) => audiences.includes(audience));
+      const shared = audiences.filter((audience) => apiAudiences.includes(audience));
       if (shared.length === 0) return undefined;
       const withShared = (found: Authentication | undefined): Authentication | undefined => found && { ...found, audiences: shared };
       const found = inner.authenticateToken(token, undefined, context);

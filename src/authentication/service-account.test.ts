@@ -67,6 +67,8 @@ test('issuers and keys', async () => {
 test('audiences', async () => {
   const token = await issue({}, { audiences: ['api', 'vault'] });
   expect((await read(token, ['vault', 'x']))!.audiences).toEqual(['vault']);
+  expect((await read(token, ['vault', 'api']))!.audiences).toEqual(['vault', 'api']);
+  expect((await read(await issue({}, { audiences: ['vault', 'vault'] }), ['vault']))!.audiences).toEqual(['vault']);
   await expect(read(token, ['x'])).rejects.toThrow('token audiences ["api" "vault"] is invalid for the target audiences ["x"]');
   expect((await read(await issue({}, { audiences: [] })))!.audiences).toEqual(['api']);
 });

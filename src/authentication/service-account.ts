@@ -100,11 +100,11 @@ function verifiedOf(claims: JsonObject): Verified {
   return { facts, user: userOf(facts), forApi: undefined };
 }
 
-/** Whom of `wanted` (this API where absent) a token is meant for. Tokens from before audiences are for this API only. */
+/** Whom of `wanted` (this API where absent), in its order, a token is meant for. Tokens from before audiences are for this API only. */
 export function sharedAudiences(tokenAudiences: readonly string[], wanted: readonly string[] | undefined, apiAudiences: readonly string[]): string[] {
   const meant = tokenAudiences.length > 0 ? tokenAudiences : apiAudiences;
   const asked = wanted ?? apiAudiences;
-  const shared = meant.filter((audience) => asked.includes(audience));
+  const shared = asked.filter((audience) => meant.includes(audience));
   if (shared.length === 0 && apiAudiences.length > 0) throw new Error(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(asked)}`);
   return shared;
 }

@@ -1,8 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
+import { reviewStatus } from '../client/review-answer.ts';
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, withRetries } from '../client/webhook-client.ts';
 import type { Authentication } from '../server/authenticator.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
-import { isJsonObject, ownValue, parseJson, stringifyJson } from '../util/json.ts';
+import { isJsonObject, stringifyJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import type { TokenCacheMetrics } from './metrics.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
@@ -76,14 +77,14 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
 async function review(options: TokenWebhookOptions, token: string, audiences: readonly string[] | undefined): Promise<Authentication | undefined> {
   const { client, version, apiAudiences, retry = DEFAULT_RETRY } = options;
   const wanted = audiences ?? apiAudiences;
+  const type = { kind: 'TokenReview', apiVersion: `authentication.k8s.io/${version}` };
   const body = stringifyJson({
-    kind: 'TokenReview',
-    apiVersion: `authentication.k8s.io/${version}`,
+    ...type,
     metadata: {},
     spec: { token, ...(wanted.length > 0 && { audiences: wanted }) },
     status: { user: {} },
   });
-  const status = statusOf(await withRetries(retry, () => client.post(body)), 'TokenReview');
+  const status = reviewStatus(await withRetries(retry, () => client.post(body)), type);
   const named = texts(status.audiences);
   const shared = (named.length > 0 ? named : apiAudiences).filter((audience) => wanted.includes(audience));
   if (wanted.length > 0 && shared.length === 0) return undefined;
@@ -92,14 +93,6 @@ async function review(options: TokenWebhookOptions, token: string, audiences: re
     return undefined;
   }
   return { user: userOf(isJsonObject(status.user) ? status.user : {}), ...(wanted.length > 0 && { audiences: shared }) };
-}
-
-/** The status of a review that came back. Throws where the answer is none: what cannot be read is never a yes. */
-function statusOf(body: Buffer, kind: string): JsonObject {
-  const answer = parseJson(body);
-  if (!isJsonObject(answer) || answer.kind !== kind) throw new Error(`the webhook answered with something that is no ${kind}`);
-  const status = ownValue(answer, 'status');
-  return isJsonObject(status) ? status : {};
 }
 
 const texts = (value: Json | undefined): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []);

@@ -44,7 +44,8 @@ export function withAuthenticatedGroup(inner: Authenticator): Authenticator {
   };
 }
 
-function inAuthenticatedGroup(authentication: Authentication): Authentication {
+/** The anonymous, and who is placed already, stay where they are. */
+export function inAuthenticatedGroup(authentication: Authentication): Authentication {
   const { user } = authentication;
   const isPlaced = user.name === ANONYMOUS.name || user.groups.includes(ALL_AUTHENTICATED) || user.groups.includes(ALL_UNAUTHENTICATED);
   return isPlaced ? authentication : { ...authentication, user: { ...user, groups: [...user.groups, ALL_AUTHENTICATED] } };

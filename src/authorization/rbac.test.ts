@@ -248,6 +248,17 @@ describe('escalation', () => {
     );
   });
 
+  it('leaves rules without verbs to validation', async () => {
+    const unfinished = { apiGroups: [''], resources: ['secrets'], nonResourceURLs: ['/x'] } as unknown as PolicyRule;
+    expect(await check(write('clusterroles', role('r', [unfinished])))).toBe('ok');
+  });
+
+  it('refuses to look for a role where none can be', async () => {
+    expect(await check(write('clusterrolebindings', binding('x', 'Role', 'r', [])))).toBe('Namespace parameter required.');
+    expect(await check(write('rolebindings', binding('x', 'Role', '', [])))).toBe('Name parameter required.');
+    expect(await check(write('rolebindings', binding('x', 'ClusterRole', 'a/b', [])))).toBe(`Name parameter invalid: "a/b": may not contain '/'`);
+  });
+
   it('is allowed to who holds the verbs escalate and bind', async () => {
     await put('roles', 'n', role('delegate', [{ verbs: ['escalate', 'bind'], apiGroups: [RBAC_GROUP], resources: ['roles', 'clusterroles'] }]));
     await put('rolebindings', 'n', binding('delegates', 'Role', 'delegate', [user('bob')]));

@@ -7,16 +7,17 @@ export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly Pol
   return wanted.flatMap(singleRights).filter((right) => !held.some((rule) => covers(rule, right)));
 }
 
-/** One rule for every group, resource, verb and name; one for every path and verb. */
+/** One rule for every group, resource, verb and name; one for every path and verb. What is wanted may not be validated yet, and lack verbs. */
 function singleRights(rule: PolicyRule): PolicyRule[] {
   const rights: PolicyRule[] = [];
+  const verbs = rule.verbs ?? [];
   const names = rule.resourceNames?.length ? rule.resourceNames.map((name) => ({ resourceNames: [name] })) : [{}];
   for (const group of rule.apiGroups ?? []) {
     for (const resource of rule.resources ?? []) {
-      for (const verb of rule.verbs) for (const name of names) rights.push({ verbs: [verb], apiGroups: [group], resources: [resource], ...name });
+      for (const verb of verbs) for (const name of names) rights.push({ verbs: [verb], apiGroups: [group], resources: [resource], ...name });
     }
   }
-  for (const path of rule.nonResourceURLs ?? []) for (const verb of rule.verbs) rights.push({ verbs: [verb], nonResourceURLs: [path] });
+  for (const path of rule.nonResourceURLs ?? []) for (const verb of verbs) rights.push({ verbs: [verb], nonResourceURLs: [path] });
   return rights;
 }
 

@@ -1,9 +1,10 @@
+import { reviewStatus } from '../client/review-answer.ts';
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, WebhookError, withRetries } from '../client/webhook-client.ts';
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
 import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
-import { isJsonObject, ownValue, parseJson, stringifyJson } from '../util/json.ts';
+import { ownValue, stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { conditionRequest, reviewBody, reviewSpec } from './access-review.ts';
 import type { MatchCondition } from './match-conditions.ts';
@@ -108,10 +109,8 @@ async function call({ client, metrics }: AuthorizationWebhookOptions, body: stri
 async function review(options: AuthorizationWebhookOptions, spec: JsonObject): Promise<Decision> {
   const { version, retry = DEFAULT_RETRY } = options;
   const body = stringifyJson(reviewBody(spec, version));
-  const answer = parseJson(await withRetries(retry, () => call(options, body)));
-  if (!isJsonObject(answer) || answer.kind !== 'SubjectAccessReview') throw new Error('the webhook answered with something that is no SubjectAccessReview');
-  const status = ownValue(answer, 'status');
-  return decisionOf(isJsonObject(status) ? status : {});
+  const type = { kind: 'SubjectAccessReview', apiVersion: `authorization.k8s.io/${version}` };
+  return decisionOf(reviewStatus(await withRetries(retry, () => call(options, body)), type));
 }
 
 function decisionOf(status: JsonObject): Decision {

@@ -18,7 +18,7 @@ import { ServiceAccountTokens } from '../authentication/service-account.ts';
 import type { TokenAuthenticator } from '../authentication/token-authenticator.ts';
 import { loadTokenFile } from '../authentication/token-file.ts';
 import { tokenWebhook } from '../authentication/token-webhook.ts';
-import { firstTokenOf } from '../authentication/union.ts';
+import { firstTokenOf, inAuthenticatedGroup } from '../authentication/union.ts';
 import { validateAuthenticationConfiguration } from '../authentication/validate-configuration.ts';
 import type { Client } from '../client/client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
@@ -28,7 +28,6 @@ import { registerConfigReloads } from '../server/metrics/config-reload-metrics.t
 import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { Reloadable } from '../serving/certificates/reload.ts';
 import { summarize } from '../util/field-errors.ts';
-import { ALL_AUTHENTICATED } from '../util/user.ts';
 import type { Dial } from '../util/dial.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
@@ -238,6 +237,6 @@ function tokenReader(tokens: readonly TokenAuthenticator[], apiAudiences: readon
   return async (token, audiences) => {
     const found = await read(token, audiences.length > 0 ? audiences : apiAudiences);
     if (!found) throw new Error(INVALID);
-    return { ...found, user: { ...found.user, groups: [...found.user.groups, ALL_AUTHENTICATED] } };
+    return inAuthenticatedGroup(found);
   };
 }

@@ -79,7 +79,10 @@ async function run(
   const client = new InProcessClient();
   let announceStart!: () => void;
   const keys = loadServiceAccountKeys(options, new Promise((resolve) => (announceStart = resolve)), stop);
-  keys.catch((error: unknown) => stop.aborted || logger.error('The keys of service account tokens cannot be used', { error }));
+  // Keys of one's own choice that cannot be used are found before anything is served.
+  if (options.isSigningKeyGenerated)
+    keys.catch((error: unknown) => stop.aborted || logger.error('The keys of service account tokens cannot be used', { error }));
+  else await keys;
   const verificationKeys = keys.then(({ verification }) => verification);
   verificationKeys.catch(() => undefined);
   const authentication = await openAuthentication(options, { logger, files, client, registry, egress, verificationKeys, now });

@@ -54,6 +54,8 @@ describe('a call', () => {
 
   test.each([
     [500, {}, 'an error on the server ("no") has prevented the request from succeeding', true],
+    [500, { 'content-type': 'text/plain' }, 'an error on the server ("no") has prevented the request from succeeding', true],
+    [500, { 'content-type': 'application/json' }, 'an error on the server ("unknown") has prevented the request from succeeding', true],
     [503, {}, 'the server is currently unable to handle the request', false],
     [503, { 'retry-after': '1' }, 'the server is currently unable to handle the request', true],
     [429, {}, 'the server has received too many requests and has asked us to try again later', true],

@@ -220,9 +220,12 @@ function refusal({ status, headers, body }: RemoteAnswer): WebhookError {
   const message =
     status >= 300 && status < 400 && location !== undefined
       ? `the server answered ${status}, a redirect to ${quote(location.slice(0, MAX_SHOWN_CHARACTERS))}: redirects are not followed`
-      : (statusMessage(body) ?? refusalMessage(status, body.toString('utf8', 0, MAX_SHOWN_CHARACTERS).trim()));
+      : (statusMessage(body) ?? refusalMessage(status, isText(headers['content-type']) ? body.toString('utf8', 0, MAX_SHOWN_CHARACTERS).trim() : 'unknown'));
   return new WebhookError(message, { status, isTransient, isTimeout: status === 504 });
 }
+
+/** Only text is shown; what says nothing of itself is taken for text (client-go/rest: isTextResponse). */
+const isText = (contentType: string | undefined): boolean => !contentType || contentType.startsWith('text/');
 
 /** What the answer says itself, where it is a Status. */
 function statusMessage(body: Buffer): string | undefined {

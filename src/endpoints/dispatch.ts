@@ -53,17 +53,21 @@ function tellOfDeprecation(request: ServerRequest, deprecation: string): void {
   if (removed !== undefined) request.annotateAudit('k8s.io/removed-release', removed);
 }
 
-function verbOf({ info, exchange }: ServerRequest, { store, subresource }: ResourceTarget): Verb {
+function verbOf({ info, exchange }: ServerRequest, { store, subresource, isCustom }: ResourceTarget): Verb {
   const { definition } = store;
   const depth = info.parts.length;
   const table = depth === 1 ? COLLECTION_VERBS : depth === 2 ? OBJECT_VERBS : SUBRESOURCE_VERBS;
-  const verb = Object.hasOwn(table, exchange.method) ? table[exchange.method]! : undefined;
+  // Upstream has no routes of custom resources: their handler goes by the request's verb, and HEAD reads.
+  const method = isCustom && exchange.method === 'HEAD' ? 'GET' : exchange.method;
+  const verb = Object.hasOwn(table, method) ? table[method]! : undefined;
   const offered = subresource?.verbs ?? definition.verbs;
   // All namespaces at once can be read, and nothing else.
   const isAcrossNamespaces = definition.namespaced && info.namespace === '';
   // What cannot be listed has no path outside of namespaces.
   if (isAcrossNamespaces && !definition.verbs.includes('list')) throw genericNotFound();
-  if (verb === undefined || (isAcrossNamespaces && verb !== 'list') || !offered.includes(verb)) throw genericMethodNotAllowed();
+  if (verb === undefined || (isAcrossNamespaces && verb !== 'list') || !offered.includes(verb)) {
+    throw isCustom ? methodNotSupported({ group: info.apiGroup, resource: info.resource }, info.verb) : genericMethodNotAllowed();
+  }
   if (info.verb !== 'watch') return verb;
   // Paths below `/watch/` were authorized as watches, whatever the method.
   if (exchange.method !== 'GET') throw genericMethodNotAllowed();

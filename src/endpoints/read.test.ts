@@ -242,6 +242,16 @@ describe('methods', () => {
     });
   });
 
+  test('of a custom resource it is said what is not supported, and HEAD reads', async () => {
+    const custom = { ...threeConfigMaps(), isCustom: true };
+    expect((await serve(custom, 'PATCH', COLLECTION)).exchange.json).toMatchObject({
+      message: expect.stringMatching(/^\w* ?is not supported on resources of kind "configmaps"$/),
+      code: 405,
+    });
+    expect((await serve(custom, 'HEAD', COLLECTION)).exchange.status).toBe(200);
+    expect((await serve(custom, 'HEAD', `${COLLECTION}/nope`)).exchange.status).toBe(404);
+  });
+
   test('of a deprecated resource those are told who get past the router', async () => {
     const target = configMaps();
     const served = { ...target.served, deprecation: 'v1 ConfigMap is old' };

@@ -208,7 +208,7 @@ export class FakeExchange implements Exchange {
   }
 
   async readBody(limitBytes: number): Promise<Buffer> {
-    if (this.#body.length > limitBytes) throw new ApiError(413, 'RequestEntityTooLarge', `Request entity is too large: limit is ${limitBytes}`);
+    if (this.#body.length > limitBytes) throw new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);
     return this.#body;
   }
   openBody(): undefined {

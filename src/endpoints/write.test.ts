@@ -193,7 +193,7 @@ describe('create', () => {
   test('unknown content types and bodies too large', async () => {
     expect((await serve(configMaps(), 'POST', COLLECTION, { headers: { 'content-type': 'text/plain' }, body: '{}' })).exchange.status).toBe(415);
     expect((await serve(configMaps(), 'POST', COLLECTION, { body: 'x'.repeat(3 * 1024 * 1024 + 1) })).exchange.json.message).toBe(
-      'Request entity is too large: limit is 3145728',
+      'Request entity too large: limit is 3145728',
     );
   });
 });

@@ -89,6 +89,14 @@ describe('the signal', () => {
   });
 });
 
+test('the user agent is what its bytes mean', () => {
+  expect(newRequest('/', { headers: { 'user-agent': 'kubectl/v1' } }).request.userAgent).toBe('kubectl/v1');
+  const { exchange, request } = newRequest('/', { headers: { 'user-agent': Buffer.from('agé').toString('latin1') } });
+  exchange.headerValues = () => ['agé'];
+  expect(request.userAgent).toBe('agé');
+  expect(newRequest().request.userAgent).toBe('');
+});
+
 test('finish listeners run once, all of them', () => {
   const { request } = newRequest();
   let calls = 0;

@@ -4,7 +4,7 @@ import type { Exchange } from '../serving/exchange.ts';
 import { withListener } from '../util/listeners.ts';
 import { ANONYMOUS, type User } from '../util/user.ts';
 import type { RequestAudit } from './auditor.ts';
-import { WarningRecorder } from './filters/warnings.ts';
+import { WarningRecorder, isAscii } from './filters/warnings.ts';
 import { emptyRequestInfo } from './request-info.ts';
 import { firstQueryValue, splitTarget } from './request-target.ts';
 import { TrackedExchange } from './tracked-exchange.ts';
@@ -66,7 +66,9 @@ export class IncomingRequest implements ServerRequest {
   }
 
   get userAgent(): string {
-    return this.exchange.headers['user-agent'] ?? '';
+    const userAgent = this.exchange.headers['user-agent'] ?? '';
+    // The map of headers holds a character a byte; their list holds what the bytes mean.
+    return isAscii(userAgent) ? userAgent : (this.exchange.headerValues('user-agent')[0] ?? '');
   }
 
   get warnings(): readonly string[] {

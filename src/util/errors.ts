@@ -134,7 +134,7 @@ export function resourceExpired(message: string, continueToken?: string): ApiErr
   if (continueToken !== undefined) error.status.metadata.continue = continueToken;
   return error;
 }
-export const requestEntityTooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', `Request entity is too large: ${message}`);
+export const requestEntityTooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`);
 export const unsupportedMediaType = (message: string): ApiError => new ApiError(415, 'UnsupportedMediaType', message);
 /** What upstream's router says of a content type that no route consumes: as unsupportedMediaType, with empty details. */
 export const genericUnsupportedMediaType = (): ApiError => new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});

@@ -42,7 +42,7 @@ function verdict(review: Review): RemoteReply {
   if (namespace === 'garbage') return { body: 'not json' };
   if (namespace === 'other-kind') return { body: { kind: 'Pod', apiVersion: 'v1', status: { allowed: true } } };
   if (namespace === 'redirected') return { status: 307, headers: { location: 'https://127.0.0.1/' } };
-  if (namespace === 'refused') return { status: 403, body: 'who are you' };
+  if (namespace === 'refused') return { status: 403, body: 'who are you', headers: { 'content-type': 'text/plain' } };
   return { body: { kind: review.kind, apiVersion: review.apiVersion, status: VERDICTS[namespace] ?? { allowed: false } } };
 }
 
@@ -134,7 +134,7 @@ describe.each(['Deny', 'NoOpinion'])('webhooks of a configuration file that fail
   });
   test.each([
     ['garbage', "invalid character 'o' in literal null (expecting 'u')"],
-    ['other-kind', 'the webhook answered with something that is no SubjectAccessReview'],
+    ['other-kind', 'no kind "Pod" is registered for version "v1"'],
     ['refused', 'who are you'],
     ['redirected', 'the server answered 307, a redirect to "https://127.0.0.1/": redirects are not followed'],
   ])('an answer that is none: %s', async (namespace, error) => {

@@ -66,7 +66,7 @@ export const apiServices = defineResource<APIService>('apiregistration.k8s.io/v1
 });
 
 /** There is no other server behind it that could be away. */
-const locallyAvailable = (now: Date): { type: string; status: string; lastTransitionTime: string; reason: string; message: string } => ({
+export const locallyAvailable = (now: Date): { type: string; status: string; lastTransitionTime: string; reason: string; message: string } => ({
   type: 'Available',
   status: 'True',
   lastTransitionTime: timeOf(now),

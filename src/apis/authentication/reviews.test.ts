@@ -8,6 +8,11 @@ const review = async (status: object, readToken: TokenReader): Promise<object | 
 const known: TokenReader = () => Promise.resolve({ user: { name: 'alice', groups: ['devs'] } });
 const unknown: TokenReader = () => Promise.reject(new Error('invalid bearer token'));
 
+test('who has no name is told of none', async () => {
+  const nameless: TokenReader = () => Promise.resolve({ user: { name: '', groups: ['devs'] } });
+  expect(await review({}, nameless)).toEqual({ authenticated: true, user: { groups: ['devs'] } });
+});
+
 test('a token review leaves what was sent as its status where nothing is answered', async () => {
   const sent = { authenticated: true, user: { username: 'bob' }, audiences: ['a'], error: 'e' };
   expect(await review(sent, known)).toEqual({ authenticated: true, user: { username: 'alice', groups: ['devs'] }, error: 'e' });

@@ -17,7 +17,7 @@ interface TokenReview extends ApiObject {
 /** Who a bearer token belongs to, as a request that carried it would be taken, and whom of `audiences` (none: this API) it is meant for. Throws where it is no good. */
 export type TokenReader = (token: string, audiences: readonly string[]) => Promise<{ user: User; audiences?: string[] }>;
 
-const userInfo = ({ name, uid, groups, extra }: User): object => ({ username: name, ...(uid && { uid }), groups, ...(extra && { extra }) });
+const userInfo = ({ name, uid, groups, extra }: User): object => ({ ...(name && { username: name }), ...(uid && { uid }), groups, ...(extra && { extra }) });
 
 /** Who am I? */
 export const selfSubjectReview: Review<SelfSubjectReview> = ({ kind, apiVersion }, { user }: RequestContext) => ({

@@ -25,7 +25,7 @@ export const podLog = ({ kubelets, metrics, isEnabled }: StreamOptions): Action 
       const pod = await podOf(call);
       const container = chooseContainer(pod, options.container);
       if (!pod.spec.nodeName) return;
-      const { host, port, transport, unverifiedTransport } = await kubelets.of(pod.spec.nodeName);
+      const { host, port, transport, unverifiedTransport } = await kubelets.of(pod.spec.nodeName, 'pods');
       const path = pathWithQuery(`/containerLogs/${call.namespace}/${call.name}/${container}`, logParameters(options));
       try {
         await answerLog(call.exchange, { transport: isUnverified ? unverifiedTransport : transport, host, port, path, podName: call.name });

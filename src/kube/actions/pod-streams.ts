@@ -103,7 +103,7 @@ async function kubeletOf(
   path: string,
 ): Promise<{ target: ProxyTarget; speaksWebSocket: boolean }> {
   if (!nodeName) throw badRequest(`pod ${name} does not have a host assigned`);
-  const { host, port, transport, features } = await kubelets.of(nodeName);
+  const { host, port, transport, features } = await kubelets.of(nodeName, 'pods');
   return { target: { transport, host, port, path }, speaksWebSocket: features.includes('ExtendWebSocketsToKubelet') };
 }
 

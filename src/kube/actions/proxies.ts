@@ -38,16 +38,19 @@ export const podProxy = (transports: ProxyTransports): Action =>
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { '': 80, http: 80, https: 443 };
 
+/** In the words of Go's dialer: what is a number may be none of a port, what is none would be a service's name. */
 function portNumber(port: string, scheme: string): number {
   if (port === '') return DEFAULT_PORTS[scheme]!;
-  if (!/^\d{1,5}$/.test(port)) throw serviceUnavailable(`error trying to reach service: dial tcp: lookup tcp/${port}: unknown port`);
-  return Number(port);
+  if (!/^\d+$/.test(port)) throw serviceUnavailable(`error trying to reach service: dial tcp: lookup tcp/${port}: unknown port`);
+  const number = Number(port);
+  if (number > 65_535) throw serviceUnavailable(`error trying to reach service: dial tcp: address ${port}: invalid port`);
+  return number;
 }
 
 /** nodes/proxy (pkg/registry/core/node/strategy.go ResourceLocation). */
 export const nodeProxy = (kubelets: Kubelets, transports: ProxyTransports): Action =>
   proxyTo('node', async ({ scheme, name, port }) => {
-    const kubelet = await kubelets.of(name);
+    const kubelet = await kubelets.of(name, 'nodes');
     await proxyableAddress(kubelet.host);
     if (port === '' || port === String(kubelet.port)) return { host: kubelet.host, port: kubelet.port, transport: kubelet.guardedTransport };
     return { host: kubelet.host, port: portNumber(port, scheme), transport: transports.of(scheme) };

@@ -39,7 +39,7 @@ test('exec, attach and portforward need a pod that has a node', async () => {
   await server.pod(namespace, 'placed', { nodeName: 'n1' });
   for (const stream of ['exec?command=sh', 'attach', 'portforward?ports=80']) {
     expect(await codeAndMessage('POST', `${namespace}/pods/waiting/${stream}`)).toEqual([400, 'pod waiting does not have a host assigned']);
-    expect(await codeAndMessage('GET', `${namespace}/pods/placed/${stream}`)).toEqual([404, 'nodes "n1" not found']);
+    expect(await codeAndMessage('GET', `${namespace}/pods/placed/${stream}`)).toEqual([404, 'pods "n1" not found']);
   }
   await server.create('/api/v1/nodes', { metadata: { name: 'n1' } });
   expect(await codeAndMessage('POST', `${namespace}/pods/placed/exec?command=sh`)).toEqual([500, 'no preferred addresses found; known addresses: []']);
@@ -107,4 +107,14 @@ test('discovery lists them all', async () => {
     'serviceaccounts/token',
   ])
     expect(names).toContain(name);
+});
+
+test('a port to proxy to is a number that ports have', async () => {
+  const namespace = await server.namespace();
+  await server.pod(namespace, 'up');
+  await server.status(`${namespace}/pods/up`, { podIP: '192.0.2.1', podIPs: [{ ip: '192.0.2.1' }] });
+  const proxied = (port: string): Promise<[number, string]> => codeAndMessage('GET', `${namespace}/pods/up:${port}/proxy/`);
+  expect(await proxied('65536')).toEqual([503, 'error trying to reach service: dial tcp: address 65536: invalid port']);
+  expect(await proxied('999999')).toEqual([503, 'error trying to reach service: dial tcp: address 999999: invalid port']);
+  expect(await proxied('web')).toEqual([503, 'error trying to reach service: dial tcp: lookup tcp/web: unknown port']);
 });

@@ -23,11 +23,11 @@ test('a node is reached at the address of the best type that it has, and at its 
     { type: 'InternalIP', address: '10.0.0.1' },
     { type: 'InternalIP', address: '10.0.0.2' },
   ];
-  expect(await (await kubeletsOf({ addresses })).of('n')).toMatchObject({ host: '10.0.0.1', port: 10_250, features: [] });
-  expect(await (await kubeletsOf({ addresses }, { preferredAddressTypes: ['ExternalIP'] })).of('n')).toMatchObject({ host: '1.2.3.4' });
+  expect(await (await kubeletsOf({ addresses })).of('n', 'nodes')).toMatchObject({ host: '10.0.0.1', port: 10_250, features: [] });
+  expect(await (await kubeletsOf({ addresses }, { preferredAddressTypes: ['ExternalIP'] })).of('n', 'nodes')).toMatchObject({ host: '1.2.3.4' });
   const own = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: 99 } }, declaredFeatures: ['A'] };
-  expect(await (await kubeletsOf(own)).of('n')).toMatchObject({ port: 99, features: ['A'] });
-  expect(await (await kubeletsOf({ addresses, daemonEndpoints: { kubeletEndpoint: { Port: 0 } } })).of('n')).toMatchObject({ port: 10_250 });
+  expect(await (await kubeletsOf(own)).of('n', 'nodes')).toMatchObject({ port: 99, features: ['A'] });
+  expect(await (await kubeletsOf({ addresses, daemonEndpoints: { kubeletEndpoint: { Port: 0 } } })).of('n', 'nodes')).toMatchObject({ port: 10_250 });
 });
 
 test('a node without such an address, or none at all, is refused in upstream’s words', async () => {
@@ -35,11 +35,12 @@ test('a node without such an address, or none at all, is refused in upstream’s
     { type: 'InternalDNS', address: 'a.example' },
     { type: 'ExternalDNS', address: 'b.example' },
   ];
-  await expect((await kubeletsOf({ addresses })).of('n')).rejects.toThrow(
+  await expect((await kubeletsOf({ addresses })).of('n', 'nodes')).rejects.toThrow(
     'no preferred addresses found; known addresses: [{InternalDNS a.example} {ExternalDNS b.example}]',
   );
-  await expect((await kubeletsOf({})).of('n')).rejects.toThrow('no preferred addresses found; known addresses: []');
-  await expect((await kubeletsOf({})).of('other')).rejects.toMatchObject({ code: 404, message: 'nodes "other" not found' });
+  await expect((await kubeletsOf({})).of('n', 'nodes')).rejects.toThrow('no preferred addresses found; known addresses: []');
+  await expect((await kubeletsOf({})).of('other', 'nodes')).rejects.toMatchObject({ code: 404, message: 'nodes "other" not found' });
+  await expect((await kubeletsOf({})).of('other', 'pods')).rejects.toMatchObject({ code: 404, message: 'pods "other" not found' });
 });
 
 test('certificates are read again when they change, and kept while they are not there', async () => {
@@ -47,15 +48,15 @@ test('certificates are read again when they change, and kept while they are not 
   writeFileSync(certificateAuthorityFile, 'one');
   let nowMs = 0;
   const kubelets = await kubeletsOf({ addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] }, { certificateAuthorityFile }, () => nowMs);
-  const [first, same] = await Promise.all([kubelets.of('n'), kubelets.of('n')]);
+  const [first, same] = await Promise.all([kubelets.of('n', 'nodes'), kubelets.of('n', 'nodes')]);
   expect(same.transport).toBe(first.transport);
   writeFileSync(certificateAuthorityFile, 'another');
-  expect((await kubelets.of('n')).transport).toBe(first.transport);
+  expect((await kubelets.of('n', 'nodes')).transport).toBe(first.transport);
   nowMs += 10_000;
-  const second = await kubelets.of('n');
+  const second = await kubelets.of('n', 'nodes');
   expect(second.transport).not.toBe(first.transport);
   rmSync(certificateAuthorityFile);
   nowMs += 10_000;
-  expect((await kubelets.of('n')).transport).toBe(second.transport);
+  expect((await kubelets.of('n', 'nodes')).transport).toBe(second.transport);
   kubelets.close();
 });

@@ -67,10 +67,10 @@ export class Kubelets {
     this.#now = now;
   }
 
-  /** Throws where the node is not there, or has no address of the types that we take. */
-  async of(nodeName: string): Promise<Kubelet> {
+  /** Throws where the node is not there, named by the resource that is asked for, as upstream's store does, or has no address of the types that we take. */
+  async of(nodeName: string, asked: 'nodes' | 'pods'): Promise<Kubelet> {
     const node = await this.#client.resource<Node>('', 'nodes').get('', nodeName);
-    if (!node) throw notFound({ group: '', resource: 'nodes' }, nodeName);
+    if (!node) throw notFound({ group: '', resource: asked }, nodeName);
     const host = this.#addressOf(node);
     const port = node.status.daemonEndpoints?.kubeletEndpoint?.Port;
     const { secure, unverified, guarded } = await this.#currentTransports();

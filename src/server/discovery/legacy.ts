@@ -8,16 +8,21 @@ import type { ApiVersion, InstalledResource } from '../../registry/api-version.t
 type ListedVersion = Pick<ApiVersion, 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'>;
 
 /** Groups in order of preference, each with its versions in order of preference. The core group is not among them. */
-export function groupVersionsByPriority<V extends ListedVersion>(versions: readonly V[]): Map<string, V[]> {
-  const sorted = versions.filter(({ group }) => group !== '').sort(compareGroups);
+export function groupVersionsByPriority<V extends ListedVersion>(versions: readonly V[], compare = compareGroups): Map<string, V[]> {
+  const sorted = versions.filter(({ group }) => group !== '').sort(compare);
   const groups = new Map<string, V[]>();
   for (const version of sorted) groups.set(version.group, [...(groups.get(version.group) ?? []), version]);
   for (const group of groups.values()) group.sort(compareVersions);
   return groups;
 }
 
-const compareGroups = (a: ListedVersion, b: ListedVersion): number =>
-  b.groupPriorityMinimum - a.groupPriorityMinimum || (a.group === b.group ? 0 : a.group < b.group ? -1 : 1);
+const compareTexts = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+const compareGroups = (a: ListedVersion, b: ListedVersion): number => b.groupPriorityMinimum - a.groupPriorityMinimum || compareTexts(a.group, b.group);
+
+/** By the names of their APIServices, `v1.b` before `v2.a`: the old list's order of groups that are equally preferred (apiregistration: ByGroupPriorityMinimum). */
+const compareServices = (a: ListedVersion, b: ListedVersion): number =>
+  b.groupPriorityMinimum - a.groupPriorityMinimum || compareTexts(`${a.version}.${a.group}`, `${b.version}.${b.group}`);
 
 const compareVersions = (a: ListedVersion, b: ListedVersion): number => b.versionPriority - a.versionPriority || compareVersionNames(b.version, a.version);
 
@@ -25,7 +30,7 @@ const compareVersions = (a: ListedVersion, b: ListedVersion): number => b.versio
 export const apiGroupList = (versions: readonly ListedVersion[]): JsonObject => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
-  groups: [...groupVersionsByPriority(versions).values()].map(groupFields),
+  groups: [...groupVersionsByPriority(versions, compareServices).values()].map(groupFields),
 });
 
 /** `/apis/<group>` */

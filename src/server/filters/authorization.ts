@@ -10,7 +10,7 @@ import { hasPathVerb } from '../request-info.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter, RequestHandler } from './filter.ts';
-import { writeTextError } from './write-error.ts';
+import { forbidSniffing, writeTextError } from './write-error.ts';
 
 export interface AuthorizationOptions {
   authorizer: Authorizer;
@@ -36,6 +36,7 @@ export function withAuthorization({ authorizer, metrics, onFailure }: Authorizat
       return;
     }
     annotate(request, 'forbid', reason);
+    forbidSniffing(request);
     throw forbiddenError(request.user, request.info, reason);
   };
   const decideLater = async (next: RequestHandler, request: IncomingRequest, startMs: number, pending: Promise<Decision>): Promise<void> =>

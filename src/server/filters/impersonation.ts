@@ -1,24 +1,44 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
+import type { User } from '../../util/user.ts';
 import { readImpersonation } from '../impersonation/headers.ts';
 import { type Impersonation, impersonatorOf } from '../impersonation/modes.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import { RequestAttributes } from './authorization.ts';
 import type { Filter, RequestHandler } from './filter.ts';
+import { forbidSniffing } from './write-error.ts';
 
 /** A request with Impersonate-* headers goes on as the user that they name, if who sent it may (KEP-5284; `kubectl --as`). */
 export function withImpersonation(authorizer: Authorizer, isConstrainable: boolean): Filter {
   const impersonate = impersonatorOf(authorizer, isConstrainable);
   const goOnAs = async (next: RequestHandler, request: IncomingRequest, impersonation: Promise<Impersonation>): Promise<void> => {
     const startMs = performance.now();
-    const { user, constraint } = await impersonation;
+    const { user, constraint } = await unlessRefused(request, impersonation);
     request.noteLatency('impersonation', performance.now() - startMs);
     request.user = user;
     request.audit?.impersonated(user, constraint);
     return next(request);
   };
   return (next) => (request) => {
-    const { exchange } = request;
-    const wanted = readImpersonation({ headers: exchange.headers, headerValues: (name) => exchange.headerValues(name) });
+    const wanted = wantedBy(request);
     return wanted ? goOnAs(next, request, impersonate(wanted, new RequestAttributes(request))) : next(request);
   };
+}
+
+function wantedBy(request: IncomingRequest): User | undefined {
+  const { exchange } = request;
+  try {
+    return readImpersonation({ headers: exchange.headers, headerValues: (name) => exchange.headerValues(name) });
+  } catch (error) {
+    forbidSniffing(request);
+    throw error;
+  }
+}
+
+async function unlessRefused(request: IncomingRequest, impersonation: Promise<Impersonation>): Promise<Impersonation> {
+  try {
+    return await impersonation;
+  } catch (error) {
+    forbidSniffing(request);
+    throw error;
+  }
 }

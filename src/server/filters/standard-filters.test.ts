@@ -132,6 +132,15 @@ describe('the panic guard', () => {
   });
 });
 
+test('refusals that say what was asked are not to be taken for pages', async () => {
+  const forbidding = newServer(answerOk, { authorizer: decideAlways({ decision: 'deny', reason: 'no' }) });
+  for (const headers of [{}, { 'impersonate-user': 'bob' }, { 'impersonate-group': 'devs' }]) {
+    const { exchange, done } = forbidding.send('/api/v1/pods', { headers });
+    await done;
+    expect(exchange.responseHeaders['x-content-type-options']).toBe('nosniff');
+  }
+});
+
 test('requests that come before all paths are installed are marked', () => {
   const server = newServer(answerOk);
   expect(server.send('/x').request.cameBeforePathsInstalled).toBe(true);

@@ -36,7 +36,7 @@ export class WarningRecorder {
   }
 }
 
-const isAscii = (text: string): boolean => {
+export const isAscii = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
   return true;
 };

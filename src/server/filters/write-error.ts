@@ -3,6 +3,7 @@ import type { ServerRequest } from '../../endpoints/request.ts';
 import { respond } from '../../endpoints/respond.ts';
 import { ApiError, type Status, internalError, invalid } from '../../util/errors.ts';
 import { TooManyFieldErrors } from '../../util/field-errors.ts';
+import { prettyJson } from '../../util/json.ts';
 
 /** Answers with an error's Status in the form that the client accepts. Never throws or rejects for what the client sent. */
 export type ErrorWriter = (request: ServerRequest, error: ApiError) => Promise<void> | void;
@@ -15,6 +16,7 @@ export function errorWriter(encode?: (mediaType: MediaType, status: Status) => B
   return (request, error) => {
     const form = formOf(request);
     setRetryAfter(request, error);
+    if (form === undefined) return request.exchange.respond(error.code, { 'content-type': JSON_TYPE }, prettyJson(error.status));
     request.audit?.responseStatus(error.status);
     if (form.mediaType !== PROTOBUF_TYPE && form.mediaType !== CBOR_TYPE) return respond(request, error.code, form, jsonOf(error));
     if (encode === undefined) return respond(request, error.code, JSON_FORM, jsonOf(error));
@@ -22,12 +24,15 @@ export function errorWriter(encode?: (mediaType: MediaType, status: Status) => B
   };
 }
 
-/** Where a client accepts nothing that we have, it is still told of its error, as JSON (responsewriters.WriteObjectNegotiated). */
-function formOf(request: ServerRequest): OutputForm {
+/**
+ * Undefined where a client accepts nothing that we have: it is still told of its error, as JSON, but the audit log of its code alone
+ * (responsewriters.WriteObjectNegotiated).
+ */
+function formOf(request: ServerRequest): OutputForm | undefined {
   try {
     return negotiateOutput(request.exchange.headers.accept, { ...ERROR_OFFER, hasCbor: request.mayFailInCbor });
   } catch {
-    return JSON_FORM;
+    return undefined;
   }
 }
 
@@ -43,6 +48,11 @@ export function writeJsonError(request: ServerRequest, error: ApiError): void {
   setRetryAfter(request, error);
   request.audit?.responseStatus(error.status);
   request.exchange.respond(error.code, { 'content-type': JSON_TYPE, 'x-content-type-options': 'nosniff' }, `${JSON.stringify(error.status)}\n`);
+}
+
+/** For refusals that say what the client sent: no browser shall take the answer for a page. To be called before the refusal is thrown. */
+export function forbidSniffing(request: ServerRequest): void {
+  request.responseHeaders['x-content-type-options'] = 'nosniff';
 }
 
 /** A plain-text error with a line end, for what upstream answers without a Status (Go's http.Error). */
