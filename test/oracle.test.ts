@@ -4,7 +4,8 @@ import { startServer } from './support/server.ts';
 
 /*
  * How much of what kube-apiserver v1.36 answered this server answers too (test/oracle/README.md). What was reached once may not be lost:
- * test/oracle/floor.json only rises, by `npm run oracle:floor`.
+ * test/oracle/floor.json only rises, by `npm run oracle:floor`; but one answer of `special` shows the age of a fixed time in days, and is the recorded one on the day
+ * of its recording alone.
  */
 
 /** Two recorded answers of the surface name the port of the server that was recorded; where it is taken, that area is not compared. */
