@@ -1,4 +1,5 @@
 import type { RequestInfo } from '../endpoints/request.ts';
+import { ownCopy } from '../util/own-copy.ts';
 import type { User } from '../util/user.ts';
 import { dealHand, hashFlow } from './dealer.ts';
 import type { Flow } from './flow.ts';
@@ -69,8 +70,8 @@ function flowIn(candidate: Candidate, user: User, info: RequestInfo): Flow {
   let flow = flows.get(distinguisher);
   if (flow !== undefined) return flow;
   if (flows.size >= MAX_FLOWS) flows.clear();
-  flow = createFlow(schema, distinguisher);
-  flows.set(distinguisher, flow);
+  flow = createFlow(schema, ownCopy(distinguisher));
+  flows.set(flow.distinguisher, flow);
   return flow;
 }
 

@@ -1,4 +1,5 @@
 import { quote } from '../util/field-errors.ts';
+import { ownCopy } from '../util/own-copy.ts';
 
 /* Header fields as HTTP/1.1 writes them (RFC 9110 §5, RFC 9112 §5). Lines end in CRLF, nothing is folded, and nothing is guessed: what is not a field might be read as two. */
 
@@ -12,6 +13,8 @@ export const UNSAFE_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 export const LENGTH = /^\d{1,15}$/;
 
 const MAX_KNOWN_NAMES = 1000;
+/** Longer ones are not remembered. */
+const MAX_KNOWN_CHARACTERS = 64;
 const MAX_SHOWN_CHARACTERS = 200;
 /** By the name as it was written, in lower case. */
 const knownNames = new Map<string, string>();
@@ -21,9 +24,11 @@ export function fieldName(written: string): string | undefined {
   const known = knownNames.get(written);
   if (known !== undefined) return known;
   if (!TOKEN.test(written)) return undefined;
-  const name = written.toLowerCase();
+  if (written.length > MAX_KNOWN_CHARACTERS) return written.toLowerCase();
+  const key = ownCopy(written);
+  const name = key.toLowerCase();
   if (knownNames.size >= MAX_KNOWN_NAMES) knownNames.clear();
-  knownNames.set(written, name);
+  knownNames.set(key, name);
   return name;
 }
 

@@ -28,6 +28,8 @@ export function fieldLines(headers: ResponseHeaders): string {
 }
 
 const MAX_KNOWN_NAMES = 1000;
+/** Longer ones are not remembered: a backend may send any. */
+const MAX_KNOWN_CHARACTERS = 64;
 /** By the name in lower case. */
 const knownBeginnings = new Map<string, string>();
 
@@ -37,6 +39,7 @@ function lineBeginning(name: string): string {
   if (known !== undefined) return known;
   if (!TOKEN.test(name)) throw new Error(`net/http: invalid header field name ${quote(name)}`);
   const beginning = `${name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())}: `;
+  if (name.length > MAX_KNOWN_CHARACTERS) return beginning;
   if (knownBeginnings.size >= MAX_KNOWN_NAMES) knownBeginnings.clear();
   knownBeginnings.set(name, beginning);
   return beginning;

@@ -1,5 +1,6 @@
 import type { RequestInfo } from '../../endpoints/request.ts';
 import type { Decision } from '../../util/authorization.ts';
+import { ownCopy } from '../../util/own-copy.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { HistogramSeries, MetricRegistry, NumberSeries } from './registry.ts';
 import { dryRunLabel, scopeOf, verbLabel } from './request-labels.ts';
@@ -114,8 +115,9 @@ export class ServerMetrics {
     const ofResource = this.#series.get(info.resource) ?? [];
     for (const known of ofResource) if (isSeriesOf(known, verb, info, subresource, scope, dryRun)) return known;
     if (info.isResourceRequest ? !this.#isKnownResource(info) : !HEALTH_PATHS.has(info.path)) return undefined;
-    const series = this.#createSeries(verb, dryRun, [info.apiGroup, info.apiVersion, info.resource, subresource, scope, COMPONENT]);
-    this.#series.set(info.resource, [...ofResource, series]);
+    const resource = ownCopy(info.resource);
+    const series = this.#createSeries(verb, dryRun, [ownCopy(info.apiGroup), ownCopy(info.apiVersion), resource, ownCopy(subresource), scope, COMPONENT]);
+    this.#series.set(resource, [...ofResource, series]);
     return series;
   }
 
