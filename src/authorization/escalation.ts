@@ -2,10 +2,10 @@ import type { Admission, AdmissionAttributes } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
-import { badRequest, forbidden } from '../util/errors.ts';
+import { forbidden } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
-import { pathSegmentErrors } from '../util/names.ts';
+import { demandObjectPath } from '../util/object-path.ts';
 import { SYSTEM_PRIVILEGED_GROUP, type User } from '../util/user.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject, type RoleRef } from './rbac-objects.ts';
 import type { RbacAuthorizer } from './rbac.ts';
@@ -69,11 +69,7 @@ async function checkBinding(resolver: RuleResolver, authorizer: Authorizer, attr
 
 /** Upstream reads the role from its store, which refuses what has no path there before it looks. */
 function demandPath({ kind, name }: RoleRef, namespace: string): void {
-  if (kind !== 'Role' && kind !== 'ClusterRole') return;
-  if (kind === 'Role' && namespace === '') throw badRequest('Namespace parameter required.');
-  if (name === '') throw badRequest('Name parameter required.');
-  const errors = pathSegmentErrors(name);
-  if (errors.length > 0) throw badRequest(`Name parameter invalid: ${quote(name)}: ${errors.join(';')}`);
+  if (kind === 'Role' || kind === 'ClusterRole') demandObjectPath(kind === 'Role' ? namespace : undefined, name);
 }
 
 /** The verb `bind` on the role, in the namespace of the binding. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { quote } from '../util/field-errors.ts';
+import { withLine } from '../util/header-lines.ts';
 import { type Fields, LENGTH, TOKEN, endOfLine, readFields } from './fields.ts';
 import type { HeadRules } from './head-reader.ts';
 import { statusText } from './status-text.ts';
@@ -112,26 +113,6 @@ function originForm(method: string, target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** Of which only the first line counts, as it does for Node and Go. */
-const SINGLE_FIELDS = new Set([
-  'age',
-  'authorization',
-  'content-type',
-  'etag',
-  'expires',
-  'from',
-  'if-modified-since',
-  'if-unmodified-since',
-  'last-modified',
-  'location',
-  'max-forwards',
-  'proxy-authorization',
-  'referer',
-  'retry-after',
-  'server',
-  'user-agent',
-]);
-
 /** Of which a second line might make two requests of one, or one of two. */
 const refuseSecond: Readonly<Record<string, (before: string, value: string) => void>> = {
   host() {
@@ -154,7 +135,7 @@ function joinedHeaders(fields: Fields): IncomingHttpHeaders {
     if (name === 'set-cookie') headers[name] = [...(headers[name] ?? []), value];
     else if (typeof before !== 'string') headers[name] = value;
     else if (Object.hasOwn(refuseSecond, name)) refuseSecond[name]!(before, value);
-    else if (!SINGLE_FIELDS.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
+    else headers[name] = withLine(name, before, value);
   }
   return headers;
 }

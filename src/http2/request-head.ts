@@ -1,3 +1,4 @@
+import { withLine } from '../util/header-lines.ts';
 import type { Fields } from './hpack.ts';
 
 /** What a block of headers asks for. */
@@ -13,26 +14,6 @@ export interface RequestHead {
 
 /** What belongs to one connection has no place here (RFC 9113 §8.2.2). */
 const CONNECTION_FIELDS = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
-/** Of which only the first line counts, as it does for Node and Go. */
-const SINGLE_FIELDS = new Set([
-  'age',
-  'authorization',
-  'content-length',
-  'content-type',
-  'etag',
-  'expires',
-  'from',
-  'host',
-  'if-modified-since',
-  'if-unmodified-since',
-  'last-modified',
-  'location',
-  'max-forwards',
-  'proxy-authorization',
-  'referer',
-  'retry-after',
-  'user-agent',
-]);
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex
@@ -85,7 +66,7 @@ function readHeaders(fields: Fields, start: number): Record<string, string> | un
     const before: unknown = headers[name];
     if (typeof before !== 'string') headers[name] = value;
     else if (name === 'content-length' && before !== value) return undefined;
-    else if (!SINGLE_FIELDS.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
+    else headers[name] = withLine(name, before, value);
   }
   return headers;
 }

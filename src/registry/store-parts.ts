@@ -5,8 +5,7 @@ import type { Engine } from '../storage/engine.ts';
 import { type ApiObject, type GroupResource } from '../util/api-object.ts';
 import { badRequest, tooLargeForStore } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { pathSegmentErrors } from '../util/names.ts';
-import { quote } from '../util/field-errors.ts';
+import { demandObjectPath } from '../util/object-path.ts';
 import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
@@ -37,10 +36,7 @@ export const groupKind = (definition: ResourceDefinition): { group: string; kind
 });
 
 export function keyOf({ definition, keyPrefix }: StoreParts, namespace: string, name: string): string {
-  if (definition.namespaced && namespace === '') throw badRequest('Namespace parameter required.');
-  if (name === '') throw badRequest('Name parameter required.');
-  const errors = pathSegmentErrors(name);
-  if (errors.length > 0) throw badRequest(`Name parameter invalid: ${quote(name)}: ${errors.join(';')}`);
+  demandObjectPath(definition.namespaced ? namespace : undefined, name);
   return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : keyPrefix + name;
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { ConnectionInfo, Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
+import { byteSizeOf } from '../util/byte-size.ts';
 
 /** What an exchange is told of the request it carries. */
 export interface AnswerContext {
@@ -75,7 +76,7 @@ export class TrackedExchange implements Exchange {
     if (this.isAnswered) return;
     const startMs = performance.now();
     this.status = status;
-    this.sentBytes = sizeOf(body);
+    this.sentBytes = byteSizeOf(body);
     const all = this.#withOwn(headers);
     this.writeMs = performance.now() - startMs;
     const held = this.beforeAnswer?.(true);
@@ -152,12 +153,3 @@ const DISCARDING_STREAM: ResponseStream = {
   end: () => {},
   destroy: () => {},
 };
-
-function sizeOf(body: Buffer | string | readonly Buffer[] | undefined): number {
-  if (body === undefined) return 0;
-  if (typeof body === 'string') return Buffer.byteLength(body);
-  if (Buffer.isBuffer(body)) return body.length;
-  let bytes = 0;
-  for (const part of body as readonly Buffer[]) bytes += part.length;
-  return bytes;
-}

@@ -5,13 +5,10 @@ const SLICE_BYTES = 128 * 1024;
 
 export type ResponseBody = Buffer | string | readonly Buffer[];
 
-export function sizeOf(body: ResponseBody | undefined): number {
-  if (body === undefined) return 0;
-  if (typeof body === 'string') return Buffer.byteLength(body);
-  if (Buffer.isBuffer(body)) return body.length;
-  let sizeBytes = 0;
-  for (const part of body) sizeBytes += part.length;
-  return sizeBytes;
+export function partsOf(body: ResponseBody | undefined): readonly Buffer[] {
+  if (body === undefined) return [];
+  if (typeof body === 'string') return [Buffer.from(body)];
+  return Buffer.isBuffer(body) ? [body] : body;
 }
 
 /** Where parts are written to. */

@@ -1,15 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex, Readable } from 'node:stream';
-import type { Fields } from '../http1/fields.ts';
+import type { Duplex } from 'node:stream';
 import type { RequestHead } from '../http1/request-head.ts';
 import { type RequestEvents, type ServerConnection, UNWANTED_BODY_BYTES } from '../http1/server-connection.ts';
-import { withListener } from '../util/listeners.ts';
-import { type ResponseBody, sizeOf, tooLarge, writeParts } from './body.ts';
+import { byteSizeOf } from '../util/byte-size.ts';
+import { type ResponseBody, partsOf, writeParts } from './body.ts';
 import type { Connection } from './connection.ts';
 import { type Exchange, type ResponseHeaders, type ResponseStream, closedStream } from './exchange.ts';
-import { hasNoBody, lengthOf, linesOf } from './headers.ts';
+import { hasNoBody, lengthOf } from './headers.ts';
+import { HttpExchange } from './http-exchange.ts';
 import { answerHead, chunkFrame, lastChunkFrame } from './http1-head.ts';
-import { IncomingBody } from './incoming-body.ts';
 
 const NOTHING = Buffer.alloc(0);
 const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
@@ -17,73 +15,36 @@ const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
 const JOINED_BYTES = 64 * 1024;
 
 /** A request of HTTP/1.1, and its answer. */
-export class Http1Exchange implements Exchange, RequestEvents {
-  readonly connection: Connection;
-  readonly method: string;
-  readonly target: string;
-  readonly headers: IncomingHttpHeaders;
+export class Http1Exchange extends HttpExchange implements Exchange, RequestEvents {
   readonly httpVersion: '1.0' | '1.1';
-  isAnswered = false;
-  isClosed = false;
   readonly #http1: ServerConnection;
-  readonly #fields: Fields;
-  readonly #bodyBytes: number;
   readonly #isKept: boolean;
   readonly #isUpgrade: boolean;
-  readonly #body: IncomingBody | undefined;
   /** The client waits for a word before it sends its body. */
   #isAwaited: boolean;
-  #closeListeners: readonly (() => void)[] | undefined;
 
   constructor(connection: Connection, http1: ServerConnection, head: RequestHead, hasBody: boolean) {
-    this.connection = connection;
-    this.method = head.method;
-    this.target = head.target;
-    this.headers = head.headers;
+    super(connection, head, head.fields, hasBody);
     this.httpVersion = head.minorVersion === 0 ? '1.0' : '1.1';
     this.#http1 = http1;
-    this.#fields = head.fields;
-    this.#bodyBytes = head.bodyBytes;
     this.#isKept = head.isKept && !head.isUpgrade;
     this.#isUpgrade = head.isUpgrade && head.method !== 'CONNECT';
-    this.#body = hasBody ? new IncomingBody((sizeBytes) => this.#release(sizeBytes)) : undefined;
     this.#isAwaited = hasBody && head.headers.expect !== undefined && head.minorVersion === 1;
   }
 
-  get remoteAddress(): string {
-    return this.connection.remoteAddress;
+  protected override release(sizeBytes: number): void {
+    if (!this.isClosed) this.#http1.release(sizeBytes);
   }
 
-  headerValues(name: string): string[] {
-    return linesOf(this.#fields, name);
-  }
-
-  readBody(limitBytes: number): Promise<Buffer> {
-    if (!this.#body) return Promise.resolve(NOTHING);
-    if (this.#bodyBytes !== Infinity && this.#bodyBytes > limitBytes) return Promise.reject(tooLarge(limitBytes));
-    this.#welcomeBody();
-    return this.#body.read(limitBytes);
-  }
-
-  openBody(): Readable | undefined {
-    if (!this.#body) return undefined;
-    this.#welcomeBody();
-    return this.#body.open();
-  }
-
-  #welcomeBody(): void {
+  protected override welcomeBody(): void {
     if (!this.#isAwaited || this.isAnswered || this.isClosed) return;
     this.#isAwaited = false;
     this.#http1.write(CONTINUE);
   }
 
-  #release(sizeBytes: number): void {
-    if (!this.isClosed) this.#http1.release(sizeBytes);
-  }
-
   respond(status: number, headers: ResponseHeaders, body?: ResponseBody): void {
     if (this.isAnswered || this.isClosed) return;
-    const sizeBytes = sizeOf(body);
+    const sizeBytes = byteSizeOf(body);
     const isLast = !this.#isKept || this.#http1.isClosing || this.#mustEnd();
     const head = answerHead(status, headers, lengthOf(this.method, status, body, sizeBytes), this.#connectionLine(isLast));
     this.isAnswered = true;
@@ -133,25 +94,6 @@ export class Http1Exchange implements Exchange, RequestEvents {
     this.isAnswered = true;
     return this.#http1.detach();
   }
-
-  onClose(listener: () => void): void {
-    if (this.isClosed) listener();
-    else this.#closeListeners = withListener(this.#closeListeners, listener);
-  }
-
-  onData(piece: Buffer): void {
-    this.#body!.push(piece);
-  }
-
-  onBodyEnd(): void {
-    this.#body!.end();
-  }
-
-  onOver(): void {
-    this.isClosed = true;
-    this.#body?.breakOff();
-    for (const listener of this.#closeListeners ?? []) listener();
-  }
 }
 
 /** In one buffer: a write costs more than the copy. */
@@ -162,11 +104,6 @@ function joined(head: string, body: ResponseBody, sizeBytes: number): Buffer {
   else if (Buffer.isBuffer(body)) body.copy(bytes, at);
   else for (const part of body) at += part.copy(bytes, at);
   return bytes;
-}
-
-function partsOf(body: ResponseBody): readonly Buffer[] {
-  if (typeof body === 'string') return [Buffer.from(body)];
-  return Buffer.isBuffer(body) ? [body] : body;
 }
 
 class Http1Stream implements ResponseStream {
