@@ -137,6 +137,7 @@ test('all errors come at once, in upstream order', () => {
 describe('validation', () => {
   test.each<[string[], string[]]>([
     [['--cors-allowed-origins=//example\\.com(:|$)'], []],
+    [['--token-auth-file=/'], ['--token-auth-file: cannot read "/": it is a folder']],
     [['--cors-allowed-origins=example.com'], [expect.stringContaining('does not pin to start/end of host')]],
     [['--cors-allowed-origins=^(a$'], [expect.stringContaining('--cors-allowed-origins has an invalid regular expression')]],
     [['--strict-transport-security-directives=max-age=1,preload'], []],

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { unknownControllers } from '../controllers/names.ts';
 import { admissionPlugins } from './admission-plugins.ts';
@@ -189,10 +189,16 @@ function* validateFiles(options: Draft): Generator<string> {
     const flag: AnyFlag = flagsByName.get(name)!;
     const path = options[optionName(name, flag) as keyof Draft];
     if (flag.type !== file || path === '') continue;
-    try {
-      accessSync(path as string, constants.R_OK);
-    } catch (error) {
-      yield `--${name}: cannot read ${JSON.stringify(path)}: ${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : 'permission denied'}`;
-    }
+    const problem = fileProblem(path as string);
+    if (problem !== undefined) yield `--${name}: cannot read ${JSON.stringify(path)}: ${problem}`;
+  }
+}
+
+function fileProblem(path: string): string | undefined {
+  try {
+    accessSync(path, constants.R_OK);
+    return statSync(path).isDirectory() ? 'it is a folder' : undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : 'permission denied';
   }
 }
