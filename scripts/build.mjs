@@ -2,6 +2,7 @@
 //
 //     binnacle.js, main.cjs    start command.cjs
 //     command.cjs, .cache      the command in one file, and what V8 made of it
+//     watchdog-worker.cjs      the thread that watches a supervised server
 //     seed.json                what a fresh store begins with
 //     index.js and chunks      the embeddable server
 //     descriptions.json        what `kubectl explain` shows
@@ -53,7 +54,13 @@ await build({
 });
 await build({
   ...common,
-  entryPoints: { main: 'src/cli/main.ts', 'code-cache': 'src/cli/code-cache.ts', command: 'src/cli/command.ts', seed: 'src/kube/bootstrap/seed.ts' },
+  entryPoints: {
+    main: 'src/cli/main.ts',
+    'code-cache': 'src/cli/code-cache.ts',
+    command: 'src/cli/command.ts',
+    seed: 'src/kube/bootstrap/seed.ts',
+    'watchdog-worker': 'src/supervision/watchdog-worker.ts',
+  },
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   define: { 'import.meta.url': '__moduleUrl' },

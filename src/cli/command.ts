@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { CommandError } from './command-error.ts';
+import { CommandError, ExitCode } from './command-error.ts';
 import type { RunSettings } from './run.ts';
 
 export interface Output {
@@ -62,6 +62,7 @@ export async function runCommand(argv: readonly string[], output: Output, settin
     await dispatch(argv, output, settings);
     return 0;
   } catch (error) {
+    if (error instanceof ExitCode) return error.code;
     report(error, verbosity, output);
     return 1;
   }
@@ -89,7 +90,10 @@ async function runWithFlags(command: Command, program: string, args: readonly st
   const extra = positional.filter((arg) => arg !== '');
   if (extra.length > 0)
     throw new CommandError(`${JSON.stringify(program)} does not take any arguments, got [${extra.map((arg) => JSON.stringify(arg)).join(' ')}]`);
-  return command.run(args, output, settings);
+  const { takeWatchdogSettings } = await import('../supervision/watchdog.ts');
+  const watchdog = takeWatchdogSettings();
+  if (options.supervised && !watchdog) return (await import('./supervise.ts')).supervise(args, output);
+  return command.run(args, output, { ...settings, ...(watchdog && { watchdog }) });
 }
 
 function findCommand(name: string): Command {

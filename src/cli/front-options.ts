@@ -48,6 +48,7 @@ interface FrontParts {
   tracing: OpenTracing | undefined;
   registry: MetricRegistry;
   flowControl: FlowController | undefined;
+  refusedFingerprints: readonly string[] | undefined;
 }
 
 /** What the options say about everything in front of the chain. */
@@ -134,7 +135,7 @@ const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, 
 
 function filterOptions(
   options: CompletedOptions,
-  { logger, chain, authenticator, auditing, tracing, registry, flowControl }: FrontParts,
+  { logger, chain, authenticator, auditing, tracing, registry, flowControl, refusedFingerprints }: FrontParts,
 ): StandardFilterOptions {
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
   const auditCounters = registerAuditMetrics(registry);
@@ -166,6 +167,7 @@ function filterOptions(
     goawayChance: options.goawayChance,
     requestTimeoutMs: options.requestTimeoutMs,
     ...(flowControl && { flowControl }),
+    refusedFingerprints,
     maxRequestsInFlight: options.maxRequestsInflight,
     maxMutatingRequestsInFlight: options.maxMutatingRequestsInflight,
   };

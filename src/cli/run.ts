@@ -1,3 +1,5 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { stopOnSignals } from '../server/lifecycle.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
@@ -6,6 +8,8 @@ import { makeMissingFiles } from './generated-files.ts';
 import { giveBackWhenIdle } from './idle-memory.ts';
 import type { Logger } from './logger.ts';
 import { guardProcess } from './process-guard.ts';
+import type { WatchdogSettings } from '../supervision/protocol.ts';
+import { startWatchdog } from '../supervision/watchdog.ts';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -19,8 +23,14 @@ export interface RunningServer {
 
 /** Builds the server chain and starts to listen. What it throws is shown to the user: an ErrnoException, or an error whose message says what to do. */
 export interface ServerFactory {
-  /** `onLoaded`: called once what it runs is loaded, before it does anything with the objects of its store. */
-  (options: CompletedOptions, logger: Logger, onLoaded?: () => void): Promise<RunningServer>;
+  (options: CompletedOptions, logger: Logger, settings?: FactorySettings): Promise<RunningServer>;
+}
+
+export interface FactorySettings {
+  /** Called once what it runs is loaded, before it does anything with the objects of its store. */
+  onLoaded?: () => void;
+  /** Requests that have ended the process before; absent where there is no supervisor. */
+  refusedFingerprints?: readonly string[];
 }
 
 export interface RunSettings {
@@ -30,12 +40,14 @@ export interface RunSettings {
   readonly onReady?: (server: RunningServer) => void;
   /** Ends the run. Default: SIGINT or SIGTERM, of which a second one ends the process at once. */
   readonly stopSignal?: AbortSignal;
+  /** What a supervisor wants of this process, where there is one. */
+  readonly watchdog?: WatchdogSettings;
 }
 
 /** The server chain of this program; loaded only when it is to run. */
-const chainFactory: ServerFactory = async (options, logger, onLoaded) => {
+const chainFactory: ServerFactory = async (options, logger, settings) => {
   const { createServer } = await import('./server-factory.ts');
-  return createServer(options, logger, onLoaded);
+  return createServer(options, logger, settings);
 };
 
 /** Starts a server: makes the files it lacks, then listens. What goes wrong is a CommandError. */
@@ -43,21 +55,25 @@ export async function startChain(
   options: CompletedOptions,
   logger: Logger,
   factory: ServerFactory = chainFactory,
-  onLoaded?: () => void,
+  settings?: FactorySettings,
 ): Promise<RunningServer> {
   makeMissingFiles(options);
   try {
-    return await factory(options, logger, onLoaded);
+    return await factory(options, logger, settings);
   } catch (error) {
     throw explain(error, options);
   }
 }
 
 /** Runs a server until it is told to stop; settles when it has. */
-export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = stopOnSignals() }: RunSettings): Promise<void> {
+export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = stopOnSignals(), watchdog }: RunSettings): Promise<void> {
   for (const warning of options.warnings) logger.warn(warning);
   const stopped = aborted(stopSignal);
-  const starting = startChain(options, logger, factory, postponeMarking);
+  const stopWatchdog = watchdog && startWatchdog(watchdog, WATCHDOG_WORKER);
+  const starting = startChain(options, logger, factory, {
+    onLoaded: postponeMarking,
+    ...(watchdog && { refusedFingerprints: watchdog.refusedFingerprints }),
+  });
   const server = await Promise.race([starting, stopped]);
   // Told to stop while it waits for its store: there is nothing to drain, and the process ends with whatever is half open.
   if (!server) return void starting.then((late) => late.stop()).catch(() => undefined);
@@ -77,8 +93,12 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     collectAsUsual();
     await server.stop();
     stopGuarding();
+    stopWatchdog?.();
   }
 }
+
+/** Built beside the command. */
+const WATCHDOG_WORKER = join(dirname(fileURLToPath(import.meta.url)), 'watchdog-worker.cjs');
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

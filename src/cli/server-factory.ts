@@ -26,7 +26,7 @@ import { openStoredValues } from './stored-values.ts';
 import type { OpenTracing } from './tracing.ts';
 
 /** CreateServerChain → PrepareRun → Run, on the store that the options name. */
-export const createServer: ServerFactory = async (options, logger, onLoaded) => {
+export const createServer: ServerFactory = async (options, logger, { onLoaded, refusedFingerprints } = {}) => {
   const registry = new MetricRegistry(await openMetricSelection(options));
   const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
@@ -41,7 +41,7 @@ export const createServer: ServerFactory = async (options, logger, onLoaded) => 
   // Every controller listens.
   setMaxListeners(0, stop.signal);
   try {
-    const { listener, ready, stopped } = await run(options, logger, { files, storage, registry, egress, closers }, stop.signal);
+    const { listener, ready, stopped } = await run(options, logger, { files, storage, registry, egress, closers, refusedFingerprints }, stop.signal);
     const closed = stopped.finally(close);
     closed.catch(() => undefined);
     return {
@@ -67,12 +67,13 @@ interface RunParts {
   egress: Egress | undefined;
   /** Called when all has stopped; what is opened on the way adds its own. */
   closers: (() => void)[];
+  refusedFingerprints: readonly string[] | undefined;
 }
 
 async function run(
   options: CompletedOptions,
   logger: Logger,
-  { files, storage, registry, egress, closers }: RunParts,
+  { files, storage, registry, egress, closers, refusedFingerprints }: RunParts,
   stop: AbortSignal,
 ): Promise<RunningChain> {
   const address = { port: options.securePort };
@@ -125,7 +126,7 @@ async function run(
   closers.push(() => flowControl?.close());
   const prepared = prepareRun(
     chain,
-    frontOptions(options, { logger, values, chain, authenticator, verificationKeys, address, auditing, tracing, registry, flowControl }),
+    frontOptions(options, { logger, values, chain, authenticator, verificationKeys, address, auditing, tracing, registry, flowControl, refusedFingerprints }),
   );
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;

@@ -31,7 +31,20 @@ export const validateOptions = (options: Draft): string[] => [
   ...validateServiceRanges(options),
   ...validateNodePorts(options),
   ...validateFiles(options),
+  ...validateSupervision(options),
 ];
+
+function* validateSupervision({ supervised, stallReportAfterMs, stallKillAfterMs, heapLimitMib, memoryLimitMib }: Draft): Generator<string> {
+  if (stallReportAfterMs < MIN_STALL_REPORT_MS) yield `--stall-report-after must be at least ${MIN_STALL_REPORT_MS}ms`;
+  if (stallKillAfterMs <= stallReportAfterMs) yield '--stall-kill-after must be longer than --stall-report-after';
+  if (heapLimitMib < 0) yield '--heap-limit-mib can not be negative';
+  if (memoryLimitMib < 0) yield '--memory-limit-mib can not be negative';
+  if (!supervised && (heapLimitMib > 0 || memoryLimitMib > 0))
+    yield '--heap-limit-mib and --memory-limit-mib need --supervised: a process cannot end and restart itself';
+}
+
+/** Shorter pauses are part of V8's work. */
+const MIN_STALL_REPORT_MS = 100;
 
 const notNegative: readonly (readonly [option: keyof Options, message: string])[] = [
   ['livezGracePeriodMs', '--livez-grace-period can not be a negative value'],

@@ -5,6 +5,7 @@ import { withListener } from '../util/listeners.ts';
 import { ANONYMOUS, type User } from '../util/user.ts';
 import type { RequestAudit } from './auditor.ts';
 import { WarningRecorder, isAscii } from './filters/warnings.ts';
+import { type RunningRequest, fingerprintOf } from './running-request.ts';
 import { emptyRequestInfo } from './request-info.ts';
 import { firstQueryValue, splitTarget } from './request-target.ts';
 import { TrackedExchange } from './tracked-exchange.ts';
@@ -40,6 +41,8 @@ export class IncomingRequest implements ServerRequest {
   audit: RequestAudit | undefined = undefined;
   /** Set where the server traces requests. */
   trace: RequestTrace | undefined = undefined;
+  /** Of the body, once it is read, where a supervisor wants requests to be known again. */
+  bodyHash = '';
   /** Among those whose handler is at work, and that have a deadline. */
   bagIndex = 0;
 
@@ -106,6 +109,20 @@ export class IncomingRequest implements ServerRequest {
     this.#latencies ??= new Map();
     const former = this.#latencies.get(part) ?? 0;
     this.#latencies.set(part, PARALLEL_PARTS.has(part) ? Math.max(former, durationMs) : former + durationMs);
+  }
+
+  /** For the report of a stall (src/supervision/main-thread-stack.ts), which calls it by this name. */
+  describeRunning(): RunningRequest {
+    const { verb, apiGroup, apiVersion, resource, subresource, namespace, name, path, isResourceRequest } = this.info;
+    return {
+      user: this.user.name,
+      verb,
+      resource: isResourceRequest ? [apiGroup, apiVersion, resource, subresource].filter(Boolean).join('/') : path,
+      namespace,
+      name,
+      auditId: this.auditId,
+      fingerprint: fingerprintOf(this),
+    };
   }
 
   get signal(): AbortSignal {

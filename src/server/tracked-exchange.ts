@@ -25,6 +25,8 @@ export class TrackedExchange implements Exchange {
   stream: ResponseStream | undefined;
   /** Called once, when an answer is about to leave: all of it, which then waits for what is promised, or the beginning of a stream, which does not. */
   beforeAnswer: ((isWhole: boolean) => void | Promise<void>) | undefined;
+  /** Called with a body that is read whole, before whoever reads it; what it throws refuses the request. */
+  onBody: ((bytes: Buffer) => void) | undefined;
   readonly #inner: Exchange;
   readonly #context: AnswerContext;
 
@@ -65,7 +67,12 @@ export class TrackedExchange implements Exchange {
   }
 
   readBody(limitBytes: number): Promise<Buffer> {
-    return this.#inner.readBody(limitBytes);
+    const { onBody } = this;
+    if (onBody === undefined) return this.#inner.readBody(limitBytes);
+    return this.#inner.readBody(limitBytes).then((bytes) => {
+      onBody(bytes);
+      return bytes;
+    });
   }
 
   openBody(): Readable | undefined {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { afterAll } from 'vitest';
 import { EtcdClient } from '../../src/storage/engines/etcd/client.ts';
 import { RANGE, encodeRange } from '../../src/storage/engines/etcd/messages.ts';
 import type { GrpcTls } from '../../src/grpc/channel.ts';
+import { freePorts } from './free-ports.ts';
 import { CACHE_DIR } from './paths.ts';
 
 /** The server's own certificate and key, and the authority of both sides, as files; clients must show a certificate too. */
@@ -157,17 +157,4 @@ export class EtcdMember {
     this.#child.kill('SIGKILL');
     await this.#exited;
   }
-}
-
-/** Held together until all are known, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer();
-      return new Promise<typeof server>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', () => resolve(server)));
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -18,6 +18,8 @@ export interface ServerOptions {
   flags?: readonly string[];
   /** Default: true. Not beside --authorization-config, which takes the mode's place. */
   hasAuthorizationMode?: boolean;
+  /** Beside the test's own. */
+  environment?: Readonly<Record<string, string>>;
 }
 
 export interface Exit {
@@ -48,7 +50,7 @@ export class CommandProcess {
   readonly lines: string[] = [];
   readonly #listeners = new Set<() => void>();
 
-  constructor(args: readonly string[], options: { cwd?: string; uid?: number } = {}) {
+  constructor(args: readonly string[], options: { cwd?: string; uid?: number; env?: NodeJS.ProcessEnv } = {}) {
     const child = spawn(process.execPath, [join(inject('distDir'), 'binnacle.js'), ...args], { stdio: ['ignore', 'ignore', 'pipe'], ...options });
     this.child = child;
     started.add(child);
@@ -85,6 +87,24 @@ export class CommandProcess {
     });
   }
 
+  /** Settles when so many lines match. */
+  async lineCount(pattern: RegExp, count: number): Promise<void> {
+    while (this.lines.filter((line) => pattern.test(line)).length < count) {
+      if (!started.has(this.child)) throw new Error(`the server ended before it said ${pattern} ${count} times:\n${this.lines.join('\n')}`);
+      await this.#nextLine();
+    }
+  }
+
+  #nextLine(): Promise<void> {
+    return new Promise((resolve) => {
+      const listener = (): void => {
+        this.#listeners.delete(listener);
+        resolve();
+      };
+      this.#listeners.add(listener);
+    });
+  }
+
   signal(name: NodeJS.Signals): void {
     this.child.kill(name);
   }
@@ -107,21 +127,24 @@ export class ServerProcess extends CommandProcess {
   readonly dataDir: string;
   #port = 0;
 
-  constructor({ storage = 'memory', dataDir = temporaryFolder(), port = 0, flags = [], hasAuthorizationMode = true }: ServerOptions) {
-    super([
-      'serve',
-      `--storage-backend=${storage}`,
-      `--data-dir=${dataDir}`,
-      `--secure-port=${port}`,
-      '--bind-address=127.0.0.1',
-      `--token-auth-file=${TOKENS_FILE}`,
-      ...(hasAuthorizationMode ? ['--authorization-mode=Node,RBAC'] : []),
-      '--service-cluster-ip-range=10.0.0.0/16',
-      '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
-      '--endpoint-reconciler-type=none',
-      '--advertise-address=127.0.0.1',
-      ...flags,
-    ]);
+  constructor({ storage = 'memory', dataDir = temporaryFolder(), port = 0, flags = [], hasAuthorizationMode = true, environment = {} }: ServerOptions) {
+    super(
+      [
+        'serve',
+        `--storage-backend=${storage}`,
+        `--data-dir=${dataDir}`,
+        `--secure-port=${port}`,
+        '--bind-address=127.0.0.1',
+        `--token-auth-file=${TOKENS_FILE}`,
+        ...(hasAuthorizationMode ? ['--authorization-mode=Node,RBAC'] : []),
+        '--service-cluster-ip-range=10.0.0.0/16',
+        '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+        '--endpoint-reconciler-type=none',
+        '--advertise-address=127.0.0.1',
+        ...flags,
+      ],
+      { env: { ...process.env, ...environment } },
+    );
     this.dataDir = dataDir;
   }
 

@@ -1,6 +1,6 @@
 import { flag, flagSet } from './flag.ts';
 import { CONTROLLER_NAMES } from '../../controllers/names.ts';
-import { file, string, strings } from './types.ts';
+import { bool, duration, file, int, string, strings } from './types.ts';
 
 /** What kube-apiserver has no flag for. */
 export const binnacle = flagSet('Binnacle', {
@@ -14,8 +14,25 @@ export const binnacle = flagSet('Binnacle', {
 Controllers: ${CONTROLLER_NAMES.join(', ')}.`,
   ),
   'data-dir': flag(string, 'Folder of the embedded store, and of the keys and certificates that the server makes for itself.', { default: '.binnacle' }),
+  'heap-limit-mib': flag(
+    int,
+    'With --supervised: how large the heap of JavaScript objects may become before V8 ends the server process, which is then started again. 0 leaves it to Node, which takes half of the memory of the machine, and 4 GiB at the most.',
+  ),
+  'memory-limit-mib': flag(int, 'With --supervised: the server process is ended, and started again, when its resident memory is larger. 0 for no limit.'),
   'root-ca-file': flag(
     file,
     'Certificates that the root-ca-certificate-publisher-controller gives to pods. Default: the authority of --client-ca-file that signed the serving certificate, or else that certificate.',
+  ),
+  'stall-kill-after': flag(duration, 'With --supervised: the server process is ended, and started again, when its event loop has stood still for so long.', {
+    default: 30_000,
+  }),
+  'stall-report-after': flag(
+    duration,
+    'With --supervised: when the event loop of the server has stood still for so long, its stack and the request that it is at work on are logged.',
+    { default: 1_000 },
+  ),
+  supervised: flag(
+    bool,
+    'Runs the server in a process of its own, watched by this one, which reports when it stands still and starts it again when it dies. A request that has ended it twice is refused from then on.',
   ),
 });

@@ -10,6 +10,7 @@ export const FILTER_ORDER = [
   'panicGuard',
   'pathsInstalled',
   'requestInfo',
+  'refusedRequests', // --supervised
   'httpLog', // only when someone listens
   'retryAfter', // --shutdown-send-retry-after
   'hsts', // --strict-transport-security-directives
@@ -24,6 +25,7 @@ export const FILTER_ORDER = [
   'authentication',
   'tracing', // --tracing-config-file; behind authentication, since only known clients may ask to be sampled
   'audit', // --audit-policy-file; sees who asks before impersonation changes it
+  'refusedRequestsOfUser', // --supervised
   'impersonation', // is authorized itself, then replaces the user for all that follows
   'maxInFlight', // or priority and fairness in its place
   'authorization',

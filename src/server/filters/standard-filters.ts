@@ -21,6 +21,7 @@ import type { FilterName } from './order.ts';
 import { type Fault, withPanicGuard } from './panic-guard.ts';
 import { withPathsInstalled } from './paths-installed.ts';
 import { withPriorityAndFairness } from './priority-and-fairness.ts';
+import { withRefusedRequests } from './refused-requests.ts';
 import { withRequestDeadline } from './request-deadline.ts';
 import { withRequestInfo } from './request-info.ts';
 import { withRequestMetrics } from './request-metrics.ts';
@@ -45,6 +46,8 @@ export interface StandardFilterOptions {
   metrics: ServerMetrics;
   writeError: ErrorWriter;
   onFault: (fault: Fault) => void;
+  /** Fingerprints of requests that a supervisor has seen to end the process. Absent where there is no supervisor. */
+  refusedFingerprints?: readonly string[] | undefined;
   onAuthorizationFailure?: (error: string, auditId: string) => void;
   httpLog?: (entry: HttpLogEntry) => void;
   shutdownSendRetryAfter: boolean;
@@ -66,11 +69,13 @@ export interface StandardFilterOptions {
 export function standardFilters(options: StandardFilterOptions): Partial<Record<FilterName, Filter>> {
   const { audit, metrics, signals } = options;
   const onRefused = audit && ((request: IncomingRequest): void => auditRefusal(audit.auditor, request));
+  const refused = options.refusedFingerprints && withRefusedRequests(options.refusedFingerprints);
   return {
     auditId: withAuditId({ isAuditing: audit !== undefined }),
     panicGuard: withPanicGuard(options),
     pathsInstalled: withPathsInstalled(signals.muxAndDiscoveryComplete),
     requestInfo: withRequestInfo,
+    ...(refused && { refusedRequests: refused.inFront, refusedRequestsOfUser: refused.ofUser }),
     ...(options.httpLog && { httpLog: withHttpLog(options.httpLog) }),
     ...(options.shutdownSendRetryAfter && { retryAfter: withRetryAfter(signals.notAcceptingNewRequest) }),
     ...(options.hstsDirectives.length > 0 && { hsts: withHsts(options.hstsDirectives) }),
