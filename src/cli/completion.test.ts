@@ -58,9 +58,9 @@ describe('with no flags', () => {
   });
 
   test('flags of etcd change nothing on another store, and it says so', () => {
-    const { warnings } = completed('--etcd-compaction-interval=1m', '--storage-media-type=application/json');
+    const { warnings } = completed('--lease-reuse-duration-seconds=30', '--storage-media-type=application/json');
     expect(warnings.filter((warning) => warning.includes('has no effect'))).toEqual([
-      '--etcd-compaction-interval has no effect here: objects are not kept in etcd (--storage-backend=embedded)',
+      '--lease-reuse-duration-seconds has no effect here: objects are not kept in etcd (--storage-backend=embedded)',
       '--storage-media-type has no effect here: objects are not kept in etcd (--storage-backend=embedded)',
     ]);
   });

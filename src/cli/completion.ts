@@ -206,7 +206,6 @@ function completeRuntimeConfig(flag: ReadonlyMap<string, string>, errors: string
 const ETCD_ONLY: readonly FlagName[] = [
   'etcd-cafile',
   'etcd-certfile',
-  'etcd-compaction-interval',
   'etcd-db-metric-poll-interval',
   'etcd-healthcheck-timeout',
   'etcd-keyfile',

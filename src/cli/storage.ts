@@ -38,9 +38,10 @@ export async function openStorage(options: StorageSettings, logger: Logger, regi
     opened.push(await engine);
     return engine;
   };
-  if (options.storageBackend === 'memory') return { engine: await open(openEngine({ backend: 'memory' })), overrides: new Map(), close };
+  const compactionIntervalMs = options.etcdCompactionIntervalMs;
+  if (options.storageBackend === 'memory') return { engine: await open(openEngine({ backend: 'memory', compactionIntervalMs })), overrides: new Map(), close };
   if (options.storageBackend === 'embedded') {
-    const engine = await open(openEngine({ backend: 'embedded', dataDir: options.storeDir }));
+    const engine = await open(openEngine({ backend: 'embedded', dataDir: options.storeDir, compactionIntervalMs }));
     registerStoreFile(registry, engine as EmbeddedEngine);
     return { engine, overrides: new Map(), close };
   }

@@ -28,8 +28,7 @@ export interface Engine {
    * changes of one revision in one call. Throws Compacted (from this call, or later through `onError`) when `from` is no longer kept.
    * A single writer delivers changes in the same turn in which `commit` resolves, or earlier; others do so with their own commits, unless the way to
    * the store is broken, and with everybody else's as soon as they hear of them. `sink` must not throw, and must not keep or change the array.
-   * `onProgress` tells a revision up to which all changes have been delivered, where the engine learns of one without a change under `prefix`;
-   * engines that are single writers may leave that out.
+   * `onProgress` tells a revision up to which all changes have been delivered, where the engine learns of one without a change under `prefix`.
    */
   watch(
     prefix: string,
@@ -50,6 +49,12 @@ export interface Engine {
 
   /** Forgets history before `revision`. */
   compact(revision: number): Promise<void>;
+
+  /**
+   * The oldest revision whose state may be asked for: what is older has been compacted, by this process or, as far as it knows, by another. 0 before the first
+   * compaction. Caches that could still tell an older state must not (a continue token ends for all servers at the same time).
+   */
+  readonly oldestRevision: number;
 
   /** Throws when the store does not work, with a message for `/readyz`. `timeoutMs`: how long it may take to answer, where it could be long. */
   checkHealth(timeoutMs?: number): Promise<void>;

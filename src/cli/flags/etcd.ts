@@ -18,7 +18,9 @@ export const etcd = flagSet('etcd', {
   'encryption-provider-config-automatic-reload': flag(bool, 'Read --encryption-provider-config again when it changes.'),
   'etcd-cafile': flag(file, 'Certificate authority of the etcd servers.'),
   'etcd-certfile': flag(file, 'Client certificate for etcd.'),
-  'etcd-compaction-interval': flag(duration, 'Time between compactions of etcd. 0: none.', { default: 300_000 }),
+  'etcd-compaction-interval': flag(duration, 'Time between compactions of the store: old versions and continue tokens last for one to two of it. 0: none.', {
+    default: 300_000,
+  }),
   'etcd-count-metric-poll-period': flag(duration, 'Above 0, the objects of each resource are counted for metrics, whenever these are read. 0: they are not.', {
     default: 60_000,
   }),

@@ -26,6 +26,9 @@ class RemoteEngine implements Engine {
   range: Engine['range'] = (prefix, options) => (this.failures-- > 0 ? Promise.reject(new Error('no route to host')) : this.#store.range(prefix, options));
   commit: Engine['commit'] = (change) => this.#store.commit(change);
   compact: Engine['compact'] = (revision) => this.#store.compact(revision);
+  get oldestRevision(): number {
+    return this.#store.oldestRevision;
+  }
   checkHealth = () => this.#store.checkHealth();
   close = () => this.#store.close();
 

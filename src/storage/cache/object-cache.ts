@@ -43,7 +43,7 @@ class FedCache implements ObjectCache, FeedRoute {
   readonly #prefix: string;
   #home: EntryHome;
   readonly #history: History;
-  readonly #snapshots: Snapshots;
+  readonly #snapshots = new Snapshots();
   readonly #progress: ProgressTicker;
   readonly #watchers = new PrefixIndex<Watcher>();
   #tree: Tree = orderedMap<string, StoredEntry>(compareKeys);
@@ -61,7 +61,6 @@ class FedCache implements ObjectCache, FeedRoute {
     this.#prefix = prefix;
     this.#home = new EntryHome(codec);
     this.#history = new History(history, feed.clock);
-    this.#snapshots = new Snapshots(feed.clock);
     this.#progress = new ProgressTicker(feed.clock, () => this.revision, progressIntervalMs);
     this.ready = feed.add(prefix, this);
     // Whoever waits for it is told; if nobody does, it must not end the process.
@@ -165,6 +164,7 @@ class FedCache implements ObjectCache, FeedRoute {
       this.#tree.set(event.key, change.entry);
     }
     this.#changedAt = event.revision;
+    this.#snapshots.dropBefore(this.#feed.engine.oldestRevision);
     this.#history.push(change);
     this.#unannounced.push(change);
     return true;
@@ -211,6 +211,9 @@ class FedCache implements ObjectCache, FeedRoute {
 
   #treeAt(revision: number): Tree {
     if (revision > this.revision) throw tooLargeResourceVersion(revision, this.revision);
+    // A continue token ends with the compaction of its revision, even where nothing has changed since and the state is still at hand.
+    const { oldestRevision } = this.#feed.engine;
+    if (revision < oldestRevision) throw new Compacted(oldestRevision);
     if (revision >= this.#changedAt) return this.#tree;
     const kept = this.#snapshots.get(revision);
     if (kept) return kept;

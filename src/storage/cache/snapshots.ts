@@ -1,30 +1,21 @@
-import type { Clock } from '../../util/clock.ts';
 import type { OrderedMap } from '../ordered-map.ts';
 import type { StoredEntry } from './entry.ts';
 
 interface Snapshot {
   revision: number;
   tree: OrderedMap<string, StoredEntry>;
-  keptAtMs: number;
 }
 
 const MAX_SNAPSHOTS = 32;
-/** As long as upstream's store keeps a revision (--etcd-compaction-interval). */
-const MAX_AGE_MS = 5 * 60_000;
 
-/** States that paged lists were told to come back to. The least recently used go first. */
+/** States that paged lists were told to come back to, until the store is compacted beyond them. The least recently used go first. */
 export class Snapshots {
   /** The most recently used last. */
   #kept: Snapshot[] = [];
-  readonly #clock: Clock;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
 
   get(revision: number): OrderedMap<string, StoredEntry> | undefined {
     const snapshot = this.#take(revision);
-    if (snapshot === undefined || snapshot.keptAtMs < this.#clock.now() - MAX_AGE_MS) return undefined;
+    if (snapshot === undefined) return undefined;
     this.#kept.push(snapshot);
     return snapshot.tree;
   }
@@ -32,8 +23,13 @@ export class Snapshots {
   /** `tree` must not change any more. */
   keep(revision: number, tree: OrderedMap<string, StoredEntry>): void {
     this.#take(revision);
-    this.#kept.push({ revision, tree, keptAtMs: this.#clock.now() });
+    this.#kept.push({ revision, tree });
     if (this.#kept.length > MAX_SNAPSHOTS) this.#kept.shift();
+  }
+
+  /** Using a state does not keep it: those before the oldest revision that the store has go, whoever asks for them. */
+  dropBefore(revision: number): void {
+    if (this.#kept.length > 0) this.#kept = this.#kept.filter((snapshot) => snapshot.revision >= revision);
   }
 
   clear(): void {

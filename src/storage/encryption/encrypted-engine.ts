@@ -28,6 +28,10 @@ class EncryptedEngine implements Engine {
     return this.#engine.isSingleWriter;
   }
 
+  get oldestRevision(): number {
+    return this.#engine.oldestRevision;
+  }
+
   async get(key: string): Promise<Stored | undefined> {
     const stored = await this.#engine.get(key);
     return stored && this.#opened(stored);

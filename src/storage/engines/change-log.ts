@@ -36,6 +36,7 @@ interface Watcher {
   readonly from: number;
   readonly sink: (events: StoredEvent[]) => void;
   readonly onError: ((error: Error) => void) | undefined;
+  readonly onProgress: ((revision: number) => void) | undefined;
   batch: StoredEvent[];
   isClosed: boolean;
 }
@@ -75,10 +76,16 @@ export class ChangeLog {
     this.#deliver(events);
   }
 
-  watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void): Subscription {
+  watch(
+    prefix: string,
+    from: number,
+    sink: (events: StoredEvent[]) => void,
+    onError?: (error: Error) => void,
+    onProgress?: (revision: number) => void,
+  ): Subscription {
     if (from < this.#oldest) throw new Compacted(this.#oldest);
     const missed = this.#since(from).filter((event) => event.key.startsWith(prefix));
-    const watcher: Watcher = { prefix, from: Math.max(from, this.#revision + 1), sink, onError, batch: missed, isClosed: false };
+    const watcher: Watcher = { prefix, from: Math.max(from, this.#revision + 1), sink, onError, onProgress, batch: missed, isClosed: false };
     this.#watchers.add(prefix, watcher);
     this.#flush(watcher);
     return { close: () => this.#close(watcher) };
@@ -130,6 +137,8 @@ export class ChangeLog {
       });
     }
     for (const watcher of concerned) this.#flush(watcher);
+    // A store has one watcher, the feed of its caches: what is written beside its prefix moves the revision that it tells clients too.
+    for (const watcher of this.#watchers) if (!concerned.has(watcher)) watcher.onProgress?.(this.#revision);
   }
 
   /** A sink that throws breaks its contract; it must not take the writers down with it. */

@@ -15,6 +15,8 @@ interface EmbeddedEngineOptions {
   folder: string;
   clock?: Clock;
   history?: ChangeLogLimits;
+  /** --etcd-compaction-interval; 0: history is bounded by its size alone. */
+  compactionIntervalMs?: number;
 }
 
 /** Opens the store in the folder, made if its parent exists. Throws StorageUnavailable with one line that tells why not. */
@@ -99,7 +101,7 @@ export class EmbeddedEngine extends LocalEngine {
   #remapped: Promise<void> | undefined;
   #idleTimer: Timer | undefined;
 
-  constructor(file: LmdbFile, lock: FolderLock, { clock = systemClock, history }: EmbeddedEngineOptions) {
+  constructor(file: LmdbFile, lock: FolderLock, { clock = systemClock, history, compactionIntervalMs = 0 }: EmbeddedEngineOptions) {
     super(new ChangeLog(file.revision, { clock, limits: history }));
     this.#file = file;
     this.#lock = lock;
@@ -113,6 +115,7 @@ export class EmbeddedEngine extends LocalEngine {
       },
       clock,
     );
+    this.compactEvery(compactionIntervalMs, clock);
   }
 
   async get(key: string): Promise<Stored | undefined> {
@@ -167,7 +170,7 @@ export class EmbeddedEngine extends LocalEngine {
 
   async close(): Promise<void> {
     if (this.isClosed) return;
-    await this.#sweeper.stop();
+    await Promise.all([this.#sweeper.stop(), this.stopCompacting()]);
     this.isClosed = true;
     this.#idleTimer?.cancel();
     while (this.#remapped) await this.#remapped;

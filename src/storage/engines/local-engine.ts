@@ -1,14 +1,22 @@
 import { type Change, type Engine, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { ChangeLog } from './change-log.ts';
+import { LocalCompactor } from './local-compactor.ts';
 
 /** What the engines that live in this process have in common: they alone write, and what they write passes through a log that tells watchers. */
 export abstract class LocalEngine implements Engine {
   readonly isSingleWriter = true;
   protected readonly log: ChangeLog;
   protected isClosed = false;
+  #oldestRevision = 0;
+  #compactor: LocalCompactor | undefined;
 
   constructor(log: ChangeLog) {
     this.log = log;
+  }
+
+  get oldestRevision(): number {
+    return this.#oldestRevision;
   }
 
   abstract get(key: string): Promise<Stored | undefined>;
@@ -17,9 +25,15 @@ export abstract class LocalEngine implements Engine {
   abstract checkHealth(): Promise<void>;
   abstract close(): Promise<void>;
 
-  watch(prefix: string, from: number, sink: (events: StoredEvent[]) => void, onError?: (error: Error) => void): Subscription {
+  watch(
+    prefix: string,
+    from: number,
+    sink: (events: StoredEvent[]) => void,
+    onError?: (error: Error) => void,
+    onProgress?: (revision: number) => void,
+  ): Subscription {
     this.assertOpen();
-    return this.log.watch(prefix, from, sink, onError);
+    return this.log.watch(prefix, from, sink, onError, onProgress);
   }
 
   async currentRevision(): Promise<number> {
@@ -29,6 +43,16 @@ export abstract class LocalEngine implements Engine {
 
   async compact(revision: number): Promise<void> {
     this.log.compact(revision);
+    this.#oldestRevision = Math.max(this.#oldestRevision, Math.min(revision - 1, this.log.revision));
+  }
+
+  /** 0: never. */
+  protected compactEvery(intervalMs: number, clock: Clock): void {
+    if (intervalMs > 0) this.#compactor = new LocalCompactor(this, intervalMs, clock);
+  }
+
+  protected async stopCompacting(): Promise<void> {
+    await this.#compactor?.stop();
   }
 
   protected assertOpen(): void {

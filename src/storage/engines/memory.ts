@@ -10,6 +10,8 @@ import { type Current, currentRange, pastRange } from './range.ts';
 interface MemoryEngineOptions {
   clock?: Clock;
   history?: ChangeLogLimits;
+  /** --etcd-compaction-interval; 0: history is bounded by its size alone. */
+  compactionIntervalMs?: number;
 }
 
 /** A fresh store's revision, as etcd's: 0 would mean "any" to clients. */
@@ -35,7 +37,7 @@ class MemoryEngine extends LocalEngine {
     count: (prefix, after) => [...this.#under(prefix, after)].length,
   };
 
-  constructor({ clock = systemClock, history }: MemoryEngineOptions) {
+  constructor({ clock = systemClock, history, compactionIntervalMs = 0 }: MemoryEngineOptions) {
     super(new ChangeLog(FIRST_REVISION, { clock, limits: history }));
     this.#clock = clock;
     this.#sweeper = new LeaseSweeper(
@@ -46,6 +48,7 @@ class MemoryEngine extends LocalEngine {
       },
       clock,
     );
+    this.compactEvery(compactionIntervalMs, clock);
   }
 
   async get(key: string): Promise<Stored | undefined> {
@@ -80,7 +83,7 @@ class MemoryEngine extends LocalEngine {
   }
 
   async close(): Promise<void> {
-    await this.#sweeper.stop();
+    await Promise.all([this.#sweeper.stop(), this.stopCompacting()]);
     this.isClosed = true;
   }
 

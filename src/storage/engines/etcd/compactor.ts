@@ -21,12 +21,18 @@ export class Compactor {
   /** What the key's version was when last seen, and the store's revision then. */
   #knownVersion = 0;
   #knownRevision = 0;
+  #oldestRevision = 0;
 
   constructor(client: EtcdClient, intervalMs: number, clock: Clock) {
     this.#client = client;
     this.#intervalMs = intervalMs;
     this.#clock = clock;
     this.#timer = this.#wait();
+  }
+
+  /** See Engine.oldestRevision. */
+  get oldestRevision(): number {
+    return this.#oldestRevision;
   }
 
   async stop(): Promise<void> {
@@ -37,12 +43,10 @@ export class Compactor {
 
   #wait(): Timer {
     return this.#clock.after(this.#intervalMs, () => {
+      if (this.#isStopped) return;
+      this.#timer = this.#wait();
       // A failure is made good an interval later, by this server or another.
-      this.#running = this.#compact()
-        .catch(() => undefined)
-        .then(() => {
-          if (!this.#isStopped) this.#timer = this.#wait();
-        });
+      this.#running = this.#running.then(() => this.#compact()).catch(() => undefined);
     });
   }
 
@@ -56,11 +60,18 @@ export class Compactor {
     const { succeeded, revision, found } = decodeTxn(await this.#client.write(TXN, request));
     this.#knownRevision = revision;
     this.#knownVersion = succeeded ? this.#knownVersion + 1 : (found?.version ?? 0);
-    if (!succeeded || toRevision === 0) return;
+    if (toRevision === 0) return;
+    // Another server compacts then. What was the newest state an interval ago has been followed by that server's own note at least.
+    if (!succeeded) return this.#forgetBefore(toRevision + 1);
     try {
       await this.#client.write(COMPACT, encodeCompaction(toRevision));
     } catch (error) {
       if (!isCompacted(error)) throw error;
     }
+    this.#forgetBefore(toRevision);
+  }
+
+  #forgetBefore(revision: number): void {
+    this.#oldestRevision = Math.max(this.#oldestRevision, revision);
   }
 }

@@ -90,6 +90,7 @@ export class EtcdEngine implements Engine {
   readonly #lastCommits = new PassingMap<Promise<number>>();
   readonly #currentRequest: Buffer;
   #isClosed = false;
+  #compactedTo = 0;
 
   constructor(client: EtcdClient, trustsProgress: boolean, options: EtcdEngineOptions) {
     const { prefix = '/registry', clock = systemClock, leaseReuseSeconds = LEASE_REUSE_SECONDS, compactionIntervalMs = 0, observer = SILENT } = options;
@@ -106,6 +107,10 @@ export class EtcdEngine implements Engine {
     this.#compactor = compactionIntervalMs > 0 ? new Compactor(client, compactionIntervalMs, clock) : undefined;
     this.#currentRequest = encodeRange({ key: `${prefix}/health`, keysOnly: true });
     this.#health = new HealthCheck(client, this.#currentRequest, clock);
+  }
+
+  get oldestRevision(): number {
+    return Math.max(this.#compactedTo, this.#compactor?.oldestRevision ?? 0);
   }
 
   async get(key: string): Promise<Stored | undefined> {
@@ -176,12 +181,13 @@ export class EtcdEngine implements Engine {
 
   async compact(revision: number): Promise<void> {
     // etcd keeps the state of the revision that it compacts to.
-    const current = await this.currentRevision();
+    const to = Math.min(revision - 1, await this.currentRevision());
     try {
-      await this.#client.write(COMPACT, encodeCompaction(Math.min(revision - 1, current)));
+      await this.#client.write(COMPACT, encodeCompaction(to));
     } catch (error) {
       if (!isCompacted(error)) throw translated(error);
     }
+    this.#compactedTo = Math.max(this.#compactedTo, to);
   }
 
   async checkHealth(timeoutMs?: number): Promise<void> {
