@@ -1,3 +1,4 @@
+import { copyEmptied } from '../schema/emptied.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 
@@ -8,6 +9,7 @@ import type { Json, JsonObject } from '../util/json-types.ts';
 export function keepManagedFieldsReset(sent: Json, decoded: JsonObject): JsonObject {
   const metadata = isJsonObject(sent) ? sent['metadata'] : undefined;
   const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
-  if (!Array.isArray(managedFields) || managedFields.length > 0 || !isJsonObject(decoded['metadata'])) return decoded;
-  return { ...decoded, metadata: { ...decoded['metadata'], managedFields: [] } };
+  const before = decoded['metadata'];
+  if (!Array.isArray(managedFields) || managedFields.length > 0 || before === undefined || !isJsonObject(before)) return decoded;
+  return copyEmptied(decoded, { ...decoded, metadata: copyEmptied(before, { ...before, managedFields: [] }) });
 }

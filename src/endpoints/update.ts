@@ -1,5 +1,4 @@
 import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
-import { clone } from '../schema/clone.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { notFound } from '../util/errors.ts';
 import { recordBody } from './audit.ts';
@@ -20,13 +19,19 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   const bytes = await readBytes(request);
   const parsed = parseUpdateOptions(request.query);
   const mediaType = negotiateInput(request.exchange.headers['content-type'], target.isCustom, target.environment.hasCbor);
-  const sent = await decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, (text) => request.warn(text));
-  recordBody(request, target, sent);
+  const decode = (warn: (text: string) => void): Promise<ApiObject> => decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, warn);
+  const warn = (text: string): void => request.warn(text);
+  const decoded = await decode(warn);
+  recordBody(request, target, decoded);
   const namespace = namespaceOf(request, target);
   const name = nameOf(request);
-  placeInNamespace(sent, namespace);
-  checkName(sent, name);
-  dedupeOwnerReferences(sent, (text) => request.warn(text));
+  const settled = (object: ApiObject): ApiObject => {
+    placeInNamespace(object, namespace);
+    checkName(object, name);
+    dedupeOwnerReferences(object, warn);
+    return target.subresource?.write === undefined ? toStored(target, object) : object;
+  };
+  const sent = new SentObject(settled(decoded), async () => settled(await decode(() => undefined)));
 
   const { subresource } = request.info;
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
@@ -35,18 +40,32 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }
 
-/** What the store is to write for what the client sent. Called anew for every attempt, each of which may change what it gets. */
-function writer(target: ResourceTarget, sent: ApiObject, name: string): Parameters<ResourceStore['update']>[3] {
-  const { subresource, store } = target;
-  if (subresource?.write === undefined) {
-    const stored = toStored(target, sent);
-    const copy = clone(stored);
-    let attempts = 0;
-    // The first attempt, mostly the only one, gets what was decoded: copies do not know what in it was empty (schema/emptied.ts).
-    return () => (attempts++ === 0 ? stored : clone(copy));
+/**
+ * What the client sent, as often as it is asked for: whoever gets it may change it. It is decoded anew after the first time, since a copy would not know
+ * what in it was empty (schema/emptied.ts), and mostly there is no second time.
+ */
+class SentObject {
+  #first: ApiObject | undefined;
+  readonly #decodeAgain: () => Promise<ApiObject>;
+
+  constructor(first: ApiObject, decodeAgain: () => Promise<ApiObject>) {
+    this.#first = first;
+    this.#decodeAgain = decodeAgain;
   }
-  return (current) => {
+
+  take(): ApiObject | Promise<ApiObject> {
+    const first = this.#first;
+    this.#first = undefined;
+    return first ?? this.#decodeAgain();
+  }
+}
+
+/** What the store is to write for what the client sent. Called anew for every attempt, each of which may change what it gets. */
+function writer(target: ResourceTarget, sent: SentObject, name: string): Parameters<ResourceStore['update']>[3] {
+  const { subresource, store } = target;
+  if (subresource?.write === undefined) return () => sent.take();
+  return async (current) => {
     if (current === undefined) throw notFound({ group: store.definition.group, resource: store.definition.plural }, name);
-    return subresource.write!(current, clone(sent));
+    return subresource.write!(current, await sent.take());
   };
 }

@@ -1,4 +1,4 @@
-import { clone } from '../schema/clone.ts';
+import { cloneSent } from '../schema/emptied.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { ApiError, alreadyExists, generateNameConflict, isTooLargeForStore, unknownError } from '../util/errors.ts';
@@ -24,8 +24,12 @@ import {
 import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
 
-/** The subresource through which an update creates what is not there; none, mostly. */
-type CreateOptions = WriteOptions & { subresource?: string };
+interface CreateOptions extends WriteOptions {
+  /** The subresource through which an update creates what is not there; none, mostly. */
+  subresource?: string;
+  /** An update creates, and is tried again as one where another writer creates first: CommitConflict is thrown, not AlreadyExists. */
+  isUpdate?: boolean;
+}
 
 /** A generated name that is taken is made anew this many times (KEP-4420). */
 const GENERATED_NAME_ATTEMPTS = 8;
@@ -73,7 +77,7 @@ export async function createOwned<T extends ApiObject>(
   if (!isGenerated) return createFitting(parts, context, namespace, object, options);
   for (let attempt = 1; ; attempt++) {
     try {
-      const named = clone(object);
+      const named = cloneSent(object);
       named.metadata.name = (parts.definition.nameFrom ?? generateName)(object.metadata.generateName!);
       return await createFitting(parts, context, namespace, named, options);
     } catch (error) {
@@ -113,7 +117,7 @@ async function createOnce<T extends ApiObject>(
     return result;
   } catch (error) {
     await hooks?.revert();
-    throw error instanceof CommitConflict ? existsError(parts, object, error.key) : error;
+    throw error instanceof CommitConflict && !options.isUpdate ? existsError(parts, object, error.key) : error;
   }
 }
 

@@ -90,7 +90,8 @@ function createInstead<T extends ApiObject>(
   if (object.metadata.uid) throw otherUid(parts, keyOf(parts, namespace, name), name, options, object.metadata.uid, '');
   parsedVersion(object.metadata.resourceVersion ?? '');
   delete object.metadata.resourceVersion;
-  return options.isApply ? createOwned(parts, context, namespace, object, options) : create(parts, context, namespace, object, options);
+  const createOptions = { ...options, isUpdate: true };
+  return options.isApply ? createOwned(parts, context, namespace, object, createOptions) : create(parts, context, namespace, object, createOptions);
 }
 
 async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promise<WriteResult<T>> {

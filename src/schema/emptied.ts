@@ -18,6 +18,22 @@ export function copyEmptied<T extends object>(object: JsonObject, copy: T): T {
   return copy;
 }
 
+/** A deep copy that knows what was sent empty: for a write that may have to be tried again with another copy. Keys without a value are left out. */
+export function cloneSent<T>(value: T): T {
+  return cloneJson(value as Json) as T;
+}
+
+function cloneJson(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cloneJson);
+  const copy: JsonObject = {};
+  for (const key in value) {
+    const item = value[key];
+    if (item !== undefined) setKey(copy, key, cloneJson(item));
+  }
+  return copyEmptied(value, copy);
+}
+
 /** A field that is `null`, as empty as it was sent. */
 export const sentEmpty = (object: JsonObject, field: string): Json => emptyFields.get(object)?.[field] ?? null;
 
