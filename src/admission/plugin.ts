@@ -1,3 +1,4 @@
+import type { KindSettings } from '../apis/features.ts';
 import type { Client } from '../client/client.ts';
 import type { WebhookRoutes } from '../client/webhook-route.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
@@ -22,6 +23,8 @@ export interface PluginEnvironment {
   authorizer: Authorizer;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
+  /** What the rules of built-in kinds are asked within. */
+  kindSettings: KindSettings;
   /** Whether clients may ask for a resource in that version: --runtime-config switches versions off. */
   isServed(group: string, version: string, plural: string): boolean;
   metrics: AdmissionMetrics;

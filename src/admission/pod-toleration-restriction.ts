@@ -1,4 +1,5 @@
 import { computeQosClass } from '../apis/core/pod/qos.ts';
+import { withinSettings } from '../apis/features.ts';
 import type { Namespace, Pod, Toleration } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import { notFound, unknownError } from '../util/errors.ts';
@@ -16,7 +17,7 @@ const WHITELIST_ANNOTATION = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist
 const MEMORY_PRESSURE: Toleration = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' };
 
 /** A namespace's pods get its tolerations, and none but those that it allows (plugin/pkg/admission/podtolerationrestriction). */
-export function podTolerationRestriction({ client }: PluginEnvironment, defaults: TolerationDefaults): AdmissionPlugin {
+export function podTolerationRestriction({ client, kindSettings }: PluginEnvironment, defaults: TolerationDefaults): AdmissionPlugin {
   const namespaces = client.resource<Namespace>('', 'namespaces').informer;
 
   function tolerationsOf(name: string, annotation: string): readonly Toleration[] | undefined {
@@ -30,7 +31,8 @@ export function podTolerationRestriction({ client }: PluginEnvironment, defaults
     const { operation, namespace, object } = attributes;
     const { spec, status } = object as Pod;
     const extra = operation === 'CREATE' ? [...(tolerationsOf(namespace, DEFAULT_ANNOTATION) ?? defaults.default)] : [];
-    if ((status?.qosClass ?? computeQosClass(spec)) !== 'BestEffort') extra.push(MEMORY_PRESSURE);
+    const qosClass = status?.qosClass ?? withinSettings(kindSettings, () => computeQosClass(spec));
+    if (qosClass !== 'BestEffort') extra.push(MEMORY_PRESSURE);
     if (extra.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], extra);
     validate(attributes);
   }

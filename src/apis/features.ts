@@ -66,7 +66,7 @@ export interface KindSettings {
   allowsPrivileged: boolean;
 }
 
-const DEFAULTS: KindSettings = { features: featuresWhere((feature) => API_FEATURES[feature]), allowsPrivileged: false };
+export const DEFAULT_SETTINGS: KindSettings = { features: featuresWhere((feature) => API_FEATURES[feature]), allowsPrivileged: false };
 
 export function featuresWhere(isEnabled: (feature: ApiFeature) => boolean): ReadonlySet<ApiFeature> {
   return new Set((Object.keys(API_FEATURES) as ApiFeature[]).filter(isEnabled));
@@ -74,9 +74,10 @@ export function featuresWhere(isEnabled: (feature: ApiFeature) => boolean): Read
 
 /**
  * Those of the server whose hook runs. Kinds are values that all servers of a process share, and their hooks run to their end in one turn, so that who
- * runs one sets this around it (`with-settings.ts`); outside of that, the defaults stand.
+ * runs one sets this around it (`with-settings.ts`), and so does everybody else who asks a kind's rules: allocation, admission plug-ins, controllers. Outside of
+ * that, the defaults stand, which only tests of single kinds rely on.
  */
-let current = DEFAULTS;
+let current = DEFAULT_SETTINGS;
 
 /** Always the same for the same server. */
 export const currentSettings = (): KindSettings => current;

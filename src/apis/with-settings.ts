@@ -3,7 +3,15 @@ import { type KindSettings, withinSettings } from './features.ts';
 import { copyWith } from './define.ts';
 
 const UPDATE_HOOKS = ['prepareForUpdate', 'validateUpdate', 'warnings'] as const satisfies readonly (keyof UpdateRules)[];
-const KIND_HOOKS = ['nameErrors', 'prepareForCreate', 'validate', ...UPDATE_HOOKS] as const satisfies readonly (keyof ResourceDefinition)[];
+const KIND_HOOKS = [
+  'nameErrors',
+  'prepareForCreate',
+  'validate',
+  'judgesEmptied',
+  'mayDelete',
+  'markDeleting',
+  ...UPDATE_HOOKS,
+] as const satisfies readonly (keyof ResourceDefinition)[];
 const VERSION_HOOKS = ['default', 'toStored', 'fromStored'] as const satisfies readonly (keyof ServedVersion)[];
 const SUBRESOURCE_HOOKS = ['read', 'write'] as const satisfies readonly (keyof Subresource)[];
 
@@ -25,7 +33,8 @@ export function withSettings(definition: ResourceDefinition, settings: KindSetti
 
 type Hook = (...args: unknown[]) => unknown;
 
-function bound<V extends object>(value: V, names: readonly (keyof V)[], settings: KindSettings): Partial<V> {
+/** The named functions of a value, each run as the server is set. Their work must end in the turn in which they are called. */
+export function bound<V extends object>(value: V, names: readonly (keyof V)[], settings: KindSettings): Partial<V> {
   const hooks: Partial<Record<keyof V, Hook>> = {};
   for (const name of names) {
     const hook = value[name] as Hook | undefined;

@@ -4,7 +4,7 @@ import { enabledControllers } from '../controllers/names.ts';
 import { parseCertificates } from '../serving/certificates/pem.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
-import type { CreatedChain } from './server-chain.ts';
+import { type CreatedChain, kindSettings } from './server-chain.ts';
 import { servedTypes } from './served-types.ts';
 import type { ServingFiles } from './serving-files.ts';
 
@@ -14,6 +14,7 @@ export function enabledControllerHooks(options: CompletedOptions, chain: Created
   const controllers: ControllersOptions = {
     report: (error) => logger.warn('A controller failed and will try again', { error }),
     now: () => new Date(),
+    kindSettings: kindSettings(options),
     rootCa: () => rootCaOf(options, files),
     servedTypes: () => servedTypes([...chain.kube.versions, ...chain.extensions.versions, ...chain.aggregator.versions]),
   };

@@ -158,6 +158,7 @@ export function createServerChain(
     client,
     authorizer,
     isEnabled,
+    kindSettings: settings,
     isServed: isServedByName(isServed),
     metrics,
     options: { ...pluginOptions(options), webhookRoutes, configurations: pluginConfigurations },
@@ -289,7 +290,7 @@ function servedResource(servers: readonly GenericServer[], group: string, versio
   return [...(installed?.resources.values() ?? [])].find(({ served }) => served.kind === kind)?.definition.plural;
 }
 
-const kindSettings = ({ featureGates, allowPrivileged }: CompletedOptions): KindSettings => ({
+export const kindSettings = ({ featureGates, allowPrivileged }: CompletedOptions): KindSettings => ({
   features: featuresWhere((feature) => featureGates.isEnabled(feature)),
   allowsPrivileged: allowPrivileged,
 });

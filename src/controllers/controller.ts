@@ -1,3 +1,4 @@
+import type { KindSettings } from '../apis/features.ts';
 import type { Client } from '../client/client.ts';
 
 /** What every controller is given. */
@@ -7,6 +8,8 @@ export interface ControllerOptions {
   /** Hears of failures that are tried again. */
   report(error: Error): void;
   now(): Date;
+  /** What the rules of built-in kinds are asked within; absent: the defaults. */
+  kindSettings?: KindSettings;
 }
 
 /** Starts to keep something as it should be. Resolves when what was there at the start has been seen to; the rest goes on until the signal. */

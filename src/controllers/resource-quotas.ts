@@ -22,7 +22,7 @@ export const keepQuotas: Controller = async (client, options) => {
   const quotas = client.resource<ResourceQuota>('', 'resourcequotas', FIELD_MANAGER);
   await quotas.informer.synced;
   if (options.signal.aborted) return;
-  const evaluatorOf = createEvaluators(() => options.now());
+  const evaluatorOf = createEvaluators(() => options.now(), options.kindSettings);
   const measured = (): Measured[] => measuredResources(client, evaluatorOf);
   const followed = new Map<ResourceIdentity, () => void>();
 

@@ -157,7 +157,7 @@ export const kubeKinds = ({ allocators, eventTtlSeconds, settings }: KindOptions
   [
     ...KINDS.map((definition) => (isServiceCidrsAsBefore(definition, settings) ? copyWith(definition, { hasStatus: false }) : definition)),
     ...GATED_KINDS.filter(([feature]) => settings.features.has(feature)).map(([, definition]) => definition),
-    defineServices(serviceAllocation(allocators)),
+    defineServices(serviceAllocation(allocators, settings)),
     defineCoreEvents(eventTtlSeconds),
     defineEvents(eventTtlSeconds),
   ].map((definition) => withSettings(definition as ResourceDefinition, settings));

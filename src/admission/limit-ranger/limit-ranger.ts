@@ -1,5 +1,6 @@
 import type { LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod, PodSpec } from '../../apis/facts/types/core-v1.ts';
 import { defaultPod } from '../../apis/core/pod/defaults.ts';
+import { withinSettings } from '../../apis/features.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { aggregateMessage } from '../../util/aggregate-message.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
@@ -9,7 +10,7 @@ import { amountsOf, claimViolations, usageViolations } from './constraints.ts';
 import { applyDefaults } from './defaults.ts';
 
 /** What a namespace lets each container, pod and claim have, and gives to containers that ask for nothing (plugin/pkg/admission/limitranger). */
-export function limitRanger({ client }: PluginEnvironment): AdmissionPlugin {
+export function limitRanger({ client, kindSettings }: PluginEnvironment): AdmissionPlugin {
   const ranges = client.resource<LimitRange>('', 'limitranges').informer;
   const rangesFor = (attributes: AdmissionAttributes): LimitRange[] => (isJudged(attributes) ? ranges.list(attributes.namespace) : []);
 
@@ -18,7 +19,7 @@ export function limitRanger({ client }: PluginEnvironment): AdmissionPlugin {
     const pod = attributes.object as Pod;
     const changes = rangesFor(attributes).filter((range) => applyDefaults(pod, range));
     // What pods have as a whole follows from what their containers have (upstream defaults again when it reads what it stored).
-    if (changes.length > 0 && pod.spec.resources) defaultPod(pod);
+    if (changes.length > 0 && pod.spec.resources) withinSettings(kindSettings, () => defaultPod(pod));
   }
 
   function validate(attributes: AdmissionAttributes): void {

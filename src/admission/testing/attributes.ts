@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from '../../apis/features.ts';
 import { FakeClient } from '../../client/fake-client.ts';
 import { endpointAddresses } from '../../client/service-address.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
@@ -69,6 +70,7 @@ export function testEnvironment(isAllowed: Parameters<typeof authorizerOf>[0] = 
     client,
     authorizer: authorizerOf(isAllowed),
     isEnabled: () => true,
+    kindSettings: DEFAULT_SETTINGS,
     isServed: () => true,
     registry,
     metrics: new AdmissionMetrics(registry),

@@ -1,5 +1,6 @@
 import type { IpAllocator, PortAllocator } from '../../../registry/allocators.ts';
 import type { Transaction } from '../../../registry/definition.ts';
+import { type KindSettings, withinSettings } from '../../features.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
 import type { Particulars } from '../../define.ts';
 import { allocateClusterIps, keepClusterIps, normalizeClusterIps, releaseClusterIps, updateClusterIps } from './cluster-ips.ts';
@@ -15,23 +16,26 @@ export interface ServiceAllocators {
 }
 
 /** A service's addresses and ports over its life: reserved before it is stored, given back when that fails, and when it is gone. */
-export function serviceAllocation({
-  ips,
-  ports,
-  removeEndpoints,
-}: ServiceAllocators): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+export function serviceAllocation(
+  { ips, ports, removeEndpoints }: ServiceAllocators,
+  settings: KindSettings,
+): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+  // What follows waits for the allocators, so that it is not within the settings of one server as other hooks are.
+  const choose = (service: Service, old: Service | undefined): void =>
+    withinSettings(settings, () => {
+      normalizeClusterIps(service, old);
+      chooseFamilies(service, old, ips.families);
+    });
   return {
     async beginCreate(service, _context, dryRun) {
-      normalizeClusterIps(service, undefined);
-      chooseFamilies(service, undefined, ips.families);
+      choose(service, undefined);
       const addresses = await allocateClusterIps(ips, service, dryRun);
       return andThen(addresses, () => allocateNodePorts(ports, service, dryRun));
     },
     async beginUpdate(service, old, _context, dryRun) {
       keepClusterIps(service, old);
       keepNodePorts(service, old);
-      normalizeClusterIps(service, old);
-      chooseFamilies(service, old, ips.families);
+      choose(service, old);
       const addresses = await updateClusterIps(ips, service, old, dryRun);
       return andThen(addresses, () => updateNodePorts(ports, service, old, dryRun));
     },
