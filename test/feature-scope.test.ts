@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import type { StartedServer } from '../src/index.ts';
+import type { StartedServer, startServer as StartServer } from '../src/index.ts';
 
 /* Two servers of one process, of which each follows its own feature gates, in the rules of kinds and in all that asks them. */
 
@@ -16,7 +16,7 @@ interface Side {
 let sides: { on: Side; off: Side };
 
 beforeAll(async () => {
-  const { startServer } = (await import(pathToFileURL(join(inject('distDir'), 'index.js')).href)) as typeof import('../src/index.ts');
+  const { startServer } = (await import(pathToFileURL(join(inject('distDir'), 'index.js')).href)) as { startServer: typeof StartServer };
   const start = async (value: boolean): Promise<Side> => {
     const flags = [
       `--feature-gates=PodLevelResources=${value},InPlacePodLevelResourcesVerticalScaling=${value},StrictIPCIDRValidation=${value}`,

@@ -1,5 +1,8 @@
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type DetailedPeerCertificate, type TLSSocket, connect as connectTls } from 'node:tls';
 import { describe, expect, test } from 'vitest';
@@ -182,6 +185,7 @@ describe('what cannot be is said in one line, with exit 1', () => {
 
   test.each([
     ['an unknown flag', ['--secure-prot=1'], /^error: unknown flag: --secure-prot.*--secure-port/],
+    ['a flag that is like no other', ['--nope'], /^error: unknown flag: --nope; `binnacle help serve` lists all flags$/],
     ['a bad value', ['--shutdown-delay-duration=soon'], /^error: invalid argument "soon" for "--shutdown-delay-duration" flag/],
     ['a value out of range', ['--secure-port=70000'], /^error: --secure-port 70000 must be between/],
     [
@@ -200,6 +204,23 @@ describe('what cannot be is said in one line, with exit 1', () => {
     const { code, lines } = await failureOf(...flags);
     expect({ code, count: lines.length }).toEqual({ code: 1, count: 1 });
     expect(lines[0]).toMatch(message);
+  });
+
+  test('an HTTP/1 server in the place of etcd', async () => {
+    const other = createHttpServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const folder = temporaryFolder();
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const key = join(folder, 'sa.key');
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const issuer = ['--service-account-issuer=https://x', `--service-account-signing-key-file=${key}`, `--service-account-key-file=${key}`];
+    const port = (other.address() as AddressInfo).port;
+    const { code, lines } = await failureOf('--storage-backend=etcd3', `--etcd-servers=http://127.0.0.1:${port}`, `--cert-dir=${folder}`, ...issuer);
+    expect({ code, lines }).toEqual({
+      code: 1,
+      lines: [expect.stringMatching(/^error: etcd cannot be reached at http:\/\/127\.0\.0\.1:\d+: an HTTP\/1 server answers there, which etcd is not/)],
+    });
+    other.close();
   });
 
   test('a certificate file that is none', async () => {
@@ -221,6 +242,15 @@ describe('what cannot be is said in one line, with exit 1', () => {
     expect(lines[0]).toContain(folder);
     expect(existsSync(join(folder, 'data'))).toBe(false);
   });
+});
+
+test('--data-dir is made, with the folders above it, when nothing else is kept there', async () => {
+  const dataDir = join(temporaryFolder(), 'some', 'where');
+  const certDir = temporaryFolder();
+  const server = new CommandProcess(['serve', `--data-dir=${dataDir}`, `--cert-dir=${certDir}`, '--secure-port=0', '--bind-address=127.0.0.1']);
+  await server.line(/Serving url=/);
+  expect(existsSync(join(dataDir, 'store', 'data.mdb'))).toBe(true);
+  expect(await server.stop()).toEqual(CLEAN_EXIT);
 });
 
 test('a restart on the embedded store shows the same objects and the same certificate', async () => {

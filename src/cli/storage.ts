@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Engine, StorageUnavailable } from '../storage/engine.ts';
+import { type Engine, StorageMisconfigured, StorageUnavailable } from '../storage/engine.ts';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { EmbeddedEngine } from '../storage/engines/embedded.ts';
 import type { EtcdEngine, EtcdEngineOptions } from '../storage/engines/etcd/engine.ts';
@@ -41,6 +42,7 @@ export async function openStorage(options: StorageSettings, logger: Logger, regi
   const compactionIntervalMs = options.etcdCompactionIntervalMs;
   if (options.storageBackend === 'memory') return { engine: await open(openEngine({ backend: 'memory', compactionIntervalMs })), overrides: new Map(), close };
   if (options.storageBackend === 'embedded') {
+    makeDataDir(options.storeDir);
     const engine = await open(openEngine({ backend: 'embedded', dataDir: options.storeDir, compactionIntervalMs }));
     registerStoreFile(registry, engine as EmbeddedEngine);
     return { engine, overrides: new Map(), close };
@@ -63,6 +65,16 @@ export async function openStorage(options: StorageSettings, logger: Logger, regi
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** --data-dir, with the folders above it, whatever else is or is not kept there. */
+function makeDataDir(storeDir: string): void {
+  const dataDir = dirname(storeDir);
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StorageUnavailable(`cannot make the folder ${dataDir}: ${(error as Error).message}; choose another with --data-dir`);
   }
 }
 
@@ -94,7 +106,7 @@ async function reachEtcd(options: EtcdEngineOptions, logger: Logger): Promise<En
     try {
       return await openEngine({ backend: 'etcd3', ...options });
     } catch (error) {
-      if (!(error instanceof StorageUnavailable) || performance.now() > deadlineMs) throw error;
+      if (!(error instanceof StorageUnavailable) || error instanceof StorageMisconfigured || performance.now() > deadlineMs) throw error;
       if (attempt === 1) logger.warn(`Waiting up to ${REACH_MS / 1000} s for etcd`, { error: error.message });
       await delay(RETRY_MS);
     }

@@ -156,6 +156,12 @@ function checkDependency(payload: Buffer, at: number, streamId: number): void {
 
 const NOTHING = Buffer.alloc(0);
 
+/** The first bytes of an answer in HTTP/1 would be a frame of 4,740,180 bytes: whoever reads the error should not have to know that. */
+function tooLong(bytes: Buffer, at: number, length: number): Http2Error {
+  const isHttp1 = bytes.toString('latin1', at, at + 'HTTP/1.'.length) === 'HTTP/1.';
+  return new Http2Error(isHttp1 ? 'the other side speaks HTTP/1' : `a frame of ${length} bytes is larger than allowed`, ErrorCode.frameSizeError);
+}
+
 /** Cuts what arrives into frames; payloads share the memory of what arrived. */
 export class FrameReader {
   #bytes: Buffer = NOTHING;
@@ -176,7 +182,7 @@ export class FrameReader {
     const at = this.#at;
     if (at + FRAME_HEADER_BYTES > bytes.length) return this.#rest();
     const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
-    if (length > DEFAULT_FRAME_BYTES) throw new Http2Error(`a frame of ${length} bytes is larger than allowed`, ErrorCode.frameSizeError);
+    if (length > DEFAULT_FRAME_BYTES) throw tooLong(bytes, at, length);
     const end = at + FRAME_HEADER_BYTES + length;
     if (end > bytes.length) return this.#rest();
     this.#at = end;

@@ -145,3 +145,6 @@ export class Compacted extends Error {
 
 /** The store cannot be opened or written, for a reason that the message tells the operator in one line. */
 export class StorageUnavailable extends Error {}
+
+/** And no waiting will help: an address is none, or something else than the store answers there. */
+export class StorageMisconfigured extends StorageUnavailable {}

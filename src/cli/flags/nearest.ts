@@ -1,7 +1,10 @@
-/** The candidate that needs the fewest letters added, removed or replaced to be `word`; the first of several. Candidates must not be empty. */
-export function nearest(word: string, candidates: Iterable<string>): string {
-  let best = '';
-  let bestDistance = Infinity;
+/**
+ * The candidate that needs the fewest letters added, removed or replaced to be `word`; the first of several. Undefined where that would be more than a third of the
+ * word: whoever wrote it did not mean any of them.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(Math.min(word.length, MAX_LENGTH) / 3)) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.slice(0, MAX_LENGTH), candidate);
     if (distance >= bestDistance) continue;

@@ -102,6 +102,7 @@ describe('values', () => {
 describe('what is wrong is said in one line', () => {
   test.each<[string[], string]>([
     [['--secure-prot=1'], 'unknown flag: --secure-prot; did you mean --secure-port?'],
+    [['--nope'], 'unknown flag: --nope; `binnacle help serve` lists all flags'],
     [['--etcd-server', 'x'], 'unknown flag: --etcd-server; did you mean --etcd-servers?'],
     [['-x'], "unknown shorthand flag: 'x' in -x; known are -v and -h"],
     [['--secure-port'], 'flag needs an argument: --secure-port'],

@@ -70,7 +70,10 @@ function longFlag(arg: string, rest: string[]): Occurrence {
   if (written === '' || written.startsWith('-')) throw new CommandError(`bad flag syntax: ${arg}`);
   const name = written.replaceAll('_', '-');
   const flag = flagsByName.get(name);
-  if (!flag) throw new CommandError(`unknown flag: --${written}; did you mean --${nearest(name, flagsByName.keys())}?`);
+  if (!flag) {
+    const meant = nearest(name, flagsByName.keys());
+    throw new CommandError(`unknown flag: --${written}${meant === undefined ? '; `binnacle help serve` lists all flags' : `; did you mean --${meant}?`}`);
+  }
   const value = equals < 0 ? (flag.type.implied ?? rest.shift()) : arg.slice(equals + 1);
   if (value === undefined) throw new CommandError(`flag needs an argument: --${name}`);
   return { name, flag, value };

@@ -1,9 +1,9 @@
 import type { GrpcTarget, GrpcTls } from '../../../grpc/channel.ts';
-import { StorageUnavailable } from '../../engine.ts';
+import { StorageMisconfigured } from '../../engine.ts';
 
 const DEFAULT_PORT = 2379;
 
-/** Where `http://host:port`, `https://host:port`, `unix://path` or plain `host:port` leads. Throws StorageUnavailable. */
+/** Where `http://host:port`, `https://host:port`, `unix://path` or plain `host:port` leads. Throws StorageMisconfigured. */
 export function targetOf(endpoint: string, tls: GrpcTls | undefined): GrpcTarget {
   const socketPath = /^unixs?:\/\/(.+)$/.exec(endpoint)?.[1];
   if (socketPath !== undefined) return { socketPath };
@@ -11,7 +11,7 @@ export function targetOf(endpoint: string, tls: GrpcTls | undefined): GrpcTarget
   const text = hasScheme ? endpoint : `http://${endpoint}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || url.hostname === '' || !['http:', 'https:'].includes(url.protocol)) {
-    throw new StorageUnavailable(`${JSON.stringify(endpoint)} is not the address of an etcd server: one looks like https://10.0.0.1:2379`);
+    throw new StorageMisconfigured(`${JSON.stringify(endpoint)} is not the address of an etcd server: one looks like https://10.0.0.1:2379`);
   }
   // As etcd's own client: certificates make every connection secure, but for an endpoint that says http.
   const isSecure = url.protocol === 'https:' || (!hasScheme && tls !== undefined);

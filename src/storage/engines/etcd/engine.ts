@@ -41,6 +41,7 @@ import {
 } from './messages.ts';
 import { type EtcdObserver, SILENT } from './observer.ts';
 import { hasSafeProgress } from './progress-support.ts';
+import { unreachable } from './unreachable.ts';
 import { EtcdWatch } from './watch.ts';
 
 export interface EtcdEngineOptions extends EtcdClientOptions {
@@ -66,10 +67,10 @@ export async function openEtcdEngine(options: EtcdEngineOptions): Promise<EtcdEn
   const asked = await Promise.allSettled(
     client.endpoints.map(async (_, index) => decodeStatus(await client.askMember(index, STATUS, Buffer.alloc(0), STATUS_TIMEOUT_MS)).version),
   );
-  const failure = asked.find((answer) => answer.status === 'rejected');
-  if (failure && asked.every(({ status }) => status === 'rejected')) {
+  const failures = asked.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
+  if (failures.length > 0 && failures.length === asked.length) {
     client.close();
-    throw new StorageUnavailable(`etcd cannot be reached at ${options.endpoints.join(', ')}: ${(failure.reason as Error).message}`);
+    throw unreachable(options.endpoints, failures);
   }
   const trustsProgress = asked.every((answer) => answer.status === 'fulfilled' && hasSafeProgress(answer.value));
   return new EtcdEngine(client, trustsProgress, options);
