@@ -1,0 +1,20 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { CACHE_DIR } from './paths.ts';
+
+/** Where etcd is: named by BINNACLE_ETCD, put into the cache by `scripts/etcd.sh`, or on the PATH. */
+export const findEtcd = (): string | undefined => [process.env['BINNACLE_ETCD'], join(CACHE_DIR, 'etcd/usr/bin/etcd'), ...onPath('etcd')].find(isExecutable);
+
+export const hasCommand = (name: string): boolean => onPath(name).some(isExecutable);
+
+const onPath = (name: string): string[] => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name));
+
+function isExecutable(file: string | undefined): file is string {
+  if (file === undefined) return false;
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

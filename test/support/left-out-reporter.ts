@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
+import { findEtcd, hasCommand } from './find-etcd.ts';
+import { PROJECT_DIR } from './paths.ts';
+
+/** Something that a machine may not have, and how its tests can be told. */
+interface Requirement {
+  readonly what: string;
+  readonly isThere: () => boolean;
+  /** In the source of a test file that needs it. */
+  readonly pattern: RegExp;
+  readonly how: string;
+}
+
+const REQUIREMENTS: readonly Requirement[] = [
+  {
+    what: 'there is no etcd',
+    isThere: () => findEtcd() !== undefined,
+    pattern: /\bhasEtcd\(/,
+    how: 'scripts/etcd.sh && npm test   (Debian and its kin; elsewhere: BINNACLE_ETCD=/path/to/etcd npm test)',
+  },
+  {
+    what: 'the folder ../shared, with what was recorded of kube-apiserver, is not there',
+    isThere: () => existsSync(join(PROJECT_DIR, '../shared/facts')),
+    pattern: /shared\/facts/,
+    how: 'put the folder `shared` beside this one, then npm test',
+  },
+  { what: 'there is no openssl', isThere: () => hasCommand('openssl'), pattern: /\bhasOpenssl\b/, how: 'apt-get install openssl && npm test' },
+  { what: 'the tests do not run as root', isThere: () => process.getuid?.() === 0, pattern: /getuid|isRoot/, how: 'sudo npm test' },
+];
+
+/** Ends a run with what it left out, why, and how to run it. */
+export default class LeftOutReporter implements Reporter {
+  #isFiltered = false;
+
+  onInit(vitest: Vitest): void {
+    this.#isFiltered = vitest.config.testNamePattern !== undefined;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    // Whoever asked for some tests by name knows that others were left out.
+    if (this.#isFiltered) return;
+    const lines = leftOut(modules.flatMap((module) => [...module.children.allTests('skipped')]));
+    if (lines.length > 0) console.log(`\n Left out of this run\n${lines.map((line) => `   ${line}`).join('\n')}\n`);
+  }
+}
+
+function leftOut(skipped: readonly TestCase[]): string[] {
+  const counts = new Map<Requirement, number>();
+  const others: string[] = [];
+  for (const { module, fullName } of skipped) {
+    const source = readFileSync(module.moduleId, 'utf8');
+    const missing = REQUIREMENTS.find(({ pattern, isThere }) => pattern.test(source) && !isThere());
+    if (missing) counts.set(missing, (counts.get(missing) ?? 0) + 1);
+    else others.push(`1 test: ${module.relativeModuleId}: ${fullName} (a condition in that file)`);
+  }
+  const missing = [...counts].flatMap(([{ what, how }, count]) => [`${count} tests: ${what}. To run them:`, `    ${how}`]);
+  return [...missing, ...others];
+}
