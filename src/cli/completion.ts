@@ -16,8 +16,10 @@ type StorageBackend = 'embedded' | 'memory' | 'etcd3';
 
 /** What completion works out from the flags. Where it has the name of an option, it takes that option's place. */
 interface Completion {
-  /** Never empty: the flag's, or an address of this machine. */
+  /** Never empty: the flag's, or an address of this machine, of which the loopback is the last choice. */
   readonly advertiseAddress: string;
+  /** Where other machines reach this one: as above, but undefined for as long as the machine has no address but its loopback and the flag names none. */
+  reachableAddress(this: void): string | undefined;
   readonly externalHostname: string;
   readonly storageBackend: StorageBackend;
   /** Absolute. */
@@ -84,7 +86,8 @@ export function complete(parsed: ParsedFlags, host: Host = thisHost): CompletedO
 
 function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: string[]): Draft {
   const storage = completeStorage(options);
-  const advertiseAddress = completeAdvertiseAddress(options, host);
+  const reachableAddress = addressFinder(options, host);
+  const advertiseAddress = reachableAddress() ?? (options.bindAddress.includes(':') ? '::1' : '127.0.0.1');
   const gates = resolveFeatureGates(options.featureGates);
   const tls = resolveTlsFlags({ minVersion: options.tlsMinVersion, cipherSuites: options.tlsCipherSuites, curvePreferences: options.tlsCurvePreferences });
   errors.push(...gates.errors, ...tls.errors);
@@ -97,6 +100,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
     ...completeServing(options, given, storage),
     ...completeServiceAccounts(options, storage),
     advertiseAddress,
+    reachableAddress,
     externalHostname: options.externalHostname || advertiseAddress || host.hostname(),
     tls: tls.settings,
     authorizationMode,
@@ -134,12 +138,17 @@ function completeStorage(options: Options): StorageCompletion {
   return { storageBackend: backend as StorageBackend, dataDir, storeDir: join(dataDir, 'store') };
 }
 
-/** apiserver/pkg/server/options: the bind address, unless that is no address others can use. A machine with no network advertises its loopback. */
-function completeAdvertiseAddress({ advertiseAddress, bindAddress }: Options, host: Host): string {
-  if (!isUnspecified(advertiseAddress)) return advertiseAddress;
-  if (!isUnspecified(bindAddress) && !isLoopback(bindAddress)) return bindAddress;
-  const isIpv6 = bindAddress.includes(':');
-  return host.outsideAddress(isIpv6 ? 6 : 4) ?? host.outsideAddress(isIpv6 ? 4 : 6) ?? (isIpv6 ? '::1' : '127.0.0.1');
+/**
+ * The flag's address, else the bind address, unless that is no address others can use, else one of this machine (apiserver/pkg/server/options,
+ * DefaultAdvertiseAddress). Where upstream refuses to start on a machine without a network, we look again every time until it has an address; the first one
+ * stays, and is of the family that was validated at start.
+ */
+function addressFinder({ advertiseAddress, bindAddress }: Options, host: Host): () => string | undefined {
+  if (!isUnspecified(advertiseAddress)) return () => advertiseAddress;
+  if (!isUnspecified(bindAddress) && !isLoopback(bindAddress)) return () => bindAddress;
+  const [family, otherFamily] = bindAddress.includes(':') ? ([6, 4] as const) : ([4, 6] as const);
+  let found = host.outsideAddress(family) ?? host.outsideAddress(otherFamily);
+  return () => (found ??= host.outsideAddress(family));
 }
 
 /** Our own stores keep what they generate in the data folder; next to etcd, upstream's folder is the default. */

@@ -210,7 +210,7 @@ export function bootstrapOptions(options: CompletedOptions, logger: Logger, file
       return address.port;
     },
     nodePort: options.kubernetesServiceNodePort,
-    advertiseAddress: options.advertiseAddress,
+    advertiseAddress: options.reachableAddress,
     endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
     serverCount: options.apiserverCount,
     clientCa: () => files.clientCa?.current,

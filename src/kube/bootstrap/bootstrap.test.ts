@@ -37,7 +37,7 @@ function optionsOf(more: Partial<BootstrapOptions> = {}): ControllerOptions & Bo
     serviceIp: '10.0.0.1',
     securePort: 16443,
     nodePort: 0,
-    advertiseAddress: undefined,
+    advertiseAddress: () => undefined,
     isEnabled: (gate) => ON_BY_DEFAULT.has(gate),
     endpointReconciler: 'none',
     serverCount: 1,
@@ -105,10 +105,10 @@ describe('a fresh store', () => {
 
   it('is written once: a restart writes nothing', async () => {
     const client = new FakeClient();
-    await start(client, { advertiseAddress: '192.0.2.7', endpointReconciler: 'lease' });
+    await start(client, { advertiseAddress: () => '192.0.2.7', endpointReconciler: 'lease' });
     const before = client.writes.length;
     expect(client.writes.filter((write) => write.startsWith('update '))).toEqual([]);
-    await start(client, { advertiseAddress: '192.0.2.7', endpointReconciler: 'lease' });
+    await start(client, { advertiseAddress: () => '192.0.2.7', endpointReconciler: 'lease' });
     // But for its lease, which says that it lives.
     expect(client.writes.slice(before).filter((write) => !write.startsWith('update leases '))).toEqual([]);
   });
@@ -198,7 +198,7 @@ describe('flow control', () => {
 describe('the kubernetes service', () => {
   it('has endpoints where the address is known, until shutdown', async () => {
     const client = new FakeClient();
-    const options = await start(client, { advertiseAddress: '2001:db8::1', endpointReconciler: 'lease' });
+    const options = await start(client, { advertiseAddress: () => '2001:db8::1', endpointReconciler: 'lease' });
     const slice = (): unknown => get(client, 'discovery.k8s.io', 'endpointslices', 'kubernetes', 'default');
     expect(get(client, '', 'endpoints', 'kubernetes', 'default')).toMatchObject({
       metadata: { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
@@ -209,7 +209,7 @@ describe('the kubernetes service', () => {
       endpoints: [{ addresses: ['2001:db8::1'], conditions: { ready: true } }],
       ports: [{ name: 'https', port: 16443, protocol: 'TCP' }],
     });
-    await start(client, { advertiseAddress: '192.0.2.7', endpointReconciler: 'lease' });
+    await start(client, { advertiseAddress: () => '192.0.2.7', endpointReconciler: 'lease' });
     expect(slice()).toMatchObject({ addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.7'] }] });
     for (const hook of bootstrapHooks(client, options, ownMasterLease()).preShutdown) await hook.run();
     expect(get(client, '', 'endpoints', 'kubernetes', 'default')).toMatchObject({ subsets: [] });

@@ -4,13 +4,14 @@ import { isApiError } from '../../util/errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import flowSchemas from './data/flow-schemas.json' with { type: 'json' };
 import priorityLevels from './data/priority-levels.json' with { type: 'json' };
-import { type ControllerOptions, createIfMissing, keepDoing, syncedResource, typed } from './keeping.ts';
+import { type ControllerOptions, createIfMissing, keepDoing, syncedResource, typed, untilDone } from './keeping.ts';
 
 export const FLOW_CONTROL_GROUP = 'flowcontrol.apiserver.k8s.io';
 
 const API_VERSION = `${FLOW_CONTROL_GROUP}/v1`;
 const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
 const INTERVAL_MS = 60_000;
+const RETRY_LIMIT_MS = 5 * 60_000;
 const FIELD_MANAGER = 'api-priority-and-fairness-config-producer-v1';
 /** Kept as they are in spite of their annotation; all others are suggestions. */
 const MANDATORY = new Set(['exempt', 'catch-all']);
@@ -20,7 +21,7 @@ interface FlowControlObject extends ApiObject {
 }
 
 /** The default FlowSchemas and PriorityLevelConfigurations (pkg/registry/flowcontrol/ensurer). */
-export function keepFlowControlDefaults(client: Client, options: ControllerOptions): Promise<void> {
+export async function keepFlowControlDefaults(client: Client, options: ControllerOptions): Promise<void> {
   const wantedLevels = typed<FlowControlObject>('PriorityLevelConfiguration', API_VERSION, priorityLevels);
   const wantedSchemas = typed<FlowControlObject>('FlowSchema', API_VERSION, flowSchemas);
   const ensureAll = async (): Promise<void> => {
@@ -29,7 +30,8 @@ export function keepFlowControlDefaults(client: Client, options: ControllerOptio
     await Promise.all([...wantedLevels.map((level) => ensure(levels, level)), ...wantedSchemas.map((schema) => ensure(schemas, schema))]);
     await Promise.all([removeUnwanted(schemas, wantedSchemas), removeUnwanted(levels, wantedLevels)]);
   };
-  return keepDoing(ensureAll, INTERVAL_MS, options);
+  await untilDone(ensureAll, options, RETRY_LIMIT_MS);
+  await keepDoing(ensureAll, INTERVAL_MS, options);
 }
 
 async function ensure(resource: ResourceClient<FlowControlObject>, wanted: FlowControlObject): Promise<void> {

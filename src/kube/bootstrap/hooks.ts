@@ -6,7 +6,7 @@ import { keepFlowSchemaStatus } from './flow-schema-status.ts';
 import { type IdentityLeaseOptions, collectIdentityLeases, keepIdentityLease } from './identity-lease.ts';
 import { type KubernetesServiceOptions, kubernetesServiceController } from './kubernetes-service.ts';
 import type { MasterLeases } from './master-leases.ts';
-import { ensureLegacyTokenTracking } from './legacy-token-tracking.ts';
+import { keepLegacyTokenTracking } from './legacy-token-tracking.ts';
 import { ensurePriorityClasses } from './priority-classes.ts';
 import { ensureRbacPolicy } from './rbac-policy.ts';
 import { type ServiceCidrOptions, keepDefaultServiceCidr } from './service-cidr.ts';
@@ -46,7 +46,7 @@ export function bootstrapHooks(client: Client, options: BootstrapOptions, master
       { name: 'start-system-namespaces-controller', run: (signal) => keepSystemNamespaces(client, { ...options, signal }) },
       { name: 'start-cluster-authentication-info-controller', run: (signal) => keepClusterAuthentication(client, { ...options, signal }) },
       ...identity,
-      { name: 'start-legacy-token-tracking-controller', run: (signal) => ensureLegacyTokenTracking(client, { ...options, signal }) },
+      { name: 'start-legacy-token-tracking-controller', run: (signal) => keepLegacyTokenTracking(client, { ...options, signal }) },
       { name: 'start-kubernetes-service-cidr-controller', run: serviceCidr },
       { name: 'bootstrap-controller', run: service },
       { name: 'rbac/bootstrap-roles', run: (signal) => ensureRbacPolicy(client, { ...options, signal }) },

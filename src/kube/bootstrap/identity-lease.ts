@@ -16,8 +16,8 @@ const RENEWAL_MS = 10_000;
 const COLLECTION_MS = 3_600_000;
 
 export interface IdentityLeaseOptions extends ControllerOptions {
-  /** --advertise-address */
-  advertiseAddress: string | undefined;
+  /** Where other machines reach this server, as far as that is known. */
+  advertiseAddress(): string | undefined;
   readonly securePort: number;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
@@ -43,10 +43,8 @@ async function renew(client: Client, name: string, holder: string, options: Iden
   const leases = await syncedResource<Lease>(client, 'coordination.k8s.io', 'leases', COMPONENT);
   const spec = { holderIdentity: holder, leaseDurationSeconds: DURATION_SECONDS, renewTime: microTimeOf(options.now()) };
   const labels = { [IDENTITY_LABEL]: COMPONENT, 'kubernetes.io/hostname': hostname() };
-  const annotations: Record<string, string> =
-    options.isEnabled('UnknownVersionInteroperabilityProxy') && options.advertiseAddress
-      ? { [PEER_ADDRESS]: `${options.advertiseAddress}:${options.securePort}` }
-      : {};
+  const address = options.isEnabled('UnknownVersionInteroperabilityProxy') ? options.advertiseAddress() : undefined;
+  const annotations: Record<string, string> = address === undefined ? {} : { [PEER_ADDRESS]: `${address}:${options.securePort}` };
   if (leases.informer.get(NAMESPACE, name) === undefined) {
     await ensureNamespaces(client, [NAMESPACE]);
     const metadata = { name, namespace: NAMESPACE, labels, annotations };

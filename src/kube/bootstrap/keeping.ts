@@ -15,35 +15,54 @@ export interface ControllerOptions {
 const RETRY_INTERVAL_MS = 1000;
 const RETRY_LIMIT_MS = 30_000;
 
-/** Runs `step` until it succeeds; throws its last error after thirty seconds of trying, which is when upstream gives up the process. */
-export async function untilDone(step: () => Promise<unknown>, { signal, report }: ControllerOptions): Promise<void> {
+/** Runs `step` until it succeeds; throws its last error once `limitMs` have passed, which is when upstream gives up the process. */
+export async function untilDone(step: () => Promise<unknown>, { signal, report }: ControllerOptions, limitMs = RETRY_LIMIT_MS): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += RETRY_INTERVAL_MS) {
     try {
       await step();
       return;
     } catch (error) {
-      if (signal.aborted || waitedMs >= RETRY_LIMIT_MS) throw error;
+      if (signal.aborted || waitedMs >= limitMs) throw error;
       report(error as Error);
     }
     await delay(RETRY_INTERVAL_MS, signal);
   }
 }
 
-/** As `untilDone`, then again every `intervalMs`, in case someone changed what is kept. `step` must cost nothing when there is nothing to do. */
-export async function keepDoing(step: () => Promise<unknown>, intervalMs: number, options: ControllerOptions): Promise<void> {
-  await untilDone(step, options);
-  if (options.signal.aborted) return;
-  let isRunning = false;
-  const again = async (): Promise<void> => {
-    // A store that does not answer must not be asked ever more.
-    if (isRunning) return;
-    isRunning = true;
-    await step().catch((error: unknown) => options.report(error as Error));
-    isRunning = false;
+/**
+ * Runs `step` every `intervalMs` until the signal, in case someone changed what is kept; resolves after the first run. A failure never ends the server: it
+ * is reported, once for as long as it stays the same, and tried again soon. `step` must cost nothing when there is nothing to do.
+ */
+export async function keepDoing(step: () => Promise<unknown>, intervalMs: number | (() => number), options: ControllerOptions): Promise<void> {
+  const intervalOf = typeof intervalMs === 'number' ? () => intervalMs : intervalMs;
+  const attempt = reportingOnce(step, options);
+  const isDone = await attempt();
+  void repeat(attempt, intervalOf, isDone ? intervalOf() : RETRY_INTERVAL_MS, options.signal);
+}
+
+async function repeat(attempt: () => Promise<boolean>, intervalOf: () => number, firstPauseMs: number, signal: AbortSignal): Promise<void> {
+  for (let pauseMs = firstPauseMs; ;) {
+    await delay(pauseMs, signal);
+    if (signal.aborted) return;
+    pauseMs = (await attempt()) ? intervalOf() : Math.min(2 * pauseMs, intervalOf());
+  }
+}
+
+/** Answers whether the step succeeded. */
+function reportingOnce(step: () => Promise<unknown>, { report, signal }: ControllerOptions): () => Promise<boolean> {
+  let lastMessage: string | undefined;
+  return async () => {
+    try {
+      await step();
+      lastMessage = undefined;
+      return true;
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== lastMessage && !signal.aborted) report(error as Error);
+      lastMessage = message;
+      return false;
+    }
   };
-  const timer = setInterval(() => void again(), intervalMs);
-  timer.unref();
-  options.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 }
 
 /** Objects of a table, with what the table leaves out. */

@@ -2,12 +2,15 @@ import type { Client, ResourceClient } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { delay } from '../../util/delay.ts';
 import { isApiError } from '../../util/errors.ts';
+import { linkSignals } from '../../util/linked-signal.ts';
 import { type EndpointReconciler, type EndpointReconcilerOptions, endpointReconciler } from './endpoint-reconciler.ts';
 import { type EndpointPort, SERVICE_NAME, SERVICE_NAMESPACE } from './endpoints.ts';
 import { type ControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
 import type { MasterLeases } from './master-leases.ts';
 
 const INTERVAL_MS = 10_000;
+/** How often a machine without a network is looked at for an address. */
+const ADDRESS_INTERVAL_MS = 1000;
 /** Another server that makes the service has had its address first, and is given so long to store it. */
 const RACE_PAUSE_MS = 50;
 const RACE_PAUSES = 40;
@@ -19,12 +22,12 @@ export interface KubernetesServiceOptions extends ControllerOptions, EndpointRec
   securePort: number;
   /** `--kubernetes-service-node-port`; 0 for none. */
   nodePort: number;
-  /** Where other machines reach this server; undefined where that is not known, and then there are no endpoints. */
-  advertiseAddress: string | undefined;
+  /** Where other machines reach this server; undefined for as long as that is not known, and then it is not among the endpoints. */
+  advertiseAddress(): string | undefined;
 }
 
 export interface KubernetesServiceController {
-  /** Resolves when the service is there and this server among its endpoints; keeps it so until the signal. */
+  /** Resolves after the first attempt to make the service with this server among its endpoints; keeps it so until the signal. */
   run(signal: AbortSignal): Promise<void>;
   /** On the way down: takes this server out of the endpoints, so that nobody is sent to it any more. */
   stop(): Promise<void>;
@@ -45,18 +48,19 @@ export function kubernetesServiceController(
   };
   return {
     async run(signal) {
-      const either = AbortSignal.any([signal, stopped.signal]);
-      await keepDoing(() => pass(either), INTERVAL_MS, { ...options, signal: either });
+      const either = linkSignals(signal, stopped.signal).signal;
+      const intervalMs = (): number => (options.advertiseAddress() === undefined ? ADDRESS_INTERVAL_MS : INTERVAL_MS);
+      await keepDoing(() => pass(either), intervalMs, { ...options, signal: either });
     },
     async stop() {
       stopped.abort();
-      const { advertiseAddress } = options;
-      if (advertiseAddress === undefined) return;
+      const address = options.advertiseAddress();
+      if (address === undefined) return;
       // A store that cannot be reached must not keep the server from ending.
       const removed = new AbortController();
       const removal = lastPass
         .catch(() => undefined)
-        .then(() => reconciler.remove(advertiseAddress, portOf(options)))
+        .then(() => reconciler.remove(address, portOf(options)))
         .finally(() => removed.abort());
       await Promise.race([removal, delay(2 * INTERVAL_MS, removed.signal)]);
     },
@@ -66,7 +70,8 @@ export function kubernetesServiceController(
 async function keepOnce(client: Client, options: KubernetesServiceOptions, reconciler: EndpointReconciler): Promise<void> {
   await ensureNamespaces(client, [SERVICE_NAMESPACE]);
   await ensureService(await syncedResource(client, '', 'services'), serviceOf(options), options);
-  if (options.advertiseAddress !== undefined && !options.signal.aborted) await reconciler.keep(options.advertiseAddress, portOf(options));
+  const address = options.advertiseAddress();
+  if (address !== undefined && !options.signal.aborted) await reconciler.keep(address, portOf(options));
 }
 
 /** Of several servers that start at once, one gets the address: the others are refused it, and wait for the service. A server can do without it for now. */

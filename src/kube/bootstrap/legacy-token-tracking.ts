@@ -1,9 +1,10 @@
 import type { Client } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
-import { type ControllerOptions, createIfMissing, ensureNamespaces, syncedResource, untilDone } from './keeping.ts';
+import { type ControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';
 const NAME = 'kube-apiserver-legacy-service-account-token-tracking';
+const INTERVAL_MS = 60_000;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 interface ConfigMap extends ApiObject {
@@ -11,8 +12,8 @@ interface ConfigMap extends ApiObject {
 }
 
 /** The ConfigMap that says since when the use of legacy service account tokens is tracked (KEP-2799). */
-export function ensureLegacyTokenTracking(client: Client, options: ControllerOptions): Promise<void> {
-  return untilDone(async () => {
+export function keepLegacyTokenTracking(client: Client, options: ControllerOptions): Promise<void> {
+  const ensure = async (): Promise<void> => {
     const resource = await syncedResource<ConfigMap>(client, '', 'configmaps');
     const since = options.now().toISOString().slice(0, 10);
     await ensureNamespaces(client, [NAMESPACE]);
@@ -20,7 +21,8 @@ export function ensureLegacyTokenTracking(client: Client, options: ControllerOpt
     const current = resource.informer.get(NAMESPACE, NAME);
     if (current === undefined || isDate(current.data?.since)) return;
     await resource.update(NAMESPACE, NAME, (object) => void (object.data = { ...object.data, since }));
-  }, options);
+  };
+  return keepDoing(ensure, INTERVAL_MS, options);
 }
 
 const isDate = (text: string | undefined): boolean => text !== undefined && DATE.test(text) && !Number.isNaN(Date.parse(text));

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../util/api-object.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition, setCondition } from './conditions.ts';
-import { type ControllerOptions, createIfMissing, keepDoing, syncedResource } from './keeping.ts';
+import { type ControllerOptions, createIfMissing, keepDoing, syncedResource, untilDone } from './keeping.ts';
 
 const NAME = 'kubernetes';
 const INTERVAL_MS = 10_000;
@@ -19,8 +19,11 @@ interface ServiceCidr extends ApiObject {
 }
 
 /** The ServiceCIDR that the flags describe, marked ready. One that differs is left as it is, but for a second family added (pkg/controlplane/controller/defaultservicecidr). */
-export function keepDefaultServiceCidr(client: Client, options: ServiceCidrOptions): Promise<void> {
-  return keepDoing(() => ensureServiceCidr(client, options), INTERVAL_MS, options);
+export async function keepDefaultServiceCidr(client: Client, options: ServiceCidrOptions): Promise<void> {
+  const ensure = (): Promise<void> => ensureServiceCidr(client, options);
+  // No service gets an address before it exists: the server is not ready until then, however long that takes.
+  await untilDone(ensure, options, Infinity);
+  await keepDoing(ensure, INTERVAL_MS, options);
 }
 
 async function ensureServiceCidr(client: Client, { cidrs, now }: ServiceCidrOptions): Promise<void> {
