@@ -50,8 +50,10 @@ export class CommandProcess {
   readonly lines: string[] = [];
   readonly #listeners = new Set<() => void>();
 
-  constructor(args: readonly string[], options: { cwd?: string; uid?: number; env?: NodeJS.ProcessEnv } = {}) {
-    const child = spawn(process.execPath, [join(inject('distDir'), 'binnacle.js'), ...args], { stdio: ['ignore', 'ignore', 'pipe'], ...options });
+  /** `prefix`: a command that runs another, which is named by its last arguments. */
+  constructor(args: readonly string[], { prefix = [], ...options }: { cwd?: string; uid?: number; env?: NodeJS.ProcessEnv; prefix?: readonly string[] } = {}) {
+    const [command, ...rest] = [...prefix, process.execPath, join(inject('distDir'), 'binnacle.js'), ...args];
+    const child = spawn(command!, rest, { stdio: ['ignore', 'ignore', 'pipe'], ...options });
     this.child = child;
     started.add(child);
     const reader = createInterface({ input: child.stderr });
