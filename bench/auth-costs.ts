@@ -29,7 +29,7 @@ async function tokenMicroseconds(): Promise<number> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const client = new FakeClient();
   const now = (): Date => new Date();
-  const tokens = new ServiceAccountTokens({ issuers: ['me'], publicKeys: Promise.resolve([publicKey]), apiAudiences: ['api'], client, now });
+  const tokens = new ServiceAccountTokens({ issuers: ['me'], publicKeys: () => Promise.resolve([publicKey]), apiAudiences: ['api'], client, now });
   const object = (kind: string, name: string) => ({ kind, apiVersion: 'v1', metadata: { name, namespace: 'ns', uid: `u-${name}` } });
   const account = await client.resource('', 'serviceaccounts').create('ns', object('ServiceAccount', 'robot'));
   const pod = await client.resource('', 'pods').create('ns', object('Pod', 'web'));

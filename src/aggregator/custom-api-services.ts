@@ -2,6 +2,7 @@ import type { ResourceClient } from '../client/client.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
 import { isApiError } from '../util/errors.ts';
 import { type ApiService, apiServiceName, isManaged, registerLocal } from './local-api-services.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 /** The group-versions that definitions make the chain serve. */
 export interface CustomVersions {
@@ -42,7 +43,7 @@ export async function keepCustomApiServices(
     if (service !== undefined || old === undefined || !registered.delete(nameOf(old))) return;
     wake();
   });
-  signal.addEventListener('abort', stop, { once: true });
+  onAbort(signal, stop);
   custom.onVersionsChange(wake);
   wake();
   await running;

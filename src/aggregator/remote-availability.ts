@@ -7,6 +7,7 @@ import { WorkQueue } from '../controllers/work-queue.ts';
 import { isApiError } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
 import { timeOf } from '../util/time.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 export interface RemoteAvailabilityOptions {
   signal: AbortSignal;
@@ -58,7 +59,7 @@ export async function keepRemoteAvailability(client: Client, options: RemoteAvai
     slices.informer.onChange((slice, old) => addThoseOf((slice ?? old)!.metadata.namespace, (slice ?? old)!.metadata.labels?.[SERVICE_NAME_LABEL])),
   ];
   options.onSuspicion?.((name) => queue.add(name));
-  signal.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true });
+  onAbort(signal, () => stops.forEach((stop) => stop()));
   for (const service of apiServices.informer.list('')) {
     checker.noteChange(service, undefined);
     queue.add(service.metadata.name!);

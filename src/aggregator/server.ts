@@ -16,6 +16,7 @@ import { keepRemoteAvailability } from './remote-availability.ts';
 import { RemoteDiscovery } from './remote-discovery.ts';
 import { RemoteOpenApi } from './remote-openapi.ts';
 import { RemoteRegistry } from './remote-registry.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 export interface AggregatorOptions {
   environment: EndpointEnvironment;
@@ -122,6 +123,6 @@ function keepAvailability(
 
 /** Once the server stops nobody asks for documents any more. */
 function startUntil(openApi: RemoteOpenApi, signal: AbortSignal, stop: AbortController): void {
-  signal.addEventListener('abort', () => stop.abort(), { once: true });
+  onAbort(signal, () => stop.abort());
   openApi.start();
 }

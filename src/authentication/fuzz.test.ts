@@ -47,7 +47,7 @@ beforeAll(async () => {
   const [tokenFile, passwordFile] = [join(folder, 'tokens.csv'), join(folder, 'passwords.csv')];
   writeFileSync(tokenFile, 'static-token-0123456789,file-user,u2\n');
   writeFileSync(passwordFile, 'open sesame,basil,b1\n');
-  const signed = { publicKeys: Promise.resolve([publicKey]), apiAudiences: ['https://api'], client, now };
+  const signed = { publicKeys: () => Promise.resolve([publicKey]), apiAudiences: ['https://api'], client, now };
   // The key is at hand; how keys come is tested with a real issuer.
   const provider = {
     isReady: true,

@@ -23,7 +23,7 @@ let annotations: [string, string][];
 const context = { warn: (text: string) => void warned.push(text), annotateAudit: (key: string, value: string) => void annotations.push([key, value]) };
 const tokens = (isLookedUp = true): LegacyServiceAccountTokens =>
   new LegacyServiceAccountTokens({
-    publicKeys: Promise.resolve([publicKey]),
+    publicKeys: () => Promise.resolve([publicKey]),
     apiAudiences: [API],
     client,
     now: () => now,

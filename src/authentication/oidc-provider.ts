@@ -1,5 +1,6 @@
 import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import type { WebhookClient } from '../client/webhook-client.ts';
+import { delay } from '../util/delay.ts';
 import { quote } from '../util/field-errors.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
@@ -78,7 +79,7 @@ export class OidcProvider {
       } catch (error) {
         if (!this.#stop.signal.aborted) this.#options.report(error as Error);
       }
-      await pause(this.#timing.retryMs, this.#stop.signal);
+      await delay(this.#timing.retryMs, this.#stop.signal);
     }
     // Nobody is to take an issuer that was given up for one that is there.
     return new Promise(() => {});
@@ -104,7 +105,7 @@ export class OidcProvider {
   async #fetchKeys(): Promise<readonly VerificationKey[]> {
     const { minRefreshMs, nowMs } = this.#timing;
     const waitMs = this.#fetchedAtMs + minRefreshMs - nowMs();
-    if (waitMs > 0) await pause(Math.min(waitMs, minRefreshMs), this.#stop.signal);
+    if (waitMs > 0) await delay(Math.min(waitMs, minRefreshMs), this.#stop.signal);
     this.#fetchedAtMs = nowMs();
     try {
       const { value, body } = await this.#fetch(this.#jwksUrl!);
@@ -143,17 +144,4 @@ function publicKeyOf(jwk: JsonObject): KeyObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, delayMs).unref();
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
 }

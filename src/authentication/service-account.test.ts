@@ -18,7 +18,13 @@ let account: ApiObject;
 beforeEach(async () => {
   client = new FakeClient();
   now = START;
-  tokens = new ServiceAccountTokens({ issuers: ['me', 'before me'], publicKeys: Promise.resolve([publicKey]), apiAudiences: ['api'], client, now: () => now });
+  tokens = new ServiceAccountTokens({
+    issuers: ['me', 'before me'],
+    publicKeys: () => Promise.resolve([publicKey]),
+    apiAudiences: ['api'],
+    client,
+    now: () => now,
+  });
   account = await client.resource('', 'serviceaccounts').create('ns', object('ServiceAccount', 'robot', 'u1'));
 });
 

@@ -13,8 +13,8 @@ import type { TokenAuthenticator, TokenContext } from './token-authenticator.ts'
 export interface ServiceAccountTokenOptions {
   /** Whose tokens are taken for ours. */
   issuers: readonly string[];
-  /** Of all that may have signed; may still be in the making. */
-  publicKeys: Promise<readonly KeyObject[]>;
+  /** Of all that may have signed; they may have to be made first. */
+  publicKeys(this: void): Promise<readonly KeyObject[]>;
   apiAudiences: readonly string[];
   client: Client;
   now(): Date;

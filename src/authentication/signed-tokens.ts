@@ -8,8 +8,8 @@ const MAX_TOKEN_LENGTH = 64 * 1024;
 
 export interface SignedTokenOptions<T> {
   issuers: readonly string[];
-  /** Of all that may have signed; may still be in the making. */
-  publicKeys: Promise<readonly KeyObject[]>;
+  /** Of all that may have signed; they may have to be made first. */
+  publicKeys(this: void): Promise<readonly KeyObject[]>;
   /** What is kept of a token whose signature is good; throws where its claims are of no use. */
   read(jwt: UnverifiedJwt): T;
 }
@@ -47,7 +47,7 @@ export class SignedTokens<T> {
   }
 
   async #loadKeys(): Promise<ReadonlyMap<string, KeyObject>> {
-    const keys = await this.#options.publicKeys;
+    const keys = await this.#options.publicKeys();
     this.#keys = new Map(keys.map((key) => [keyId(key), key]));
     return this.#keys;
   }

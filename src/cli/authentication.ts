@@ -50,7 +50,7 @@ interface AuthenticationParts {
   client: Client;
   registry: MetricRegistry;
   egress: Egress | undefined;
-  verificationKeys: Promise<readonly KeyObject[]>;
+  verificationKeys: () => Promise<readonly KeyObject[]>;
   now(): Date;
 }
 

@@ -42,7 +42,7 @@ interface FrontParts {
   values: Pick<StoredValues, 'storage' | 'healthChecks'>;
   chain: CreatedChain;
   authenticator: Authenticator;
-  verificationKeys: Promise<readonly KeyObject[]>;
+  verificationKeys: () => Promise<readonly KeyObject[]>;
   address: ServerAddress;
   auditing: Auditing | undefined;
   tracing: OpenTracing | undefined;

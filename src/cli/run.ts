@@ -10,6 +10,7 @@ import type { Logger } from './logger.ts';
 import { guardProcess } from './process-guard.ts';
 import type { WatchdogSettings } from '../supervision/protocol.ts';
 import { startWatchdog } from '../supervision/watchdog.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -102,8 +103,7 @@ const WATCHDOG_WORKER = join(dirname(fileURLToPath(import.meta.url)), 'watchdog-
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    onAbort(signal, resolve);
   });
 
 /** The line for errors of the operating system that a user can do something about; others pass as they are. */

@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import type { KeyObject } from 'node:crypto';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
 import { builtSeed, plantSeed } from '../kube/bootstrap/seed.ts';
 import { type RunningChain, prepareRun } from '../server/chain.ts';
@@ -19,7 +19,7 @@ import type { ServerFactory } from './run.ts';
 import { openMetricSelection } from './metric-selection.ts';
 import { createServerChain } from './server-chain.ts';
 import { serverId } from './server-id.ts';
-import { type ServiceAccountKeys, loadServiceAccountKeys } from './signing-keys.ts';
+import { type ServiceAccountKeySource, openServiceAccountKeys } from './signing-keys.ts';
 import { type ServingFiles, openServingFiles, startListening } from './serving-files.ts';
 import { type OpenStorage, openStorage } from './storage.ts';
 import { openStoredValues } from './stored-values.ts';
@@ -38,8 +38,6 @@ export const createServer: ServerFactory = async (options, logger, { onLoaded, r
     await storage.close();
   };
   const stop = new AbortController();
-  // Every controller listens.
-  setMaxListeners(0, stop.signal);
   try {
     const { listener, ready, stopped } = await run(options, logger, { files, storage, registry, egress, closers, refusedFingerprints }, stop.signal);
     const closed = stopped.finally(close);
@@ -78,14 +76,8 @@ async function run(
 ): Promise<RunningChain> {
   const address = { port: options.securePort };
   const client = new InProcessClient();
-  let announceStart!: () => void;
-  const keys = loadServiceAccountKeys(options, new Promise((resolve) => (announceStart = resolve)), stop);
-  // Keys of one's own choice that cannot be used are found before anything is served.
-  if (options.isSigningKeyGenerated)
-    keys.catch((error: unknown) => stop.aborted || logger.error('The keys of service account tokens cannot be used', { error }));
-  else await keys;
-  const verificationKeys = keys.then(({ verification }) => verification);
-  verificationKeys.catch(() => undefined);
+  const keys = loggingFailures(openServiceAccountKeys(options, stop), logger, stop);
+  const verificationKeys = async (): Promise<readonly KeyObject[]> => (await keys()).verification;
   const authentication = await openAuthentication(options, { logger, files, client, registry, egress, verificationKeys, now });
   closers.push(() => authentication.close());
   const authorizers = await openAuthorizers(options, logger, registry, egress?.controlplane);
@@ -113,6 +105,7 @@ async function run(
     }),
   });
   chain.kube.postStartHooks.push(...enabledControllerHooks(options, chain, files, logger, storage.engine.isSingleWriter));
+  closers.push(() => chain.stores.close());
   closers.push(() => chain.authorization.close());
   closers.push(() => chain.kubelets.close());
   closers.push(() => chain.proxyTransports.close());
@@ -130,9 +123,17 @@ async function run(
   );
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;
-  void running.ready.then(announceStart, announceStart);
   return running;
 }
+
+/** Whoever asks for a token is not told what is wrong with a key. */
+const loggingFailures =
+  (keys: ServiceAccountKeySource, logger: Logger, stop: AbortSignal): ServiceAccountKeySource =>
+  () =>
+    keys().catch((error: unknown) => {
+      if (!stop.aborted) logger.error('The keys of service account tokens cannot be used', { error });
+      throw error;
+    });
 
 /** Flags that say which features and APIs there are, and what becomes of objects on their way into the store. */
 const SHAPING_FLAGS: readonly FlagName[] = [
@@ -159,13 +160,11 @@ async function openTracingIfAsked(
   return openTracing(tracingConfigFile, { logger, serverId: serverId(featureGates), dial: egress?.controlplane });
 }
 
-function tokenIssuer(options: CompletedOptions, keys: Promise<ServiceAccountKeys>): TokenIssuerOptions | undefined {
+function tokenIssuer(options: CompletedOptions, keys: ServiceAccountKeySource): TokenIssuerOptions | undefined {
   if (options.serviceAccountSigningKeyFile === '') return undefined;
-  const signingKey = keys.then(({ signing }) => signing!);
-  signingKey.catch(() => undefined);
   return {
     issuer: options.serviceAccountIssuer[0]!,
-    signingKey,
+    signingKey: async () => (await keys()).signing!,
     apiAudiences: options.apiAudiences,
     maxLifetimeSeconds: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
     extendsPodTokens: options.serviceAccountExtendTokenExpiration,

@@ -4,21 +4,23 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { complete } from './completion.ts';
 import { parseFlags } from './flags/parser.ts';
-import { loadServiceAccountKeys } from './signing-keys.ts';
+import { openServiceAccountKeys } from './signing-keys.ts';
 
 const NEVER = new AbortController().signal;
 
-it('makes an RSA key at the first start, for its owner only, and keeps it', async () => {
+it('makes an RSA key when one is asked for first, for its owner only, and keeps it', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'binnacle-test-'));
   const options = complete(parseFlags(['--storage-backend=memory', `--data-dir=${dataDir}`]));
-  const { signing, verification } = await loadServiceAccountKeys(options, Promise.resolve(), NEVER);
+  const path = join(dataDir, 'service-account.key');
+  const ask = openServiceAccountKeys(options, NEVER);
+  expect(existsSync(path)).toBe(false);
+  const { signing, verification } = await ask();
   const [first] = verification;
   expect(signing).toMatchObject({ type: 'private', asymmetricKeyType: 'rsa' });
   expect(first).toMatchObject({ type: 'public', asymmetricKeyType: 'rsa' });
-  const path = join(dataDir, 'service-account.key');
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const text = readFileSync(path, 'utf8');
-  const [second] = (await loadServiceAccountKeys(options, Promise.resolve(), NEVER)).verification;
+  const [second] = (await openServiceAccountKeys(options, NEVER)()).verification;
   expect(second!.equals(first!)).toBe(true);
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
@@ -26,6 +28,6 @@ it('makes an RSA key at the first start, for its owner only, and keeps it', asyn
 it('leaves none behind where the server has stopped meanwhile', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'binnacle-test-'));
   const options = complete(parseFlags(['--storage-backend=memory', `--data-dir=${dataDir}`]));
-  await expect(loadServiceAccountKeys(options, Promise.resolve(), AbortSignal.abort())).rejects.toThrow('aborted');
+  await expect(openServiceAccountKeys(options, AbortSignal.abort())()).rejects.toThrow('aborted');
   expect(existsSync(join(dataDir, 'service-account.key'))).toBe(false);
 });

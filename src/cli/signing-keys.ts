@@ -12,15 +12,34 @@ export interface ServiceAccountKeys {
   verification: readonly KeyObject[];
 }
 
+/** Asked whenever a token is to be signed or verified. */
+export type ServiceAccountKeySource = () => Promise<ServiceAccountKeys>;
+
 /**
- * The keys of service account tokens. Our own key is made at the first start and kept: RSA, since not every verifier knows
- * another kind. That takes a while of a core, so it waits for `started`; until it is made, whoever asks for a token waits. A server that
- * is stopped before that leaves no key behind.
+ * The keys of service account tokens. Our own key is made when somebody first asks for one, and kept: RSA, since not every verifier knows another kind. That
+ * takes up to two seconds of a core, which nobody can interrupt: a program that starts a server, uses no token and stops it must not wait for it. Keys that
+ * exist are read at once, and those that cannot be used throw CommandError.
  */
-export async function loadServiceAccountKeys(options: CompletedOptions, started: Promise<void>, stop: AbortSignal): Promise<ServiceAccountKeys> {
-  const { serviceAccountSigningKeyFile: signingKeyFile, serviceAccountKeyFile: keyFiles } = options;
-  if (options.isSigningKeyGenerated) await makeSigningKey(signingKeyFile, started, stop);
-  return { signing: signingKeyFile === '' ? undefined : readPrivateKey(signingKeyFile), verification: keyFiles.flatMap(readPublicKeys) };
+export function openServiceAccountKeys(options: CompletedOptions, stop: AbortSignal): ServiceAccountKeySource {
+  const path = options.serviceAccountSigningKeyFile;
+  if (options.isSigningKeyGenerated && readIfThere(path) === undefined) return onceDone(() => makeSigningKey(path, stop).then(() => readKeys(options)));
+  const keys = readKeys(options);
+  return () => Promise.resolve(keys);
+}
+
+const readKeys = ({ serviceAccountSigningKeyFile: signingKeyFile, serviceAccountKeyFile: keyFiles }: CompletedOptions): ServiceAccountKeys => ({
+  signing: signingKeyFile === '' ? undefined : readPrivateKey(signingKeyFile),
+  verification: keyFiles.flatMap(readPublicKeys),
+});
+
+/** All who ask meanwhile get the same answer; after a failure the next one tries again. */
+function onceDone<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    made.catch(() => (made = undefined));
+    return made;
+  };
 }
 
 function readPrivateKey(path: string): KeyObject {
@@ -31,9 +50,9 @@ function readPrivateKey(path: string): KeyObject {
   }
 }
 
-async function makeSigningKey(path: string, started: Promise<void>, stop: AbortSignal): Promise<void> {
-  if (readIfThere(path) !== undefined) return;
-  await started;
+/** A server that is stopped before it is made leaves no key behind. */
+async function makeSigningKey(path: string, stop: AbortSignal): Promise<void> {
+  stop.throwIfAborted();
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   stop.throwIfAborted();
   writePrivately(path, privateKey.export({ type: 'pkcs1', format: 'pem' }).toString());

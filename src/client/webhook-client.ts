@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent, type AgentOptions as HttpAgentOptions, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
 import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
@@ -7,6 +6,7 @@ import { type Dial, dialDirectly } from '../util/dial.ts';
 import { formatDuration } from '../util/duration.ts';
 import { quote } from '../util/field-errors.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
+import { linkSignals } from '../util/linked-signal.ts';
 import { goNetworkError } from '../util/network-error.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
 
@@ -56,8 +56,6 @@ export class WebhookClient {
     this.#endpoint = endpoint;
     this.#timeoutMs = timeoutMs;
     this.#maxAnswerBytes = maxAnswerBytes;
-    // Every connection on its way listens.
-    setMaxListeners(0, this.#closed.signal);
     this.#agent = agentFor(endpoint, dial, this.#closed.signal);
   }
 
@@ -95,17 +93,22 @@ export class WebhookClient {
     signal?: AbortSignal,
   ): Promise<RemoteAnswer> {
     const authorization = await this.#endpoint.authorization?.();
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), this.#timeoutMs).unref();
+    const { signal: either, release } = linkSignals(timeout.signal, ...(signal ? [signal] : []));
     const options: RequestOptions = {
       method,
       headers: { 'user-agent': 'kube-apiserver (binnacle)', ...headers, ...(authorization !== undefined && { authorization }) },
       agent: this.#agent,
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      signal: either,
     };
     try {
       return await exchange(url, options, body, this.#maxAnswerBytes);
     } catch (error) {
-      throw networkError(method, url, error as NodeJS.ErrnoException, timeout.aborted);
+      throw networkError(method, url, error as NodeJS.ErrnoException, timeout.signal.aborted);
+    } finally {
+      clearTimeout(timer);
+      release();
     }
   }
 }

@@ -34,8 +34,7 @@ const CONTROLLERS: Record<ControllerName, Controller<EveryOption>> = {
 export function controllerHooks(client: Client, names: readonly ControllerName[], options: ControllersOptions, isAlone: boolean) {
   const leadership = isAlone ? undefined : new Leadership(client, options);
   return names.map((name) => {
-    // A signal of its own, so that the server's does not gather a listener for everything that a controller follows.
-    const work = (signal: AbortSignal): Promise<void> => CONTROLLERS[name](client, { ...options, signal: AbortSignal.any([signal]) });
+    const work = (signal: AbortSignal): Promise<void> => CONTROLLERS[name](client, { ...options, signal });
     return { name: `start-${name}`, run: (signal: AbortSignal): Promise<void> => (leadership ? leadership.lead(signal, work) : work(signal)) };
   });
 }

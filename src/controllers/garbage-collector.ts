@@ -6,6 +6,7 @@ import { type Controller, type ControllerOptions, FIELD_MANAGER } from './contro
 import { ReportBudget, invalidNamespaceEvent } from './owner-events.ts';
 import { type Dependent, OwnershipGraph, type Place } from './ownership-graph.ts';
 import { WorkQueue } from './work-queue.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
@@ -55,7 +56,7 @@ class GarbageCollector {
   /** Nobody waits until all that is there is known. */
   start(): void {
     const stop = this.#client.onResourcesChange(() => this.#followAll());
-    this.#options.signal.addEventListener('abort', () => {
+    onAbort(this.#options.signal, () => {
       stop();
       for (const end of this.#followed.values()) end();
     });

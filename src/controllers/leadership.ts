@@ -6,6 +6,7 @@ import { delay } from '../util/delay.ts';
 import { isApiError } from '../util/errors.ts';
 import { microTimeOf } from '../util/time.ts';
 import { type ControllerOptions, FIELD_MANAGER } from './controller.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 const NAMESPACE = 'kube-system';
 /** Not kube-controller-manager's own, which would wait for as long as a server has it. */
@@ -66,7 +67,7 @@ export class Leadership {
   /** The first passes of all works, where this server leads at once. */
   async #begin(signal: AbortSignal): Promise<Promise<void>[]> {
     // Not after an attempt that is under way: it may wait for a store that does not answer.
-    signal.addEventListener('abort', () => this.#resign(), { once: true });
+    onAbort(signal, () => this.#resign());
     const passes = await this.#attempt(signal);
     void this.#goOn(signal);
     return passes;

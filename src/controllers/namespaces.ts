@@ -5,6 +5,7 @@ import { type Controller, type ControllerOptions, FIELD_MANAGER } from './contro
 import { tellOfContent } from './namespace-conditions.ts';
 import { emptyNamespace } from './namespace-content.ts';
 import { WorkQueue } from './work-queue.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 /** The finalizer that this controller takes off. */
 const FINALIZER = 'kubernetes';
@@ -35,7 +36,7 @@ class NamespaceFinalizer {
   start(): void {
     const { informer } = this.#namespaces;
     const stop = informer.onChange((namespace) => namespace && this.#enqueue(namespace));
-    this.#options.signal.addEventListener('abort', () => {
+    onAbort(this.#options.signal, () => {
       stop();
       for (const end of this.#listening.values()) end();
     });

@@ -1,4 +1,5 @@
 import type { ControllerOptions } from './controller.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 const FIRST_RETRY_MS = 5;
 const LAST_RETRY_MS = 60_000;
@@ -28,7 +29,7 @@ export class WorkQueue {
   constructor(work: Work, options: WorkQueueOptions) {
     this.#work = work;
     this.#options = options;
-    options.signal.addEventListener('abort', () => this.#stop(), { once: true });
+    onAbort(options.signal, () => this.#stop());
   }
 
   add(key: string): void {

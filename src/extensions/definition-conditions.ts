@@ -2,6 +2,7 @@ import type { ResourceClient } from '../client/client.ts';
 import { isApiError } from '../util/errors.ts';
 import { timeOf } from '../util/time.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../apis/facts/types/apiextensions-v1.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 /** What every controller of definitions is given. */
 export interface DefinitionControllerOptions {
@@ -53,7 +54,7 @@ export async function followDefinitions(
     last = last.then(() => (signal.aborted ? undefined : sync(name, old))).catch((error: unknown) => report(error as Error));
   };
   const stop = definitions.informer.onChange((definition, old) => enqueue((definition ?? old)!.metadata.name!, old));
-  signal.addEventListener('abort', stop, { once: true });
+  onAbort(signal, stop);
   for (const { metadata } of definitions.informer.list('')) enqueue(metadata.name!, undefined);
   await last;
 }

@@ -14,8 +14,6 @@ export const definitionControllers = (client: Client, options: Omit<FinalizingOp
   name: 'start-apiextensions-controllers',
   async run(signal) {
     const definitions = client.resource<CustomResourceDefinition>('apiextensions.k8s.io', 'customresourcedefinitions');
-    // One signal for all of them, so that the server's own does not gather a listener for each.
-    const own = AbortSignal.any([signal]);
-    await Promise.all(CONTROLLERS.map((keep) => keep(definitions, { ...options, signal: own })));
+    await Promise.all(CONTROLLERS.map((keep) => keep(definitions, { ...options, signal })));
   },
 });

@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
 import { isApiError } from '../util/errors.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 const WORKERS = 10;
 
@@ -27,13 +28,16 @@ function untilNoneIsLeft({ informer }: ResourceClient, signal: AbortSignal): Pro
   return new Promise((resolve) => {
     const end = (): void => {
       stop();
-      signal.removeEventListener('abort', end);
+      stopWaiting();
       resolve();
     };
     const stop = informer.onChange((object) => {
       if (object === undefined && informer.list('').length === 0) end();
     });
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted || informer.list('').length === 0) end();
+    const stopWaiting = onAbort(signal, () => {
+      stop();
+      resolve();
+    });
+    if (informer.list('').length === 0) end();
   });
 }

@@ -6,6 +6,7 @@ import { ClientConnection, type ClientStream, type ClientStreamEvents, type Stre
 import { type Fields, encodeHeaders, lastValue } from '../http2/hpack.ts';
 import { MAX_MESSAGE_BYTES, MessageAssembler, framed } from './message-assembler.ts';
 import { GrpcCode, GrpcError, errorOfHttpStatus, statusOf } from './status.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 /** Where a gRPC server listens. */
 export type GrpcTarget = { host: string; port: number; tls?: GrpcTls } | { socketPath: string };
@@ -108,11 +109,12 @@ export class GrpcChannel {
       let answer: Buffer | undefined;
       let timer: NodeJS.Timeout | undefined;
       let call: Call | undefined;
+      let stopWaiting: (() => void) | undefined;
       const handler: StreamHandler = {
         onMessage: (received) => (answer = received),
         onEnd(error) {
           clearTimeout(timer);
-          signal?.removeEventListener('abort', onAbort);
+          stopWaiting?.();
           if (error) reject(error);
           else if (answer) resolve(answer);
           else reject(new GrpcError(GrpcCode.internal, 'the server ended the call without an answer'));
@@ -122,13 +124,13 @@ export class GrpcChannel {
         call?.cancel();
         handler.onEnd(error);
       };
-      const onAbort = (): void => fail(new GrpcError(GrpcCode.canceled, 'context canceled'));
-      if (signal?.aborted) return onAbort();
+      const cancel = (): void => fail(new GrpcError(GrpcCode.canceled, 'context canceled'));
+      if (signal?.aborted) return cancel();
       call = this.#open(path, handler, metadata, timeoutMs);
       if (!call) return;
       call.send(message, true);
       if (timeoutMs !== undefined) timer = setTimeout(() => fail(new GrpcError(GrpcCode.deadlineExceeded, 'context deadline exceeded')), timeoutMs);
-      signal?.addEventListener('abort', onAbort);
+      if (signal) stopWaiting = onAbort(signal, cancel);
     });
   }
 

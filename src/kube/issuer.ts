@@ -9,7 +9,7 @@ export interface IssuerOptions {
   /** Where the keys are published; asked when the first document is. */
   jwksUri(): string;
   /** The public keys of all that may have signed; may still be in the making. */
-  publicKeys: Promise<readonly KeyObject[]>;
+  publicKeys(this: void): Promise<readonly KeyObject[]>;
 }
 
 const KEY_SET_TYPE = 'application/jwk-set+json';
@@ -20,7 +20,7 @@ const CACHE_CONTROL = `public, max-age=${MAX_AGE_SECONDS}`;
 export function issuerHandlers({ issuer, jwksUri, publicKeys }: IssuerOptions): Map<string, Handler> {
   if (!/^https:\/\/[^?#]+$/.test(issuer)) return new Map();
   const configuration: Handler = async ({ exchange }) => {
-    const algorithms = [...new Set((await publicKeys).map(algorithmOf))].sort();
+    const algorithms = [...new Set((await publicKeys()).map(algorithmOf))].sort();
     const document = {
       issuer,
       jwks_uri: jwksUri(),
@@ -31,7 +31,7 @@ export function issuerHandlers({ issuer, jwksUri, publicKeys }: IssuerOptions): 
     exchange.respond(200, { 'content-type': 'application/json', 'cache-control': CACHE_CONTROL }, JSON.stringify(document));
   };
   const keySet: Handler = async ({ exchange }) => {
-    const keys = (await publicKeys).map((key) => ({ use: 'sig', kid: keyId(key), alg: algorithmOf(key), ...key.export({ format: 'jwk' }) }));
+    const keys = (await publicKeys()).map((key) => ({ use: 'sig', kid: keyId(key), alg: algorithmOf(key), ...key.export({ format: 'jwk' }) }));
     exchange.respond(200, { 'content-type': KEY_SET_TYPE, 'cache-control': CACHE_CONTROL }, JSON.stringify({ keys }));
   };
   return new Map([

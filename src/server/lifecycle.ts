@@ -1,4 +1,5 @@
 import type { InFlightRequests, OpenWatches } from './in-flight.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 /** Something that happens once in the life of a server. */
 export class LifecycleSignal {
@@ -89,7 +90,7 @@ const RETRY_AFTER_CLOSE_GRACE_MS = 2000;
 
 /** Serves until `stop` aborts, then shuts down in order. Resolves when all is closed; rejects, after the same order, with what a pre-shutdown hook threw. */
 export async function runUntil(stop: AbortSignal, options: ShutdownOptions, parts: ShutdownParts): Promise<void> {
-  if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }));
+  await new Promise<void>((resolve) => void onAbort(stop, resolve));
   await shutDown(options, parts);
 }
 
@@ -153,11 +154,11 @@ function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   if (durationMs <= 0) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, durationMs);
-    const stop = (): void => {
+    if (!signal) return;
+    onAbort(signal, () => {
       clearTimeout(timer);
       resolve();
-    };
-    signal?.addEventListener('abort', stop, { once: true });
+    });
   });
 }
 

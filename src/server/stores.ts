@@ -33,6 +33,8 @@ export interface StoresOptions {
 export class Stores {
   readonly #options: StoresOptions;
   readonly #caches = new Map<string, { cache: ObjectCache; codec: StoredCodec }>();
+  /** Of resources that may go again. */
+  readonly #cachesApart = new Set<ObjectCache>();
   /** By `deployments.apps`. */
   readonly #sizes = new Map<string, ResourceSize>();
 
@@ -62,9 +64,13 @@ export class Stores {
     const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
     const codec = customCodec(form, this.#options.encoding);
     const cache = openCache(feed, keyPrefix, { codec });
+    this.#cachesApart.add(cache);
     return {
       store: new GenericStore({ definition, engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now }),
-      close: () => cache.close(),
+      close: () => {
+        this.#cachesApart.delete(cache);
+        cache.close();
+      },
     };
   }
 
@@ -81,6 +87,14 @@ export class Stores {
   /** Resolves once the caches opened so far have what is stored; rejects when one could not be loaded. */
   async loaded(): Promise<void> {
     await Promise.all([...this.#caches.values()].map(({ cache }) => cache.ready));
+  }
+
+  /** Ends every watch and every timer. */
+  close(): void {
+    for (const { cache } of this.#caches.values()) cache.close();
+    for (const cache of this.#cachesApart) cache.close();
+    const { feed, feedOverrides } = this.#options;
+    for (const each of new Set([feed, ...(feedOverrides?.values() ?? [])])) each.close();
   }
 
   #feedOf({ group, storedGroup = group, plural }: ResourceDefinition): CacheFeed {

@@ -231,8 +231,12 @@ class Clients {
       for (const { socket } of this.#connections) socket.destroy();
     };
     if (graceMs <= 0) cutOff();
-    else setTimeout(cutOff, graceMs).unref();
+    else {
+      const timer = setTimeout(cutOff, graceMs).unref();
+      void this.whenGone().then(() => clearTimeout(timer));
+    }
   }
+
   /** Resolves when nobody is connected and every exchange has been told so. */
   whenGone(): Promise<void> {
     return new Promise((resolve) => {

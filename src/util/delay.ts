@@ -1,14 +1,17 @@
+import { onAbort } from './on-abort.ts';
+
 /** Resolves after a while, or as soon as the signal is aborted. Keeps no process alive. */
 export function delay(durationMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(() => {
+      stopWaiting();
       resolve();
-    };
-    const timer = setTimeout(end, durationMs);
+    }, durationMs);
     timer.unref();
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
+    const stopWaiting = onAbort(signal, () => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }

@@ -1,4 +1,5 @@
 import { type Socket, connect } from 'node:net';
+import { onAbort } from './on-abort.ts';
 
 /** Opens a connection to a host and port; the signal gives it up. Rejects with Node's error. Egress rules put another in the place of `dialDirectly`. */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Socket>;
@@ -34,18 +35,19 @@ export function whenReady<S extends Socket>(socket: S, event: string, { signal, 
       socket.destroy();
       reject(error);
     };
-    const onAbort = (): void => fail(signal.reason instanceof Error ? signal.reason : new Error('context canceled'));
+    const giveUp = (): void => fail(signal.reason instanceof Error ? signal.reason : new Error('context canceled'));
     const onClose = (): void => fail(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
+    let stopWaiting: (() => void) | undefined;
     const timer = setTimeout(() => fail(new Error(timeoutMessage)), timeoutMs);
     const finish = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      stopWaiting?.();
       socket.off('error', fail).off('close', onClose);
       // An error may come once more, or before the new owner listens: its close tells all there is to know.
       socket.on('error', () => {});
     };
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) return giveUp();
+    stopWaiting = onAbort(signal, giveUp);
     socket.once('error', fail).once('close', onClose);
     socket.once(event, () => {
       finish();

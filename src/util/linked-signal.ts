@@ -1,3 +1,5 @@
+import { onAbort } from './on-abort.ts';
+
 export interface LinkedSignal {
   signal: AbortSignal;
   /** To be called when nobody waits for it any more. */
@@ -6,19 +8,22 @@ export interface LinkedSignal {
 
 /**
  * A signal that aborts when one of its sources does. AbortSignal.any leaves something behind in a source for as long as that lives (nodejs/node#54614, still so in
- * Node 20), and some of ours live as long as the process.
+ * Node 20), and some of ours live as long as the process; what listens to its signals is never collected at all, whether or not it has aborted.
  */
 export function linkSignals(...sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController();
+  const stops: (() => void)[] = [];
   const release = (): void => {
-    for (const source of sources) source.removeEventListener('abort', onAbort);
+    for (const stop of stops) stop();
   };
-  const onAbort = (event: Event): void => {
-    release();
-    controller.abort((event.target as AbortSignal).reason);
-  };
-  const aborted = sources.find((source) => source.aborted);
-  if (aborted) controller.abort(aborted.reason);
-  else for (const source of sources) source.addEventListener('abort', onAbort);
+  for (const source of sources) {
+    const abort = (): void => {
+      release();
+      controller.abort(source.reason);
+    };
+    stops.push(onAbort(source, abort));
+    if (controller.signal.aborted) break;
+  }
+  if (controller.signal.aborted) release();
   return { signal: controller.signal, release };
 }

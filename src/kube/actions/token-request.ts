@@ -13,7 +13,7 @@ import { timeOf } from '../../util/time.ts';
 export interface TokenIssuerOptions {
   issuer: string;
   /** May still be in the making. */
-  signingKey: Promise<KeyObject>;
+  signingKey(this: void): Promise<KeyObject>;
   apiAudiences: readonly string[];
   /** --service-account-max-token-expiration; 0: no limit. */
   maxLifetimeSeconds: number;
@@ -156,10 +156,10 @@ function lifetimeOf(
 
 async function issueToken({ signingKey }: TokenIssuerOptions, subject: TokenSubject, terms: TokenTerms): Promise<string> {
   try {
-    const key = await signingKey;
+    const key = await signingKey();
     return await signJwt(key, keyId(createPublicKey(key)), claimsFor(subject, terms));
   } catch {
-    // What went wrong was logged at start; a key's file is not for clients to know.
+    // What went wrong is in the log; a key's file is not for clients to know.
     throw internalError('failed to generate token: the signing key cannot be used');
   }
 }

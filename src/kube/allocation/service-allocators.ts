@@ -10,6 +10,7 @@ import { NodePorts } from './node-ports.ts';
 import type { PortRange } from './port-range.ts';
 import { repairClusterIps } from './repair-cluster-ips.ts';
 import { NodePortRepair } from './repair-node-ports.ts';
+import { onAbort } from '../../util/on-abort.ts';
 
 const REPAIR_INTERVAL_MS = 3 * 60_000;
 
@@ -64,7 +65,7 @@ export function createServiceAllocators(options: AllocatorOptions): KeptAllocato
         if (!isSingleWriter) await repairClusterIps(options);
         const timer = setInterval(() => void repairAll().catch((error: unknown) => options.report(error as Error)), REPAIR_INTERVAL_MS);
         timer.unref();
-        signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+        onAbort(signal, () => clearInterval(timer));
       },
     },
   };

@@ -6,6 +6,7 @@ import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition } from './conditions.ts';
 import { FLOW_CONTROL_GROUP } from './flow-control.ts';
 import type { ControllerOptions } from './keeping.ts';
+import { onAbort } from '../../util/on-abort.ts';
 
 const FIELD_MANAGER = 'api-priority-and-fairness-config-consumer-v1';
 
@@ -32,7 +33,7 @@ export async function keepFlowSchemaStatus(client: Client, options: ControllerOp
       for (const schema of schemas.informer.list('')) if (schema.spec.priorityLevelConfiguration.name === name) later(schema);
     }),
   ];
-  options.signal.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true });
+  onAbort(options.signal, () => stops.forEach((stop) => stop()));
   await Promise.all(schemas.informer.list('').map(sync));
 }
 

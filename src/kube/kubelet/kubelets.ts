@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import type { Node } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
@@ -60,8 +59,6 @@ export class Kubelets {
   #checkedAtMs = -Infinity;
 
   constructor(client: Client, options: KubeletOptions, now: () => number = () => performance.now()) {
-    // Every open stream listens.
-    setMaxListeners(0, this.#closing.signal);
     this.#client = client;
     this.#options = options;
     this.#now = now;

@@ -3,6 +3,7 @@ import { DIAL_TIMEOUT_MS, type Dial, hostPort } from '../../util/dial.ts';
 import { quote } from '../../util/field-errors.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import { goNetworkError } from '../../util/network-error.ts';
+import { onAbort } from '../../util/on-abort.ts';
 
 /** A proxy that opens connections for others when asked by CONNECT (RFC 9110 §9.3.6). */
 export interface ConnectProxy {
@@ -86,8 +87,9 @@ interface ProxyAnswer {
 function answerOf(socket: Socket, signal: AbortSignal): Promise<ProxyAnswer> {
   return new Promise((resolve, reject) => {
     let text = '';
+    let stopWaiting: (() => void) | undefined;
     const finish = (): void => {
-      signal.removeEventListener('abort', onAbort);
+      stopWaiting?.();
       socket.off('readable', onReadable).off('end', onEnd).off('close', onEnd).off('error', onError);
     };
     const onError = (error: Error): void => {
@@ -95,7 +97,7 @@ function answerOf(socket: Socket, signal: AbortSignal): Promise<ProxyAnswer> {
       reject(error);
     };
     const onEnd = (): void => onError(new Error('unexpected EOF'));
-    const onAbort = (): void => onError(signal.reason instanceof Error ? signal.reason : new Error('context canceled'));
+    const giveUp = (): void => onError(signal.reason instanceof Error ? signal.reason : new Error('context canceled'));
     const onReadable = (): void => {
       for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) {
         const searchFrom = Math.max(0, text.length - 3);
@@ -109,8 +111,8 @@ function answerOf(socket: Socket, signal: AbortSignal): Promise<ProxyAnswer> {
         if (text.length >= MAX_HEAD_BYTES) return onEnd();
       }
     };
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) return giveUp();
+    stopWaiting = onAbort(signal, giveUp);
     socket.on('readable', onReadable).once('end', onEnd).once('close', onEnd).once('error', onError);
   });
 }

@@ -8,6 +8,7 @@ import { WHOLE_BYTES } from './answer.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
 import { StaleConnection } from './stale-connection.ts';
 import type { BackendCall, BackendResponse, Transport } from './transport.ts';
+import { onAbort } from '../../util/on-abort.ts';
 
 /** Where a request goes. */
 export interface ProxyTarget {
@@ -53,7 +54,7 @@ export async function forward(exchange: Exchange, target: ProxyTarget, options: 
   });
   const cancel = (): void => call.cancel();
   exchange.onClose(cancel);
-  options.signal?.addEventListener('abort', cancel, { once: true });
+  if (options.signal) exchange.onClose(onAbort(options.signal, cancel));
   try {
     const received = await call.response;
     received.headers = cleanResponseHeaders(received.headers, exchange.ownHeaders);

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -66,8 +65,6 @@ export class Transport {
     this.upgradedBytesPerSecond = upgradedBytesPerSecond;
     this.#dial = dial;
     this.#tlsDialer = tls && new TlsDialer(dial, tls);
-    // Every connection on its way listens; there may be many.
-    setMaxListeners(0, this.#closed.signal);
   }
 
   send(request: BackendRequest): BackendCall {

@@ -8,6 +8,7 @@ import { goNetworkError } from '../../util/network-error.ts';
 import { type ProxyTarget, passOn } from './forward.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
 import { ThrottledConnection } from './throttle.ts';
+import { onAbort } from '../../util/on-abort.ts';
 
 export interface TunnelOptions {
   /** Put in place of the client's: who it is, audit id, … Lower-case names. */
@@ -61,9 +62,10 @@ export async function upgradeBackend(target: ProxyTarget, { method, headers }: U
   const socket = await dialBackend(target, signal);
   const options = { createConnection: () => socket, method, path: target.path, headers: { ...headers, connection: 'Upgrade' }, setHost: false };
   const request = httpRequest({ ...options, maxHeaderSize: MAX_HEAD_BYTES });
-  const onAbort = (): void => void socket.destroy();
-  signal.addEventListener('abort', onAbort, { once: true });
-  socket.once('close', () => signal.removeEventListener('abort', onAbort));
+  socket.once(
+    'close',
+    onAbort(signal, () => socket.destroy()),
+  );
   try {
     return throttled(await outcomeOf(request), target.transport.upgradedBytesPerSecond);
   } catch (error) {

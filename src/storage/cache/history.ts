@@ -1,4 +1,4 @@
-import type { Clock } from '../../util/clock.ts';
+import type { Clock, Timer } from '../../util/clock.ts';
 import { Compacted } from '../engine.ts';
 import type { OrderedMap } from '../ordered-map.ts';
 import { RevisionQueue } from '../revision-queue.ts';
@@ -74,7 +74,7 @@ export class History {
   readonly #ticks = new RevisionQueue<Tick>();
   readonly #limits: HistoryLimits;
   readonly #clock: Clock;
-  #isTrimmingLater = false;
+  #trimming: Timer | undefined;
   #lastTickMs = -Infinity;
   #sizeBytes = 0;
   /** All changes after this revision are kept. */
@@ -91,6 +91,12 @@ export class History {
     this.#lastTickMs = -Infinity;
     this.#sizeBytes = 0;
     this.#base = base;
+  }
+
+  /** Nobody will ask for anything any more, and a timer would keep all of it in memory until it is over. */
+  close(): void {
+    this.#trimming?.cancel();
+    this.restart(this.#base);
   }
 
   push(change: CacheChange): void {
@@ -129,10 +135,8 @@ export class History {
 
   /** What is past its time goes even when nothing new comes. */
   #trimLater(): void {
-    if (this.#isTrimmingLater) return;
-    this.#isTrimmingLater = true;
-    this.#clock.after(this.#limits.freshMs + TICK_MS, () => {
-      this.#isTrimmingLater = false;
+    this.#trimming ??= this.#clock.after(this.#limits.freshMs + TICK_MS, () => {
+      this.#trimming = undefined;
       this.#trim();
       if (this.#events.length > this.#limits.minEvents) this.#trimLater();
     });

@@ -125,6 +125,7 @@ class FedCache implements ObjectCache, FeedRoute {
   close(): void {
     this.#feed.remove(this.#prefix, this);
     this.#progress.stop();
+    this.#history.close();
     for (const watcher of this.#watchers) this.#closeWatcher(watcher);
   }
 
