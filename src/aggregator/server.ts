@@ -64,11 +64,20 @@ export function createAggregator(options: AggregatorOptions, delegate: Handler):
   const server = new GenericServer('aggregator', options.environment, registry.before(delegate));
   server.install(options.ownVersion);
   addRegistration(server, options);
+  let availability: Promise<void> | undefined;
+  /** One controller tells both of servers elsewhere and of what is served here. */
+  const keepAvailable = (signal: AbortSignal): Promise<void> => (availability ??= keepAvailability(registry, options, apiServices, signal));
+  let documents: Promise<void> | undefined;
+  /** One reads both of a server's documents. */
+  const followDocuments = (signal: AbortSignal): Promise<void> => (documents ??= synced.then(() => startUntil(openApi, signal, stop)));
   server.postStartHooks.push(
+    { name: 'start-kube-aggregator-informers', run: () => informersSynced(client) },
+    { name: 'apiservice-status-local-available-controller', run: keepAvailable },
+    { name: 'apiservice-status-remote-available-controller', run: keepAvailable },
     { name: 'apiservice-registration-controller', run: () => synced },
-    { name: 'apiservice-status-remote-available-controller', run: (signal) => keepAvailability(registry, options, apiServices, signal) },
     { name: 'apiservice-discovery-controller', run: () => discovery.start() },
-    { name: 'apiservice-openapi-controller', run: (signal) => startUntil(openApi, signal, stop) },
+    { name: 'apiservice-openapi-controller', run: followDocuments },
+    { name: 'apiservice-openapiv3-controller', run: followDocuments },
   );
   return {
     server,
@@ -80,6 +89,16 @@ export function createAggregator(options: AggregatorOptions, delegate: Handler):
       registry.close();
     },
   };
+}
+
+/** What APIServices refer to. */
+async function informersSynced(client: InProcessClient): Promise<void> {
+  const resources = [
+    client.resource('apiregistration.k8s.io', 'apiservices'),
+    client.resource('', 'services'),
+    client.resource('discovery.k8s.io', 'endpointslices'),
+  ];
+  await Promise.all(resources.map(({ informer }) => informer.synced));
 }
 
 /** The group-versions that the chain serves are APIServices too. */
@@ -123,6 +142,7 @@ function keepAvailability(
 
 /** Once the server stops nobody asks for documents any more. */
 function startUntil(openApi: RemoteOpenApi, signal: AbortSignal, stop: AbortController): void {
+  if (signal.aborted) return;
   onAbort(signal, () => stop.abort());
   openApi.start();
 }

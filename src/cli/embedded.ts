@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { prepareCluster } from './cluster.ts';
 import { writePrivately } from './files.ts';
 import { createLogger } from './logger.ts';
-import { type ServerFactory, startChain } from './run.ts';
+import { type ServerFactory, logStart, startChain } from './run.ts';
 import type { StartOptions, StartedServer } from './started-server.ts';
 
 /** What `startServer` does; a test may put another server in place of the real one. */
@@ -23,6 +23,7 @@ export async function startEmbedded({ dataDir, port = 0, flags = [] }: StartOpti
       controllers: '*',
     });
     const logger = createLogger({ format: 'text', verbosity: cluster.options.v, minimumSeverity: cluster.options.v > 0 ? 'info' : 'error' });
+    logStart(cluster.options, logger);
     const server = await startChain(cluster.options, logger, factory);
     const stop = (): Promise<void> => server.stop().finally(removeTemporary);
     const kubeconfig = cluster.adminKubeconfig(server.url);

@@ -23,6 +23,7 @@ import { type BuildInfo, registerBuildInfo, registerProcessMetrics, registerStor
 import { MetricRegistry } from '../server/metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { buildInfo, versionHandler } from '../server/version.ts';
+import { ApiError } from '../util/errors.ts';
 import type { Auditing } from './audit.ts';
 import type { CompletedOptions } from './completion.ts';
 import { printOptions } from './flags/options.ts';
@@ -77,6 +78,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
     },
     livezGraceMs: options.livezGracePeriodMs,
     ...storageChecks(options, parts.values),
+    unsyncedInformers: () => parts.chain.stores.unsynced(),
     observeHealth: registerHealthMetrics(indicators),
     paths: new Map<string, Handler>([
       ...issuerHandlers({
@@ -92,7 +94,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
     ]),
     unlistedPaths: flowControl ? flowControlDumps(() => flowControl.levels) : new Map(),
     onHealthFailure: (endpoint, failures) => logger.module('healthz').verbose(2, 'A health check failed', { endpoint, failures }),
-    onLifecycle: (event) => logger.module('genericapiserver').verbose(1, 'Shutting down', { event }),
+    onLifecycle: (name) => logger.module('genericapiserver').verbose(1, '[graceful-termination] shutdown event', { name }),
     async closeBackends() {
       // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
       parts.chain.kubelets.close();
@@ -118,14 +120,15 @@ function componentPages(options: CompletedOptions, { major, minor, gitVersion }:
 function storageChecks(
   options: CompletedOptions,
   { storage: { engine, overrides }, healthChecks }: FrontParts['values'],
-): Pick<FrontOptions, 'healthChecks' | 'readinessChecks'> {
+): Pick<FrontOptions, 'healthChecks' | 'encryptionChecks' | 'readinessChecks'> {
   const others = [...new Set(overrides.values())];
   const checks = (name: string, othersName: string, timeoutMs: number) => [
-    { name, check: () => engine.checkHealth(timeoutMs) },
-    ...others.map((other, index) => ({ name: `${othersName}-${index}`, check: () => other.checkHealth(timeoutMs) })),
+    { name, group: name, check: () => engine.checkHealth(timeoutMs) },
+    ...others.map((other, index) => ({ name: `${othersName}-${index}`, group: name, check: () => other.checkHealth(timeoutMs) })),
   ];
   return {
-    healthChecks: [...checks('etcd', 'etcd-override', options.etcdHealthcheckTimeoutMs), ...healthChecks],
+    healthChecks: checks('etcd', 'etcd-override', options.etcdHealthcheckTimeoutMs),
+    encryptionChecks: healthChecks,
     readinessChecks: checks('etcd-readiness', 'etcd-override-readiness', options.etcdReadycheckTimeoutMs),
   };
 }
@@ -157,8 +160,7 @@ function filterOptions(
     watches: new OpenWatches(),
     metrics,
     writeError: errorWriter((mediaType, status) => encodeStatus(chain.environment, mediaType, status)),
-    onFault: ({ error, auditId }) =>
-      logger.error('A request failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error), auditId }),
+    onFault: ({ error, auditId }) => logger.error('A request failed', { error: faultText(error), auditId }),
     onAuthorizationFailure: (error, auditId) => logger.error('Authorization failed', { error, auditId }),
     ...(httpLog.verbosity >= 3 && { httpLog: (entry) => httpLog.verbose(3, 'HTTP', { ...entry }) }),
     shutdownSendRetryAfter: options.shutdownSendRetryAfter,
@@ -172,6 +174,10 @@ function filterOptions(
     maxMutatingRequestsInFlight: options.maxMutatingRequestsInflight,
   };
 }
+
+/** An answer of our own making says all in its message; of anything else we want to know where it came from. */
+const faultText = (error: unknown): string =>
+  error instanceof Error ? (error instanceof ApiError ? error.message : (error.stack ?? error.message)) : String(error);
 
 /** The front proxy's headers, which nobody behind authentication is to see. */
 function proxyHeaders(options: CompletedOptions): { names: string[]; prefixes: string[] } {
@@ -198,7 +204,10 @@ function requestHeaderTrust(options: CompletedOptions, { requestHeaderCa }: Serv
 }
 
 /** What the kube server makes of itself at start, as the options have it. */
-export function bootstrapOptions(options: CompletedOptions, logger: Logger, files: ServingFiles, address: ServerAddress): BootstrapOptions {
+export function bootstrapOptions(
+  options: CompletedOptions,
+  { logger, files, address, isRbacOn }: { logger: Logger; files: ServingFiles; address: ServerAddress; isRbacOn: boolean },
+): BootstrapOptions {
   const [primary, secondary] = options.serviceClusterIpRanges;
   return {
     report: (error) => logger.warn('A controller failed and will try again', { error }),
@@ -210,6 +219,7 @@ export function bootstrapOptions(options: CompletedOptions, logger: Logger, file
       return address.port;
     },
     nodePort: options.kubernetesServiceNodePort,
+    isRbacOn,
     advertiseAddress: options.reachableAddress,
     endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
     serverCount: options.apiserverCount,

@@ -1,8 +1,10 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stopOnSignals } from '../server/lifecycle.ts';
+import { quote } from '../util/field-errors.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
+import { printOptions } from './flags/options.ts';
 import { allowMarking, collectAlone, collectAsUsual, makeAllYoung, postponeMarking } from './garbage-collection.ts';
 import { makeMissingFiles } from './generated-files.ts';
 import { giveBackWhenIdle } from './idle-memory.ts';
@@ -10,6 +12,7 @@ import type { Logger } from './logger.ts';
 import { guardProcess } from './process-guard.ts';
 import type { WatchdogSettings } from '../supervision/protocol.ts';
 import { startWatchdog } from '../supervision/watchdog.ts';
+import { BINNACLE_VERSION } from './version.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 /** A server that listens. */
@@ -51,6 +54,15 @@ const chainFactory: ServerFactory = async (options, logger, settings) => {
   return createServer(options, logger, settings);
 };
 
+/** The first lines of a log say what runs, and with `--v=1` how it was asked to (cmd/kube-apiserver/app/server.go; component-base/cli/flag, PrintFlags). */
+export function logStart({ flags, kubernetesVersion }: CompletedOptions, logger: Logger): void {
+  const flagLog = logger.module('flags');
+  if (flagLog.verbosity >= 1) {
+    for (const [name, value] of Object.entries(printOptions(flags))) flagLog.verbose(1, `FLAG: --${name}=${quote(value)}`);
+  }
+  logger.info(`Version: ${kubernetesVersion}`, { binnacle: BINNACLE_VERSION });
+}
+
 /** Starts a server: makes the files it lacks, then listens. What goes wrong is a CommandError. */
 export async function startChain(
   options: CompletedOptions,
@@ -68,6 +80,7 @@ export async function startChain(
 
 /** Runs a server until it is told to stop; settles when it has. */
 export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = stopOnSignals(), watchdog }: RunSettings): Promise<void> {
+  logStart(options, logger);
   for (const warning of options.warnings) logger.warn(warning);
   const stopped = aborted(stopSignal);
   const stopWatchdog = watchdog && startWatchdog(watchdog, WATCHDOG_WORKER);
@@ -87,12 +100,14 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     collectAlone();
     makeAllYoung();
     await stopped;
+    logger.info('Shutting down');
   } catch (error) {
     throw explain(error, options);
   } finally {
     stopGivingBack();
     collectAsUsual();
     await server.stop();
+    logger.info('Stopped');
     stopGuarding();
     stopWatchdog?.();
   }

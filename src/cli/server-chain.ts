@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { AdmissionChain } from '../admission/chain.ts';
 import type { PluginConfigurations } from '../admission/configuration.ts';
 import { AdmissionMetrics } from '../admission/metrics.ts';
@@ -26,8 +27,9 @@ import { logFilesHandler } from '../kube/log-files.ts';
 import { createKube, openKubeStores } from '../kube/server.ts';
 import type { TokenReader } from '../apis/authentication/reviews.ts';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
-import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
-import { type MasterLeases, ownMasterLease, storedMasterLeases } from '../kube/bootstrap/master-leases.ts';
+import type { BootstrapOptions, ServerRecords } from '../kube/bootstrap/hooks.ts';
+import { ownMasterLease, storedMasterLeases } from '../kube/bootstrap/master-leases.ts';
+import { noPeerEndpoints, storedPeerEndpoints } from '../kube/bootstrap/peer-endpoints.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import { type KubeletOptions, Kubelets } from '../kube/kubelet/kubelets.ts';
 import { ProxyTransports } from '../kube/proxy/transports.ts';
@@ -46,6 +48,7 @@ import { watchSockets } from '../serving/websocket/watches.ts';
 import { CacheFeed } from '../storage/cache/feed.ts';
 import type { Engine } from '../storage/engine.ts';
 import { isUnspecified } from '../util/cidr.ts';
+import { serverIdentity } from '../util/server-identity.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Egress } from './egress.ts';
 import type { OpenStorage } from './storage.ts';
@@ -194,7 +197,7 @@ export function createServerChain(
       authorizer,
       readToken,
       bootstrap,
-      masterLeases: masterLeasesOf(stores, isSingleWriter),
+      records: serverRecords(stores, isSingleWriter),
       isServed,
       isEnabled,
       componentStatuses,
@@ -204,8 +207,14 @@ export function createServerChain(
   );
   kube.postStartHooks.push(allocators.repair);
   if (options.enableLogsHandler) serveLogFiles(kube);
-  // All stores are read before anything is served; the hook says so to those who look for it.
-  if (isEnabled('WatchCacheInitializationPostStartHook')) kube.postStartHooks.push({ name: 'storage-readiness', run: () => {} });
+  // The in-process client's informers are the caches of the stores.
+  const loaded = (): Promise<void> => stores.loaded();
+  kube.postStartHooks.push(
+    { name: 'start-apiserver-admission-initializer', run: loaded },
+    { name: 'generic-apiserver-start-informers', run: loaded },
+    { name: 'storage-object-count-tracker-hook', run: loaded },
+  );
+  if (isEnabled('WatchCacheInitializationPostStartHook')) kube.postStartHooks.push({ name: 'storage-readiness', run: loaded });
   const localVersions = [...kube.versions, ...extensions.versions];
   const aggregation = createAggregator(
     {
@@ -249,8 +258,14 @@ function serveLogFiles(kube: GenericServer): void {
 }
 
 /** A server that has its store for itself need not write that it lives. */
-const masterLeasesOf = (stores: Stores, isSingleWriter: boolean): MasterLeases =>
-  isSingleWriter ? ownMasterLease() : storedMasterLeases(stores.openUnserved(schemaOfKind('', 'v1', 'Endpoints'), 'masterleases', 'apiServerIPInfo'));
+function serverRecords(stores: Stores, isSingleWriter: boolean): ServerRecords {
+  if (isSingleWriter) return { masterLeases: ownMasterLease(), peerEndpoints: noPeerEndpoints };
+  const schema = schemaOfKind('', 'v1', 'Endpoints');
+  return {
+    masterLeases: storedMasterLeases(stores.openUnserved(schema, 'masterleases', 'apiServerIPInfo')),
+    peerEndpoints: storedPeerEndpoints(stores.openUnserved(schema, 'peerserverleases', 'apiServerPeerIPInfo'), serverIdentity(hostname(), 'kube-apiserver')),
+  };
+}
 
 /** How servers behind APIServices are reached, and who we are to them. */
 function remoteEnvironment(

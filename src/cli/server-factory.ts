@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { TokenIssuerOptions } from '../kube/actions/token-request.ts';
-import { builtSeed, plantSeed } from '../kube/bootstrap/seed.ts';
+import { type Seed, builtSeed, plantSeed, withoutRbac } from '../kube/bootstrap/seed.ts';
 import { type RunningChain, prepareRun } from '../server/chain.ts';
 import { InProcessClient } from '../server/in-process-client.ts';
 import { MetricRegistry } from '../server/metrics/registry.ts';
@@ -85,12 +85,14 @@ async function run(
   const values = await openStoredValues(options, storage, logger, registry);
   closers.push(() => values.close());
   // What fails here fails again in the hooks, which say so and try on.
-  if (isSeedFit(options)) await plantSeed(values.storage.engine, `${options.etcdPrefix}/`, builtSeed, now()).catch(() => undefined);
+  const isRbacOn = authorizers.prepared.chain.some(({ type }) => type === 'RBAC');
+  const readSeed = (): Seed => (isRbacOn ? builtSeed() : withoutRbac(builtSeed()));
+  if (isSeedFit(options)) await plantSeed(values.storage.engine, `${options.etcdPrefix}/`, readSeed, now()).catch(() => undefined);
   const chain = createServerChain(options, {
     values,
     client,
     now,
-    bootstrap: bootstrapOptions(options, logger, files, address),
+    bootstrap: bootstrapOptions(options, { logger, files, address, isRbacOn }),
     readToken: authentication.readToken,
     authorizers: authorizers.prepared,
     authorizationMetrics: authorizers.metrics,

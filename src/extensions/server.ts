@@ -80,8 +80,13 @@ export function createExtensions(
     informer.onChange((crd, old) => sync((crd ?? old)!.metadata.name!, crd));
     customResources.syncAll(informer.list(''));
   };
-  server.postStartHooks.push(definitionControllers(client, { report, now, deleteInstances: (crd, signal) => deleteInstances(client, crd, signal) }));
-  return { server, customResources, synced: follow() };
+  const synced = follow();
+  server.postStartHooks.push(
+    { name: 'start-apiextensions-informers', run: () => informer.synced },
+    definitionControllers(client, { report, now, deleteInstances: (crd, signal) => deleteInstances(client, crd, signal) }),
+    { name: 'crd-informer-synced', run: () => synced },
+  );
+  return { server, customResources, synced };
 }
 
 /** Another server may have been given the definition, and have answered, before it arrives here: what is not known is looked for in the store. */

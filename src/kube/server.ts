@@ -12,8 +12,7 @@ import type { InProcessClient } from '../server/in-process-client.ts';
 import type { Stores } from '../server/stores.ts';
 import { type ActionOptions, withKubeActions } from './actions/actions.ts';
 import { formerBinding } from './actions/binding.ts';
-import { type BootstrapOptions, bootstrapHooks } from './bootstrap/hooks.ts';
-import type { MasterLeases } from './bootstrap/master-leases.ts';
+import { type BootstrapOptions, type ServerRecords, bootstrapHooks } from './bootstrap/hooks.ts';
 import { type KindOptions, kubeKinds } from './kinds.ts';
 
 export interface KubeOptions {
@@ -23,7 +22,7 @@ export interface KubeOptions {
   authorizer: Authorizer;
   readToken: TokenReader;
   bootstrap: BootstrapOptions;
-  masterLeases: MasterLeases;
+  records: ServerRecords;
   componentStatuses: ResourceStore;
   isServed: IsServed;
   /** Whether a feature gate is on. */
@@ -35,7 +34,7 @@ export function createKube(options: KubeOptions, stores: readonly ResourceStore[
   const server = new GenericServer('kube', options.environment, delegate);
   for (const version of builtInApiVersions([...stores, ...reviewStores(options), formerBindings(options, stores), options.componentStatuses], options.isServed))
     server.install(version);
-  const hooks = bootstrapHooks(options.client, options.bootstrap, options.masterLeases);
+  const hooks = bootstrapHooks(options.client, options.bootstrap, options.records);
   server.postStartHooks.push(...hooks.postStart);
   server.preShutdownHooks.push(...hooks.preShutdown);
   return server;

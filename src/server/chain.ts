@@ -9,7 +9,8 @@ import { withOpenApi } from './openapi/handler.ts';
 import { chainFilters } from './filters/order.ts';
 import { type StandardFilterOptions, standardFilters } from './filters/standard-filters.ts';
 import type { GenericServer } from './generic-server.ts';
-import { Health, type HealthCheck, LOG, PING, shutdownCheck } from './health.ts';
+import { inBootOrder } from './boot-checks.ts';
+import { Health, type HealthCheck, LOG, LOOPBACK_CERTIFICATE, PING, informerSyncCheck, shutdownCheck } from './health.ts';
 import { Hooks } from './hooks.ts';
 import type { InProcessClient } from './in-process-client.ts';
 import { type ShutdownOptions, runUntil } from './lifecycle.ts';
@@ -37,9 +38,13 @@ export interface FrontOptions {
   openApi: Omit<DocumentSources, 'installed' | 'remote' | 'descriptions'>;
   shutdown: ShutdownOptions;
   livezGraceMs: number;
-  /** Store and other parts whose failure makes the server unready. */
+  /** The store: its failure makes the server unready, and dead. */
   healthChecks: readonly HealthCheck[];
+  /** Key services: their failure makes the server unready, but no restart would mend it. */
+  encryptionChecks: readonly HealthCheck[];
   readinessChecks: readonly HealthCheck[];
+  /** The resources whose caches are not what the store is. */
+  unsyncedInformers: () => readonly string[];
   observeHealth: HealthObserver;
   paths: ReadonlyMap<string, Handler>;
   /** Served, but not named by `/`. */
@@ -77,15 +82,22 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
     ...(options.onHealthFailure && { log: options.onHealthFailure }),
   });
   const failures: Error[] = [];
-  const hooks = new Hooks({ addHealthCheck: (check) => health.addBootChecks(check), onFatal: (error) => failures.push(error) });
+  const bootChecks: HealthCheck[] = [];
+  const hooks = new Hooks({ addHealthCheck: (check) => bootChecks.push(check), onFatal: (error) => failures.push(error) });
 
-  health.addChecks(PING, LOG, ...options.healthChecks);
   for (const server of servers) {
     server.postStartHooks.forEach((hook) => hooks.addPostStart(hook));
     server.preShutdownHooks.forEach((hook) => hooks.addPreShutdown(hook));
-    health.addBootChecks(...server.healthChecks);
+    bootChecks.push(...server.healthChecks);
   }
-  health.addReadyzChecks(...options.readinessChecks, shutdownCheck(signals.shutdownInitiated));
+  health.addChecks(PING, LOG);
+  health.addHealthzChecks(LOOPBACK_CERTIFICATE);
+  health.addLivezChecks(0, LOOPBACK_CERTIFICATE);
+  health.addChecks(...options.healthChecks);
+  health.addHealthzChecks(...options.encryptionChecks);
+  health.addReadyzChecks(...options.readinessChecks, ...options.encryptionChecks, informerSyncCheck(options.unsyncedInformers));
+  health.addBootChecks(...inBootOrder(bootChecks));
+  health.addReadyzChecks(shutdownCheck(signals.shutdownInitiated));
 
   for (const [path, handler] of [...options.paths, ...health.handlers()]) head.route(path, handler);
   for (const [path, handler] of options.unlistedPaths) head.route(path, handler, { isListed: false });

@@ -17,6 +17,21 @@ export const PING: HealthCheck = { name: 'ping', check: () => {} };
 /** Here for its name: probes and dashboards ask for it. Our log has no buffer that could be stuck. */
 export const LOG: HealthCheck = { name: 'log', check: () => {} };
 
+/**
+ * Here for its name too. Upstream's in-process client comes by TLS, with a certificate that runs out three years after the start, and this check ends a
+ * server that can no longer speak to itself. Ours calls the stores: there is no certificate.
+ */
+export const LOOPBACK_CERTIFICATE: HealthCheck = { name: 'loopback-serving-certificate', check: () => {} };
+
+/** /readyz fails while a cache that informers read is not what the store is: before the first load, and while one is loaded anew. */
+export const informerSyncCheck = (unsynced: () => readonly string[]): HealthCheck => ({
+  name: 'informer-sync',
+  check: () => {
+    const names = unsynced();
+    if (names.length > 0) throw new Error(`${names.length} informers not started yet: [${names.join(' ')}]`);
+  },
+});
+
 /** /readyz fails as soon as shutdown begins, so that balancers look elsewhere while requests are still served. */
 export const shutdownCheck = (shutdownInitiated: LifecycleSignal): HealthCheck => ({
   name: 'shutdown',
@@ -62,6 +77,10 @@ export class Health {
     this.#add(this.#healthz, checks);
     this.addLivezChecks(this.#options.livezGraceMs, ...checks);
     this.#add(this.#readyz, checks);
+  }
+
+  addHealthzChecks(...checks: HealthCheck[]): void {
+    this.#add(this.#healthz, checks);
   }
 
   addReadyzChecks(...checks: HealthCheck[]): void {

@@ -101,6 +101,11 @@ export class Stores {
     return this.#options.feedOverrides?.get(`${storedGroup}/${plural}`) ?? this.#options.feed;
   }
 
+  /** The resources (`deployments.apps`) whose caches are not what the store is. */
+  unsynced(): string[] {
+    return [...this.#sizes].flatMap(([resource, { isSynced }]) => (isSynced ? [] : [resource]));
+  }
+
   /** How many objects there are of each resource, for metrics. */
   *counts(): Iterable<readonly [resource: string, objects: number]> {
     for (const [resource, { count }] of this.#sizes) yield [resource, count];
@@ -124,6 +129,10 @@ class ResourceSize {
   constructor(cache: ObjectCache, prefix: string) {
     this.#cache = cache;
     this.#prefix = prefix;
+  }
+
+  get isSynced(): boolean {
+    return this.#cache.isSynced;
   }
 
   get count(): number {

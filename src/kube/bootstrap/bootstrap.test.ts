@@ -9,6 +9,7 @@ import type { ApiObject } from '../../util/api-object.ts';
 import type { ControllerOptions } from './keeping.ts';
 import { type BootstrapOptions, bootstrapHooks } from './hooks.ts';
 import { ownMasterLease } from './master-leases.ts';
+import { noPeerEndpoints } from './peer-endpoints.ts';
 
 const authority = createAuthority({ commonName: 'ca' });
 /** Of the gates that bootstrapping asks for. */
@@ -40,6 +41,7 @@ function optionsOf(more: Partial<BootstrapOptions> = {}): ControllerOptions & Bo
     advertiseAddress: () => undefined,
     isEnabled: (gate) => ON_BY_DEFAULT.has(gate),
     endpointReconciler: 'none',
+    isRbacOn: true,
     serverCount: 1,
     clientCa: () => authority.certPem,
     requestHeader: () => undefined,
@@ -49,7 +51,9 @@ function optionsOf(more: Partial<BootstrapOptions> = {}): ControllerOptions & Bo
 
 async function start(client: FakeClient, more: Partial<BootstrapOptions> = {}): Promise<BootstrapOptions> {
   const options = optionsOf(more);
-  await Promise.all(bootstrapHooks(client, options, ownMasterLease()).postStart.map((hook) => hook.run(options.signal)));
+  await Promise.all(
+    bootstrapHooks(client, options, { masterLeases: ownMasterLease(), peerEndpoints: noPeerEndpoints }).postStart.map((hook) => hook.run(options.signal)),
+  );
   await new Promise(setImmediate);
   options.stop();
   return options;
@@ -179,7 +183,9 @@ describe('flow control', () => {
   it('tells of references to levels that come and go', async () => {
     const client = new FakeClient();
     const options = optionsOf();
-    await Promise.all(bootstrapHooks(client, options, ownMasterLease()).postStart.map((hook) => hook.run(options.signal)));
+    await Promise.all(
+      bootstrapHooks(client, options, { masterLeases: ownMasterLease(), peerEndpoints: noPeerEndpoints }).postStart.map((hook) => hook.run(options.signal)),
+    );
     const status = (): unknown => get(client, FLOW_CONTROL, 'flowschemas', 'mine')?.status.conditions[0]?.reason;
     await client
       .resource(FLOW_CONTROL, 'flowschemas')
@@ -211,7 +217,7 @@ describe('the kubernetes service', () => {
     });
     await start(client, { advertiseAddress: () => '192.0.2.7', endpointReconciler: 'lease' });
     expect(slice()).toMatchObject({ addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.7'] }] });
-    for (const hook of bootstrapHooks(client, options, ownMasterLease()).preShutdown) await hook.run();
+    for (const hook of bootstrapHooks(client, options, { masterLeases: ownMasterLease(), peerEndpoints: noPeerEndpoints }).preShutdown) await hook.run();
     expect(get(client, '', 'endpoints', 'kubernetes', 'default')).toMatchObject({ subsets: [] });
     expect(slice()).toMatchObject({ endpoints: [] });
   });

@@ -3,17 +3,27 @@ import type { PostStartHook, PreShutdownHook } from '../../server/hooks.ts';
 import { type ClusterAuthenticationOptions, keepClusterAuthentication } from './cluster-authentication.ts';
 import { keepFlowControlDefaults } from './flow-control.ts';
 import { keepFlowSchemaStatus } from './flow-schema-status.ts';
-import { type IdentityLeaseOptions, collectIdentityLeases, keepIdentityLease } from './identity-lease.ts';
+import { type IdentityLeaseOptions, collectIdentityLeases, identityLeaseController } from './identity-lease.ts';
 import { type KubernetesServiceOptions, kubernetesServiceController } from './kubernetes-service.ts';
 import type { MasterLeases } from './master-leases.ts';
 import { keepLegacyTokenTracking } from './legacy-token-tracking.ts';
+import { type PeerEndpoints, peerEndpointsController } from './peer-endpoints.ts';
 import { ensurePriorityClasses } from './priority-classes.ts';
 import { ensureRbacPolicy } from './rbac-policy.ts';
 import { type ServiceCidrOptions, keepDefaultServiceCidr } from './service-cidr.ts';
 import { keepSystemNamespaces } from './system-namespaces.ts';
 
 /** All but the signal, which the server gives to the hooks. */
-export type BootstrapOptions = Omit<ServiceCidrOptions & KubernetesServiceOptions & ClusterAuthenticationOptions & IdentityLeaseOptions, 'signal'>;
+export type BootstrapOptions = Omit<ServiceCidrOptions & KubernetesServiceOptions & ClusterAuthenticationOptions & IdentityLeaseOptions, 'signal'> & {
+  /** Whether RBAC is among the authorizers: without it nobody needs its policy. */
+  isRbacOn: boolean;
+};
+
+/** What the servers of one store tell each other of themselves. */
+export interface ServerRecords {
+  masterLeases: MasterLeases;
+  peerEndpoints: PeerEndpoints;
+}
 
 export interface BootstrapHooks {
   postStart: PostStartHook[];
@@ -21,7 +31,7 @@ export interface BootstrapHooks {
 }
 
 /** All that a server makes by itself, under upstream's names. A hook resolves when its first pass is done, and goes on keeping it so until the signal. */
-export function bootstrapHooks(client: Client, options: BootstrapOptions, masterLeases: MasterLeases): BootstrapHooks {
+export function bootstrapHooks(client: Client, options: BootstrapOptions, { masterLeases, peerEndpoints }: ServerRecords): BootstrapHooks {
   const kubernetesService = kubernetesServiceController(client, options, masterLeases);
   const serviceCidr = once((signal) => keepDefaultServiceCidr(client, { ...options, signal }));
   const flowControl = once((signal) => keepFlowControlDefaults(client, { ...options, signal }));
@@ -35,27 +45,45 @@ export function bootstrapHooks(client: Client, options: BootstrapOptions, master
     await flowControl(signal);
     await keepFlowSchemaStatus(client, { ...options, signal });
   };
-  const identity: PostStartHook[] = options.isEnabled('APIServerIdentity')
-    ? [
-        { name: 'start-kube-apiserver-identity-lease-controller', run: (signal) => keepIdentityLease(client, { ...options, signal }) },
-        { name: 'start-kube-apiserver-identity-lease-garbage-collector', run: (signal) => collectIdentityLeases(client, { ...options, signal }) },
-      ]
-    : [];
+  const [identity, peers] = [identityHooks(client, options), peerHooks(peerEndpoints, options)];
+  const rbac: PostStartHook[] = options.isRbacOn ? [{ name: 'rbac/bootstrap-roles', run: (signal) => ensureRbacPolicy(client, { ...options, signal }) }] : [];
   return {
     postStart: [
       { name: 'start-system-namespaces-controller', run: (signal) => keepSystemNamespaces(client, { ...options, signal }) },
       { name: 'start-cluster-authentication-info-controller', run: (signal) => keepClusterAuthentication(client, { ...options, signal }) },
-      ...identity,
+      ...peers.postStart,
+      ...identity.postStart,
       { name: 'start-legacy-token-tracking-controller', run: (signal) => keepLegacyTokenTracking(client, { ...options, signal }) },
       { name: 'start-kubernetes-service-cidr-controller', run: serviceCidr },
       { name: 'bootstrap-controller', run: service },
-      { name: 'rbac/bootstrap-roles', run: (signal) => ensureRbacPolicy(client, { ...options, signal }) },
+      ...rbac,
       { name: 'scheduling/bootstrap-system-priority-classes', run: (signal) => ensurePriorityClasses(client, { ...options, signal }) },
       { name: 'priority-and-fairness-config-producer', run: flowControl },
       { name: 'priority-and-fairness-config-consumer', run: flowSchemaStatus },
     ],
-    preShutdown: [{ name: 'stop-kubernetes-service-controller', run: () => kubernetesService.stop() }],
+    preShutdown: [...peers.preShutdown, ...identity.preShutdown, { name: 'stop-kubernetes-service-controller', run: () => kubernetesService.stop() }],
   };
+}
+
+const NO_HOOKS: BootstrapHooks = { postStart: [], preShutdown: [] };
+
+function identityHooks(client: Client, options: BootstrapOptions): BootstrapHooks {
+  if (!options.isEnabled('APIServerIdentity')) return NO_HOOKS;
+  const lease = identityLeaseController(client, options);
+  return {
+    postStart: [
+      { name: 'start-kube-apiserver-identity-lease-controller', run: (signal) => lease.run(signal) },
+      { name: 'start-kube-apiserver-identity-lease-garbage-collector', run: (signal) => collectIdentityLeases(client, { ...options, signal }) },
+    ],
+    preShutdown: [{ name: 'stop-kube-apiserver-identity-lease-controller', run: () => lease.stop() }],
+  };
+}
+
+function peerHooks(peerEndpoints: PeerEndpoints, options: BootstrapOptions): BootstrapHooks {
+  if (!options.isEnabled('UnknownVersionInteroperabilityProxy')) return NO_HOOKS;
+  const peers = peerEndpointsController(peerEndpoints, options);
+  const name = 'peer-endpoint-reconciler-controller';
+  return { postStart: [{ name, run: (signal) => peers.run(signal) }], preShutdown: [{ name, run: () => peers.stop() }] };
 }
 
 function once(run: (signal: AbortSignal) => Promise<void>): (signal: AbortSignal) => Promise<void> {

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client, ResourceClient } from '../../client/client.ts';
 import type { ApiObject } from '../../util/api-object.ts';
+import { delay } from '../../util/delay.ts';
 import { isApiError } from '../../util/errors.ts';
+import { linkSignals } from '../../util/linked-signal.ts';
 import { serverIdentity } from '../../util/server-identity.ts';
 import { microTimeOf } from '../../util/time.ts';
 import { type ControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
@@ -13,6 +15,8 @@ const COMPONENT = 'kube-apiserver';
 const PEER_ADDRESS = 'kubernetes.io/peer-advertise-address';
 const DURATION_SECONDS = 3600;
 const RENEWAL_MS = 10_000;
+/** Upstream's shutdownTimeout. */
+const STOP_MS = 5000;
 const COLLECTION_MS = 3_600_000;
 
 export interface IdentityLeaseOptions extends ControllerOptions {
@@ -27,11 +31,43 @@ interface Lease extends ApiObject {
   spec: { holderIdentity?: string; leaseDurationSeconds?: number; renewTime?: string | null };
 }
 
+export interface IdentityLeaseController {
+  /** Resolves after the first attempt to make the Lease; renews it until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+  /** On the way down: removes it, so that nobody takes this server for one that lives. */
+  stop(): Promise<void>;
+}
+
 /** A Lease that says that this server lives, renewed for as long as it does (KEP-1965). */
-export function keepIdentityLease(client: Client, options: IdentityLeaseOptions): Promise<void> {
+export function identityLeaseController(client: Client, options: Omit<IdentityLeaseOptions, 'signal'>): IdentityLeaseController {
   const name = serverIdentity(hostname(), COMPONENT);
   const holder = `${name}_${randomUUID()}`;
-  return keepDoing(() => renew(client, name, holder, options), RENEWAL_MS, options);
+  const stopped = new AbortController();
+  let lastPass: Promise<void> = Promise.resolve();
+  return {
+    async run(signal) {
+      const own = { ...options, signal: linkSignals(signal, stopped.signal).signal };
+      await keepDoing(() => (lastPass = renew(client, name, holder, own)), RENEWAL_MS, own);
+    },
+    async stop() {
+      stopped.abort();
+      // A store that cannot be reached must not keep the server from ending.
+      const removed = new AbortController();
+      const removal = lastPass
+        .catch(() => undefined)
+        .then(() => remove(client, name))
+        .finally(() => removed.abort());
+      await Promise.race([removal, delay(STOP_MS, removed.signal)]);
+    },
+  };
+}
+
+async function remove(client: Client, name: string): Promise<void> {
+  try {
+    await client.resource('coordination.k8s.io', 'leases').delete(NAMESPACE, name);
+  } catch (error) {
+    if (!isApiError(error, 'NotFound')) throw error;
+  }
 }
 
 /** Leases of servers that have been silent for longer than they said go. */

@@ -73,8 +73,8 @@ function watchForFaults(next: RequestHandler, request: IncomingRequest, audit: R
   }
 }
 
-/** What the panic guard takes for a fault, too. */
+/** What nobody has made an answer of: a panic, in upstream's words. */
 function isFault(error: unknown): boolean {
-  const answer = asApiError(error);
+  const answer = asApiError(error, '');
   return answer !== error && answer.code === 500;
 }

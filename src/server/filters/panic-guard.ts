@@ -39,8 +39,8 @@ export function withPanicGuard({ writeError, onFault }: PanicGuardOptions): Filt
     finish(request);
   };
   const fail = (request: IncomingRequest, thrown: unknown): Promise<void> | void => {
-    const error = asApiError(thrown);
-    if (error !== thrown && error.code === 500) report(request, thrown);
+    const error = asApiError(thrown, request.auditId);
+    if (error.code === 500) report(request, thrown);
     try {
       const pending = request.exchange.isAnswered ? cutOff(request) : writeError(request, error);
       if (pending === undefined) return finish(request);

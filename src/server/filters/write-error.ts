@@ -2,7 +2,7 @@ import { CBOR_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, JSON_TYPE, n
 import type { ServerRequest } from '../../endpoints/request.ts';
 import { respond } from '../../endpoints/respond.ts';
 import { ApiError, type Status, internalError, invalid } from '../../util/errors.ts';
-import { TooManyFieldErrors } from '../../util/field-errors.ts';
+import { TooManyFieldErrors, quote } from '../../util/field-errors.ts';
 import { prettyJson } from '../../util/json.ts';
 
 /** Answers with an error's Status in the form that the client accepts. Never throws or rejects for what the client sent. */
@@ -60,9 +60,9 @@ export function writeTextError(request: ServerRequest, code: number, text: strin
   request.exchange.respond(code, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }, `${text}\n`);
 }
 
-/** What a client is told of a failure that is not its own: nothing of what happened. */
-export function asApiError(error: unknown): ApiError {
+/** What a client is told of a failure that is not its own: nothing of what happened, but which line of the log says it. */
+export function asApiError(error: unknown, auditId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof TooManyFieldErrors) return invalid({ group: '', kind: '' }, '', error.list);
-  return internalError('the server failed to handle the request; its log says more');
+  return internalError(`the server failed to handle the request; its log says more: look for the audit ID ${quote(auditId)}`);
 }

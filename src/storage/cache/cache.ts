@@ -9,6 +9,8 @@ import type { Subscription } from '../engine.ts';
 export interface ObjectCache {
   /** Resolves once the first load is in; rejects when it failed. */
   readonly ready: Promise<void>;
+  /** Whether it is as the engine's watch has it: not before the first load, nor while it is loaded anew after a gap. */
+  readonly isSynced: boolean;
   /** The newest revision this cache has seen, its own resource's or not. */
   readonly revision: number;
 

@@ -67,6 +67,10 @@ class FedCache implements ObjectCache, FeedRoute {
     this.ready.catch(() => undefined);
   }
 
+  get isSynced(): boolean {
+    return this.#early === undefined;
+  }
+
   get revision(): number {
     return Math.max(this.#feed.revision, this.#loadedRevision);
   }
