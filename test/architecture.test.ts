@@ -119,6 +119,14 @@ describe('every file', () => {
     expect(long).toEqual([]);
   });
 
+  test('waits for signals by onAbort, which leaves nothing behind in them, and never tells Node to be silent about that', () => {
+    const isForbidden = /AbortSignal\.(?:any|timeout)\(|setMaxListeners|\.addEventListener\('abort'/;
+    // A watch listens to the signal of its own request, which ends with it.
+    const allowed = new Set(['util/on-abort.ts', 'endpoints/watch-stream.ts']);
+    const shipped = sourceFiles.filter((file) => !file.endsWith('.test.ts') && !allowed.has(file));
+    expect(shipped.filter((file) => isForbidden.test(textOf(file)))).toEqual([]);
+  });
+
   test('is done', () => {
     expect(sourceFiles.filter((file) => /\b(?:TODO|FIXME)\b/.test(textOf(file)))).toEqual([]);
   });

@@ -104,8 +104,9 @@ describe('serve', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(lines[0]).toMatchObject({ level: 'warning', msg: '--emulation-forward-compatible has no effect yet (still to come: emulation of older versions)' });
-    expect(lines.at(-1)).toMatchObject({ v: 0, msg: 'Serving', url: 'https://127.0.0.1:6443' });
+    expect(lines[0]).toMatchObject({ v: 0, msg: 'Version: v1.36.4' });
+    expect(lines[1]).toMatchObject({ level: 'warning', msg: '--emulation-forward-compatible has no effect yet (still to come: emulation of older versions)' });
+    expect(lines.at(-3)).toMatchObject({ v: 0, msg: 'Serving', url: 'https://127.0.0.1:6443' });
   });
 
   test('half a pair of certificate and key is refused', async () => {
@@ -128,7 +129,7 @@ describe('serve', () => {
   ])('%j is explained, without a stack', async (fail, stderr) => {
     const result = await run(['serve', '--data-dir', folder], { fail });
     expect(result.code).toBe(1);
-    expect(result.stderr.split('\n').slice(1).join('\n')).toBe(stderr);
+    expect(result.stderr.split('\n').slice(2).join('\n')).toBe(stderr);
   });
 
   test('from -v=4 on, errors come with their stacks', async () => {

@@ -220,6 +220,7 @@ export function bootstrapOptions(
     },
     nodePort: options.kubernetesServiceNodePort,
     isRbacOn,
+    isFairnessOn: options.enablePriorityAndFairness,
     advertiseAddress: options.reachableAddress,
     endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
     serverCount: options.apiserverCount,

@@ -21,6 +21,11 @@ export interface RunningServer {
   readonly url: string;
   /** Settles when `/readyz` says ok; rejects when start-up fails. */
   readonly ready: Promise<void>;
+  /**
+   * Makes what would else be made when a client first needs it: the key that signs tokens. For a server that is a process, whose user may look for the file;
+   * within another program it would keep that from ending. What fails is logged.
+   */
+  makeAhead?(): void;
   /** Shuts down in upstream's order, with the delays that the options ask for. Settles when all is closed; may be called again. */
   stop(): Promise<void>;
 }
@@ -96,7 +101,10 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
   try {
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
     allowMarking();
-    if (isReady) onReady?.(server);
+    if (isReady) {
+      onReady?.(server);
+      server.makeAhead?.();
+    }
     collectAlone();
     makeAllYoung();
     await stopped;

@@ -39,12 +39,13 @@ export const createServer: ServerFactory = async (options, logger, { onLoaded, r
   };
   const stop = new AbortController();
   try {
-    const { listener, ready, stopped } = await run(options, logger, { files, storage, registry, egress, closers, refusedFingerprints }, stop.signal);
+    const { listener, ready, stopped, keys } = await run(options, logger, { files, storage, registry, egress, closers, refusedFingerprints }, stop.signal);
     const closed = stopped.finally(close);
     closed.catch(() => undefined);
     return {
       url: `https://127.0.0.1:${listener.address.port}`,
       ready,
+      makeAhead: () => void keys().catch(() => undefined),
       stop() {
         stop.abort();
         return closed;
@@ -73,7 +74,7 @@ async function run(
   logger: Logger,
   { files, storage, registry, egress, closers, refusedFingerprints }: RunParts,
   stop: AbortSignal,
-): Promise<RunningChain> {
+): Promise<RunningChain & { keys: ServiceAccountKeySource }> {
   const address = { port: options.securePort };
   const client = new InProcessClient();
   const keys = loggingFailures(openServiceAccountKeys(options, stop), logger, stop);
@@ -125,7 +126,7 @@ async function run(
   );
   const running = await prepared.run((onExchange) => startListening(options, files, logger, onExchange), stop);
   address.port = running.listener.address.port;
-  return running;
+  return { ...running, keys };
 }
 
 /** Whoever asks for a token is not told what is wrong with a key. */

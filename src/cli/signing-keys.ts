@@ -16,7 +16,7 @@ export interface ServiceAccountKeys {
 export type ServiceAccountKeySource = () => Promise<ServiceAccountKeys>;
 
 /**
- * The keys of service account tokens. Our own key is made when somebody first asks for one, and kept: RSA, since not every verifier knows another kind. That
+ * The keys of service account tokens. Our own key is made when somebody first asks for it, and kept: RSA, since not every verifier knows another kind. That
  * takes up to two seconds of a core, which nobody can interrupt: a program that starts a server, uses no token and stops it must not wait for it. Keys that
  * exist are read at once, and those that cannot be used throw CommandError.
  */

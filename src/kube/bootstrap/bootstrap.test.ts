@@ -9,7 +9,7 @@ import type { ApiObject } from '../../util/api-object.ts';
 import type { ControllerOptions } from './keeping.ts';
 import { type BootstrapOptions, bootstrapHooks } from './hooks.ts';
 import { ownMasterLease } from './master-leases.ts';
-import { noPeerEndpoints } from './peer-endpoints.ts';
+import { type PeerEndpoints, noPeerEndpoints } from './peer-endpoints.ts';
 
 const authority = createAuthority({ commonName: 'ca' });
 /** Of the gates that bootstrapping asks for. */
@@ -42,6 +42,7 @@ function optionsOf(more: Partial<BootstrapOptions> = {}): ControllerOptions & Bo
     isEnabled: (gate) => ON_BY_DEFAULT.has(gate),
     endpointReconciler: 'none',
     isRbacOn: true,
+    isFairnessOn: true,
     serverCount: 1,
     clientCa: () => authority.certPem,
     requestHeader: () => undefined,
@@ -178,6 +179,39 @@ describe('flow control', () => {
     });
     expect(schemas.informer.get('', 'probes')?.spec.matchingPrecedence).toBe(7);
     expect(schemas.informer.get('', 'of-old')).toBeUndefined();
+  });
+
+  it('takes back on the way down what says that this server lives', async () => {
+    const client = new FakeClient();
+    const options = optionsOf({ advertiseAddress: () => '192.0.2.7', endpointReconciler: 'lease' });
+    const peers: string[] = [];
+    const peerEndpoints: PeerEndpoints = {
+      renew: async (address, port) => void peers.push(`${address}:${port}`),
+      remove: async () => void peers.push('removed'),
+    };
+    const { postStart, preShutdown } = bootstrapHooks(client, options, { masterLeases: ownMasterLease(), peerEndpoints });
+    await Promise.all(postStart.map((hook) => hook.run(options.signal)));
+    const leases = (): number => client.resource('coordination.k8s.io', 'leases').informer.list('kube-system').length;
+    expect([leases(), peers]).toEqual([1, ['192.0.2.7:16443']]);
+    expect(preShutdown.map(({ name }) => name)).toEqual([
+      'peer-endpoint-reconciler-controller',
+      'stop-kube-apiserver-identity-lease-controller',
+      'stop-kubernetes-service-controller',
+    ]);
+    for (const { run } of preShutdown) await run();
+    expect([leases(), peers.at(-1)]).toEqual([0, 'removed']);
+    options.stop();
+  });
+
+  it('without RBAC and fairness, neither makes a policy nor tells of levels', () => {
+    const { postStart } = bootstrapHooks(new FakeClient(), optionsOf({ isRbacOn: false, isFairnessOn: false }), {
+      masterLeases: ownMasterLease(),
+      peerEndpoints: noPeerEndpoints,
+    });
+    const names = postStart.map(({ name }) => name);
+    expect(names).not.toContain('rbac/bootstrap-roles');
+    expect(names).not.toContain('priority-and-fairness-config-consumer');
+    expect(names).toContain('priority-and-fairness-config-producer');
   });
 
   it('tells of references to levels that come and go', async () => {

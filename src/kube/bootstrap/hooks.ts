@@ -17,6 +17,8 @@ import { keepSystemNamespaces } from './system-namespaces.ts';
 export type BootstrapOptions = Omit<ServiceCidrOptions & KubernetesServiceOptions & ClusterAuthenticationOptions & IdentityLeaseOptions, 'signal'> & {
   /** Whether RBAC is among the authorizers: without it nobody needs its policy. */
   isRbacOn: boolean;
+  /** `--enable-priority-and-fairness`: without it nobody follows its objects, though they are there. */
+  isFairnessOn: boolean;
 };
 
 /** What the servers of one store tell each other of themselves. */
@@ -59,7 +61,7 @@ export function bootstrapHooks(client: Client, options: BootstrapOptions, { mast
       ...rbac,
       { name: 'scheduling/bootstrap-system-priority-classes', run: (signal) => ensurePriorityClasses(client, { ...options, signal }) },
       { name: 'priority-and-fairness-config-producer', run: flowControl },
-      { name: 'priority-and-fairness-config-consumer', run: flowSchemaStatus },
+      ...(options.isFairnessOn ? [{ name: 'priority-and-fairness-config-consumer', run: flowSchemaStatus }] : []),
     ],
     preShutdown: [...peers.preShutdown, ...identity.preShutdown, { name: 'stop-kubernetes-service-controller', run: () => kubernetesService.stop() }],
   };

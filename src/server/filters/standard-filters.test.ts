@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import type { Decision } from '../../util/authorization.ts';
-import { notFound, tooManyRequests } from '../../util/errors.ts';
+import { notFound, internalError, tooManyRequests } from '../../util/errors.ts';
 import { ANONYMOUS, type User } from '../../util/user.ts';
 import { InFlightRequests, OpenWatches } from '../in-flight.ts';
 import { createLifecycleSignals } from '../lifecycle.ts';
@@ -88,8 +88,20 @@ describe('the panic guard', () => {
     expect(exchange.status).toBe(500);
     expect(exchange.json).toMatchObject({ reason: 'InternalError', code: 500 });
     expect(exchange.body).not.toContain('hunter2');
+    expect((exchange.json as { message: string }).message).toContain(`the audit ID "${request.auditId}"`);
     expect(server.faults).toEqual([{ error: failure, auditId: request.auditId, method: 'GET', target: '/api/v1/pods' }]);
     expect(server.requests.count).toBe(0);
+  });
+
+  test('reports a 500 that was made to be answered too: its log line has the audit ID of its header', () => {
+    const failure = internalError('failed calling webhook "x"');
+    const server = newServer(() => {
+      throw failure;
+    });
+    const { exchange, request } = server.send('/api/v1/pods');
+    expect(exchange.json).toMatchObject({ message: 'Internal error occurred: failed calling webhook "x"', code: 500 });
+    expect(exchange.responseHeaders['audit-id']).toBe(request.auditId);
+    expect(server.faults).toMatchObject([{ error: failure, auditId: request.auditId }]);
   });
 
   test('cuts off an answer that had begun', async () => {
