@@ -12,6 +12,8 @@ export class Deadlines<T extends Bagged> {
   readonly #dueMsOf: (item: T) => number;
   readonly #onDue: (item: T) => void;
   readonly #pending = new Bag<T>();
+  /** A timer that is left over must not keep whoever had deadlines in memory: with a request's, a whole server that has stopped. */
+  readonly #weakly = new WeakRef(this);
   #timer: Timer | undefined;
   #timerMs = Infinity;
 
@@ -38,7 +40,11 @@ export class Deadlines<T extends Bagged> {
   #watch(dueMs: number): void {
     this.#timer?.cancel();
     this.#timerMs = dueMs;
-    this.#timer = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), () => this.#wake());
+    const weakly = this.#weakly;
+    this.#timer = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), () => {
+      const deadlines = weakly.deref();
+      if (deadlines) deadlines.#wake();
+    });
   }
 
   #wake(): void {

@@ -64,6 +64,8 @@ for (let times = 1; times <= count; times++) {
   statuses = await used();
   if (times === 5) settledBytes = await heapBytes();
 }
+// What stop() has let go may need the rest of the turn.
+await new Promise(setImmediate);
 const isOfOurOutput = (name) => /^(TTY|Pipe)Wrap$/.test(name);
 const active = process.getActiveResourcesInfo().filter((name) => !isOfOurOutput(name));
 const grownBytes = (await heapBytes()) - settledBytes;
