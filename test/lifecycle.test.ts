@@ -157,7 +157,8 @@ async function failureOf(...flags: string[]): Promise<{ code: number | null; lin
     ...flags,
   ]);
   const { code } = await run.exited;
-  return { code, lines: run.lines.filter((line) => !/^W\d{4}/.test(line)) };
+  // Beside warnings, and the line that every log begins with.
+  return { code, lines: run.lines.filter((line) => !/^W\d{4}|^I.*\] Version: /.test(line)) };
 }
 
 describe('what cannot be is said in one line, with exit 1', () => {
