@@ -9,7 +9,6 @@ import { KUBECTL, TOKENS_FILE } from './support/paths.ts';
 import { CommandProcess, temporaryFolder } from './support/server.ts';
 
 const reason = whyNoNamespaces();
-const title = reason === undefined ? 'a machine whose only interface is the loopback' : `skipped, for it needs a network namespace (${reason})`;
 
 const namespaces: NetworkNamespace[] = [];
 afterAll(() => namespaces.forEach((namespace) => namespace.close()));
@@ -27,13 +26,13 @@ const kubectl = (namespace: NetworkNamespace, kubeconfig: string, ...args: strin
 const ADDRESSES = ['--output=jsonpath={.items[*].subsets[*].addresses[*].ip}', '--namespace=default'];
 
 /** The addresses that come to be in the endpoints of `kubernetes`; the server looks for one every second. */
-const addressesThatAppear = (namespace: NetworkNamespace, kubeconfig: string): Promise<string> =>
-  expect
-    .poll(() => kubectl(namespace, kubeconfig, 'get', 'endpoints', ...ADDRESSES), { timeout: 30_000 })
-    .not.toBe('')
-    .then(() => kubectl(namespace, kubeconfig, 'get', 'endpoints', ...ADDRESSES));
+async function addressesThatAppear(namespace: NetworkNamespace, kubeconfig: string): Promise<string> {
+  const addresses = (): Promise<string> => kubectl(namespace, kubeconfig, 'get', 'endpoints', ...ADDRESSES);
+  await expect.poll(addresses, { timeout: 30_000 }).not.toBe('');
+  return addresses();
+}
 
-describe.skipIf(reason !== undefined)(title, () => {
+describe.skipIf(reason !== undefined)(`a machine whose only interface is the loopback${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
   test('`binnacle up` is ready, and the service gets its endpoints when an address appears', async () => {
     const namespace = await newNamespace();
     const dataDir = temporaryFolder();
