@@ -5,7 +5,7 @@
 //     watchdog-worker.cjs      the thread that watches a supervised server
 //     seed.json                what a fresh store begins with
 //     index.js and chunks      the embeddable server
-//     descriptions.json        what `kubectl explain` shows
+//     descriptions.json.br     what `kubectl explain` shows
 //     THIRD-PARTY-LICENSES.txt of the packages in the bundles
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -72,7 +72,7 @@ writeFileSync(
   "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\ncreateRequire(import.meta.url)('./main.cjs');\n",
   { mode: 0o755 },
 );
-writeDescriptions(join(outdir, 'descriptions.json'));
+writeDescriptions(join(outdir, 'descriptions.json.br'));
 writeLicenses(['sorted-btree', 'yaml']);
 await learnFromStarts();
 

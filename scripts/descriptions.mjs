@@ -1,72 +1,49 @@
-// Writes dist/descriptions.json: what `kubectl explain` says of every type and field, read from the doc comments of @kubernetes/client-node's type
-// declarations. None of these texts is in the repository; without the file, OpenAPI documents have no descriptions.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Writes dist/descriptions.json.br: what OpenAPI documents, and `kubectl explain` with them, say of every type, field and query parameter. The texts are read from
+// the doc comments of packages (descriptions/sources.mjs); none of them is in the repository, only the hash of the one that belongs to each place
+// (descriptions/places.json) and where a package's text has other line breaks (descriptions/edits.json).
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { applyEdit } from './descriptions/edits.mjs';
+import { hashOf, readTexts } from './descriptions/sources.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-const MODELS = join(ROOT, 'node_modules/@kubernetes/client-node/dist/gen/models');
+/** The best of ratios that does not take seconds. */
+const QUALITY = 9;
 
-/** @param {string} outputPath */
+const readData = (name) => JSON.parse(readFileSync(join(ROOT, 'scripts/descriptions', name), 'utf8'));
+
+/**
+ * The file has every text once, and for each type the index of its own text (under '') and of its fields'.
+ * @param {string} outputPath
+ */
 export function writeDescriptions(outputPath) {
-  const types = JSON.parse(readFileSync(join(ROOT, 'src/apis/facts/types.json'), 'utf8'));
-  const descriptions = {};
-  for (const name of Object.keys(types)) {
-    const model = modelNamesOf(name).find((candidate) => existsSync(join(MODELS, `${candidate}.d.ts`)));
-    if (model !== undefined) describe(model, name, descriptions);
+  const available = editedTexts();
+  const texts = [];
+  const indexes = new Map();
+  const types = {};
+  for (const [type, fields] of Object.entries(readData('places.json'))) {
+    types[type] = {};
+    for (const [field, hash] of Object.entries(fields)) {
+      if (!available.has(hash)) continue;
+      if (!indexes.has(hash)) indexes.set(hash, texts.push(available.get(hash)) - 1);
+      types[type][field] = indexes.get(hash);
+    }
   }
   mkdirSync(dirname(outputPath), { recursive: true });
-  writeFileSync(outputPath, JSON.stringify(descriptions));
+  const json = JSON.stringify({ texts, types });
+  writeFileSync(outputPath, brotliCompressSync(json, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: json.length } }));
 }
 
-/** `io.k8s.api.core.v1.Event` → CoreV1Event, V1Event: the group comes first where two groups have the name. */
-function modelNamesOf(name) {
-  const [kind, version, group] = name.split('.').toReversed();
-  if (version === 'version') return [`Version${kind}`];
-  const base = titled(version) + kind;
-  return [titled(group) + base, base];
-}
-
-const titled = (word) => word.charAt(0).toUpperCase() + word.slice(1);
-
-/** Where a field is of such a type, the generator gives the type's description in place of the field's. */
-const SCALARS = {
-  IntOrString: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
-  V1MicroTime: 'io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime',
-};
-
-/** Adds [of the type, by field] under the type's name. */
-function describe(model, typeName, descriptions) {
-  const declarations = readFileSync(join(MODELS, `${model}.d.ts`), 'utf8');
-  const body = declarations.slice(declarations.indexOf('export declare class'));
-  const head = /\/\*\*((?:(?!\/\*\*)[\s\S])*?)\*\/\s*export declare class/.exec(declarations)?.[1] ?? '';
-  const attributes = attributesOf(readFileSync(join(MODELS, `${model}.js`), 'utf8'));
-  const fields = {};
-  for (const [, comment, name] of body.matchAll(/\/\*\*([\s\S]*?)\*\/\s*'([^']+)'\??:/g)) {
-    const { jsonName, type } = attributes.get(name);
-    if (type in SCALARS) descriptions[SCALARS[type]] = [textOf(comment), {}];
-    else fields[jsonName] = textOf(comment);
+/** An edit of a text that a package no longer has in that form is left out, as is one whose result is not the text that it should be. */
+function editedTexts() {
+  const texts = readTexts();
+  for (const [hash, [base, changes]] of Object.entries(readData('edits.json'))) {
+    const text = texts.has(base) ? applyEdit(texts.get(base), changes) : '';
+    if (hashOf(text) === hash) texts.set(hash, text);
   }
-  descriptions[typeName] = [textOf(head), fields];
+  return texts;
 }
 
-/** Property name → the API's name for it (`_continue` is `continue`) and its type. */
-function attributesOf(code) {
-  const entries = code.matchAll(/"name": "([^"]+)",\s*"baseName": "([^"]+)",\s*"type": "([^"]+)"/g);
-  return new Map([...entries].map(([, name, jsonName, type]) => [name, { jsonName, type }]));
-}
-
-const ENTITIES = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&#x60;': '`', '&#x3D;': '=', '&amp;': '&' };
-
-/** A comment's text as it was before the generator escaped it. */
-function textOf(comment) {
-  const lines = comment.split('\n').map((line) => line.replace(/^\s*\* ?/, ''));
-  return lines
-    .join('\n')
-    .trim()
-    .replace(/&(?:lt|gt|quot|amp|#39|#x60|#x3D);/g, (entity) => ENTITIES[entity])
-    .replace(/\\(["'\\])/g, '$1')
-    .replaceAll('*_/', '*/');
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeDescriptions(process.argv[2] ?? join(ROOT, 'dist/descriptions.json'));
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeDescriptions(process.argv[2] ?? join(ROOT, 'dist/descriptions.json.br'));

@@ -3,7 +3,7 @@ import type { GroupVersionKind } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
 import { COMMON_KIND, STATUS_PHRASES, infoOf, pathsOf, securityScheme } from './document-parts.ts';
-import { type Parameter, compareText } from './parameters.ts';
+import { type Parameter, compareText, descriptionOf } from './parameters.ts';
 import type { Route } from './routes.ts';
 import { SchemaCollection } from './schemas.ts';
 import { SharedParameters } from './shared-parameters.ts';
@@ -24,14 +24,11 @@ export function documentV2(routes: readonly Route[], { release, descriptions, te
     COMMON_KIND.test(name) ? knownGroupVersions.map((known) => ({ ...known, kind: kinds[0]!.kind })) : kinds;
   const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf });
   const shared = new SharedParameters();
+  const write = (parameters: readonly Parameter[], body?: Route['body']): JsonObject[] =>
+    parametersV2(parameters, body, { schemas, descriptions }).map((parameter) => shared.use(parameter));
   const paths = pathsOf(routes, {
-    parameters: (parameters) => parametersV2(parameters, undefined, schemas).map((parameter) => shared.use(parameter)),
-    operation: (route, parameters) =>
-      operationV2(
-        route,
-        parametersV2(parameters, route.body, schemas).map((parameter) => shared.use(parameter)),
-        schemas,
-      ),
+    parameters: (parameters) => write(parameters),
+    operation: (route, parameters) => operationV2(route, write(parameters, route.body), schemas),
   });
   return {
     swagger: '2.0',
@@ -45,13 +42,18 @@ export function documentV2(routes: readonly Route[], { release, descriptions, te
 }
 
 /** The body is one more parameter, sorted among the others. */
-function parametersV2(parameters: readonly Parameter[], body: Route['body'], schemas: SchemaCollection): JsonObject[] {
-  const plain = parameters.map(({ name, in: place, type }): JsonObject => ({
+function parametersV2(
+  parameters: readonly Parameter[],
+  body: Route['body'],
+  { schemas, descriptions }: { schemas: SchemaCollection; descriptions: Descriptions },
+): JsonObject[] {
+  const plain = parameters.map((parameter): JsonObject => ({
     uniqueItems: true,
-    type,
-    name,
-    in: place,
-    ...(place === 'path' && { required: true }),
+    type: parameter.type,
+    ...descriptionOf(parameter, descriptions),
+    name: parameter.name,
+    in: parameter.in,
+    ...(parameter.in === 'path' && { required: true }),
   }));
   if (!body) return plain;
   const bodyParameter = { name: 'body', in: 'body', ...(body.isRequired && { required: true }), schema: schemas.use(body.type) };
@@ -59,12 +61,13 @@ function parametersV2(parameters: readonly Parameter[], body: Route['body'], sch
 }
 
 function operationV2(
-  { tag, operationId, consumes, produces, responses, resource }: Route,
+  { tag, operationId, description, consumes, produces, responses, resource }: Route,
   parameters: readonly JsonObject[],
   schemas: SchemaCollection,
 ): JsonObject {
   const answers = [...responses].map(([code, type]): [string, JsonObject] => [String(code), { description: STATUS_PHRASES[code]!, schema: schemas.use(type) }]);
   return {
+    description,
     ...(consumes.length > 0 && { consumes: [...consumes] }),
     produces: [...produces],
     schemes: ['https'],
@@ -72,6 +75,9 @@ function operationV2(
     operationId,
     ...(parameters.length > 0 && { parameters: [...parameters] }),
     responses: { ...Object.fromEntries(answers), 401: { description: STATUS_PHRASES[401]! } },
-    ...(resource && { 'x-kubernetes-action': resource.action, 'x-kubernetes-group-version-kind': { ...resource.kind } }),
+    ...(resource && { 'x-kubernetes-action': resource.action, 'x-kubernetes-group-version-kind': sortedKind(resource.kind) }),
   };
 }
+
+/** Upstream's aggregator decodes and encodes this document once more than those of v3, which sorts the keys. */
+const sortedKind = ({ group, kind, version }: GroupVersionKind): JsonObject => ({ group, kind, version });

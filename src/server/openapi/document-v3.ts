@@ -3,7 +3,7 @@ import type { GroupVersionKind } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
 import { COMMON_KIND, STATUS_PHRASES, infoOf, pathsOf, securityScheme } from './document-parts.ts';
-import type { Parameter } from './parameters.ts';
+import { type Parameter, descriptionOf } from './parameters.ts';
 import type { Route } from './routes.ts';
 import { SchemaCollection } from './schemas.ts';
 
@@ -21,9 +21,10 @@ export interface DocumentV3Options {
 /** One OpenAPI v3 document: the given routes, and every type that they name (kube-openapi/pkg/builder3). */
 export function documentV3(routes: readonly Route[], { release, descriptions, tellsEnums, groupVersion }: DocumentV3Options): JsonObject {
   const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf: (schema) => kindsIn(schema, groupVersion) });
+  const write = (parameter: Parameter): JsonObject => parameterV3(parameter, descriptions);
   const paths = pathsOf(routes, {
-    parameters: (parameters) => parameters.map(parameterV3),
-    operation: (route, parameters) => operationV3(route, parameters.map(parameterV3), schemas),
+    parameters: (parameters) => parameters.map(write),
+    operation: (route, parameters) => operationV3(route, parameters.map(write), schemas),
   });
   const definitions = schemas.definitions();
   return {
@@ -40,15 +41,16 @@ function kindsIn({ name, kinds }: ObjectSchema, groupVersion: DocumentV3Options[
   return isOwnCommon ? [...kinds, { ...groupVersion, kind: kinds[0]!.kind }] : kinds;
 }
 
-const parameterV3 = ({ name, in: place, type }: Parameter): JsonObject => ({
-  name,
-  in: place,
-  ...(place === 'path' && { required: true }),
-  schema: { type, uniqueItems: true },
+const parameterV3 = (parameter: Parameter, descriptions: Descriptions): JsonObject => ({
+  name: parameter.name,
+  in: parameter.in,
+  ...descriptionOf(parameter, descriptions),
+  ...(parameter.in === 'path' && { required: true }),
+  schema: { type: parameter.type, uniqueItems: true },
 });
 
 function operationV3(route: Route, parameters: readonly JsonObject[], schemas: SchemaCollection): JsonObject {
-  const { tag, operationId, body, consumes, produces, responses, resource } = route;
+  const { tag, operationId, description, body, consumes, produces, responses, resource } = route;
   const requestBody = body && { content: content(consumes, schemas.use(body.type)), ...(body.isRequired && { required: true }) };
   const answers = [...responses].map(([code, type]): [string, JsonObject] => [
     String(code),
@@ -56,6 +58,7 @@ function operationV3(route: Route, parameters: readonly JsonObject[], schemas: S
   ]);
   return {
     tags: [tag],
+    description,
     operationId,
     ...(parameters.length > 0 && { parameters: [...parameters] }),
     ...(requestBody && { requestBody }),

@@ -6,7 +6,7 @@ import type { ApiVersion } from '../../registry/api-version.ts';
 import { setKey } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
-import type { Descriptions } from './descriptions.ts';
+import { type Descriptions, withoutEnums } from './descriptions.ts';
 import { documentV2 } from './document-v2.ts';
 import { documentV3 } from './document-v3.ts';
 import { encodeDocumentV2 } from './gnostic-v2.ts';
@@ -153,16 +153,21 @@ export class OpenApiDocuments {
     return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
   }
 
+  #descriptions(): Descriptions {
+    const { descriptions, tellsEnums = true } = this.#sources;
+    return tellsEnums ? descriptions() : withoutEnums(descriptions());
+  }
+
   #makeV3({ version, routes }: Section): JsonObject {
-    const { types, release, descriptions, tellsEnums } = this.#sources;
-    return documentV3(routes(types), { release, descriptions: descriptions(), tellsEnums, ...(version && { groupVersion: version }) });
+    const { types, release, tellsEnums } = this.#sources;
+    return documentV3(routes(types), { release, descriptions: this.#descriptions(), tellsEnums, ...(version && { groupVersion: version }) });
   }
 
   #makeV2(sections: readonly Section[]): JsonObject {
-    const { types, release, descriptions, tellsEnums, knownGroupVersions } = this.#sources;
+    const { types, release, tellsEnums, knownGroupVersions } = this.#sources;
     const own = documentV2(
       sections.flatMap((section) => section.routes(types)),
-      { release, descriptions: descriptions(), tellsEnums, knownGroupVersions },
+      { release, descriptions: this.#descriptions(), tellsEnums, knownGroupVersions },
     );
     return mergeDocuments(own, this.#remoteV2 ?? []);
   }

@@ -20,7 +20,7 @@ function apiVersion(group: string, version: string, plural: string): ApiVersion 
 /** A handler over two versions, which counts how many documents it has made. */
 function setUp() {
   const state = { installed: [apiVersion('', 'v1', 'configmaps'), apiVersion('apps', 'v1', 'deployments')], made: 0 };
-  const descriptions = describedBy({ 'io.k8s.api.core.v1.ConfigMap': ['holds configuration', { data: 'by key' }] });
+  const descriptions = describedBy({ texts: ['holds configuration', 'by key'], types: { 'io.k8s.api.core.v1.ConfigMap': { '': 0, data: 1 } } });
   const handler = withOpenApi(
     {
       installed: () => state.installed,

@@ -13,7 +13,7 @@ import { documentV3 } from './document-v3.ts';
 import { sectionsOf } from './sections.ts';
 
 const FACTS = join(import.meta.dirname, '../../../../shared/facts');
-const NO_DESCRIPTIONS = describedBy({});
+const NO_DESCRIPTIONS = describedBy({ texts: [], types: {} });
 
 /** Every built-in version, as if each were the one that is stored. */
 function allApiVersions(): ApiVersion[] {

@@ -1,23 +1,35 @@
 import type { ObjectSchema, TypeSchema } from '../../schema/schema.ts';
+import type { Descriptions } from './descriptions.ts';
 
 export interface Parameter {
   name: string;
   in: 'path' | 'query';
   type: 'string' | 'boolean' | 'integer';
+  /** Its description, or the type whose field of this name has it. */
+  description: string | { of: string };
 }
 
-export const NAME: Parameter = { name: 'name', in: 'path', type: 'string' };
-export const NAMESPACE: Parameter = { name: 'namespace', in: 'path', type: 'string' };
+/** Parameters that are no type's fields have their descriptions under this name. */
+const OWN = { of: 'parameters' };
+
+export const nameOf = (kind: string): Parameter => ({ name: 'name', in: 'path', type: 'string', description: `name of the ${kind}` });
+export const NAMESPACE: Parameter = { name: 'namespace', in: 'path', type: 'string', description: OWN };
 /** What a proxy passes on. */
-export const PATH: Parameter = { name: 'path', in: 'path', type: 'string' };
-export const PRETTY: Parameter = { name: 'pretty', in: 'query', type: 'string' };
+export const PATH: Parameter = { name: 'path', in: 'path', type: 'string', description: OWN };
+export const PRETTY: Parameter = { name: 'pretty', in: 'query', type: 'string', description: OWN };
+
+/** The member of a parameter, where there is one. */
+export function descriptionOf({ name, description }: Parameter, descriptions: Descriptions): { description?: string } {
+  const text = typeof description === 'string' ? description : descriptions.ofField(description.of, name);
+  return text === '' ? {} : { description: text };
+}
 
 /** An options kind as query parameters: its fields of plain types, and lists of such. */
 export function parametersOf(options: ObjectSchema): Parameter[] {
   return [...options.fields.values()].flatMap(({ name, type }): Parameter[] => {
     if (name === 'kind' || name === 'apiVersion') return [];
     const plain = plainType(type.type === 'list' ? type.items : type);
-    return plain === undefined ? [] : [{ name, in: 'query', type: plain }];
+    return plain === undefined ? [] : [{ name, in: 'query', type: plain, description: { of: options.name } }];
   });
 }
 

@@ -13,8 +13,9 @@ import {
   TEXT_SUBRESOURCES,
 } from './actions.ts';
 import { listSchemaOf } from './custom-list.ts';
+import { describeAction, describeConnection } from './operation-description.ts';
 import { operationIdOf, tagOf } from './operation-id.ts';
-import { NAME, NAMESPACE, PATH, PRETTY, type Parameter, parametersOf } from './parameters.ts';
+import { NAMESPACE, PATH, PRETTY, type Parameter, nameOf, parametersOf } from './parameters.ts';
 import { CUSTOM_OBJECT_TYPES, META, type Method, OBJECT_TYPES, type OpenApiTypes, type Route, rootPathOf } from './routes.ts';
 
 const PATCH: ScalarSchema = { type: 'any', name: `${META}.Patch` };
@@ -39,6 +40,7 @@ interface Subject {
   parameters: readonly Parameter[];
   kind: GroupVersionKind;
   schema: ObjectSchema;
+  subresource?: string;
 }
 
 /** The operations of one resource and its subresources. */
@@ -77,8 +79,9 @@ export class ResourceRoutes {
   }
 
   #subresourceRoutes(name: string, { group, version, kind, schema, verbs }: Subresource): Route[] {
-    const object = objectIn(this.#collection());
-    const subject = { ...object, path: `${object.path}/${name}`, word: object.word + titled(name), kind: { group, version, kind }, schema };
+    const collection = this.#collection();
+    const object = objectIn({ ...collection, kind: { group, version, kind }, schema });
+    const subject = { ...object, path: `${object.path}/${name}`, word: object.word + titled(name), subresource: name };
     // Kinds named so are what a connection is opened with, not what is read or written.
     if (kind.endsWith('Options')) return this.#connectRoutes(subject);
     const routes = this.#routes(subject, verbs, SUBRESOURCE_ACTIONS);
@@ -106,6 +109,11 @@ export class ResourceRoutes {
       path,
       method: action.method,
       operationId: operationIdOf(word, path),
+      description: describeAction(name, {
+        kind: this.#resource.served.kind,
+        ...(subject.subresource !== undefined && { subresource: subject.subresource }),
+        isWatchable: this.#resource.definition.verbs.includes('watch') && !this.#resource.isCustom,
+      }),
       tag: tagOf(path),
       resource: { action: name, kind: subject.kind },
       parameters: [...this.#options(action), PRETTY, ...subject.parameters],
@@ -149,6 +157,7 @@ export class ResourceRoutes {
       path,
       method,
       operationId: operationIdOf(`connect${titled(method)}${subject.word}${subject.suffix}`, path),
+      description: describeConnection(method, subject.subresource!, this.#resource.served.kind),
       tag: tagOf(path),
       resource: { action: 'connect', kind: subject.kind },
       parameters: [...parametersOf(subject.schema), ...subject.parameters],
@@ -159,6 +168,6 @@ export class ResourceRoutes {
   }
 }
 
-const objectIn = (collection: Subject): Subject => ({ ...collection, path: `${collection.path}/{name}`, parameters: [...collection.parameters, NAME] });
+const objectIn = (collection: Subject): Subject => ({ ...collection, path: `${collection.path}/{name}`, parameters: [...collection.parameters, nameOf(collection.kind.kind)] });
 
 const titled = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

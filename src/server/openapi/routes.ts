@@ -16,6 +16,7 @@ export interface Route {
   path: string;
   method: Method;
   operationId: string;
+  description: string;
   tag: string;
   /** Absent where the path is no resource's. */
   resource?: { action: string; kind: GroupVersionKind };
@@ -35,7 +36,13 @@ export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 export const rootPathOf = (group: string, version: string): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
 
 /** A discovery document, or another path that takes nothing. */
-export function indexRoute(path: string, operation: string, answer: TypeSchema, produces: readonly string[] = OBJECT_TYPES, consumes = produces): Route {
-  const named = { operationId: operationIdOf(operation, path), tag: tagOf(path) };
+export function indexRoute(
+  path: string,
+  [operation, description]: readonly [operation: string, description: string],
+  answer: TypeSchema,
+  produces: readonly string[] = OBJECT_TYPES,
+  consumes = produces,
+): Route {
+  const named = { operationId: operationIdOf(operation, path), description, tag: tagOf(path) };
   return { path, method: 'get', ...named, parameters: [], consumes, produces, responses: new Map([[200, answer]]) };
 }

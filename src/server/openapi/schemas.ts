@@ -94,7 +94,7 @@ export class SchemaCollection {
   #field({ type, whenEmpty, pointer, default: declared, patchStrategy, mapType }: FieldSchema, description: string): JsonObject {
     const strategy = patchStrategy ?? (type.type === 'list' || type.type === 'map' ? type.patchStrategy : undefined);
     const zero = whenEmpty === 'zero' && !pointer ? ZEROS[type.type] : undefined;
-    return this.#decorate(this.use(type), this.#tellsEnums ? withValues(description, type) : description, declared ?? zero, {
+    return this.#decorate(this.use(type), description, declared ?? zero, {
       ...(mapType && { 'x-kubernetes-map-type': mapType }),
       ...(strategy && { 'x-kubernetes-patch-strategy': strategy }),
     });
@@ -163,11 +163,3 @@ export class SchemaCollection {
 
 const unionsOf = (unions: NonNullable<ObjectSchema['unions']>): JsonObject[] =>
   unions.map(({ discriminator, fields }) => ({ ...(discriminator !== undefined && { discriminator }), 'fields-to-discriminateBy': { ...fields } }));
-
-/** An enum's values are told in words too. */
-function withValues(description: string, type: TypeSchema): string {
-  const { enum: values } = (type.type === 'list' ? type.items : type) as ScalarSchema;
-  return description === '' || !values
-    ? description
-    : `${description}\n\nPossible enum values:\n${values.map((value) => ` - \`${JSON.stringify(value)}\``).join('\n')}`;
-}

@@ -13,23 +13,36 @@ export interface Section {
   routes(types: OpenApiTypes): Route[];
 }
 
+const GET_VERSIONS = ['getAPIVersions', 'get available API versions'] as const;
+const GET_GROUP = ['getAPIGroup', 'get information of a group'] as const;
+const GET_RESOURCES = ['getAPIResources', 'get available resources'] as const;
+const GET_RELEASE = ['getCodeVersion', 'get the version information for this server'] as const;
+const GET_ISSUER = [
+  'getServiceAccountIssuerOpenIDConfiguration',
+  "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'",
+] as const;
+const GET_KEYS = [
+  'getServiceAccountIssuerOpenIDKeyset',
+  'get service account issuer OpenID JSON Web Key Set (contains public token verification keys)',
+] as const;
+
 /** Paths that are there whatever is installed. */
 const FIXED: readonly Section[] = [
   {
     path: '.well-known/openid-configuration',
     routes: () => [
-      indexRoute('/.well-known/openid-configuration/', 'getServiceAccountIssuerOpenIDConfiguration', { type: 'string' }, ['application/json'], []),
+      indexRoute('/.well-known/openid-configuration/', GET_ISSUER, { type: 'string' }, ['application/json'], []),
     ],
   },
-  { path: 'api', routes: ({ schemaOf }) => [indexRoute('/api/', 'getAPIVersions', schemaOf(`${META}.APIVersions`))] },
-  { path: 'apis', routes: ({ schemaOf }) => [indexRoute('/apis/', 'getAPIVersions', schemaOf(`${META}.APIGroupList`))] },
+  { path: 'api', routes: ({ schemaOf }) => [indexRoute('/api/', GET_VERSIONS, schemaOf(`${META}.APIVersions`))] },
+  { path: 'apis', routes: ({ schemaOf }) => [indexRoute('/apis/', GET_VERSIONS, schemaOf(`${META}.APIGroupList`))] },
   {
     path: 'openid/v1/jwks',
-    routes: () => [indexRoute('/openid/v1/jwks/', 'getServiceAccountIssuerOpenIDKeyset', { type: 'string' }, ['application/jwk-set+json'], [])],
+    routes: () => [indexRoute('/openid/v1/jwks/', GET_KEYS, { type: 'string' }, ['application/jwk-set+json'], [])],
   },
   {
     path: 'version',
-    routes: ({ schemaOf }) => [indexRoute('/version/', 'getCodeVersion', schemaOf('io.k8s.apimachinery.pkg.version.Info'), ['application/json'])],
+    routes: ({ schemaOf }) => [indexRoute('/version/', GET_RELEASE, schemaOf('io.k8s.apimachinery.pkg.version.Info'), ['application/json'])],
   },
 ];
 
@@ -43,7 +56,7 @@ const hasBuiltIn = ({ resources }: ApiVersion): boolean => [...resources.values(
 
 const groupSection = (group: string): Section => ({
   path: `apis/${group}`,
-  routes: ({ schemaOf }) => [indexRoute(`/apis/${group}/`, 'getAPIGroup', schemaOf(`${META}.APIGroup`))],
+  routes: ({ schemaOf }) => [indexRoute(`/apis/${group}/`, GET_GROUP, schemaOf(`${META}.APIGroup`))],
 });
 
 const versionSection = (version: ApiVersion): Section => ({
@@ -54,7 +67,7 @@ const versionSection = (version: ApiVersion): Section => ({
 
 /** Every operation of a group-version (apiserver/pkg/endpoints/installer.go). */
 function routesOf(version: ApiVersion, types: OpenApiTypes): Route[] {
-  const index = indexRoute(`${rootPathOf(version.group, version.version)}/`, 'getAPIResources', types.schemaOf(`${META}.APIResourceList`));
+  const index = indexRoute(`${rootPathOf(version.group, version.version)}/`, GET_RESOURCES, types.schemaOf(`${META}.APIResourceList`));
   const resources = [...version.resources.values()].flatMap((resource) => new ResourceRoutes(version, resource, types).all());
   return hasBuiltIn(version) ? [index, ...resources] : resources;
 }
