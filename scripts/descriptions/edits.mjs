@@ -20,29 +20,33 @@ export function editsFrom(texts, wanted) {
   const missing = [];
   for (const [hash, text] of wanted) {
     if (texts.has(hash)) continue;
-    const base = nearest(texts, text);
-    const changes = base && changesBetween(base[1], text);
-    const letters = changes?.map(([, , inserted]) => inserted.replace(/\P{L}/gu, '')).join('').length;
-    if (letters === undefined || letters > LETTERS_MAX) missing.push(text);
-    else edits[hash] = [base[0], changes];
+    const [best] = nearest(texts, text)
+      .map(([base, from]) => ({ base, changes: changesBetween(from, text) }))
+      .toSorted((a, b) => lettersIn(a.changes) - lettersIn(b.changes));
+    if (best === undefined || lettersIn(best.changes) > LETTERS_MAX) missing.push(text);
+    else edits[hash] = [best.base, best.changes];
   }
   return { edits, missing };
 }
 
 const wordsOf = (text) => text.match(/[\p{L}\p{N}]+|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
 
-/** The one that has the most words of `text`, each counted once, in the fewest words of its own. */
+const lettersIn = (changes) => changes.map(([, , inserted]) => inserted.replace(/\P{L}/gu, '')).join('').length;
+
+const CANDIDATES_MAX = 10;
+
+/** Those that have the most words of `text`, each counted once, in the fewest words of their own. */
 function nearest(texts, text) {
   const words = new Set(wordsOf(text));
-  let best;
-  let bestScore = 0;
-  for (const entry of texts) {
+  const scored = [...texts].map((entry) => {
     const own = new Set(wordsOf(entry[1]));
     const common = [...own].filter((word) => words.has(word)).length;
-    const score = common / (own.size + words.size - common);
-    if (score > bestScore) [best, bestScore] = [entry, score];
-  }
-  return best;
+    return { entry, score: common / (own.size + words.size - common) };
+  });
+  return scored
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, CANDIDATES_MAX)
+    .map(({ entry }) => entry);
 }
 
 /** By the longest common subsequence of words. */

@@ -33,7 +33,7 @@ const partialOf = (view: View, entry: CacheEntry, transform: Transform): JsonObj
 export const partialCborOf = (view: View, entry: CacheEntry, transform: Transform): Buffer => encodeCbor(partialOf(view, entry, transform), undefined);
 
 export const cborList = (view: View, listMeta: JsonObject, { entries }: ListResult): Buffer =>
-  listOf({ kind: `${view.kind.kind}List`, apiVersion: view.apiVersion }, listMeta, entries, (entry) => cborItemOf(view, entry));
+  listOf({ kind: view.listKind, apiVersion: view.apiVersion }, listMeta, entries, (entry) => cborItemOf(view, entry));
 
 /** Upstream's list has no items rather than an empty list of them. */
 export function partialCborList(view: View, transform: Transform, listMeta: JsonObject, { entries }: ListResult): Buffer {

@@ -76,7 +76,7 @@ export function encodeList(view: View, form: OutputForm, list: ListResult, query
   if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
   if (mediaType === CBOR_TYPE) return transform ? partialCborList(view, transform, listMeta(list), list) : cborList(view, ownListMeta(view, list), list);
   const metadata = JSON.stringify(listMeta(list));
-  if (transform === undefined) return objectList(view, listHead(`${view.kind.kind}List`, view.apiVersion, JSON.stringify(ownListMeta(view, list))), list);
+  if (transform === undefined) return objectList(view, listHead(view.listKind, view.apiVersion, JSON.stringify(ownListMeta(view, list))), list);
   if (transform.kind === 'PartialObjectMetadataList') {
     if (list.entries.length === 0) return noMetadata(metadata, transform);
     return new JsonListBody(
@@ -117,7 +117,7 @@ const ownListMeta = ({ isCustom }: View, list: ListResult): JsonObject => (isCus
 
 function protobufList(view: View, list: ListResult): Buffer {
   const items = list.entries.map((entry) => protobufOf(view, entry));
-  return encodeProtobufList(view.apiVersion, `${view.kind.kind}List`, listMetaMessage(list), items);
+  return encodeProtobufList(view.apiVersion, view.listKind, listMetaMessage(list), items);
 }
 
 function partialProtobufList(view: View, list: ListResult, transform: Transform): Buffer {

@@ -10,6 +10,7 @@ import { type ClientKind, type EndpointEnvironment, type ResourceTarget, clientK
 /** How stored objects look to the clients of one target: which kind and version they see, and how it is made. */
 export interface View {
   kind: ClientKind;
+  listKind: string;
   apiVersion: string;
   /** Of what is converted: the length of `{"kind":"K","apiVersion":"V",`. */
   typePrefixLength: number;
@@ -53,6 +54,7 @@ function makeView(target: ResourceTarget): View {
   const { unlistedAnnotation, storedGroup } = store.definition;
   return {
     kind,
+    listKind: (isOwnKind ? served.listKind : undefined) ?? `${kind.kind}List`,
     apiVersion,
     typePrefixLength,
     convert,

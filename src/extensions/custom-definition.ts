@@ -195,9 +195,19 @@ export const isServed = (served: ServedVersion): boolean => (served as CustomVer
 function customVersion({ spec, status }: Outline, source: VersionOutline, stored: VersionOutline, parts: CustomParts): CustomVersion {
   const { group } = spec;
   const kind = status.acceptedNames.kind || spec.names.kind;
+  const listKind = status.acceptedNames.listKind || spec.names.listKind;
+  const selectable = selectableOf(source);
   const structure = once(() => new Structure(schemaOf(parts.read(), source.name)));
   const type = once(() =>
-    customType({ name: openApiName(group, source.name, kind), group, version: source.name, kind, structure: structure(), metadata: parts.metadata() }),
+    customType({
+      name: openApiName(group, source.name, kind),
+      group,
+      version: source.name,
+      kind,
+      selectableFields: Object.keys(selectable),
+      structure: structure(),
+      metadata: parts.metadata(),
+    }),
   );
   const validations = once((): ValidationRules | undefined => (hasRules(structure()) ? parts.compileRules(structure()) : undefined));
   const storedVersion = apiVersionOf(group, stored.name);
@@ -206,6 +216,7 @@ function customVersion({ spec, status }: Outline, source: VersionOutline, stored
     group,
     version: source.name,
     kind,
+    ...(listKind !== undefined && { listKind }),
     get schema() {
       return type();
     },
@@ -219,7 +230,7 @@ function customVersion({ spec, status }: Outline, source: VersionOutline, stored
     default: (object) => fillDefaults(structure(), object as unknown as Json),
     ...(source !== stored && { toStored: (object) => as(object, storedVersion), fromStored: (object) => as(object, apiVersionOf(group, source.name)) }),
     ...(source.deprecated && { deprecation: source.deprecationWarning ?? deprecationOf(spec, source) }),
-    selectable: selectableOf(source),
+    selectable,
     columns: columnsOf(source.additionalPrinterColumns),
   };
 }

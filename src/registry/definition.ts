@@ -143,6 +143,8 @@ export interface ServedVersion<V extends ApiObject = ApiObject, T extends ApiObj
   group: string;
   version: string;
   kind: string;
+  /** Of lists, where that is not the kind with `List` behind it: a custom resource's definition may name it. */
+  listKind?: string;
   schema: ObjectSchema;
   /** Fills in what the client left out. */
   default?(object: V): void;

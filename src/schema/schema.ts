@@ -81,6 +81,8 @@ export interface ObjectSchema {
 export interface CustomType {
   /** The schema of the definition's version. */
   schema: object;
+  /** Fields that selectors may name, as OpenAPI lists them: `spec.size`. */
+  selectableFields?: readonly string[];
   /** As `decode` (decode.ts) promises, but that values stay as clients wrote them. `keepsNulls`: those too that may not be, for validation to tell. */
   decode(value: Json, strict: StrictErrors | undefined, keepsNulls?: boolean): JsonObject;
 }

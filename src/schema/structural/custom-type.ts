@@ -11,13 +11,15 @@ export interface CustomTypeOptions {
   group: string;
   version: string;
   kind: string;
+  /** Fields that selectors may name, as OpenAPI lists them. */
+  selectableFields: readonly string[];
   structure: Structure;
   /** Of ObjectMeta. */
   metadata: ObjectSchema;
 }
 
 /** The type of a custom resource in one version. Decoding goes by its structure; ownership walks its fields, which are made when they are first asked for. */
-export function customType({ name, group, version, kind, structure, metadata }: CustomTypeOptions): ObjectSchema {
+export function customType({ name, group, version, kind, selectableFields, structure, metadata }: CustomTypeOptions): ObjectSchema {
   let fields: ReadonlyMap<string, FieldSchema> | undefined;
   return {
     type: 'object',
@@ -27,7 +29,11 @@ export function customType({ name, group, version, kind, structure, metadata }: 
     },
     ...(structure.keepsUnknownFields && { additional: ANY }),
     kinds: [{ group, version, kind }],
-    custom: { schema: structure.schema, decode: (value, strict, keepsNulls) => shapeObject(structure, metadata, value, strict, keepsNulls) },
+    custom: {
+      schema: structure.schema,
+      selectableFields,
+      decode: (value, strict, keepsNulls) => shapeObject(structure, metadata, value, strict, keepsNulls),
+    },
   };
 }
 

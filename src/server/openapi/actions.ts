@@ -42,6 +42,14 @@ export const ACTIONS = {
 
 export type ActionName = keyof typeof ACTIONS;
 
+/** Custom resources are published by other code, which differs (apiextensions-apiserver/pkg/controller/openapi/builder). */
+export const CUSTOM_ACTIONS: Readonly<Record<ActionName, Action>> = {
+  ...ACTIONS,
+  get: { ...ACTIONS.get, options: ['GetOptions'] },
+  patch: { ...ACTIONS.patch, statuses: [OK] },
+  deletecollection: { method: 'delete', word: 'deletecollection', options: ['ListOptions'], answer: 'status', statuses: [OK] },
+};
+
 /** Discovery's verb → the action, by where it is done. */
 export const COLLECTION_ACTIONS: Readonly<Record<string, ActionName>> = {
   list: 'list',

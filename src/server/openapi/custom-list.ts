@@ -2,8 +2,16 @@ import type { ServedVersion } from '../../registry/definition.ts';
 import type { FieldSchema, ObjectSchema } from '../../schema/schema.ts';
 import type { OpenApiTypes } from './routes.ts';
 
+/** What a list of custom resources is a list of. */
+export interface CustomList {
+  item: ObjectSchema;
+  itemKind: string;
+  kind: string;
+  plural: string;
+}
+
 /** The list kind of a custom resource, which no table holds: the fields that every list has, over the resource's own type. */
-export function listSchemaOf({ group, version, kind, schema }: ServedVersion, types: OpenApiTypes): ObjectSchema {
+export function listSchemaOf({ group, version, kind, listKind = `${kind}List`, schema }: ServedVersion, plural: string, types: OpenApiTypes): ObjectSchema {
   const known = lists.get(schema);
   if (known) return known;
   const fields = [
@@ -14,14 +22,19 @@ export function listSchemaOf({ group, version, kind, schema }: ServedVersion, ty
   ];
   const list: ObjectSchema = {
     type: 'object',
-    name: `${schema.name}List`,
+    name: schema.name.replace(/[^.]*$/, listKind),
     fields: new Map(fields.map((each) => [each.name, each])),
-    kinds: [{ group, version, kind: `${kind}List` }],
+    kinds: [{ group, version, kind: listKind }],
   };
   lists.set(schema, list);
+  contents.set(list, { item: schema, itemKind: kind, kind: listKind, plural });
   return list;
 }
 
 const lists = new WeakMap<ObjectSchema, ObjectSchema>();
+const contents = new WeakMap<ObjectSchema, CustomList>();
+
+/** Of a type that `listSchemaOf` made. */
+export const customListOf = (schema: ObjectSchema): CustomList | undefined => contents.get(schema);
 
 const field = (name: string, type: FieldSchema['type'], required = false): FieldSchema => ({ name, type, required, whenEmpty: 'omit', pointer: false });

@@ -1,58 +1,108 @@
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { CustomList } from './custom-list.ts';
+import type { Descriptions } from './descriptions.ts';
+import { orderedSchema } from './schema-order.ts';
+
+/** The types under whose names the words for the fields that every custom resource, list and embedded resource has are found. */
+export const PARTIAL_METADATA = 'io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata';
+export const PARTIAL_METADATA_LIST = `${PARTIAL_METADATA}List`;
+const EMBEDDED = 'embedded';
 
 export interface CustomSchemaOptions {
   isV3: boolean;
   /** How the field `metadata` is described where it stands. */
   metadata: JsonObject;
-  /** The words for `apiVersion` and `kind`. */
-  describe(field: string): string;
+  descriptions: Descriptions;
 }
+
+const CONVENTIONS = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 
 /** A custom resource's schema as it is published: the definition's own, with the fields that every object has (…/controller/openapi/builder). */
-export function customSchema({ custom, kinds }: ObjectSchema, options: CustomSchemaOptions): JsonObject {
-  const schema = custom!.schema as JsonObject;
-  const gvk = { 'x-kubernetes-group-version-kind': kinds.map(({ group, version, kind }) => ({ group, kind, version })) };
+export function customSchema(type: ObjectSchema, options: CustomSchemaOptions): JsonObject {
+  const schema = type.custom!.schema as JsonObject;
   const keepsAll = schema['x-kubernetes-preserve-unknown-fields'] === true;
   // kubectl would take the fields that are told for all that there may be.
-  if (keepsAll && !options.isV3) return { type: 'object', ...gvk };
+  if (keepsAll && !options.isV3) return { type: 'object', ...extensionsOf(type, type) };
   const published = publish(schema, options);
-  return { ...published, properties: { ...typeFields(options), ...withoutTypeFields(published['properties'] as JsonObject | undefined) }, ...gvk };
+  const properties = withTypeFields(published['properties'] as JsonObject | undefined, typeFields(PARTIAL_METADATA, options));
+  return orderedSchema({ ...published, properties, ...extensionsOf(type, type) });
 }
 
-function typeFields({ metadata, describe }: CustomSchemaOptions): JsonObject {
-  const text = (field: string): JsonObject => ({ ...(describe(field) !== '' && { description: describe(field) }), type: 'string' });
+/** The schema of its list. */
+export function customListSchema(
+  { item, itemKind, kind, plural }: CustomList,
+  type: ObjectSchema,
+  { items, ...options }: CustomSchemaOptions & { items: JsonObject },
+): JsonObject {
+  const list = { description: `List of ${plural}. More info: ${CONVENTIONS}`, type: 'array', items };
+  return {
+    description: `${kind} is a list of ${itemKind}`,
+    type: 'object',
+    required: ['items'],
+    properties: withTypeFields({ items: list }, typeFields(PARTIAL_METADATA, options)),
+    ...extensionsOf(type, item),
+  };
+}
+
+function extensionsOf({ kinds }: ObjectSchema, { custom }: ObjectSchema): JsonObject {
+  const selectable = custom?.selectableFields ?? [];
+  return {
+    'x-kubernetes-group-version-kind': kinds.map(({ group, version, kind }) => ({ group, kind, version })),
+    ...(selectable.length > 0 && { 'x-kubernetes-selectable-fields': selectable.map((fieldPath) => ({ fieldPath })) }),
+  };
+}
+
+function typeFields(describedAs: string, { metadata, descriptions }: CustomSchemaOptions): JsonObject {
+  const text = (field: string): JsonObject => {
+    const description = descriptions.ofField(describedAs, field);
+    return { ...(description !== '' && { description }), type: 'string' };
+  };
   return { apiVersion: text('apiVersion'), kind: text('kind'), metadata };
 }
 
-function withoutTypeFields(properties: JsonObject = {}): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = properties;
-  return rest;
-}
+const withTypeFields = (properties: JsonObject | undefined, own: JsonObject): JsonObject => sortedKeys({ ...properties, ...own });
+
+const sortedKeys = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 const MANY = ['allOf', 'anyOf', 'oneOf'];
 /** What kubectl of the days of OpenAPI v2 cannot read. */
 const NOT_IN_V2 = new Set([...MANY, 'not', 'nullable', 'default']);
 
 function publish(schema: JsonObject, options: CustomSchemaOptions): JsonObject {
-  const plain = options.isV3 ? schema : forV2(schema);
+  const plain = options.isV3 ? unfold(schema) : forV2(schema);
   const published: JsonObject = {};
   for (const [key, value] of Object.entries(plain)) published[key] = publishPart(key, value!, options);
   if (plain['x-kubernetes-embedded-resource'] === true && (options.isV3 || plain['x-kubernetes-preserve-unknown-fields'] !== true)) {
-    published['properties'] = { ...withoutTypeFields(published['properties'] as JsonObject | undefined), ...typeFields(options) };
+    published['properties'] = withTypeFields(published['properties'] as JsonObject | undefined, typeFields(EMBEDDED, options));
     published['required'] = [...new Set([...((published['required'] as string[] | undefined) ?? []), 'kind', 'apiVersion'])];
   }
-  return published;
+  return orderedSchema(published);
 }
 
 function publishPart(key: string, value: Json, options: CustomSchemaOptions): Json {
   if (key === 'properties' && isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, property]) => [name, publish(property as JsonObject, options)]));
+    return sortedKeys(Object.fromEntries(Object.entries(value).map(([name, property]) => [name, publish(property as JsonObject, options)])));
   if ((key === 'items' || key === 'additionalProperties' || key === 'not') && isJsonObject(value)) return publish(value, options);
+  // Extensions are decoded once more in v2, which sorts their keys.
+  if (key === 'x-kubernetes-validations' && !options.isV3) return (value as JsonObject[]).map((rule) => sortedKeys(rule));
   if (MANY.includes(key) && Array.isArray(value)) return value.map((item) => publish(item as JsonObject, options));
   return value;
 }
+
+const EITHER: Json = [{ type: 'integer' }, { type: 'string' }];
+
+/** The extension that allows numbers and strings is told in plain JSON Schema too (apiserver/schema/unfold.go). */
+function unfold(schema: JsonObject): JsonObject {
+  if (schema['x-kubernetes-int-or-string'] !== true) return schema;
+  const { anyOf, allOf = [] } = schema;
+  if (anyOf === undefined && !isEither((allOf as JsonObject[])[0]?.['anyOf'])) return { ...schema, anyOf: EITHER };
+  if (anyOf === undefined || isEither(anyOf)) return schema;
+  return { ...schema, allOf: [{ anyOf: EITHER }, ...(allOf as JsonObject[])] };
+}
+
+const isEither = (anyOf: Json | undefined): boolean => JSON.stringify(anyOf) === JSON.stringify(EITHER);
 
 /** …/controller/openapi/v2 ToStructuralOpenAPIV2 */
 function forV2(schema: JsonObject): JsonObject {

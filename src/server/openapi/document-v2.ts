@@ -2,7 +2,7 @@ import type { ObjectSchema } from '../../schema/schema.ts';
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
-import { COMMON_KIND, STATUS_PHRASES, infoOf, pathsOf, securityScheme } from './document-parts.ts';
+import { COMMON_KIND, STATUS_PHRASES, infoOf, pathsOf, securityDefinition } from './document-parts.ts';
 import { type Parameter, compareText, descriptionOf } from './parameters.ts';
 import type { Route } from './routes.ts';
 import { SchemaCollection } from './schemas.ts';
@@ -36,7 +36,7 @@ export function documentV2(routes: readonly Route[], { release, descriptions, te
     paths,
     definitions: schemas.definitions(),
     parameters: shared.definitions(),
-    securityDefinitions: securityScheme,
+    securityDefinitions: securityDefinition,
     security: [{ BearerToken: [] }],
   };
 }
@@ -75,9 +75,11 @@ function operationV2(
     operationId,
     ...(parameters.length > 0 && { parameters: [...parameters] }),
     responses: { ...Object.fromEntries(answers), 401: { description: STATUS_PHRASES[401]! } },
-    ...(resource && { 'x-kubernetes-action': resource.action, 'x-kubernetes-group-version-kind': sortedKind(resource.kind) }),
+    ...(resource && { 'x-kubernetes-action': resource.action, 'x-kubernetes-group-version-kind': orderedKind(resource.kind) }),
   };
 }
 
-/** Upstream's aggregator decodes and encodes this document once more than those of v3, which sorts the keys. */
-const sortedKind = ({ group, kind, version }: GroupVersionKind): JsonObject => ({ group, kind, version });
+/** What other servers of the chain publish, upstream's aggregator decodes and encodes once more, which sorts the keys; not so its own group. */
+function orderedKind({ group, kind, version }: GroupVersionKind): JsonObject {
+  return group === 'apiregistration.k8s.io' ? { group, version, kind } : { group, kind, version };
+}

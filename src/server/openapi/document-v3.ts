@@ -7,6 +7,9 @@ import { type Parameter, descriptionOf } from './parameters.ts';
 import type { Route } from './routes.ts';
 import { SchemaCollection } from './schemas.ts';
 
+/** …/controller/openapi/builder getOpenAPIV3Config */
+const CUSTOM_INFO: JsonObject = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
+
 const DIALECT = { referencePrefix: '#/components/schemas/', isV3: true };
 
 export interface DocumentV3Options {
@@ -16,27 +19,31 @@ export interface DocumentV3Options {
   tellsEnums?: boolean | undefined;
   /** Whose document this is; absent for paths outside any group-version. */
   groupVersion?: { group: string; version: string };
+  /** Of a document about custom resources alone: every group-version that upstream's clients know. */
+  clientGroupVersions?: readonly { group: string; version: string }[] | undefined;
 }
 
 /** One OpenAPI v3 document: the given routes, and every type that they name (kube-openapi/pkg/builder3). */
-export function documentV3(routes: readonly Route[], { release, descriptions, tellsEnums, groupVersion }: DocumentV3Options): JsonObject {
-  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf: (schema) => kindsIn(schema, groupVersion) });
+export function documentV3(routes: readonly Route[], options: DocumentV3Options): JsonObject {
+  const { release, descriptions, tellsEnums, clientGroupVersions } = options;
+  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf: (schema) => kindsIn(schema, options) });
   const write = (parameter: Parameter): JsonObject => parameterV3(parameter, descriptions);
   const paths = pathsOf(routes, {
     parameters: (parameters) => parameters.map(write),
     operation: (route, parameters) => operationV3(route, parameters.map(write), schemas),
   });
   const definitions = schemas.definitions();
-  return {
-    openapi: '3.0.0',
-    info: infoOf(release),
-    paths,
-    components: { ...(Object.keys(definitions).length > 0 && { schemas: definitions }), securitySchemes: securityScheme },
-  };
+  const components = Object.keys(definitions).length > 0 ? { schemas: definitions } : {};
+  if (clientGroupVersions) return { openapi: '3.0.0', info: CUSTOM_INFO, paths, components };
+  return { openapi: '3.0.0', info: infoOf(release), paths, components: { ...components, securitySchemes: securityScheme } };
 }
 
-/** DeleteOptions and WatchEvent belong to every group-version; a document names its own and the core's (apiserver/pkg/server/routes/openapi.go). */
-function kindsIn({ name, kinds }: ObjectSchema, groupVersion: DocumentV3Options['groupVersion']): readonly GroupVersionKind[] {
+/**
+ * DeleteOptions and WatchEvent belong to every group-version; a document names its own and the core's (apiserver/pkg/server/routes/openapi.go), one about custom
+ * resources all that clients know.
+ */
+function kindsIn({ name, kinds }: ObjectSchema, { groupVersion, clientGroupVersions }: DocumentV3Options): readonly GroupVersionKind[] {
+  if (clientGroupVersions && COMMON_KIND.test(name)) return clientGroupVersions.map((known) => ({ ...known, kind: kinds[0]!.kind }));
   const isOwnCommon = groupVersion !== undefined && groupVersion.group !== '' && COMMON_KIND.test(name);
   return isOwnCommon ? [...kinds, { ...groupVersion, kind: kinds[0]!.kind }] : kinds;
 }

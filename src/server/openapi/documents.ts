@@ -42,6 +42,9 @@ export interface Document {
 }
 
 const compress = promisify(gzip);
+/** Groups of the scheme that are not in client-go's. */
+const SERVER_GROUPS = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io']);
+
 /** More gains little. */
 const GZIP_LEVEL = 6;
 
@@ -158,9 +161,15 @@ export class OpenApiDocuments {
     return tellsEnums ? descriptions() : withoutEnums(descriptions());
   }
 
-  #makeV3({ version, routes }: Section): JsonObject {
-    const { types, release, tellsEnums } = this.#sources;
-    return documentV3(routes(types), { release, descriptions: this.#descriptions(), tellsEnums, ...(version && { groupVersion: version }) });
+  #makeV3({ version, routes, isCustom }: Section): JsonObject {
+    const { types, release, tellsEnums, knownGroupVersions } = this.#sources;
+    return documentV3(routes(types), {
+      release,
+      descriptions: this.#descriptions(),
+      tellsEnums,
+      ...(version && { groupVersion: version }),
+      ...(isCustom && { clientGroupVersions: knownGroupVersions.filter(({ group }) => !SERVER_GROUPS.has(group)) }),
+    });
   }
 
   #makeV2(sections: readonly Section[]): JsonObject {

@@ -4,6 +4,7 @@ import type { ObjectSchema, ScalarSchema, TypeSchema } from '../../schema/schema
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import {
   ACTIONS,
+  CUSTOM_ACTIONS,
   ALL_NAMESPACES_ACTIONS,
   type Action,
   type ActionName,
@@ -80,7 +81,8 @@ export class ResourceRoutes {
 
   #subresourceRoutes(name: string, { group, version, kind, schema, verbs }: Subresource): Route[] {
     const collection = this.#collection();
-    const object = objectIn({ ...collection, kind: { group, version, kind }, schema });
+    // A custom resource's operations are all of its own kind, even those on a scale.
+    const object = objectIn(this.#resource.isCustom ? { ...collection, schema } : { ...collection, kind: { group, version, kind }, schema });
     const subject = { ...object, path: `${object.path}/${name}`, word: object.word + titled(name), subresource: name };
     // Kinds named so are what a connection is opened with, not what is read or written.
     if (kind.endsWith('Options')) return this.#connectRoutes(subject);
@@ -100,7 +102,8 @@ export class ResourceRoutes {
   }
 
   #route(subject: Subject, name: ActionName): Route {
-    const action: Action = ACTIONS[name];
+    const { isCustom } = this.#resource;
+    const action: Action = (isCustom ? CUSTOM_ACTIONS : ACTIONS)[name];
     const isWatch = name === 'watch' || name === 'watchlist';
     const path = `${rootPathOf(this.#groupVersion.group, this.#groupVersion.version)}/${isWatch ? 'watch/' : ''}${subject.path}`;
     const word = action.word + subject.word + (name === 'watchlist' ? 'List' : '') + subject.suffix;
@@ -112,14 +115,14 @@ export class ResourceRoutes {
       description: describeAction(name, {
         kind: this.#resource.served.kind,
         ...(subject.subresource !== undefined && { subresource: subject.subresource }),
-        isWatchable: this.#resource.definition.verbs.includes('watch') && !this.#resource.isCustom,
+        isWatchable: this.#resource.definition.verbs.includes('watch') && !isCustom,
       }),
       tag: tagOf(path),
       resource: { action: name, kind: subject.kind },
       parameters: [...this.#options(action), PRETTY, ...subject.parameters],
       ...(body && { body }),
-      consumes: action.body !== 'patch' ? ANY_TYPE : this.#resource.isCustom ? CUSTOM_PATCH_TYPES : PATCH_TYPES,
-      produces: this.#resource.isCustom ? CUSTOM_OBJECT_TYPES : action.isStream ? [...OBJECT_TYPES, ...STREAM_TYPES] : OBJECT_TYPES,
+      consumes: action.body === 'patch' ? (isCustom ? CUSTOM_PATCH_TYPES : PATCH_TYPES) : isCustom ? CUSTOM_OBJECT_TYPES : ANY_TYPE,
+      produces: isCustom ? CUSTOM_OBJECT_TYPES : action.isStream ? [...OBJECT_TYPES, ...STREAM_TYPES] : OBJECT_TYPES,
       responses: new Map(action.statuses.map((status) => [status, this.#answer(action, subject)])),
     };
   }
@@ -141,7 +144,7 @@ export class ResourceRoutes {
     if (answer === 'object' || (answer === 'deleted' && definition.returnsDeletedObject)) return schema;
     if (answer === 'event') return this.#types.schemaOf(`${META}.WatchEvent`);
     if (answer !== 'list') return this.#types.schemaOf(`${META}.Status`);
-    return isCustom ? listSchemaOf(served, this.#types) : this.#types.schemaOfKind(served.group, served.version, `${served.kind}List`);
+    return isCustom ? listSchemaOf(served, definition.plural, this.#types) : this.#types.schemaOfKind(served.group, served.version, `${served.kind}List`);
   }
 
   /** Connections: exec and its like take GET and POST, a proxy every method and any path behind it. */

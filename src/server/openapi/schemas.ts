@@ -2,7 +2,8 @@ import type { FieldSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../../
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
-import { customSchema } from './custom-schema.ts';
+import { customListOf } from './custom-list.ts';
+import { PARTIAL_METADATA, PARTIAL_METADATA_LIST, customListSchema, customSchema } from './custom-schema.ts';
 import { compareText } from './parameters.ts';
 
 /** What OpenAPI v2 and v3 write differently. */
@@ -41,7 +42,6 @@ const NAMED_SCALARS: Partial<Record<TypeSchema['type'], { v2: JsonObject; v3: Js
 /** Of the named types that are left as they are, those that need not be objects: apiextensions' JSON, JSONSchemaPropsOrBool, … */
 const ANY_VALUE = /\.JSON(SchemaPropsOr\w+)?$/;
 
-const PARTIAL_METADATA = 'io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata';
 
 /** Collects the definitions that a document refers to, each with all that it refers to in turn. */
 export class SchemaCollection {
@@ -106,7 +106,7 @@ export class SchemaCollection {
     const told = description === '' ? {} : { description };
     const defaults = isV3 && defaultValue !== undefined ? { default: defaultValue } : {};
     if (schema['$ref'] !== undefined) {
-      if (!isV3) return { ...schema, ...told, ...extensions };
+      if (!isV3) return { ...told, ...schema, ...extensions };
       const siblings = { ...told, ...defaults };
       return Object.keys(siblings).length + Object.keys(extensions).length === 0 ? schema : { ...siblings, allOf: [schema], ...extensions };
     }
@@ -132,13 +132,16 @@ export class SchemaCollection {
   }
 
   #named(type: ObjectSchema): JsonObject {
-    if (type.custom === undefined) return this.#object(type);
+    const list = customListOf(type);
+    if (list === undefined && type.custom === undefined) return this.#object(type);
+    const { descriptions, dialect } = this.#options;
     const metadata = type.fields.get('metadata')!;
-    return customSchema(type, {
-      isV3: this.#options.dialect.isV3,
-      metadata: this.#field(metadata, this.#options.descriptions.ofField(PARTIAL_METADATA, 'metadata')),
-      describe: (field) => this.#options.descriptions.ofField(PARTIAL_METADATA, field),
-    });
+    const options = {
+      isV3: dialect.isV3,
+      metadata: this.#field(metadata, descriptions.ofField(list ? PARTIAL_METADATA_LIST : PARTIAL_METADATA, 'metadata')),
+      descriptions,
+    };
+    return list ? customListSchema(list, type, { ...options, items: this.use(list.item) }) : customSchema(type, options);
   }
 
   #object(schema: ObjectSchema): JsonObject {

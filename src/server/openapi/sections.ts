@@ -9,6 +9,8 @@ export interface Section {
   path: string;
   /** Absent for paths outside any group-version. */
   version?: ApiVersion;
+  /** Whether all resources are custom ones. */
+  isCustom?: boolean;
   /** Made anew at each call: they are needed only while a document is made. */
   routes(types: OpenApiTypes): Route[];
 }
@@ -62,6 +64,7 @@ const groupSection = (group: string): Section => ({
 const versionSection = (version: ApiVersion): Section => ({
   path: rootPathOf(version.group, version.version).slice(1),
   version,
+  isCustom: !hasBuiltIn(version),
   routes: (types) => routesOf(version, types),
 });
 
