@@ -33,7 +33,10 @@ export function writeDescriptions(outputPath) {
   }
   mkdirSync(dirname(outputPath), { recursive: true });
   const json = JSON.stringify({ texts, types });
-  writeFileSync(outputPath, brotliCompressSync(json, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: json.length } }));
+  writeFileSync(
+    outputPath,
+    brotliCompressSync(json, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: json.length } }),
+  );
 }
 
 /** An edit of a text that a package no longer has in that form is left out, as is one whose result is not the text that it should be. */

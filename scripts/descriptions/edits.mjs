@@ -54,8 +54,7 @@ function changesBetween(base, text) {
   const [from, to] = [wordsOf(base), wordsOf(text)];
   const lengths = Array.from({ length: from.length + 1 }, () => new Uint32Array(to.length + 1));
   for (let i = from.length - 1; i >= 0; i--)
-    for (let j = to.length - 1; j >= 0; j--)
-      lengths[i][j] = from[i] === to[j] ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
+    for (let j = to.length - 1; j >= 0; j--) lengths[i][j] = from[i] === to[j] ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
   const changes = [];
   let [i, j, position] = [0, 0, 0];
   let open;

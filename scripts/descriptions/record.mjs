@@ -12,7 +12,10 @@ const OPTIONS = { get: 'GetOptions', list: 'ListOptions', post: 'CreateOptions',
 /** A resource of which all descriptions are upstream's own. */
 const GROUP = 'descriptions.example.com';
 const CUSTOM = 'com.example.descriptions.v1';
-const EMBEDDING = { type: 'object', properties: { embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } } } };
+const EMBEDDING = {
+  type: 'object',
+  properties: { embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } } },
+};
 const DEFINITION = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

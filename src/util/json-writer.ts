@@ -3,6 +3,9 @@ import type { Json } from './json-types.ts';
 /** As Go's encoder writes it, HTML characters escaped; integers beyond 2^53 exact. No newline at the end. */
 export const stringifyJson = (value: unknown): string => escapeHtml(write(value, undefined));
 
+/** The same with HTML characters as they are. */
+export const stringifyUnescaped = (value: unknown): string => write(value, undefined);
+
 /** As `?pretty=true` answers: two spaces a level. */
 export const prettyJson = (value: unknown): string => escapeHtml(write(value, 2));
 

@@ -66,6 +66,13 @@ const withTypeFields = (properties: JsonObject | undefined, own: JsonObject): Js
 
 const sortedKeys = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
+/** At every depth: values of any kind are maps in Go. */
+function sortedAll(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortedAll);
+  if (!isJsonObject(value)) return value;
+  return sortedKeys(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sortedAll(inner!)])));
+}
+
 const MANY = ['allOf', 'anyOf', 'oneOf'];
 /** What kubectl of the days of OpenAPI v2 cannot read. */
 const NOT_IN_V2 = new Set([...MANY, 'not', 'nullable', 'default']);
@@ -85,6 +92,7 @@ function publishPart(key: string, value: Json, options: CustomSchemaOptions): Js
   if (key === 'properties' && isJsonObject(value))
     return sortedKeys(Object.fromEntries(Object.entries(value).map(([name, property]) => [name, publish(property as JsonObject, options)])));
   if ((key === 'items' || key === 'additionalProperties' || key === 'not') && isJsonObject(value)) return publish(value, options);
+  if (key === 'default' || key === 'example') return sortedAll(value);
   // Extensions are decoded once more in v2, which sorts their keys.
   if (key === 'x-kubernetes-validations' && !options.isV3) return (value as JsonObject[]).map((rule) => sortedKeys(rule));
   if (MANY.includes(key) && Array.isArray(value)) return value.map((item) => publish(item as JsonObject, options));

@@ -8,7 +8,9 @@ export const infoOf = (release: string): JsonObject => ({ title: 'Kubernetes', v
 
 export const securityScheme: JsonObject = { BearerToken: { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' } };
 /** The same, with its keys in the order of v2. */
-export const securityDefinition: JsonObject = { BearerToken: { description: 'Bearer Token authentication', type: 'apiKey', name: 'authorization', in: 'header' } };
+export const securityDefinition: JsonObject = {
+  BearerToken: { description: 'Bearer Token authentication', type: 'apiKey', name: 'authorization', in: 'header' },
+};
 
 /** Responses must have a description: the status' own phrase. */
 export const STATUS_PHRASES: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted', 401: 'Unauthorized' };

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Handler } from '../../endpoints/request.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
-import { setKey } from '../../util/json.ts';
+import { setKey, stringifyJson, stringifyUnescaped } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
 import { type Descriptions, withoutEnums } from './descriptions.ts';
@@ -102,7 +102,7 @@ export class OpenApiDocuments {
   /** `/openapi/v2`. */
   whole(form: Form): Promise<Document> {
     this.#refresh();
-    this.#whole ??= new Forms(() => this.#makeV2([...this.#sections.values()]), encodeDocumentV2);
+    this.#whole ??= new Forms(() => this.#makeV2([...this.#sections.values()]), V2_ENCODERS);
     return this.#whole.get(form);
   }
 
@@ -126,7 +126,7 @@ export class OpenApiDocuments {
   }
 
   #converted(document: JsonObject): Forms {
-    const forms = this.#byDocument.get(document) ?? new Forms(() => document, encodeDocumentV3);
+    const forms = this.#byDocument.get(document) ?? new Forms(() => document, V3_ENCODERS);
     this.#byDocument.set(document, forms);
     return forms;
   }
@@ -135,7 +135,7 @@ export class OpenApiDocuments {
     const { version, path } = section;
     const known = version ? this.#byVersion.get(version) : this.#byPath.get(path);
     if (known) return known;
-    const forms = new Forms(() => this.#makeV3(section), encodeDocumentV3);
+    const forms = new Forms(() => this.#makeV3(section), V3_ENCODERS);
     if (version) this.#byVersion.set(version, forms);
     else this.#byPath.set(path, forms);
     return forms;
@@ -182,16 +182,25 @@ export class OpenApiDocuments {
   }
 }
 
+interface Encoders {
+  json(document: JsonObject): string;
+  protobuf(document: JsonObject): Buffer;
+}
+
+/** Upstream escapes what is markup in HTML in the JSON of v3 alone, and the hash, which clients cache by, is of those bytes. */
+const V2_ENCODERS: Encoders = { json: stringifyUnescaped, protobuf: encodeDocumentV2 };
+const V3_ENCODERS: Encoders = { json: stringifyJson, protobuf: encodeDocumentV3 };
+
 /** One document in its two forms. The object itself lives only while they are made. */
 class Forms {
   readonly #make: () => JsonObject;
-  readonly #encodeProtobuf: (document: JsonObject) => Buffer;
+  readonly #encoders: Encoders;
   #json: Promise<Document> | undefined;
   #protobuf: Promise<Document> | undefined;
 
-  constructor(make: () => JsonObject, encodeProtobuf: (document: JsonObject) => Buffer) {
+  constructor(make: () => JsonObject, encoders: Encoders) {
     this.#make = make;
-    this.#encodeProtobuf = encodeProtobuf;
+    this.#encoders = encoders;
   }
 
   get(form: Form): Promise<Document> {
@@ -208,14 +217,14 @@ class Forms {
 
   async #makeJson(): Promise<Document> {
     await turn();
-    const json = Buffer.from(JSON.stringify(this.#make()));
+    const json = Buffer.from(this.#encoders.json(this.#make()));
     return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
   }
 
   async #makeProtobuf(): Promise<Document> {
     const json = await this.get('json');
     await turn();
-    return { ...json, gzipped: await compress(this.#encodeProtobuf(this.#make()), { level: GZIP_LEVEL }) };
+    return { ...json, gzipped: await compress(this.#encoders.protobuf(this.#make()), { level: GZIP_LEVEL }) };
   }
 }
 

@@ -171,6 +171,10 @@ export class ResourceRoutes {
   }
 }
 
-const objectIn = (collection: Subject): Subject => ({ ...collection, path: `${collection.path}/{name}`, parameters: [...collection.parameters, nameOf(collection.kind.kind)] });
+const objectIn = (collection: Subject): Subject => ({
+  ...collection,
+  path: `${collection.path}/{name}`,
+  parameters: [...collection.parameters, nameOf(collection.kind.kind)],
+});
 
 const titled = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

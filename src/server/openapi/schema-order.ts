@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json-types.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
 
 /** The keys of a JSON schema as upstream's encoder writes them (kube-openapi/pkg/validation/spec, SchemaProps and SwaggerSchemaProps). */
 const KEYS = [
@@ -35,13 +35,16 @@ const KEYS = [
 ];
 const POSITIONS = new Map(KEYS.map((key, position) => [key, position]));
 
-/** Keys whose values may be anything. */
-const ANY_VALUE = new Set(['default', 'example', 'additionalProperties']);
-
 /** Without what Go leaves out as empty; extensions come last, by name. */
 export function orderedSchema(schema: JsonObject): JsonObject {
-  const keys = Object.keys(schema).filter((key) => ANY_VALUE.has(key) || (schema[key] !== '' && schema[key] !== false));
+  const keys = Object.keys(schema).filter((key) => isWritten(key, schema[key]));
   return Object.fromEntries(keys.toSorted(compareKeys).map((key) => [key, schema[key]]));
+}
+
+function isWritten(key: string, value: Json | undefined): boolean {
+  if (key === 'default' || key === 'additionalProperties') return true;
+  if (key === 'example') return value !== null && value !== '' && !(typeof value === 'object' && Object.keys(value).length === 0);
+  return value !== '' && value !== false;
 }
 
 function compareKeys(a: string, b: string): number {

@@ -42,7 +42,6 @@ const NAMED_SCALARS: Partial<Record<TypeSchema['type'], { v2: JsonObject; v3: Js
 /** Of the named types that are left as they are, those that need not be objects: apiextensions' JSON, JSONSchemaPropsOrBool, … */
 const ANY_VALUE = /\.JSON(SchemaPropsOr\w+)?$/;
 
-
 /** Collects the definitions that a document refers to, each with all that it refers to in turn. */
 export class SchemaCollection {
   readonly #options: SchemaOptions;

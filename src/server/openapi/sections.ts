@@ -32,9 +32,7 @@ const GET_KEYS = [
 const FIXED: readonly Section[] = [
   {
     path: '.well-known/openid-configuration',
-    routes: () => [
-      indexRoute('/.well-known/openid-configuration/', GET_ISSUER, { type: 'string' }, ['application/json'], []),
-    ],
+    routes: () => [indexRoute('/.well-known/openid-configuration/', GET_ISSUER, { type: 'string' }, ['application/json'], [])],
   },
   { path: 'api', routes: ({ schemaOf }) => [indexRoute('/api/', GET_VERSIONS, schemaOf(`${META}.APIVersions`))] },
   { path: 'apis', routes: ({ schemaOf }) => [indexRoute('/apis/', GET_VERSIONS, schemaOf(`${META}.APIGroupList`))] },
