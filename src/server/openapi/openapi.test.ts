@@ -127,7 +127,7 @@ describe.skipIf(!existsSync(FACTS))('the OpenAPI v2 document', () => {
 
   test('tells parameters that many share once, and the body among the others', () => {
     const { put, parameters } = document['paths']!['/api/v1/namespaces/{namespace}/pods/{name}'] as Record<string, Tree> & { parameters: Tree[] };
-    expect(parameters[0]).toEqual({ uniqueItems: true, type: 'string', name: 'name', in: 'path', required: true });
+    expect(parameters[0]).toEqual({ uniqueItems: true, type: 'string', description: 'name of the Pod', name: 'name', in: 'path', required: true });
     const shared = String(parameters[1]!['$ref']).slice('#/parameters/'.length);
     expect(document['parameters']![shared]).toEqual({ uniqueItems: true, type: 'string', name: 'namespace', in: 'path', required: true });
     expect((put!['parameters'] as Tree[]).slice(0, 2)).toEqual([
