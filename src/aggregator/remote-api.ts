@@ -5,7 +5,7 @@ import type { Handler, ServerRequest } from '../endpoints/request.ts';
 import { writeTextError } from '../server/filters/write-error.ts';
 import type { KeyPair } from '../serving/certificates/pem.ts';
 import type { Exchange } from '../serving/exchange.ts';
-import type { TlsTarget } from '../serving/proxy/dial.ts';
+import type { TlsTarget } from '../serving/tls-dialer.ts';
 import { type Fetched, fetchWhole } from '../serving/proxy/fetch.ts';
 import { type ForwardOptions, type ProxyTarget, forward } from '../serving/proxy/forward.ts';
 import { Transport } from '../serving/proxy/transport.ts';

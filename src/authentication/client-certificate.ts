@@ -64,9 +64,8 @@ function userOf(leaf: CertificateFields, readsUid: boolean): Authentication | un
   return { user: { name: commonName, ...(uid !== undefined && { uid }), groups: organizations, extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] } } };
 }
 
-function soleUid(uids: readonly (string | undefined)[]): string | undefined {
+function soleUid(uids: readonly string[]): string | undefined {
   if (uids.length === 0) return undefined;
-  if (uids.includes(undefined)) throw new Error('unable to parse UID into a string');
   if (uids.length > 1) throw new Error(`expected 1 UID, but found multiple: [${uids.join(' ')}]`);
   if (uids[0] === '') throw new Error('UID cannot be an empty string');
   return uids[0];

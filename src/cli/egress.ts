@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
 import { type ConnectProxy, type DialObserver, dialThrough } from '../serving/egress/http-connect.ts';
-import { TlsDialer, type TlsTarget } from '../serving/proxy/dial.ts';
+import { TlsDialer, type TlsTarget } from '../serving/tls-dialer.ts';
 import { type Dial, dialDirectly, dialUnix, hostPort } from '../util/dial.ts';
 import { quote, summarize } from '../util/field-errors.ts';
 import { CommandError } from './command-error.ts';
@@ -67,7 +67,7 @@ async function tcpProxy({ url = '', tlsConfig }: TcpTransport): Promise<ConnectP
   const address = hostPort(host, port);
   if (!tlsConfig) return { address, open: (signal) => dialDirectly(host, port, signal) };
   const dialer = new TlsDialer(dialDirectly, await tlsTarget(tlsConfig));
-  return { address, open: (signal) => dialer.connect(host, port, [], signal) };
+  return { address, open: (signal) => dialer.connect(host, port, { protocols: [], signal }) };
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };

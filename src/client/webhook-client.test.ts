@@ -91,7 +91,7 @@ describe('a call', () => {
       client.close();
     }
     const misnamed = new WebhookClient({ url: new URL(url), caPem: authority.certPem, serverName: 'other.example.com' });
-    expect((await failure(misnamed.post('{}'))).message).toMatch(/is valid for hook.example.com, 127.0.0.1, not other.example.com/);
+    expect((await failure(misnamed.post('{}'))).message).toMatch(/is valid for hook.example.com, not other.example.com/);
     const named = new WebhookClient({ url: new URL(url), caPem: authority.certPem, serverName: 'hook.example.com' });
     expect((await named.post('{}')).toString()).toBe('yes');
     misnamed.close();

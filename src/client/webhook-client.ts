@@ -1,7 +1,7 @@
-import { Agent as HttpAgent, type AgentOptions as HttpAgentOptions, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
-import { type AgentOptions, Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { Socket } from 'node:net';
+import { Agent as HttpAgent, type AgentOptions, type IncomingHttpHeaders, type RequestOptions, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { TlsDialer } from '../serving/tls-dialer.ts';
 import { type Dial, dialDirectly } from '../util/dial.ts';
 import { formatDuration } from '../util/duration.ts';
 import { quote } from '../util/field-errors.ts';
@@ -56,7 +56,7 @@ export class WebhookClient {
     this.#endpoint = endpoint;
     this.#timeoutMs = timeoutMs;
     this.#maxAnswerBytes = maxAnswerBytes;
-    this.#agent = agentFor(endpoint, dial, this.#closed.signal);
+    this.#agent = agentFor(endpoint, this.#closed.signal, dial);
   }
 
   /** Posts JSON to the endpoint's own path, as upstream's webhooks do. The answer is a 2xx; all else throws WebhookError. */
@@ -113,40 +113,37 @@ export class WebhookClient {
   }
 }
 
-function agentFor(endpoint: RemoteEndpoint, dial: Dial | undefined, closed: AbortSignal): HttpAgent | HttpsAgent {
-  const { url, caPem, serverName, isTlsUnverified = false, address, clientCertificate } = endpoint;
+function agentFor(endpoint: RemoteEndpoint, closed: AbortSignal, dial: Dial = dialDirectly): HttpAgent | HttpsAgent {
+  const { url, caPem, serverName, isTlsUnverified, address, clientCertificate } = endpoint;
   const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
-  if (url.protocol === 'http:') return dial ? new DialledHttpAgent(pool, dialTo(dial, address, closed)) : new HttpAgent(pool);
-  const options: AgentOptions = {
-    ...pool,
-    minVersion: 'TLSv1.2',
-    rejectUnauthorized: !isTlsUnverified,
-    ...(caPem !== undefined && { ca: caPem }),
-    ...(serverName !== undefined && { servername: serverName }),
-    ...(clientCertificate && { cert: clientCertificate.certPem, key: clientCertificate.keyPem }),
-  };
-  return dial || address ? new DialledHttpsAgent(options, dialTo(dial ?? dialDirectly, address, closed)) : new HttpsAgent(options);
+  const route = routed(dial, address);
+  if (url.protocol === 'http:') return new DialledHttpAgent(pool, (host, port) => route(host, port, closed));
+  const dialer = new TlsDialer(route, { caPem, serverName, isUnverified: isTlsUnverified, clientCertificate });
+  return new DialledHttpsAgent(pool, (host, port) => dialer.connect(host, port, { protocols: ['http/1.1'], signal: closed }));
 }
 
-/** Opens a connection for a request to a host and port, wherever that is. */
-type Connect = (named: { host?: string; port?: number | string }) => Promise<Socket>;
-
-/** `address`: where to connect to, where it is not what URLs name. */
-const dialTo =
-  (dial: Dial, address: RemoteEndpoint['address'], closed: AbortSignal): Connect =>
-  async ({ host = '', port = 0 }) => {
-    const target = address?.() ?? { host, port: Number(port) };
-    return dial(target.host, target.port, closed);
+/** `address`: where to connect to, where it is not what URLs name. Certificates are still held against the URL's host. */
+const routed =
+  (dial: Dial, address: RemoteEndpoint['address']): Dial =>
+  async (host, port, signal) => {
+    const target = address?.() ?? { host, port };
+    return dial(target.host, target.port, signal);
   };
 
+/** Opens a connection for a request to a host and port. */
+type Connect = (host: string, port: number) => Promise<Duplex>;
 type Connected = (error: Error | null, socket?: Duplex) => void;
-type CreateConnection = (options: object, done: Connected) => Duplex | undefined;
+
+interface ConnectionOptions {
+  host?: string;
+  port?: number | string;
+}
 
 /** As agents want to be told of a connection. */
-async function tell(opening: Promise<Duplex | undefined>, done: Connected): Promise<void> {
+async function tell(connect: Connect, { host = '', port = 0 }: ConnectionOptions, done: Connected): Promise<void> {
   let socket: Duplex | undefined;
   try {
-    socket = await opening;
+    socket = await connect(host, Number(port));
   } catch (error) {
     return done(error as Error);
   }
@@ -156,16 +153,17 @@ async function tell(opening: Promise<Duplex | undefined>, done: Connected): Prom
 class DialledHttpAgent extends HttpAgent {
   readonly #connect: Connect;
 
-  constructor(options: HttpAgentOptions, connect: Connect) {
+  constructor(options: AgentOptions, connect: Connect) {
     super(options);
     this.#connect = connect;
   }
 
-  override createConnection(options: object, done?: (error: Error | null, socket: Duplex) => void): undefined {
-    void tell(this.#connect(options), done as Connected);
+  override createConnection(options: ConnectionOptions, done?: (error: Error | null, socket: Duplex) => void): undefined {
+    void tell(this.#connect, options, done as Connected);
   }
 }
 
+/** Node's own would let OpenSSL decide on certificates, and resume sessions. */
 class DialledHttpsAgent extends HttpsAgent {
   readonly #connect: Connect;
 
@@ -175,14 +173,8 @@ class DialledHttpsAgent extends HttpsAgent {
   }
 
   /** Part of Node's documented interface of agents, but not of its types' one for HTTPS. */
-  override createConnection(options: object, done: Connected): undefined {
-    void tell(this.#secure(options, done), done);
-  }
-
-  /** Node's own makes a TLS client of a socket that is there, and keeps its sessions. */
-  async #secure(options: object, done: Connected): Promise<Duplex | undefined> {
-    const socket = await this.#connect(options);
-    return (HttpsAgent.prototype as unknown as { createConnection: CreateConnection }).createConnection.call(this, { ...options, socket }, done);
+  override createConnection(options: ConnectionOptions, done: Connected): undefined {
+    void tell(this.#connect, options, done);
   }
 }
 

@@ -1,9 +1,9 @@
-import { type Socket, isIP } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import { type Dial, dialDirectly, dialUnix, whenReady } from '../util/dial.ts';
+import type { Socket } from 'node:net';
+import { type Dial, dialDirectly, dialUnix } from '../util/dial.ts';
 import { type Clock, systemClock } from '../util/clock.ts';
 import { ClientConnection, type ClientStream, type ClientStreamEvents, type StreamFailure } from '../http2/client-connection.ts';
 import { type Fields, encodeHeaders, lastValue } from '../http2/hpack.ts';
+import { TlsDialer } from '../serving/tls-dialer.ts';
 import { MAX_MESSAGE_BYTES, MessageAssembler, framed } from './message-assembler.ts';
 import { GrpcCode, GrpcError, errorOfHttpStatus, statusOf } from './status.ts';
 import { onAbort } from '../util/on-abort.ts';
@@ -69,9 +69,8 @@ const STREAM_WINDOW_BYTES = 8 * 1024 * 1024;
  * A call that fails is not repeated here: GrpcError.wasNotSent tells those that are safe to repeat whatever they do.
  */
 export class GrpcChannel {
-  readonly #target: GrpcTarget;
   readonly #options: Required<Omit<GrpcChannelOptions, 'dial'>>;
-  readonly #dial: Dial;
+  readonly #connect: (signal: AbortSignal) => Promise<Socket>;
   readonly #knownBlocks = new Map<string, Buffer>();
   readonly #commonBlock: Buffer;
   #connection: ClientConnection | undefined;
@@ -81,8 +80,7 @@ export class GrpcChannel {
   #isClosed = false;
 
   constructor(target: GrpcTarget, { dial = dialDirectly, ...options }: GrpcChannelOptions = {}) {
-    this.#target = target;
-    this.#dial = dial;
+    this.#connect = connectorTo(target, dial);
     this.#options = {
       clock: systemClock,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -173,7 +171,7 @@ export class GrpcChannel {
   #connected(): ClientConnection | undefined {
     if (this.#connection || !this.isUsable) return this.#connection;
     const connection = new ClientConnection(
-      (signal) => connectTo(this.#target, this.#dial, signal),
+      this.#connect,
       { ...this.#options, streamWindowBytes: STREAM_WINDOW_BYTES },
       {
         onConnect: () => (this.#failures = 0),
@@ -268,16 +266,15 @@ class Call implements ClientStreamEvents {
   }
 }
 
-async function connectTo(target: GrpcTarget, dial: Dial, signal: AbortSignal): Promise<Socket> {
-  if ('socketPath' in target) return dialUnix(target.socketPath, signal);
+function connectorTo(target: GrpcTarget, dial: Dial): (signal: AbortSignal) => Promise<Socket> {
+  if ('socketPath' in target) return (signal) => dialUnix(target.socketPath, signal);
   const { host, port, tls } = target;
-  const socket = await dial(host, port, signal);
-  if (!tls) return socket;
-  const { serverName = host, ...credentials } = tls;
-  // An address cannot be a server's name (RFC 6066 §3); the certificate is still held against it.
-  const servername = isIP(serverName) === 0 ? { servername: serverName } : {};
-  const secure = connectTls({ socket, host, ...credentials, ...servername, ALPNProtocols: ['h2'] });
-  return whenReady(secure, 'secureConnect', { signal, timeoutMs: CONNECT_TIMEOUT_MS, timeoutMessage: 'the handshake took too long' });
+  if (!tls) return (signal) => dial(host, port, signal);
+  const { ca, cert, key, serverName } = tls;
+  const clientCertificate = cert !== undefined && key !== undefined ? { certPem: String(cert), keyPem: String(key) } : undefined;
+  const dialer = new TlsDialer(dial, { caPem: ca === undefined ? undefined : String(ca), serverName, clientCertificate });
+  return (signal) =>
+    dialer.connect(host, port, { protocols: ['h2'], signal, handshakeTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMessage: 'the handshake took too long' });
 }
 
 const authorityOf = (target: GrpcTarget): string =>

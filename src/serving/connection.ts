@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls';
+import { peerCertificatesOf } from './certificates/peer.ts';
 import type { ConnectionInfo, Exchange } from './exchange.ts';
 
 /** What reads a connection's requests, in its version of HTTP. */
@@ -23,7 +24,7 @@ export class Connection implements ConnectionInfo {
   }
 
   get peerCertificates(): readonly Buffer[] {
-    this.#peerCertificates ??= readPeerCertificates(this.socket);
+    this.#peerCertificates ??= peerCertificatesOf(this.socket);
     return this.#peerCertificates;
   }
 
@@ -55,15 +56,3 @@ export type ExchangeSink = (exchange: Exchange, connection: Connection) => void;
 
 /** IPv4 on a socket for both families is `::ffff:1.2.3.4`; everyone else knows it as `1.2.3.4`. */
 const plainAddress = (address: string): string => (address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address);
-
-const MAX_PEER_CERTIFICATES = 10;
-
-function readPeerCertificates(socket: TLSSocket): Buffer[] {
-  const chain: Buffer[] = [];
-  let certificate = socket.getPeerX509Certificate();
-  while (certificate && chain.length < MAX_PEER_CERTIFICATES) {
-    chain.push(certificate.raw);
-    certificate = certificate.issuerCertificate;
-  }
-  return chain;
-}

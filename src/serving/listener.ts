@@ -1,6 +1,7 @@
 import { type AddressInfo, type ListenOptions as NetListenOptions, type Server, type Socket, createServer } from 'node:net';
 import { type SecureContextOptions, type Server as TlsServer, type TLSSocket, createServer as createTlsServer } from 'node:tls';
 import { type ServingCertificates, type ServingContexts, createContexts } from './certificates/contexts.ts';
+import { parsePeerCertificates } from './certificates/peer.ts';
 import { Connection, type ExchangeSink } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import { createHttp1 } from './http1.ts';
@@ -75,6 +76,13 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     server.on('secureConnection', (socket: TLSSocket) => {
       const connection = new Connection(socket);
       clients.add(connection);
+      const refusal = certificateRefusal(connection);
+      if (refusal !== undefined) {
+        tlsHandshakeErrors++;
+        onProblem({ kind: 'tls-handshake', remoteAddress: connection.remoteAddress, message: refusal });
+        socket.destroy();
+        return;
+      }
       (socket.alpnProtocol === 'h2' ? http2 : http1).serve(connection);
     });
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
@@ -108,6 +116,17 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
       await Promise.all([stoppedListening, clients.whenGone()]);
     },
   };
+}
+
+/** Why crypto/tls would not have let the handshake through: a certificate that it cannot read, or a key that is too large. Nothing is verified for it. */
+function certificateRefusal({ peerCertificates }: Connection): string | undefined {
+  if (peerCertificates.length === 0) return undefined;
+  try {
+    parsePeerCertificates(peerCertificates, 'client');
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** One TLS server for most clients, and one for each address that has a certificate of its own: without SNI, the address is all a client tells. */

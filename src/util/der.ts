@@ -87,6 +87,8 @@ export function readValue(bytes: Buffer, offset = 0): DerValue {
     const lengthBytes = length & 0x7f;
     if (lengthBytes === 0 || lengthBytes > 4 || start + lengthBytes > bytes.length) throw new DerError('bad length');
     length = bytes.readUIntBE(start, lengthBytes);
+    // DER has one way to write a length: the shortest (X.690 §10.1).
+    if (length < 0x80 || length < 2 ** (8 * (lengthBytes - 1))) throw new DerError('bad length');
     start += lengthBytes;
   }
   if (start + length > bytes.length) throw new DerError('value is cut off');
@@ -104,14 +106,61 @@ export function readChildren(content: Buffer): DerValue[] {
   return children;
 }
 
+/** Reads the values inside a constructed value one after another. One that is not there, or is of another type, is a DerError in the caller's words. */
+export class DerReader {
+  readonly #content: Buffer;
+  #offset = 0;
+
+  constructor(content: Buffer) {
+    this.#content = content;
+  }
+
+  get isEmpty(): boolean {
+    return this.#offset >= this.#content.length;
+  }
+
+  nextIs(tag: number): boolean {
+    return !this.isEmpty && this.#content[this.#offset] === tag;
+  }
+
+  readAny(problem: string): DerValue {
+    let value: DerValue;
+    try {
+      value = readValue(this.#content, this.#offset);
+    } catch {
+      throw new DerError(problem);
+    }
+    this.#offset += value.raw.length;
+    return value;
+  }
+
+  read(tag: number, problem: string): DerValue {
+    const value = this.readAny(problem);
+    if (value.tag !== tag) throw new DerError(problem);
+    return value;
+  }
+
+  readOptional(tag: number, problem: string): DerValue | undefined {
+    return this.nextIs(tag) ? this.read(tag, problem) : undefined;
+  }
+
+  /** The values inside the next value. */
+  enter(tag: number, problem: string): DerReader {
+    return new DerReader(this.read(tag, problem).content);
+  }
+}
+
+/** As Go reads them: no part may be written in more bytes than it needs, nor be 2³¹ or more. */
 export function readOid({ tag, content }: DerValue): string {
   if (tag !== Tag.oid || content.length === 0 || content[content.length - 1]! & 0x80) throw new DerError('bad object identifier');
   const parts: number[] = [];
   let value = 0;
+  let isFirstByte = true;
   for (const byte of content) {
     value = value * 128 + (byte & 0x7f);
-    if (value > Number.MAX_SAFE_INTEGER) throw new DerError('bad object identifier');
-    if (byte & 0x80) continue;
+    if ((isFirstByte && byte === 0x80) || value > 0x7fff_ffff) throw new DerError('bad object identifier');
+    isFirstByte = (byte & 0x80) === 0;
+    if (!isFirstByte) continue;
     if (parts.length > 0) parts.push(value);
     else parts.push(Math.min(Math.floor(value / 40), 2), value - Math.min(Math.floor(value / 40), 2) * 40);
     value = 0;
@@ -119,12 +168,34 @@ export function readOid({ tag, content }: DerValue): string {
   return parts.join('.');
 }
 
+/** Whether the bytes are an INTEGER in its shortest form. */
+export const isMinimalInteger = (content: Buffer): boolean =>
+  content.length > 0 && !(content.length > 1 && ((content[0] === 0 && content[1]! < 0x80) || (content[0] === 0xff && content[1]! >= 0x80)));
+
+/** Two's complement. */
+export const readSigned = (content: Buffer): bigint => BigInt.asIntN(content.length * 8, BigInt(`0x${content.toString('hex') || '0'}`));
+
+const UTC_TIME = /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?(Z|[+-]\d{4})$/;
+const GENERALIZED_TIME = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(Z|[+-]\d{4})$/;
+
+/** As Go reads them: UTCTime may leave out its seconds, and both may have an offset. */
 export function readTime({ tag, content }: DerValue): Date {
-  const match = /^(\d{2}|\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/.exec(content.toString('latin1'));
-  if (!match || (tag !== Tag.utcTime && tag !== Tag.generalizedTime) || (match[1]!.length === 2) !== (tag === Tag.utcTime)) throw new DerError('bad time');
-  const [year, month, day, hour, minute, second] = match.slice(1).map(Number) as [number, number, number, number, number, number];
+  const match = (tag === Tag.utcTime ? UTC_TIME : tag === Tag.generalizedTime ? GENERALIZED_TIME : undefined)?.exec(content.toString('latin1'));
+  if (!match) throw new DerError('bad time');
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((digits) => Number(digits ?? '0')) as [number, number, number, number, number, number];
   const century = tag === Tag.generalizedTime ? 0 : year >= 50 ? 1900 : 2000;
-  return new Date(Date.UTC(century + year, month - 1, day, hour, minute, second));
+  const at = new Date(0);
+  at.setUTCFullYear(century + year, month - 1, day);
+  at.setUTCHours(hour, minute, second);
+  const isRolledOver = at.getUTCMonth() !== month - 1 || at.getUTCDate() !== day || at.getUTCHours() !== hour || minute > 59 || second > 59;
+  if (isRolledOver || match[7] === '+0000' || match[7] === '-0000') throw new DerError('bad time');
+  return new Date(at.getTime() - offsetMs(match[7]!));
+}
+
+function offsetMs(zone: string): number {
+  if (zone === 'Z') return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3));
+  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
 }
 
 /** The text of a directory string; undefined when the value is of another type. */

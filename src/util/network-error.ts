@@ -7,14 +7,9 @@ interface NetworkError extends Error {
   address?: string;
   port?: number;
   hostname?: string;
-  host?: string;
-  cert?: { subjectaltname?: string };
   /** What Node's parser of HTTP could not read. */
   rawPacket?: Buffer;
 }
-
-const UNVERIFIED = 'tls: failed to verify certificate: x509:';
-const unknownAuthority = (): string => `${UNVERIFIED} certificate signed by unknown authority`;
 
 /** By the codes of Node and OpenSSL, what Go says. */
 const GO_WORDS: Readonly<Record<string, (error: NetworkError) => string>> = {
@@ -24,15 +19,6 @@ const GO_WORDS: Readonly<Record<string, (error: NetworkError) => string>> = {
   ECONNRESET: () => 'EOF',
   ERR_SSL_WRONG_VERSION_NUMBER: () => 'tls: first record does not look like a TLS handshake',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: () => 'tls: first record does not look like a TLS handshake',
-  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
-  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
-  CERT_HAS_EXPIRED: () => `${UNVERIFIED} certificate has expired or is not yet valid`,
-  CERT_NOT_YET_VALID: () => `${UNVERIFIED} certificate has expired or is not yet valid`,
-  ERR_TLS_CERT_ALTNAME_INVALID: ({ host, cert }) =>
-    `${UNVERIFIED} certificate is valid for ${(cert?.subjectaltname ?? '').replaceAll(/(?:DNS|IP Address):/g, '')}, not ${host}`,
 };
 
 const MAX_SHOWN_BYTES = 200;

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Node } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
-import type { TlsTarget } from '../../serving/proxy/dial.ts';
+import type { TlsTarget } from '../../serving/tls-dialer.ts';
 import { Transport } from '../../serving/proxy/transport.ts';
 import { type Dial, dialDirectly } from '../../util/dial.ts';
 import { linkSignals } from '../../util/linked-signal.ts';

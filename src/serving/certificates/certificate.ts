@@ -1,160 +1,183 @@
-import { DerError, type DerValue, Tag, contextTag, readChildren, readOid, readText, readTime, readValue } from '../../util/der.ts';
+import { DerError, DerReader, Tag, contextTag, isMinimalInteger, readSigned, readTime } from '../../util/der.ts';
+import { type NameAttribute, oidOr, readName } from './distinguished-name.ts';
+import { readExtensions } from './extensions.ts';
+import type { NameConstraints } from './name-constraints.ts';
+import { Oid } from './oids.ts';
+import { type PublicKeyFields, bitStringOf, readPublicKey } from './public-key.ts';
 
 /** What we need of a certificate, read from its DER. Printed forms (X509Certificate.subject) escape and reorder, so they are never parsed. */
 export interface CertificateFields {
   raw: Buffer;
+  /** What is signed. */
+  tbs: Buffer;
+  /** Counted from 1. */
+  version: number;
   /** Two's complement, big-endian, as sent. */
   serialNumber: Buffer;
+  signatureAlgorithm: AlgorithmIdentifier;
+  signature: Buffer;
   /** DER of the names, for comparison. */
   issuer: Buffer;
   subject: Buffer;
   subjectAttributes: NameAttribute[];
   notBefore: Date;
   notAfter: Date;
+  publicKey: PublicKeyFields;
+  hasBasicConstraints: boolean;
   isCa: boolean;
   /** undefined: any depth. */
   maxPathLength: number | undefined;
-  /** Bit 0 is the first of KeyUsage's named bits; undefined without the extension. */
-  keyUsage: number | undefined;
-  /** Object identifiers; undefined without the extension, which allows every use. */
-  extendedKeyUsage: string[] | undefined;
+  /** Bit 0 is the first of KeyUsage's named bits; 0 without the extension. */
+  keyUsage: number;
+  /** Object identifiers; empty, or without the extension, it allows every use. */
+  extendedKeyUsage: string[];
+  /** The content of the extension; undefined without it. */
+  subjectAltName: Buffer | undefined;
   dnsNames: string[];
+  emails: string[];
+  /** 4 or 16 bytes each. */
+  ips: Buffer[];
+  uris: { text: string; host: string }[];
+  nameConstraints: NameConstraints | undefined;
+  policies: CertificatePolicies;
   subjectKeyId: Buffer;
   authorityKeyId: Buffer;
   /** Critical extensions that nothing here understands. */
   unhandledCritical: string[];
 }
 
-/** One attribute of a distinguished name; the value is undefined when it is no string. */
-interface NameAttribute {
+export interface AlgorithmIdentifier {
   oid: string;
-  value: string | undefined;
+  /** DER; undefined where there are none. */
+  parameters: Buffer | undefined;
 }
 
-export const Oid = {
-  commonName: '2.5.4.3',
-  organization: '2.5.4.10',
-  /** k8s.io/apimachinery/pkg/apis/asn1: a user's UID within a subject. */
-  kubernetesUid: '1.3.6.1.4.1.57683.2',
-  subjectKeyId: '2.5.29.14',
-  keyUsage: '2.5.29.15',
-  subjectAltName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  authorityKeyId: '2.5.29.35',
-  extendedKeyUsage: '2.5.29.37',
-  anyExtendedKeyUsage: '2.5.29.37.0',
-  serverAuth: '1.3.6.1.5.5.7.3.1',
-  clientAuth: '1.3.6.1.5.5.7.3.2',
-  ecdsaWithSha256: '1.2.840.10045.4.3.2',
-  rsaWithSha256: '1.2.840.113549.1.1.11',
-} as const;
+/** What a certificate says of policies (RFC 5280 §4.2.1.4, 5, 11 and 14). The numbers are of certificates behind which a rule begins. */
+export interface CertificatePolicies {
+  identifiers: string[];
+  mappings: { issuer: string; subject: string }[];
+  requireExplicit: number | undefined;
+  inhibitMapping: number | undefined;
+  inhibitAny: number | undefined;
+}
 
-/** Throws DerError when the bytes are no X.509 certificate. */
+/** Reads what crypto/x509's ParseCertificate reads, and throws DerError in its words for what that refuses. */
 export function parseCertificate(raw: Buffer): CertificateFields {
-  const [tbs] = readChildren(readValue(raw).content);
-  if (tbs?.tag !== Tag.sequence) throw new DerError('not a certificate');
-  const parts = readChildren(tbs.content);
-  if (parts[0]?.tag === contextTag(0)) parts.shift();
-  const [serial, , issuer, validity, subject, , ...rest] = parts;
-  if (!serial || !issuer || !validity || !subject) throw new DerError('not a certificate');
-  const [notBefore, notAfter] = readChildren(validity.content);
-  if (!notBefore || !notAfter) throw new DerError('not a certificate');
+  const input = new DerReader(raw);
+  const outer = input.enter(Tag.sequence, 'x509: malformed certificate');
+  const tbs = outer.read(Tag.sequence, 'x509: malformed tbs certificate');
+  const reader = new DerReader(tbs.content);
+  const version = readVersion(reader);
+  const serialNumber = readSerialNumber(reader);
+  const signatureAlgorithm = readSignatureAlgorithm(reader, outer);
+  const issuer = reader.read(Tag.sequence, 'x509: malformed issuer');
+  readName(issuer);
+  const [notBefore, notAfter] = readValidity(reader.enter(Tag.sequence, 'x509: malformed validity'));
+  const subject = reader.read(Tag.sequence, 'x509: malformed issuer');
   const fields: CertificateFields = {
     raw,
-    serialNumber: serial.content,
+    tbs: tbs.raw,
+    version,
+    serialNumber,
+    signatureAlgorithm,
+    signature: Buffer.alloc(0),
     issuer: issuer.raw,
     subject: subject.raw,
     subjectAttributes: readName(subject),
-    notBefore: readTime(notBefore),
-    notAfter: readTime(notAfter),
+    notBefore,
+    notAfter,
+    publicKey: readPublicKey(reader.read(Tag.sequence, 'x509: malformed spki')),
+    hasBasicConstraints: false,
     isCa: false,
     maxPathLength: undefined,
-    keyUsage: undefined,
-    extendedKeyUsage: undefined,
+    keyUsage: 0,
+    extendedKeyUsage: [],
+    subjectAltName: undefined,
     dnsNames: [],
+    emails: [],
+    ips: [],
+    uris: [],
+    nameConstraints: undefined,
+    policies: { identifiers: [], mappings: [], requireExplicit: undefined, inhibitMapping: undefined, inhibitAny: undefined },
     subjectKeyId: Buffer.alloc(0),
     authorityKeyId: Buffer.alloc(0),
     unhandledCritical: [],
   };
-  const extensions = rest.find(({ tag }) => tag === contextTag(3));
-  if (extensions) readExtensions(readChildren(readValue(extensions.content).content), fields);
+  readOptionalParts(reader, fields);
+  fields.signature = bitStringOf(outer.read(Tag.bitString, 'x509: malformed signature'), 'x509: malformed signature');
+  if (!input.isEmpty) throw new DerError('x509: trailing data');
   return fields;
 }
 
-/** All attributes in order, those of multi-valued RDNs included. */
-function readName(name: DerValue): NameAttribute[] {
-  return readChildren(name.content)
-    .flatMap((rdn) => readChildren(rdn.content))
-    .map((attribute) => {
-      const [type, value] = readChildren(attribute.content);
-      if (!type || !value) throw new DerError('bad name');
-      return { oid: readOid(type), value: readText(value) };
-    });
+function readVersion(reader: DerReader): number {
+  const problem = 'x509: malformed version';
+  const explicit = reader.readOptional(contextTag(0), problem);
+  if (!explicit) return 1;
+  const inner = new DerReader(explicit.content);
+  const { content } = inner.read(Tag.integer, problem);
+  if (!inner.isEmpty || !isMinimalInteger(content) || content.length > 8 || content[0]! >= 0x80) throw new DerError(problem);
+  const version = Number(readSigned(content)) + 1;
+  if (version > 3) throw new DerError('x509: invalid version');
+  return version;
 }
 
-function readExtensions(extensions: readonly DerValue[], fields: CertificateFields): void {
-  const seen = new Set<string>();
-  for (const extension of extensions) {
-    const [id, ...rest] = readChildren(extension.content);
-    const value = rest.at(-1);
-    if (!id || value?.tag !== Tag.octetString) throw new DerError('bad extension');
-    const oid = readOid(id);
-    if (seen.has(oid)) throw new DerError(`extension ${oid} is there twice`);
-    seen.add(oid);
-    const read = extensionReaders[oid];
-    if (read) read(value.content, fields);
-    else if (rest[0]?.tag === Tag.boolean && rest[0].content[0] !== 0) fields.unhandledCritical.push(oid);
+function readSerialNumber(reader: DerReader): Buffer {
+  const { content } = reader.read(Tag.integer, 'x509: malformed serial number');
+  if (!isMinimalInteger(content)) throw new DerError('x509: malformed serial number');
+  if (content[0]! >= 0x80) throw new DerError('x509: negative serial number');
+  return content;
+}
+
+/** It is written twice: within what is signed, and beside the signature. */
+function readSignatureAlgorithm(reader: DerReader, outer: DerReader): AlgorithmIdentifier {
+  const inside = reader.read(Tag.sequence, 'x509: malformed signature algorithm identifier');
+  const beside = outer.read(Tag.sequence, 'x509: malformed algorithm identifier');
+  if (!inside.content.equals(beside.content)) throw new DerError("x509: inner and outer signature algorithm identifiers don't match");
+  const algorithm = new DerReader(inside.content);
+  const oid = oidOr('x509: malformed OID', algorithm.read(Tag.oid, 'x509: malformed OID'));
+  return { oid, parameters: algorithm.isEmpty ? undefined : algorithm.readAny('x509: malformed parameters').raw };
+}
+
+function readValidity(reader: DerReader): [Date, Date] {
+  return [readMoment(reader), readMoment(reader)];
+}
+
+function readMoment(reader: DerReader): Date {
+  const problem = reader.nextIs(Tag.utcTime)
+    ? 'x509: malformed UTCTime'
+    : reader.nextIs(Tag.generalizedTime)
+      ? 'x509: malformed GeneralizedTime'
+      : 'x509: unsupported time format';
+  const value = reader.readAny(problem);
+  try {
+    return readTime(value);
+  } catch {
+    throw new DerError(problem);
   }
 }
 
-const extensionReaders: Record<string, (content: Buffer, fields: CertificateFields) => void> = {
-  [Oid.basicConstraints](content, fields) {
-    const parts = readChildren(readValue(content).content);
-    fields.isCa = parts[0]?.tag === Tag.boolean && parts[0].content[0] !== 0;
-    const length = parts.find(({ tag }) => tag === Tag.integer)?.content;
-    if (length) fields.maxPathLength = length.length === 1 ? length[0]! : 255;
-  },
-  [Oid.keyUsage](content, fields) {
-    const bits = readValue(content).content.subarray(1);
-    fields.keyUsage = 0;
-    for (let bit = 0; bit < bits.length * 8; bit++) if (bits[bit >> 3]! & (0x80 >> (bit & 7))) fields.keyUsage |= 1 << bit;
-  },
-  [Oid.extendedKeyUsage](content, fields) {
-    fields.extendedKeyUsage = readChildren(readValue(content).content).map(readOid);
-  },
-  [Oid.subjectAltName](content, fields) {
-    const dnsName = contextTag(2, true);
-    fields.dnsNames = readChildren(readValue(content).content)
-      .filter(({ tag }) => tag === dnsName)
-      .map((name) => name.content.toString('latin1'));
-  },
-  [Oid.subjectKeyId](content, fields) {
-    fields.subjectKeyId = readValue(content).content;
-  },
-  [Oid.authorityKeyId](content, fields) {
-    const keyId = contextTag(0, true);
-    fields.authorityKeyId = readChildren(readValue(content).content).find(({ tag }) => tag === keyId)?.content ?? Buffer.alloc(0);
-  },
-};
+/** What versions 2 and 3 have behind the key. */
+function readOptionalParts(reader: DerReader, fields: CertificateFields): void {
+  if (fields.version === 1) return;
+  reader.readOptional(contextTag(1, true), 'x509: malformed issuerUniqueID');
+  reader.readOptional(contextTag(2, true), 'x509: malformed subjectUniqueID');
+  if (fields.version < 3) return;
+  const extensions = reader.readOptional(contextTag(3), 'x509: malformed extensions');
+  if (extensions) readExtensions(new DerReader(extensions.content).enter(Tag.sequence, 'x509: malformed extensions'), fields);
+}
 
 /** Who a certificate names. */
 export interface CertificateSubject {
   /** The last of several, as Go reads it; empty when there is none. */
   commonName: string;
   organizations: string[];
-  /** Values of the Kubernetes UID attribute; undefined stands for one that is no string. */
-  uids: (string | undefined)[];
+  /** Values of the Kubernetes UID attribute. */
+  uids: string[];
 }
 
-const isText = (value: string | undefined): value is string => value !== undefined;
-
 export function subjectOf({ subjectAttributes }: CertificateFields): CertificateSubject {
-  const valuesOf = (oid: string): (string | undefined)[] => subjectAttributes.filter((attribute) => attribute.oid === oid).map(({ value }) => value);
-  return {
-    commonName: valuesOf(Oid.commonName).findLast(isText) ?? '',
-    organizations: valuesOf(Oid.organization).filter(isText),
-    uids: valuesOf(Oid.kubernetesUid),
-  };
+  const valuesOf = (oid: string): string[] => subjectAttributes.filter((attribute) => attribute.oid === oid).map(({ value }) => value);
+  return { commonName: valuesOf(Oid.commonName).at(-1) ?? '', organizations: valuesOf(Oid.organization), uids: valuesOf(Oid.kubernetesUid) };
 }
 
 const hexWithColons = (bytes: Buffer): string =>
@@ -165,6 +188,5 @@ const hexWithColons = (bytes: Buffer): string =>
 
 /** How upstream names a certificate in its errors (authentication/request/x509). */
 export function describeCertificate({ serialNumber, subjectKeyId, authorityKeyId }: CertificateFields): string {
-  const serial = BigInt.asIntN(serialNumber.length * 8, BigInt(`0x${serialNumber.toString('hex') || '0'}`));
-  return `SN=${serial}, SKID=${hexWithColons(subjectKeyId)}, AKID=${hexWithColons(authorityKeyId)}`;
+  return `SN=${readSigned(serialNumber)}, SKID=${hexWithColons(subjectKeyId)}, AKID=${hexWithColons(authorityKeyId)}`;
 }

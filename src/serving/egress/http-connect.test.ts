@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { WebhookClient } from '../../client/webhook-client.ts';
 import { dialDirectly, dialUnix } from '../../util/dial.ts';
-import { TlsDialer } from '../proxy/dial.ts';
+import { TlsDialer } from '../tls-dialer.ts';
 import { backendAuthority, startBackend } from '../proxy/test-backend.ts';
 import { Transport } from '../proxy/transport.ts';
 import { streamOf } from '../proxy/answer.ts';
@@ -43,7 +43,7 @@ const dialLocal = (observe: DialObserver = observer(), timeoutMs?: number) =>
 
 function dialSecure(observe: DialObserver = observer(), clientCertificate = proxyClient) {
   const dialer = new TlsDialer(dialDirectly, { caPem: proxyAuthority.certPem, clientCertificate });
-  return dialThrough({ address: `127.0.0.1:${secure.port}`, open: (signal) => dialer.connect('127.0.0.1', secure.port, [], signal) }, observe);
+  return dialThrough({ address: `127.0.0.1:${secure.port}`, open: (signal) => dialer.connect('127.0.0.1', secure.port, { protocols: [], signal }) }, observe);
 }
 
 async function echoed(socket: Socket): Promise<string> {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { ResponseHeaders } from '../exchange.ts';
 import { type Dial, dialDirectly, hostPort } from '../../util/dial.ts';
-import { TlsDialer, type TlsTarget } from './dial.ts';
+import { TlsDialer, type TlsTarget } from '../tls-dialer.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import { Http1Pool } from './http1-pool.ts';
 import { Http2Pool } from './http2-pool.ts';
@@ -91,7 +91,7 @@ export class Transport {
   async connect(host: string, port: number, signal: AbortSignal): Promise<Socket> {
     const { signal: either, release } = linkSignals(signal, this.#closed.signal);
     try {
-      return await (this.#tlsDialer ? this.#tlsDialer.connect(host, port, ['http/1.1'], either) : this.#dial(host, port, either));
+      return await (this.#tlsDialer ? this.#tlsDialer.connect(host, port, { protocols: ['http/1.1'], signal: either }) : this.#dial(host, port, either));
     } finally {
       release();
     }
@@ -167,7 +167,7 @@ export class Transport {
 
   async #open(backend: Backend): Promise<void> {
     const { host, port } = backend;
-    const socket = await this.#tlsDialer!.connect(host, port, ['h2', 'http/1.1'], this.#closed.signal);
+    const socket = await this.#tlsDialer!.connect(host, port, { protocols: ['h2', 'http/1.1'], signal: this.#closed.signal });
     if (socket.alpnProtocol === 'h2') {
       backend.http2 ??= new Http2Pool(hostPort(host, port));
       await backend.http2.add(socket);
