@@ -1,7 +1,7 @@
 import { type AddressInfo, type ListenOptions as NetListenOptions, type Server, type Socket, createServer } from 'node:net';
 import { type SecureContextOptions, type Server as TlsServer, type TLSSocket, createServer as createTlsServer } from 'node:tls';
 import { type ServingCertificates, type ServingContexts, createContexts } from './certificates/contexts.ts';
-import { parsePeerCertificates } from './certificates/peer.ts';
+import { checkKeyType, parsePeerCertificates } from './certificates/peer.ts';
 import { Connection, type ExchangeSink } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import { createHttp1 } from './http1.ts';
@@ -122,7 +122,7 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
 function certificateRefusal({ peerCertificates }: Connection): string | undefined {
   if (peerCertificates.length === 0) return undefined;
   try {
-    parsePeerCertificates(peerCertificates, 'client');
+    checkKeyType(parsePeerCertificates(peerCertificates, 'client')[0], 'client');
     return undefined;
   } catch (error) {
     return (error as Error).message;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type SecureContext, type TLSSocket, connect as connectTls, createSecureContext } from 'node:tls';
 import { type Dial, whenReady } from '../util/dial.ts';
-import { parsePeerCertificates, peerCertificatesOf } from './certificates/peer.ts';
+import { peerCertificatesOf } from './certificates/peer.ts';
 import { type CertificatePool, poolOfPem, systemPool } from './certificates/pool.ts';
 import { verifyServerChain } from './certificates/verify.ts';
 
@@ -80,7 +80,7 @@ export class TlsDialer {
   #verify(socket: TLSSocket, host: string): void {
     const { caPem, isUnverified = false } = this.#target;
     const chain = peerCertificatesOf(socket);
-    if (isUnverified) return void parsePeerCertificates(chain, 'server');
+    if (isUnverified) return verifyServerChain(chain, { host });
     this.#roots ??= caPem === undefined ? systemPool() : poolOfPem([caPem]);
     verifyServerChain(chain, { roots: this.#roots, host });
   }

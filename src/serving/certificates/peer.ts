@@ -23,15 +23,18 @@ const MAX_RSA_BITS = 8192;
 export function parsePeerCertificates(chainDer: readonly Buffer[], side: 'client' | 'server'): [CertificateFields, ...CertificateFields[]] {
   const [leaf, ...others] = chainDer.map((der) => parsed(der, side));
   if (!leaf) throw new Error(side === 'client' ? "tls: client didn't provide a certificate" : 'tls: received empty certificates message');
-  const { type } = leaf.publicKey;
-  if (type !== 'rsa' && type !== 'ecdsa' && type !== 'ed25519') {
-    throw new Error(
-      side === 'client'
-        ? `tls: client certificate contains an unsupported public key of type ${goTypeOf(leaf.publicKey)}`
-        : `tls: server's certificate contains an unsupported type of public key: ${goTypeOf(leaf.publicKey)}`,
-    );
-  }
   return [leaf, ...others];
+}
+
+/** Keys that crypto/tls makes no handshake with. A client looks at this when it has verified the server; a server that only asks for certificates, at once. */
+export function checkKeyType({ publicKey }: CertificateFields, side: 'client' | 'server'): void {
+  const { type } = publicKey;
+  if (type === 'rsa' || type === 'ecdsa' || type === 'ed25519') return;
+  throw new Error(
+    side === 'client'
+      ? `tls: client certificate contains an unsupported public key of type ${goTypeOf(publicKey)}`
+      : `tls: server's certificate contains an unsupported type of public key: ${goTypeOf(publicKey)}`,
+  );
 }
 
 function parsed(der: Buffer, side: 'client' | 'server'): CertificateFields {

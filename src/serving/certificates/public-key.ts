@@ -14,17 +14,16 @@ export interface PublicKeyFields {
   problem: string | undefined;
 }
 
-export type KeyType = 'rsa' | 'ecdsa' | 'ed25519' | 'x25519' | 'dsa';
+export type KeyType = 'rsa' | 'ecdsa' | 'ed25519' | 'dsa';
 
 const KEY_TYPES: Readonly<Record<string, KeyType>> = {
   [Oid.rsaKey]: 'rsa',
   [Oid.ecKey]: 'ecdsa',
   [Oid.ed25519]: 'ed25519',
-  [Oid.x25519Key]: 'x25519',
   [Oid.dsaKey]: 'dsa',
 };
 const CURVE_BITS: Readonly<Record<string, number>> = { '1.3.132.0.33': 224, '1.2.840.10045.3.1.7': 256, '1.3.132.0.34': 384, '1.3.132.0.35': 521 };
-const KEY_25519_BYTES = 32;
+const ED25519_KEY_BYTES = 32;
 const NULL = Buffer.from([0x05, 0x00]);
 
 /** Throws DerError, in the words of crypto/x509's parser. */
@@ -43,11 +42,7 @@ export function readPublicKey(spki: DerValue): PublicKeyFields {
       return { ...unspecific, bits: readEcKey(key, parameters) };
     case 'ed25519':
       if (parameters) throw new DerError('x509: Ed25519 key encoded with illegal parameters');
-      if (key.length !== KEY_25519_BYTES) throw new DerError('x509: wrong Ed25519 public key size');
-      return unspecific;
-    case 'x25519':
-      if (parameters) throw new DerError('x509: X25519 key encoded with illegal parameters');
-      if (key.length !== KEY_25519_BYTES) throw new DerError('crypto/ecdh: invalid public key');
+      if (key.length !== ED25519_KEY_BYTES) throw new DerError('x509: wrong Ed25519 public key size');
       return unspecific;
     case 'dsa':
       checkDsaKey(key, parameters);

@@ -30,12 +30,11 @@ const ALGORITHMS: ReadonlyMap<string, SignatureAlgorithm> = new Map([
 const ED25519: SignatureAlgorithm = { name: 'Ed25519', keyType: 'ed25519', digest: undefined };
 const INSECURE_DIGESTS: ReadonlySet<string | undefined> = new Set(['md5', 'sha1']);
 
-const KEY_NAMES: Readonly<Record<KeyType, string>> = { rsa: 'RSA', ecdsa: 'ECDSA', ed25519: 'Ed25519', x25519: 'X25519', dsa: 'DSA' };
+const KEY_NAMES: Readonly<Record<KeyType, string>> = { rsa: 'RSA', ecdsa: 'ECDSA', ed25519: 'Ed25519', dsa: 'DSA' };
 const GO_TYPES: Readonly<Record<KeyType, string>> = {
   rsa: '*rsa.PublicKey',
   ecdsa: '*ecdsa.PublicKey',
   ed25519: 'ed25519.PublicKey',
-  x25519: '*ecdh.PublicKey',
   dsa: '*dsa.PublicKey',
 };
 

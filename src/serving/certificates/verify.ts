@@ -5,7 +5,7 @@ import { type CertificateFields, subjectOf } from './certificate.ts';
 import { hostNameProblem } from './host-name.ts';
 import { comparisonBudget, constraintProblem } from './name-constraints.ts';
 import { Oid } from './oids.ts';
-import { parsePeerCertificates } from './peer.ts';
+import { checkKeyType, parsePeerCertificates } from './peer.ts';
 import { arePoliciesValid } from './policies.ts';
 import { type CertificatePool, poolOf, poolOfPem } from './pool.ts';
 import { checkCost, signatureProblem } from './signature.ts';
@@ -208,15 +208,17 @@ export function verifyClientChain(chainDer: readonly Buffer[], caPem: readonly s
   let roots = pools.get(caPem);
   if (!roots) pools.set(caPem, (roots = poolOfPem(caPem)));
   const [leaf, ...others] = parsePeerCertificates(chainDer, 'client');
+  checkKeyType(leaf, 'client');
   return verifyCertificate(leaf, { roots, intermediates: poolOf(others), usage: Oid.clientAuth, now });
 }
 
-/** A server's chain, as crypto/tls does it for a client. Errors begin as those of crypto/tls do. */
-export function verifyServerChain(chainDer: readonly Buffer[], { roots, host, now = new Date() }: { roots: CertificatePool; host: string; now?: Date }): void {
+/** A server's chain, as crypto/tls does it for a client. Errors begin as those of crypto/tls do. Without `roots`, nothing is verified (InsecureSkipVerify). */
+export function verifyServerChain(chainDer: readonly Buffer[], { roots, host, now = new Date() }: { roots?: CertificatePool; host: string; now?: Date }): void {
   const [leaf, ...others] = parsePeerCertificates(chainDer, 'server');
   try {
-    verifyCertificate(leaf, { roots, intermediates: poolOf(others), usage: Oid.serverAuth, host, now });
+    if (roots) verifyCertificate(leaf, { roots, intermediates: poolOf(others), usage: Oid.serverAuth, host, now });
   } catch (error) {
     throw error instanceof CertificateError ? new CertificateError(`tls: failed to verify certificate: ${error.message}`) : error;
   }
+  checkKeyType(leaf, 'server');
 }
