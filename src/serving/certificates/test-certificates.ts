@@ -29,8 +29,8 @@ export interface CertificateRecipe {
   subject?: string | readonly (readonly [string, string])[];
   /** Where it is not the signer's subject. */
   issuer?: string;
-  /** A kind of key, or `=name`: the key of another certificate. */
-  key?: KeyKind | `=${string}`;
+  /** A kind of key, `=name` for the key of another certificate, or the private key itself. */
+  key?: KeyKind | `=${string}` | KeyObject;
   signing?: Signing;
   /** Seconds before and after now. */
   from?: number;
@@ -79,15 +79,19 @@ const CURVES = { p224: 'secp224r1', p256: 'P-256', p384: 'P-384', p521: 'P-521' 
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
-/** Makes all certificates of a recipe; signers must stand before those that they sign. */
-export function makeCertificates(recipes: Readonly<Record<string, CertificateRecipe>>, now: Date): Map<string, MadeCertificate> {
-  const made = new Map<string, MadeCertificate>();
+/** Makes all certificates of a recipe; signers must stand before those that they sign, or among those that were made before. */
+export function makeCertificates(
+  recipes: Readonly<Record<string, CertificateRecipe>>,
+  now: Date,
+  before: ReadonlyMap<string, MadeCertificate> = new Map(),
+): Map<string, MadeCertificate> {
+  const made = new Map<string, MadeCertificate>(before);
   for (const [name, recipe] of Object.entries(recipes)) made.set(name, makeCertificate(name, recipe, made, now));
   return made;
 }
 
 function makeCertificate(name: string, recipe: CertificateRecipe, made: ReadonlyMap<string, MadeCertificate>, now: Date): MadeCertificate {
-  const { key, spki } = recipe.key?.startsWith('=') ? made.get(recipe.key.slice(1))! : makeKey((recipe.key ?? 'p256') as KeyKind);
+  const { key, spki } = keyOf(recipe.key, made);
   const subject = encodeName(recipe.subject ?? name);
   const keyId = createHash('sha1').update(spki).digest();
   const signer = recipe.by === undefined ? { key, subject, keyId } : made.get(recipe.by)!;
@@ -106,6 +110,11 @@ function makeCertificate(name: string, recipe: CertificateRecipe, made: Readonly
   );
   const certificate = sequence(tbs, algorithm.identifier, bitString(algorithm.sign(tbs)));
   return { der: Buffer.concat([certificate, Buffer.from(recipe.trailing ?? '', 'hex')]), key, spki, subject, keyId };
+}
+
+function keyOf(key: CertificateRecipe['key'] = 'p256', made: ReadonlyMap<string, MadeCertificate>): { key: KeyObject | undefined; spki: Buffer } {
+  if (typeof key !== 'string') return exported(key);
+  return key.startsWith('=') ? made.get(key.slice(1))! : makeKey(key as KeyKind);
 }
 
 const encodeName = (subject: string | readonly (readonly [string, string])[]): Buffer =>
