@@ -3,7 +3,7 @@ import { type NameAttribute, oidOr, readName } from './distinguished-name.ts';
 import { readExtensions } from './extensions.ts';
 import type { NameConstraints } from './name-constraints.ts';
 import { Oid } from './oids.ts';
-import { type PublicKeyFields, bitStringOf, readPublicKey } from './public-key.ts';
+import { type PublicKeyFields, readPublicKey, rightAligned } from './public-key.ts';
 
 /** What we need of a certificate, read from its DER. Printed forms (X509Certificate.subject) escape and reorder, so they are never parsed. */
 export interface CertificateFields {
@@ -104,7 +104,7 @@ export function parseCertificate(raw: Buffer): CertificateFields {
     unhandledCritical: [],
   };
   readOptionalParts(reader, fields);
-  fields.signature = bitStringOf(outer.read(Tag.bitString, 'x509: malformed signature'), 'x509: malformed signature');
+  fields.signature = rightAligned(outer.read(Tag.bitString, 'x509: malformed signature'), 'x509: malformed signature');
   if (!input.isEmpty) throw new DerError('x509: trailing data');
   return fields;
 }

@@ -1,4 +1,4 @@
-import { DerError, DerReader, Tag, contextTag, isMinimalInteger, readSigned } from '../../util/der.ts';
+import { DerError, DerReader, type DerValue, Tag, contextTag, isMinimalInteger, readOid, readSigned } from '../../util/der.ts';
 import { quote } from '../../util/field-errors.ts';
 import { parseGoUrl } from '../../util/go-url.ts';
 import type { CertificateFields } from './certificate.ts';
@@ -99,8 +99,8 @@ const READERS: Readonly<Record<string, ExtensionReader>> = {
     const reader = new DerReader(content).enter(Tag.sequence, problem);
     while (!reader.isEmpty) {
       const pair = reader.enter(Tag.sequence, problem);
-      const issuer = oidOr(problem, pair.read(Tag.oid, problem));
-      fields.policies.mappings.push({ issuer, subject: oidOr(problem, pair.read(Tag.oid, problem)) });
+      const issuer = policyOf(pair.read(Tag.oid, problem));
+      fields.policies.mappings.push({ issuer, subject: policyOf(pair.read(Tag.oid, problem)) });
     }
   },
   [Oid.policyConstraints](content, fields) {
@@ -126,6 +126,15 @@ const READERS: Readonly<Record<string, ExtensionReader>> = {
     }
   },
 };
+
+/** Those of mappings need not be well-formed; such a one is the same as no other. */
+function policyOf(value: DerValue): string {
+  try {
+    return readOid(value);
+  } catch {
+    return `malformed ${value.content.toString('hex')}`;
+  }
+}
 
 /** Only its form: nobody asks for revocation lists. */
 function checkDistributionPoint(point: DerReader): void {

@@ -1,4 +1,5 @@
-import { DerError, DerReader, type DerValue, Tag, isMinimalInteger, readOid, readSigned } from '../../util/der.ts';
+import { DerError, DerReader, type DerValue, Tag, isMinimalInteger, readSigned } from '../../util/der.ts';
+import { pointProblem } from './curves.ts';
 import { oidOr } from './distinguished-name.ts';
 import { Oid } from './oids.ts';
 
@@ -32,7 +33,7 @@ export function readPublicKey(spki: DerValue): PublicKeyFields {
   const algorithm = reader.enter(Tag.sequence, 'x509: malformed public key algorithm identifier');
   const oid = oidOr('x509: malformed OID', algorithm.read(Tag.oid, 'x509: malformed OID'));
   const parameters = algorithm.isEmpty ? undefined : algorithm.readAny('x509: malformed parameters');
-  const key = bitStringOf(reader.read(Tag.bitString, 'x509: malformed subjectPublicKey'), 'x509: malformed subjectPublicKey');
+  const key = rightAligned(reader.read(Tag.bitString, 'x509: malformed subjectPublicKey'), 'x509: malformed subjectPublicKey');
   const type = Object.hasOwn(KEY_TYPES, oid) ? KEY_TYPES[oid] : undefined;
   const unspecific: PublicKeyFields = { raw: spki.raw, type, bits: 0, problem: undefined };
   switch (type) {
@@ -59,6 +60,14 @@ export function bitStringOf({ content }: DerValue, problem: string): Buffer {
   const isUnusedSet = bytes.length > 0 && (bytes.at(-1)! & ((1 << unusedBits) - 1)) !== 0;
   if (unusedBits > 7 || (bytes.length === 0 && unusedBits !== 0) || isUnusedSet) throw new DerError(problem);
   return bytes;
+}
+
+/** The same, moved so that the unused bits come first: how Go reads keys and signatures, in which there are none. */
+export function rightAligned(value: DerValue, problem: string): Buffer {
+  const bytes = bitStringOf(value, problem);
+  const unusedBits = value.content[0]!;
+  if (unusedBits === 0) return bytes;
+  return Buffer.from(bytes.map((byte, index) => (byte >> unusedBits) | ((index === 0 ? 0 : bytes[index - 1]!) << (8 - unusedBits))));
 }
 
 function readInteger(reader: DerReader, problem: string): Buffer {
@@ -96,10 +105,11 @@ function rsaProblem(bits: number, isOdd: boolean, exponent: bigint): string | un
 
 function readEcKey(point: Buffer, parameters: DerValue | undefined): number {
   if (parameters?.tag !== Tag.oid) throw new DerError('x509: invalid ECDSA parameters');
-  const bits = CURVE_BITS[readOid(parameters)];
+  const bits = CURVE_BITS[oidOr('x509: invalid ECDSA parameters', parameters)];
   if (bits === undefined) throw new DerError('x509: unsupported elliptic curve');
   if (point[0] !== 4) throw new DerError('ecdsa: invalid uncompressed public key');
-  if (point.length !== 1 + 2 * Math.ceil(bits / 8)) throw new DerError(`invalid P${bits} point encoding`);
+  const problem = pointProblem(bits, point.subarray(1));
+  if (problem !== undefined) throw new DerError(problem);
   return bits;
 }
 
