@@ -88,8 +88,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.method === 'GET') return void response.end(JSON.stringify({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'g/v1', resources: [] }));
   const review = JSON.parse(Buffer.concat(chunks).toString()) as Review;
   const { uid, desiredAPIVersion: apiVersion } = review.request;
-  const converted = { result: { status: 'Success' }, convertedObjects: review.request.objects?.map((object) => Object.assign(object, { apiVersion })) };
-  response.end(JSON.stringify({ ...review, response: { uid, ...(review.kind === 'ConversionReview' ? converted : { allowed: true }) } }));
+  const conversion = { result: { status: 'Success' }, convertedObjects: review.request.objects?.map((object) => Object.assign(object, { apiVersion })) };
+  response.end(JSON.stringify({ ...review, response: { uid, ...(review.kind === 'ConversionReview' ? conversion : { allowed: true }) } }));
 }
 
 async function startRemote({ certificates, served = ['leaf'], caBundle }: Trust): Promise<{ port: number; caBundle: string }> {

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { describeCertificate, parseCertificate, subjectOf } from './certificate.ts';
 import { createAuthority, signCertificate } from './create.ts';
@@ -50,6 +51,14 @@ describe('what a certificate says', () => {
     expect(fields.extendedKeyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
     expect(fields.isCa).toBe(true);
     expect(describeCertificate(fields)).toMatch(/^SN=255, SKID=([0-9A-F]{2}:){19}[0-9A-F]{2}, AKID=([0-9A-F]{2}:){19}[0-9A-F]{2}$/);
+  });
+
+  test('the authorities that Node trusts can all be read', () => {
+    expect(rootCertificates.length).toBeGreaterThan(100);
+    for (const pem of rootCertificates) {
+      const { subject, publicKey, isCa, version } = parseCertificate(decodePem('CERTIFICATE', pem)[0]!);
+      expect(subject.length > 0 && publicKey.type !== undefined && (isCa || version === 1)).toBe(true);
+    }
   });
 
   test('made-up bytes are a DerError, whatever they are', () => {
