@@ -67,8 +67,16 @@ function readSubtrees(content: Buffer): { subtrees: Subtrees; isUnhandled: boole
 }
 
 function readAscii(content: Buffer): string {
-  if (!isAscii(content)) throw new DerError(`x509: invalid constraint value: x509: ${quote(content.toString('utf8'))} cannot be encoded as an IA5String`);
+  if (!isAscii(content)) throw new DerError(`x509: invalid constraint value: x509: ${quoteBytes(content)} cannot be encoded as an IA5String`);
   return content.toString('latin1');
+}
+
+/** Go's `%q` of bytes that may be no UTF-8: what is none is written as the byte that it is. */
+function quoteBytes(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text).equals(bytes)) return quote(text);
+  const escaped = [...bytes].map((byte) => (byte < 0x80 ? quote(String.fromCharCode(byte)).slice(1, -1) : `\\x${byte.toString(16)}`));
+  return `"${escaped.join('')}"`;
 }
 
 function readDomain(content: Buffer, type: string): string {
