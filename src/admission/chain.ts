@@ -1,4 +1,5 @@
 import type { Admission, AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
+import type { FieldError } from '../util/field-errors.ts';
 import { qualifiedResource } from '../util/api-object.ts';
 import type { AdmissionMetrics, Durations, StepLabel } from './metrics.ts';
 import type { AdmissionPlugin } from './plugin.ts';
@@ -33,6 +34,7 @@ const LABELS: Readonly<Record<Step, StepLabel>> = { mutate: 'admit', validate: '
  */
 export class AdmissionChain implements Admission {
   readonly #metrics: AdmissionMetrics;
+  #rightsChecks: readonly AdmissionPlugin[] = [];
   #routes: Record<Step, ReadonlyMap<AdmissionOperation, Route>> | undefined;
 
   constructor(metrics: AdmissionMetrics) {
@@ -43,6 +45,7 @@ export class AdmissionChain implements Admission {
   use(plugins: readonly AdmissionPlugin[], checks: readonly AdmissionPlugin[] = []): void {
     const routes = (step: Step): Map<AdmissionOperation, Route> =>
       new Map(OPERATIONS.map((operation) => [operation, this.#route(step, operation, this.#asked(step, operation, plugins, checks))]));
+    this.#rightsChecks = checks.filter(({ rights }) => rights !== undefined);
     this.#routes = { mutate: routes('mutate'), validate: routes('validate') };
   }
 
@@ -75,6 +78,12 @@ export class AdmissionChain implements Admission {
   }
   validate(attributes: AdmissionAttributes): Promise<void> | void {
     return follow(this.#routes?.validate, attributes);
+  }
+
+  async rights(attributes: AdmissionAttributes): Promise<readonly FieldError[]> {
+    const target = targetOf(attributes);
+    const asked = this.#rightsChecks.filter(({ operations, targets }) => operations.has(attributes.operation) && (targets?.includes(target) ?? true));
+    return (await Promise.all(asked.map((check) => check.rights!(attributes)))).flat();
   }
 }
 

@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts';
 import type { WebhookRoutes } from '../client/webhook-route.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
+import type { FieldError } from '../util/field-errors.ts';
 import type { PluginConfigurations } from './configuration.ts';
 import type { AdmissionMetrics } from './metrics.ts';
 
@@ -15,6 +16,7 @@ export interface AdmissionPlugin {
   readonly targets?: readonly string[];
   mutate?(attributes: AdmissionAttributes): Promise<void> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
+  rights?(attributes: AdmissionAttributes): Promise<readonly FieldError[]>;
 }
 
 /** What plug-ins are made from. */

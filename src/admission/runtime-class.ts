@@ -2,6 +2,7 @@ import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { RuntimeClass, Scheduling } from '../apis/facts/types/node-v1.ts';
 import type { Informer } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
+import { sentEmpty } from '../schema/emptied.ts';
 import { unknownError } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
 import { compareQuantities, parseQuantity } from '../util/quantity.ts';
@@ -29,7 +30,8 @@ export function runtimeClass({ client }: PluginEnvironment): AdmissionPlugin {
     const found = classOf(attributes, pod, classes);
     if (found?.overhead) {
       if (!equalAmounts(found.overhead.podFixed ?? {}, pod.spec.overhead ?? {})) throw refusal(attributes, OVERHEAD_DIFFERS);
-    } else if (pod.spec.overhead) throw refusal(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
+    } else if (pod.spec.overhead ?? sentEmpty(pod.spec, 'overhead'))
+      throw refusal(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
   }
   return { name: 'RuntimeClass', operations: CREATE, targets: ['pods'], mutate, validate };
 }

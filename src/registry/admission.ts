@@ -1,4 +1,5 @@
 import type { ApiObject, GroupVersionKind } from '../util/api-object.ts';
+import type { FieldError } from '../util/field-errors.ts';
 import type { User } from '../util/user.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
@@ -38,4 +39,6 @@ export interface Admission {
   mutate(attributes: AdmissionAttributes): Promise<void> | void;
   /** Sees the object as it will be stored. */
   validate(attributes: AdmissionAttributes): Promise<void> | void;
+  /** Fields that the user may not set so, of kinds that ask (`asksForRights`). They are reported with what validation finds, and before it. */
+  rights?(attributes: AdmissionAttributes): Promise<readonly FieldError[]>;
 }

@@ -2,7 +2,7 @@ import { cloneSent } from '../schema/emptied.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { ApiError, alreadyExists, generateNameConflict, isTooLargeForStore, unknownError } from '../util/errors.ts';
-import type { FieldErrors } from '../util/field-errors.ts';
+import type { FieldError, FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
@@ -143,9 +143,9 @@ async function commitNew<T extends ApiObject>(
 ): Promise<WriteResult<T>> {
   const { definition, engine, cache, admission } = parts;
   prepareForCreate(parts, object, context);
-  const stored = validNew(parts, object, options.apiVersion);
-  for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
-  const name = stored.metadata.name!;
+  const stored = canonical(parts, object);
+  definition.keepEmptied?.(object, stored);
+  const name = stored.metadata.name ?? '';
   const call = {
     operation: 'CREATE' as const,
     subresource: options.subresource ?? '',
@@ -157,7 +157,11 @@ async function commitNew<T extends ApiObject>(
     dryRun: options.dryRun,
     apiVersion: options.apiVersion,
   };
-  const validated = admission.validate(admissionAttributes(parts, context, call));
+  const attributes = admissionAttributes(parts, context, call);
+  const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
+  validateNew(parts, stored, object, options.apiVersion, forbidden);
+  for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
+  const validated = admission.validate(attributes);
   if (validated) await validated;
 
   const key = keyOf(parts, namespace, name);
@@ -184,18 +188,17 @@ function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, ob
   definition.prepareForCreate?.(object, context);
 }
 
-/** In the form in which it is stored. */
-function validNew<T extends ApiObject>(parts: StoreParts<T>, object: T, apiVersion: string | undefined): T {
-  const stored = canonical(parts, object);
-  validateNew(parts, stored, object, apiVersion);
-  return stored;
-}
-
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
-function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, stored: T, sent: T, apiVersion: string | undefined): void {
+function validateNew<T extends ApiObject>(
+  { definition }: StoreParts<T>,
+  stored: T,
+  sent: T,
+  apiVersion: string | undefined,
+  forbidden: readonly FieldError[] = [],
+): void {
   const kind = groupKind(definition);
-  const judgesEmptied = definition.judgesEmptied?.(sent);
-  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors, undefined, apiVersion), judgesEmptied);
+  const options = { judgesEmptied: definition.judgesEmptied?.(sent), forbidden };
+  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors, undefined, apiVersion), options);
   refuseIfInvalid(kind, stored, sent, ({ metadata }, errors) => {
     // The same rules again where the kind has applied them, but for names.
     if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));

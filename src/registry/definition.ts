@@ -44,10 +44,14 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   nameErrors?(name: string, isPrefix: boolean): string[];
   /** What a generateName becomes; with a random ending where absent. */
   nameFrom?(prefix: string): string;
+  /** Admission is asked which fields the user may not set so, and validation reports them with its own errors (`Admission.rights`). */
+  asksForRights?: boolean;
   /** PUT to a missing name creates it. */
   createsOnUpdate?: boolean;
   /** Whether validation of such a new object must see the lists that were sent empty, which are not stored. Updates compare with what is stored. */
   judgesEmptied?(sent: T): boolean;
+  /** What was sent empty is not stored: hands on the marks of it that validation or admission ask for (`sentEmpty`). */
+  keepEmptied?(sent: T, stored: T): void;
   /** `spec`: 1 at creation, one more whenever anything but metadata and status changes. */
   generation?: 'spec';
   /** Clients write `status` only through the subresource: dropped on create, kept from the old object on update. */
@@ -118,6 +122,8 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   prepareForUpdate?(object: T, old: T, context: RequestContext): void;
   /** Beyond the rules for metadata, which are checked for every update. `apiVersion` as `validate` has it. */
   validateUpdate?(object: T, old: T, errors: FieldErrors, apiVersion?: string): void;
+  /** As a kind's own `keepEmptied`. */
+  keepEmptied?(sent: T, stored: T): void;
   /** Whether what the kind demands of a new object is demanded of the changed one too, and on which side of `validateUpdate` (errors come in order). */
   validatesWhole?: 'before' | 'after';
   /** Whether the kind judges metadata once more by itself, beyond what is demanded of every object. True where absent. */

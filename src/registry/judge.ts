@@ -5,13 +5,26 @@ import { type FieldError, FieldErrors } from '../util/field-errors.ts';
 
 type Rules<T> = (object: T, errors: FieldErrors) => void;
 
+interface JudgeOptions {
+  judgesEmptied?: boolean | undefined;
+  /** What the user has no right to set: reported first. */
+  forbidden?: readonly FieldError[];
+}
+
 /**
  * Refuses the object, in the form in which it would be stored, if the rules find something wrong. What is told then is what they find in the form that the
  * client sent, `sent`: values that are not stored, since they are empty, stand in upstream's messages. `judgesEmptied`: they count for the rules too.
  */
-export function refuseIfInvalid<T extends ApiObject>(kind: { group: string; kind: string }, stored: T, sent: T, rules: Rules<T>, judgesEmptied = false): void {
+export function refuseIfInvalid<T extends ApiObject>(
+  kind: { group: string; kind: string },
+  stored: T,
+  sent: T,
+  rules: Rules<T>,
+  options: JudgeOptions = {},
+): void {
+  const { judgesEmptied = false, forbidden = [] } = options;
   const found = findings((judgesEmptied ? withEmptied(stored, sent) : undefined) ?? stored, rules);
-  if (found.length > 0) throw invalid(kind, stored.metadata.name ?? '', worded(found, stored, sent, rules));
+  if (found.length + forbidden.length > 0) throw invalid(kind, stored.metadata.name ?? '', [...forbidden, ...worded(found, stored, sent, rules)]);
 }
 
 function findings<T>(object: T, rules: Rules<T>): FieldError[] {

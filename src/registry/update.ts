@@ -3,10 +3,11 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { conflict, invalid, isTooLargeForStore, notFound, unknownError } from '../util/errors.ts';
-import { FieldErrors } from '../util/field-errors.ts';
+import { type FieldError, FieldErrors } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { pathSegmentName } from '../util/names.ts';
+import type { AdmissionAttributes } from './admission.ts';
 import { create, createOwned, validateWhole } from './create.ts';
 import type { Transaction, UpdateRules } from './definition.ts';
 import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-ownership.ts';
@@ -110,7 +111,9 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     prepareForUpdate(call, object);
     const stored = canonical(parts, object);
     keepUnchangedTimes(stored, old);
-    validateChange(call, stored, object);
+    call.rules.keepEmptied?.(object, stored);
+    const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;
+    validateChange(call, stored, object, forbidden);
     for (const warning of warningsOf(call, stored)) context.warn(warning);
     await admit(call, stored, 'validate');
     const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
@@ -122,11 +125,11 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
   }
 }
 
-function admit<T extends ApiObject>(
-  { parts, context, namespace, name, options, old }: Attempt<T>,
-  object: T,
-  step: 'mutate' | 'validate',
-): Promise<void> | void {
+function admit<T extends ApiObject>(call: Attempt<T>, object: T, step: 'mutate' | 'validate'): Promise<void> | void {
+  return call.parts.admission[step](attributesOf(call, object));
+}
+
+function attributesOf<T extends ApiObject>({ parts, context, namespace, name, options, old }: Attempt<T>, object: T): AdmissionAttributes {
   const call = {
     operation: 'UPDATE' as const,
     subresource: options.subresource,
@@ -138,7 +141,7 @@ function admit<T extends ApiObject>(
     dryRun: options.dryRun,
     apiVersion: options.apiVersion,
   };
-  return parts.admission[step](admissionAttributes(parts, context, call));
+  return admissionAttributes(parts, context, call);
 }
 
 /** A uid in the new object is a precondition: it must not overwrite another incarnation of the name. */
@@ -215,8 +218,13 @@ export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boo
   return equalJson(left, right);
 }
 
-function validateChange<T extends ApiObject>({ parts: { definition }, rules, options, old }: Attempt<T>, stored: T, sent: T): void {
-  refuseIfInvalid(groupKind(definition), stored, sent, (object, errors) => {
+function validateChange<T extends ApiObject>(
+  { parts: { definition }, rules, options, old }: Attempt<T>,
+  stored: T,
+  sent: T,
+  forbidden: readonly FieldError[] = [],
+): void {
+  const check = (object: T, errors: FieldErrors): void => {
     const metadata = errors.at('metadata');
     validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
     validateMetadataUpdate(object.metadata, old.metadata, metadata);
@@ -224,7 +232,8 @@ function validateChange<T extends ApiObject>({ parts: { definition }, rules, opt
     if (rules.validatesMetadataUpdate ?? rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
     rules.validateUpdate?.(object, old, errors, options.apiVersion);
     if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
-  });
+  };
+  refuseIfInvalid(groupKind(definition), stored, sent, check, { forbidden });
 }
 
 function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options, old }: Attempt<T>, object: T): string[] {

@@ -12,7 +12,7 @@ export function noteEmptied(object: JsonObject, fields: Record<string, Json>): v
 }
 
 /** `copy` is the same object in other words: what was empty in the one is so in the other. */
-export function copyEmptied<T extends object>(object: JsonObject, copy: T): T {
+export function copyEmptied<T extends object>(object: object, copy: T): T {
   const fields = emptyFields.get(object);
   if (fields !== undefined) emptyFields.set(copy, fields);
   return copy;
@@ -35,7 +35,10 @@ function cloneJson(value: Json): Json {
 }
 
 /** A field that is `null`, as empty as it was sent. */
-export const sentEmpty = (object: JsonObject, field: string): Json => emptyFields.get(object)?.[field] ?? null;
+export const sentEmpty = (object: object, field: string): Json => emptyFields.get(object)?.[field] ?? null;
+
+/** Whether there is anything in an object, be it only a list or map that was sent empty. */
+export const hasFields = (object: object): boolean => Object.keys(object).length > 0 || emptyFields.has(object);
 
 /** A copy of the object as it is stored, with what was empty in the object that it was made from; undefined where nothing was. */
 export function withEmptied<T>(stored: T, sent: T): T | undefined {

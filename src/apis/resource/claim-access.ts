@@ -1,6 +1,6 @@
 import type { Admission, AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import { type ApiError, forbidden, invalid } from '../../util/errors.ts';
+import { type ApiError, forbidden } from '../../util/errors.ts';
 import { FieldErrors, quote } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { serviceAccountOf, type User } from '../../util/user.ts';
@@ -16,20 +16,19 @@ export type NamespaceLabels = (namespace: string) => Record<string, string> | un
 
 /**
  * Who may have devices that others use (only in namespaces that are marked for it), and who may write which part of a claim's status
- * (KEP-5018; pkg/registry/resource/utils.go). To stand among the validating steps; it changes nothing.
+ * (KEP-5018; pkg/registry/resource/utils.go).
  */
-export function claimAccessCheck(authorizer: Authorizer, labelsOf: NamespaceLabels): Admission {
+export function claimAccessCheck(authorizer: Authorizer, labelsOf: NamespaceLabels): Required<Pick<Admission, 'rights'>> {
   return {
-    mutate() {},
-    async validate(attributes) {
+    async rights(attributes) {
       const { group, resource, subresource, operation, object } = attributes;
-      if (group !== GROUP || object === undefined) return;
+      if (group !== GROUP || object === undefined) return [];
       const errors = new FieldErrors();
       if (operation === 'CREATE' && resource === 'resourceclaims') checkAdmin((object as ResourceClaim).spec.devices.requests, attributes, labelsOf, errors);
       if (operation === 'CREATE' && resource === 'resourceclaimtemplates')
         checkAdmin((object as ResourceClaimTemplate).spec.spec.devices.requests, attributes, labelsOf, errors);
       if (operation === 'UPDATE' && resource === 'resourceclaims' && subresource === 'status') await checkStatus(authorizer, attributes, labelsOf, errors);
-      if (!errors.isEmpty) throw invalid({ group, kind: attributes.kind.kind }, object.metadata.name ?? '', errors.list);
+      return errors.list;
     },
   };
 }

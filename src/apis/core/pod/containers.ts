@@ -1,3 +1,4 @@
+import { hasFields, sentEmpty } from '../../../schema/emptied.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors } from '../../../util/names.ts';
 import type { Container, ContainerPort, ContainerResizePolicy, EphemeralContainer, PodSpec } from '../../facts/types/core-v1.ts';
@@ -108,7 +109,7 @@ function validateEphemeralContainers(context: PodContext, errors: FieldErrors): 
 function validateEphemeralFields(container: EphemeralContainer, errors: FieldErrors): void {
   const why = 'cannot be set for an Ephemeral Container';
   const isSet = (field: (typeof NOT_EPHEMERAL)[number]): boolean =>
-    field === 'resources' ? Object.keys(container.resources).length > 0 : container[field] !== undefined;
+    field === 'resources' ? hasFields(container.resources) : container[field] !== undefined || sentEmpty(container, field) !== null;
   for (const field of NOT_EPHEMERAL) if (isSet(field)) errors.at(field).forbidden(why);
   for (const [index, { subPath, subPathExpr }] of (container.volumeMounts ?? []).entries()) {
     const at = errors.at('volumeMounts').index(index);

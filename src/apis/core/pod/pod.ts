@@ -1,5 +1,6 @@
 import { defineResource } from '../../define.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
+import { copyEmptied } from '../../../schema/emptied.ts';
 import { podCells, podRowConditions } from './cells.ts';
 import { defaultPod } from './defaults.ts';
 import { prepareEphemeralUpdate, prepareNewPod, preparePodUpdate, prepareResize, prepareStatusUpdate } from './prepare.ts';
@@ -16,6 +17,8 @@ export const pods = defineResource<Pod>('v1/pods', {
   makesStatus: true,
   // Claims, which the pod as a whole may not have at all.
   judgesEmptied: ({ spec }) => spec.resources !== undefined,
+  // RuntimeClass admission tells an empty overhead from none.
+  keepEmptied: (sent, stored) => copyEmptied(sent.spec, stored.spec),
   prepareForCreate: prepareNewPod,
   prepareForUpdate: preparePodUpdate,
   validate: validateNewPod,
@@ -26,7 +29,10 @@ export const pods = defineResource<Pod>('v1/pods', {
 
   subresources: {
     status: { update: { prepareForUpdate: prepareStatusUpdate, validateUpdate: validateStatusUpdate } },
-    ephemeralcontainers: { hasNoTable: true, update: { prepareForUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate } },
+    ephemeralcontainers: {
+      hasNoTable: true,
+      update: { keepEmptied: keepEmptiedOfEphemeral, prepareForUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate },
+    },
     resize: { hasNoTable: true, update: { prepareForUpdate: prepareResize, validateUpdate: validateResize } },
   },
 
@@ -47,6 +53,15 @@ export const pods = defineResource<Pod>('v1/pods', {
   cells: podCells,
   rowConditions: podRowConditions,
 });
+
+/** What may not be set on such a container may not be sent empty either. */
+function keepEmptiedOfEphemeral(sent: Pod, stored: Pod): void {
+  for (const [index, container] of (stored.spec.ephemeralContainers ?? []).entries()) {
+    const { [index]: from } = sent.spec.ephemeralContainers!;
+    copyEmptied(from!, container);
+    if (from!.resources) copyEmptied(from!.resources, container.resources);
+  }
+}
 
 function nodeName({ spec }: Pod): string {
   return spec.nodeName ?? '';
