@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type TLSSocket, connect } from 'node:tls';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { caBundle, eventually, proxyCertificate, register, startBackend, startFront, waitForAvailability } from './support/aggregation.ts';
 import { Clients } from './support/kubectl.ts';
@@ -89,6 +90,55 @@ describe('a metrics API', () => {
     });
     // The server has no OpenAPI v3: ours is made from its v2.
     expect(await kubectl.kubectl('explain nodes --api-version=metrics.k8s.io/v1beta1')).toContain('What a node uses.');
+  });
+});
+
+describe('requests are sent on as Go writes them', () => {
+  const GROUP = 'wire.example.com';
+  const AT = `/apis/${GROUP}/v1`;
+  let backendPort: number;
+
+  /** Shows what it was asked, or answers with a page, a redirect or packed text. */
+  function serve({ url, headers }: IncomingMessage, response: ServerResponse): void {
+    const path = url!.split('?')[0]!;
+    if (path === AT) return json(response, resourceList(`${GROUP}/v1`));
+    if (path === `${AT}/page`)
+      return void response
+        .writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-encoding': 'gzip' })
+        .end(gzipSync(`<a href="/x?a=1&amp;b=2">x</a><img src="http://localhost:${backendPort}/i"><a href="y">y</a><a href="https://e.com/">e</a>`));
+    if (path === `${AT}/elsewhere`) return void response.writeHead(201, { location: '/apis/x' }).end('made');
+    json(response, { url, acceptEncoding: headers['accept-encoding'], uri: headers['x-forwarded-uri'] });
+  }
+
+  beforeAll(async () => {
+    ({ port: backendPort } = await startBackend('wire', serve));
+    await register(front, GROUP, 'v1', 'wire', backendPort);
+    await waitForAvailability(front, `v1.${GROUP}`, 'Passed');
+  });
+
+  test.each([
+    ['/things?b=1&a=2&c&d=%zz&e=x+y', '/things?a=2&b=1&c=&e=x+y', '/things'],
+    ['/a%2Fb/c%20d/', '/a/b/c%20d/', '/a/b/c%20d/'],
+    ['//a/../b', '//a/../b', '/b'],
+  ])('%s', async (asked, sent, uri) => {
+    const answer = await front.client().send({ path: AT + asked });
+    expect(answer.json()).toEqual({ url: AT + sent, acceptEncoding: 'gzip', uri: AT + uri });
+  });
+
+  test('what the client says of encodings is sent as it is', async () => {
+    const answer = await front.client().send({ path: `${AT}/things`, headers: { 'accept-encoding': 'br' } });
+    expect(answer.json()).toMatchObject({ acceptEncoding: 'br' });
+  });
+
+  test('packed pages come unpacked, with the links to the same host rewritten', async () => {
+    const origin = `https://localhost:${backendPort}`;
+    const page = await front.client().send({ path: `${AT}/page` });
+    expect(page.headers['content-encoding']).toBeUndefined();
+    expect(page.text).toBe(`<a href="${origin}/x?a=1&amp;b=2">x</a><img src="${origin}/i"><a href="y">y</a><a href="https://e.com/">e</a>`);
+    const packed = await front.client().send({ path: `${AT}/page`, headers: { 'accept-encoding': 'gzip' } });
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(packed.body).toString()).toBe(page.text);
+    expect((await front.client().send({ path: `${AT}/elsewhere` })).headers.location).toBe(`${origin}/apis/x`);
   });
 });
 

@@ -8,6 +8,9 @@ import type { Exchange } from '../serving/exchange.ts';
 import type { TlsTarget } from '../serving/tls-dialer.ts';
 import { type Fetched, fetchWhole } from '../serving/proxy/fetch.ts';
 import { type ForwardOptions, type ProxyTarget, forward } from '../serving/proxy/forward.ts';
+import { reencodedPath, sortedQuery } from '../serving/proxy/go-url.ts';
+import { joinPaths } from '../serving/proxy/links.ts';
+import { rewriteLinks } from '../serving/proxy/rewrite-links.ts';
 import { Transport } from '../serving/proxy/transport.ts';
 import { isUpgradeRequest, tunnel } from '../serving/proxy/upgrade.ts';
 import { type Dial, hostPort } from '../util/dial.ts';
@@ -132,18 +135,21 @@ export class RemoteApi {
     const headers = identityHeaders(user, this.#environment.sendsUid);
     if (auditId !== '') headers['audit-id'] = auditId;
     if (request.traceparent !== undefined) headers['traceparent'] = request.traceparent;
-    const target = { transport: this.#transport, host, port, path: exchange.target };
+    const [path, query] = sentTarget(exchange.target);
+    const target = { transport: this.#transport, host, port, path: query === '' ? path : `${path}?${query}` };
     if (isUpgradeRequest(exchange)) return tunnel(exchange, target, { headers, signal: request.signal });
+    const authority = hostPort(host, port);
     const isLongRunning = request.deadlineMs === undefined;
     const options: ForwardOptions = {
       headers,
-      forwarded: { uri: info.path, host: hostPort(host, port), proto: 'https' },
+      forwarded: { uri: joinPaths('', path), host: authority, proto: 'https' },
+      rewrite: (response) => rewriteLinks(response, { prefix: '', backendHost: authority, clientHost: authority, origin: `https://${authority}` }),
       rejectsRedirects: this.#environment.rejectsRedirects,
       isLongRunning,
       // A request with a deadline is answered when that passes, and so cancelled. Making a signal costs more than it seems.
       signal: isLongRunning ? request.signal : undefined,
     };
-    const isDiscovery = !info.isResourceRequest && info.path.startsWith('/apis/');
+    const isDiscovery = !info.isResourceRequest && isGroupVersionPath(info.path);
     return isDiscovery ? forwardInTime(exchange, target, options) : forward(exchange, target, options);
   }
 
@@ -160,6 +166,14 @@ export class RemoteApi {
 
 const isAvailable = ({ status }: APIService): boolean =>
   status.conditions?.some((condition) => condition.type === 'Available' && condition.status === 'True') ?? false;
+
+/** What a request asks for, as Go's proxy writes it anew. */
+function sentTarget(target: string): [path: string, query: string] {
+  const at = target.indexOf('?');
+  return at === -1 ? [reencodedPath(target), ''] : [reencodedPath(target.slice(0, at)), sortedQuery(target.slice(at + 1))];
+}
+
+const isGroupVersionPath = (path: string): boolean => /^\/*[^/]+\/[^/]*\/[^/]+\/*$/.test(path);
 
 /** Clients ask every server for its resources: a slow one must not hold them up. */
 async function forwardInTime(exchange: Exchange, target: ProxyTarget, options: ForwardOptions): Promise<void> {

@@ -1,15 +1,13 @@
-import { type Readable, pipeline } from 'node:stream';
-import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib';
 import type { ConnectCall } from '../../registry/definition.ts';
 import type { Exchange } from '../../serving/exchange.ts';
-import { streamOf } from '../../serving/proxy/answer.ts';
 import { type ProxyTarget, forward } from '../../serving/proxy/forward.ts';
-import type { BackendResponse, Transport } from '../../serving/proxy/transport.ts';
+import { escapedPath } from '../../serving/proxy/go-url.ts';
+import { type ProxiedPlace, joinPaths } from '../../serving/proxy/links.ts';
+import { rewriteLinks } from '../../serving/proxy/rewrite-links.ts';
+import type { Transport } from '../../serving/proxy/transport.ts';
 import { isUpgradeRequest, tunnel } from '../../serving/proxy/upgrade.ts';
 import { hostPort } from '../../util/dial.ts';
 import { unknownError } from '../../util/errors.ts';
-import { HtmlLinks } from './html-links.ts';
-import { type ProxiedPlace, joinPaths, rewrittenLink } from './links.ts';
 
 /** What a proxy's name stands for. */
 export interface ProxiedBackend {
@@ -23,7 +21,7 @@ export async function passToBackend({ exchange, options }: ConnectCall, { host, 
   const path = cleanPath((options['path'] as string | undefined) ?? '');
   const [asked, query = ''] = splitOnce(exchange.target, '?');
   const hostHeader = exchange.headers.host ?? hostPort(host, port);
-  const target = { transport, host, port, path: escapePath(path === '' ? '/' : path) };
+  const target = { transport, host, port, path: escapedPath(path === '' ? '/' : path) };
   if (isUpgradeRequest(exchange)) return upgradeTo(exchange, target, hostHeader);
   const search = query === '' ? '' : `?${query}`;
   // The links of a page are relative to a folder, not to the last word of our own path (kubernetes/kubernetes#4958).
@@ -37,7 +35,7 @@ export async function passToBackend({ exchange, options }: ConnectCall, { host, 
   await forward(
     exchange,
     { ...target, path: target.path + search },
-    { hostHeader, headers: { 'x-forwarded-uri': joinPaths(prefix, target.path) }, rewrite: (response) => rewrittenResponse(response, place) },
+    { hostHeader, headers: { 'x-forwarded-uri': joinPaths(prefix, target.path) }, rewrite: (response) => rewriteLinks(response, place) },
   );
 }
 
@@ -56,35 +54,4 @@ const cleanPath = (path: string): string => (path === '' ? '' : joinPaths('/', p
 function splitOnce(text: string, separator: string): [string, string?] {
   const at = text.indexOf(separator);
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-/** As Go writes a path: the bytes that need it are escaped, the slashes stay. */
-const escapePath = (path: string): string => encodeURI(path).replaceAll(/[?#!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
-
-/** Redirects and pages of HTML lead through the proxy; all else is passed on as it comes. */
-function rewrittenResponse(response: BackendResponse, place: ProxiedPlace): BackendResponse {
-  const { headers } = response;
-  const { location } = headers;
-  if (typeof location === 'string' && location !== '') {
-    headers['location'] = rewrittenLink(location, place);
-    return response;
-  }
-  const mediaType = String(headers['content-type'] ?? '')
-    .split(';')[0]!
-    .trim();
-  const body = mediaType === 'text/html' ? rewrittenPage(streamOf(response.body), String(headers['content-encoding'] ?? ''), place) : undefined;
-  if (body === undefined) return response;
-  delete headers['content-length'];
-  return { ...response, headers, body };
-}
-
-/** Undefined for an encoding that we do not understand. */
-function rewrittenPage(body: Readable, encoding: string, place: ProxiedPlace): Readable | undefined {
-  const links = new HtmlLinks((link) => rewrittenLink(link, place));
-  // Whoever reads the last of them learns of a failure: it is destroyed.
-  const ignore = (): void => {};
-  if (encoding === '') return pipeline(body, links, ignore);
-  if (encoding === 'gzip') return pipeline(body, createGunzip(), links, createGzip(), ignore);
-  if (encoding === 'deflate') return pipeline(body, createInflateRaw(), links, createDeflateRaw(), ignore);
-  return undefined;
 }

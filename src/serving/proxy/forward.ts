@@ -1,10 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import { type Readable, pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../exchange.ts';
 import { hasNoBody } from '../headers.ts';
 import { isApiError, serviceUnavailable } from '../../util/errors.ts';
 import { goNetworkError } from '../../util/network-error.ts';
-import { WHOLE_BYTES } from './answer.ts';
+import { WHOLE_BYTES, streamOf } from './answer.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
 import { StaleConnection } from './stale-connection.ts';
 import type { BackendCall, BackendResponse, Transport } from './transport.ts';
@@ -43,12 +44,14 @@ const REDIRECT_REFUSED = 'the backend attempted to redirect this request, which 
  * request. Where no answer comes, throws serviceUnavailable as upstream words it; how that reaches the client is the caller's to say.
  */
 export async function forward(exchange: Exchange, target: ProxyTarget, options: ForwardOptions = {}): Promise<void> {
+  const headers = outgoingHeaders(exchange, options);
+  const isUnpacked = asksForGzip(exchange, headers);
   const call = target.transport.send({
     host: target.host,
     port: target.port,
     method: exchange.method,
     path: target.path,
-    headers: outgoingHeaders(exchange, options),
+    headers,
     hostHeader: options.hostHeader,
     body: exchange.openBody(),
   });
@@ -56,7 +59,7 @@ export async function forward(exchange: Exchange, target: ProxyTarget, options: 
   exchange.onClose(cancel);
   if (options.signal) exchange.onClose(onAbort(options.signal, cancel));
   try {
-    const received = await call.response;
+    const received = isUnpacked ? unpacked(await call.response) : await call.response;
     received.headers = cleanResponseHeaders(received.headers, exchange.ownHeaders);
     const response = options.rewrite ? options.rewrite(received) : received;
     if (options.rejectsRedirects && isRedirect(response)) return refuseRedirect(exchange, call);
@@ -78,6 +81,20 @@ function outgoingHeaders(exchange: Exchange, { headers: own, forwarded }: Forwar
   }
   for (const name in own) headers[name] = own[name];
   return headers;
+}
+
+/** Go's transport asks backends for gzip where the client has said nothing, and unpacks what comes (net/http, Transport.DisableCompression). */
+function asksForGzip({ method }: Exchange, headers: OutgoingHttpHeaders): boolean {
+  if (headers['accept-encoding'] !== undefined || headers['range'] !== undefined || method === 'HEAD') return false;
+  headers['accept-encoding'] = 'gzip';
+  return true;
+}
+
+function unpacked(response: BackendResponse): BackendResponse {
+  if (String(response.headers['content-encoding'] ?? '').toLowerCase() !== 'gzip') return response;
+  const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = response.headers;
+  // Whoever reads it learns of a failure: it is destroyed.
+  return { ...response, headers, body: pipeline(streamOf(response.body), createGunzip(), () => {}) };
 }
 
 const isRedirect = ({ status, headers }: BackendResponse): boolean => status >= 300 && status <= 399 && (headers['location'] ?? '') !== '';

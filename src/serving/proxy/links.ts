@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { reencodedPath } from './go-url.ts';
 
 /** Where a proxied answer comes from, and what stands before its paths in the eyes of the client. */
 export interface ProxiedPlace {
@@ -8,21 +9,23 @@ export interface ProxiedPlace {
   backendHost: string;
   /** The `Host` that the client sent. */
   clientHost: string;
+  /** What links to the same host begin with, `https://10.1.2.3:443`; '' where absent. */
+  origin?: string;
 }
 
 const URL_PARTS = /^([a-zA-Z][a-zA-Z0-9+.-]*:)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/s;
 /** What Go's url.Parse refuses. */
-const UNPARSABLE = /[\0-\x20\x7f]|%(?![0-9a-fA-F]{2})/;
+const UNPARSABLE = /[^\x20-\x7e\x80-\u{10ffff}]|%(?![0-9a-fA-F]{2})/u;
 
 /** A link to the same host goes through the proxy too; all others stay (apimachinery/pkg/util/proxy/transport.go rewriteURL). */
-export function rewrittenLink(link: string, { prefix, backendHost, clientHost }: ProxiedPlace): string {
+export function rewrittenLink(link: string, { prefix, backendHost, clientHost, origin = '' }: ProxiedPlace): string {
   const parts = UNPARSABLE.test(link) ? null : URL_PARTS.exec(link);
   if (parts === null) return link;
   const [, scheme = '', host = '', path = '', query = '', fragment = ''] = parts;
   const isElsewhere = host !== '' && host !== backendHost && host !== clientHost;
   if (isElsewhere || !path.startsWith('/')) return link;
-  const origin = host !== '' && host === clientHost ? `${scheme}//${host}` : '';
-  return origin + (path.startsWith(prefix) ? path : joinPaths(prefix, path)) + query + fragment;
+  const before = host !== '' && host === clientHost && origin === '' ? `${scheme}//${host}` : origin;
+  return before + (path.startsWith(prefix) ? path.replaceAll(' ', '%20') : reencodedPath(joinPaths(prefix, path))) + query + fragment;
 }
 
 /** A slash at the end stays (apimachinery/pkg/util/net, JoinPreservingTrailingSlash). */

@@ -18,10 +18,19 @@ test.each([
   ['//cdn.example.com/x.js', '//cdn.example.com/x.js'],
   ['https://example.com/x', 'https://example.com/x'],
   ['mailto:me@example.com', 'mailto:me@example.com'],
-  ['/not a link', '/not a link'],
+  ['/with space', `${place.prefix}/with%20space`],
+  ['/a%2Fb', `${place.prefix}/a/b`],
   ['/%zz', '/%zz'],
 ])('%s becomes %s', (link, expected) => {
   expect(rewrittenLink(link, place)).toBe(expected);
+});
+
+test('behind another API server, links to the same host name that host', () => {
+  const aggregated = { prefix: '', backendHost: '10.0.0.7:443', clientHost: '10.0.0.7:443', origin: 'https://10.0.0.7:443' };
+  expect(rewrittenLink('/apis/x?a=1', aggregated)).toBe('https://10.0.0.7:443/apis/x?a=1');
+  expect(rewrittenLink('http://10.0.0.7:443/x', aggregated)).toBe('https://10.0.0.7:443/x');
+  expect(rewrittenLink('https://example.com/x', aggregated)).toBe('https://example.com/x');
+  expect(rewrittenLink('x', aggregated)).toBe('x');
 });
 
 async function rewritten(html: string, chunkBytes: number): Promise<string> {
