@@ -1,5 +1,6 @@
-import type { RemoteApis, RemoteDocument, RemoteVersion } from '../server/remote-apis.ts';
+import type { ListedVersion, RemoteApis, RemoteDocument, RemoteVersion } from '../server/remote-apis.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import type { LocalRegistrations } from './local-registrations.ts';
 import type { RemoteApi } from './remote-api.ts';
 import type { RemoteDiscovery } from './remote-discovery.ts';
 import type { RemoteOpenApi } from './remote-openapi.ts';
@@ -8,14 +9,21 @@ import type { RemoteRegistry } from './remote-registry.ts';
 /** What other servers add to this one's documents, made once for each change. */
 export class MergedApis implements RemoteApis {
   readonly #registry: RemoteRegistry;
+  readonly #registrations: Pick<LocalRegistrations, 'versions'>;
   readonly #discovery: Pick<RemoteDiscovery, 'entry'>;
   readonly #openApi: Pick<RemoteOpenApi, 'v2' | 'v3'>;
   #versions: readonly RemoteVersion[] | undefined;
   #openApiV2: readonly JsonObject[] | undefined;
   #openApiV3: ReadonlyMap<string, RemoteDocument> | undefined;
 
-  constructor(registry: RemoteRegistry, discovery: Pick<RemoteDiscovery, 'entry'>, openApi: Pick<RemoteOpenApi, 'v2' | 'v3'>) {
+  constructor(
+    registry: RemoteRegistry,
+    registrations: Pick<LocalRegistrations, 'versions'>,
+    discovery: Pick<RemoteDiscovery, 'entry'>,
+    openApi: Pick<RemoteOpenApi, 'v2' | 'v3'>,
+  ) {
     this.#registry = registry;
+    this.#registrations = registrations;
     this.#discovery = discovery;
     this.#openApi = openApi;
     registry.onChange(() => {
@@ -35,6 +43,10 @@ export class MergedApis implements RemoteApis {
 
   versions(): readonly RemoteVersion[] {
     return (this.#versions ??= [...this.#registry.all()].map((api) => this.#versionOf(api)));
+  }
+
+  registered(): readonly ListedVersion[] | undefined {
+    return this.#registrations.versions();
   }
 
   openApiV2(): readonly JsonObject[] {

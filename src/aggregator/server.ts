@@ -8,6 +8,7 @@ import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { RemoteApis } from '../server/remote-apis.ts';
 import { type CustomVersions, keepCustomApiServices } from './custom-api-services.ts';
 import { type ApiService, registerLocalApiServices } from './local-api-services.ts';
+import { LocalRegistrations } from './local-registrations.ts';
 import { MergedApis } from './merged-apis.ts';
 import { registerAvailabilityMetrics } from './metrics.ts';
 import { reach } from './reach.ts';
@@ -58,12 +59,13 @@ export function createAggregator(options: AggregatorOptions, delegate: Handler):
   const registry = new RemoteRegistry(options.remote);
   const discovery = new RemoteDiscovery(registry, { signal: stop.signal, report, onChange: () => merged.noteDiscovery() });
   const openApi = new RemoteOpenApi(registry, { signal: stop.signal, report, onChange: () => merged.noteOpenApi() });
-  const merged = new MergedApis(registry, discovery, openApi);
+  const registrations = new LocalRegistrations(apiServices);
+  const merged = new MergedApis(registry, registrations, discovery, openApi);
   const synced = registry.follow(apiServices);
 
   const server = new GenericServer('aggregator', options.environment, registry.before(delegate));
   server.install(options.ownVersion);
-  addRegistration(server, options);
+  addRegistration(server, options, registrations);
   let availability: Promise<void> | undefined;
   /** One controller tells both of servers elsewhere and of what is served here. */
   const keepAvailable = (signal: AbortSignal): Promise<void> => (availability ??= keepAvailability(registry, options, apiServices, signal));
@@ -102,7 +104,11 @@ async function informersSynced(client: InProcessClient): Promise<void> {
 }
 
 /** The group-versions that the chain serves are APIServices too. */
-function addRegistration(server: GenericServer, { client, localVersions, customVersions, report, now }: AggregatorOptions): void {
+function addRegistration(
+  server: GenericServer,
+  { client, localVersions, customVersions, report, now }: AggregatorOptions,
+  registrations: LocalRegistrations,
+): void {
   let isRegistered = false;
   server.healthChecks.push({
     name: 'autoregister-completion',
@@ -116,6 +122,7 @@ function addRegistration(server: GenericServer, { client, localVersions, customV
       const apiServices = client.resource<ApiService>('apiregistration.k8s.io', 'apiservices');
       await registerLocalApiServices(apiServices, localVersions, now);
       isRegistered = true;
+      registrations.complete();
       await keepCustomApiServices(apiServices, customVersions, { signal, report, now });
     },
   });

@@ -105,7 +105,7 @@ export function prepareRun(chain: ServerChain, options: FrontOptions): PreparedS
   const installed = installedVersions(servers, chain.remoteApis);
   const documented = withOpenApi(
     { ...options.openApi, installed, remote: chain.remoteApis, descriptions: builtDescriptions() },
-    withDiscovery({ ...options.discovery, installed, remote: () => chain.remoteApis.versions() }, head.handle),
+    withDiscovery({ ...options.discovery, installed, remote: () => chain.remoteApis.versions(), registered: () => chain.remoteApis.registered() }, head.handle),
   );
   signals.muxAndDiscoveryComplete.signal();
 

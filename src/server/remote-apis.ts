@@ -11,6 +11,9 @@ export interface RemoteVersion {
   discovery: JsonObject;
 }
 
+/** What lists of groups need to know of a version, whoever serves it. */
+export type ListedVersion = Pick<RemoteVersion, 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'>;
+
 /** An OpenAPI v3 document that another server has: where its own index says it is, with its hash; or the document itself, made from the server's of v2. */
 export type RemoteDocument = { serverRelativeUrl: string; serve: Handler } | { document: JsonObject };
 
@@ -18,6 +21,8 @@ export type RemoteDocument = { serverRelativeUrl: string; serve: Handler } | { d
 export interface RemoteApis {
   /** They come before what the chain itself has of the same name. */
   versions(): readonly RemoteVersion[];
+  /** Those that an APIService says are served here, ranked as it says; undefined until the chain has registered its own. */
+  registered(): readonly ListedVersion[] | undefined;
   /** OpenAPI v2 documents, in the order in which they are merged. */
   openApiV2(): readonly JsonObject[];
   /** By path, without the leading slash: `apis/metrics.k8s.io/v1beta1`. */
@@ -27,5 +32,5 @@ export interface RemoteApis {
 export const NO_REMOTE_APIS: RemoteApis = (() => {
   const none: readonly never[] = [];
   const noDocuments: ReadonlyMap<string, RemoteDocument> = new Map();
-  return { versions: () => none, openApiV2: () => none, openApiV3: () => noDocuments };
+  return { versions: () => none, registered: () => undefined, openApiV2: () => none, openApiV3: () => noDocuments };
 })();

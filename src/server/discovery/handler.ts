@@ -9,7 +9,7 @@ import type { ObjectSchema } from '../../schema/schema.ts';
 import { parseApiVersion } from '../../util/api-object.ts';
 import { genericMethodNotAllowed, genericNotFound } from '../../util/errors.ts';
 import type { JsonObject } from '../../util/json-types.ts';
-import type { RemoteVersion } from '../remote-apis.ts';
+import type { ListedVersion, RemoteVersion } from '../remote-apis.ts';
 import { aggregatedDiscovery } from './aggregated.ts';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupVersionsByPriority } from './legacy.ts';
 
@@ -18,6 +18,8 @@ export interface DiscoveryOptions {
   installed(): readonly ApiVersion[];
   /** What other servers serve, behind this one; nothing of it is among `installed`. A new array whenever it has changed. */
   remote(): readonly RemoteVersion[];
+  /** What APIServices say is served here: the lists of groups follow them (`RemoteApis.registered`). A new array whenever it has changed. */
+  registered?(): readonly ListedVersion[] | undefined;
   /** Types by kind: discovery's own. */
   schemaOfKind(group: string, version: string, kind: string): ObjectSchema | undefined;
   /** Whether the hashes by which storage versions are told are listed (StorageVersionHash); true where absent. */
@@ -34,17 +36,20 @@ const OFFER = { isResource: false, isCustom: false, mayStream: false };
 export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler {
   let versions: readonly ApiVersion[] | undefined;
   let remoteVersions: readonly RemoteVersion[] | undefined;
-  let documents = new Documents([], [], options);
+  let registeredVersions: readonly ListedVersion[] | undefined;
+  let documents = new Documents([], [], undefined, options);
 
   return (request) => {
     const { info } = request;
     if (info.isResourceRequest || !info.path.startsWith('/api')) return next(request);
     const installed = options.installed();
     const remote = options.remote();
-    if (installed !== versions || remote !== remoteVersions) {
+    const registered = options.registered?.();
+    if (installed !== versions || remote !== remoteVersions || registered !== registeredVersions) {
       versions = installed;
       remoteVersions = remote;
-      documents = new Documents(installed, remote, options);
+      registeredVersions = registered;
+      documents = new Documents(installed, remote, registered, options);
     }
     const path = info.path.endsWith('/') ? info.path.slice(0, -1) : info.path;
     const isRead = request.exchange.method === 'GET';
@@ -92,13 +97,16 @@ class Documents {
   readonly #versions: readonly ApiVersion[];
   /** With those that other servers serve. */
   readonly #all: readonly (ApiVersion | RemoteVersion)[];
+  /** What the lists of groups show. */
+  readonly #listed: readonly ListedVersion[];
   readonly #options: DiscoveryOptions;
   readonly #legacy = new Map<string, JsonObject | undefined>();
   readonly #aggregated = new Map<string, Tagged>();
 
-  constructor(versions: readonly ApiVersion[], remote: readonly RemoteVersion[], options: DiscoveryOptions) {
+  constructor(versions: readonly ApiVersion[], remote: readonly RemoteVersion[], registered: readonly ListedVersion[] | undefined, options: DiscoveryOptions) {
     this.#versions = versions;
     this.#all = [...versions, ...remote];
+    this.#listed = registered === undefined ? this.#all : [...versions.filter(isUnregistered), ...registered.filter(isNotCustom(versions)), ...remote];
     this.#options = options;
   }
 
@@ -134,9 +142,10 @@ class Documents {
       return second === undefined ? this.#resourceList('', first) : undefined;
     }
     if (prefix !== 'apis') return undefined;
-    if (first === undefined) return apiGroupList(this.#all);
+    if (first === undefined) return apiGroupList(this.#listed);
     if (second !== undefined) return this.#resourceList(first, second);
-    const versions = groupVersionsByPriority(this.#all).get(first);
+    // A group without an APIService is still the server's that has it (kube-aggregator/pkg/apiserver/handler_apis.go).
+    const versions = groupVersionsByPriority(this.#listed).get(first) ?? groupVersionsByPriority(this.#all).get(first);
     return versions && apiGroup(versions);
   }
 
@@ -173,5 +182,13 @@ class Documents {
     return encodeProtobufObject(this.#options.schemaOfKind(group, version, object.kind)!, object);
   }
 }
+
+/** No APIService names the aggregator's own group, and those of definitions follow them: what is installed counts. */
+const isUnregistered = (version: ApiVersion): boolean => version.group === 'apiregistration.k8s.io' || !isBuiltIn(version);
+
+const isNotCustom = (versions: readonly ApiVersion[]): ((listed: ListedVersion) => boolean) => {
+  const unregistered = new Set(versions.filter(isUnregistered).map(({ group, version }) => `${group}/${version}`));
+  return ({ group, version }) => !unregistered.has(`${group}/${version}`);
+};
 
 const isBuiltIn = ({ resources }: ApiVersion): boolean => ![...resources.values()].some(({ isCustom }) => isCustom);

@@ -3,9 +3,7 @@ import { apiVersionOf } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import { compareVersionNames } from '../../util/version-names.ts';
 import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
-
-/** What lists need to know of a version, whoever serves it. */
-type ListedVersion = Pick<ApiVersion, 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'>;
+import type { ListedVersion } from '../remote-apis.ts';
 
 /** Groups in order of preference, each with its versions in order of preference. The core group is not among them. */
 export function groupVersionsByPriority<V extends ListedVersion>(versions: readonly V[], compare = compareGroups): Map<string, V[]> {
