@@ -8,6 +8,7 @@ import { openEngine } from '../../storage/open.ts';
 import { parseYaml, toYaml } from '../../util/yaml.ts';
 import { NODE_PORTS, NodePorts } from './node-ports.ts';
 import { PortSet, type PortRange } from './port-range.ts';
+import { RepairEvents } from './repair-events.ts';
 import { NodePortRepair } from './repair-node-ports.ts';
 
 const RANGE: PortRange = { first: 30000, last: 32767 };
@@ -20,7 +21,9 @@ async function openRanges(): Promise<StoredObjects<RangeAllocation>> {
 
 function repairOf(ranges: StoredObjects<RangeAllocation>, client = new FakeClient(), range = RANGE): { repair: NodePortRepair; reports: string[] } {
   const reports: string[] = [];
-  return { repair: new NodePortRepair({ client, ranges, range, report: ({ message }) => void reports.push(message) }), reports };
+  const report = ({ message }: Error): void => void reports.push(message);
+  const events = new RepairEvents(client, 'portallocator-repair-controller', { report, now: () => new Date() });
+  return { repair: new NodePortRepair({ client, ranges, range, report, events }), reports };
 }
 
 const takenIn = async (ranges: StoredObjects<RangeAllocation>, range = RANGE): Promise<number[]> => [
@@ -120,8 +123,8 @@ describe('the repair', () => {
     await repair.run();
     expect(reports).toEqual([
       'the node port 30080 for service default/a is not allocated; repairing',
-      'the node port 30080 for service default/b was assigned to multiple services; please recreate',
-      'the node port 80 for service default/c is not within the port range 30000-32767; please recreate',
+      'the node port 30080 for service default/b was assigned to multiple services; please recreate service',
+      'the node port 80 for service default/c is not within the port range 30000-32767; please recreate service',
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { Service } from '../../apis/facts/types/core-v1.ts';
 import { ipFamilyOf } from '../../apis/validation/ip-address.ts';
 import type { Client, ResourceClient } from '../../client/client.ts';
 import { isApiError } from '../../util/errors.ts';
+import type { Finding, RepairEvents } from './repair-events.ts';
 import { type IpAddress, hasLabelsOf, ipAddressOf, isAllocated, refersToService } from './ip-address.ts';
 
 /** An address is reserved before its service is stored; a request that has not done so after a minute never will. */
@@ -15,7 +16,12 @@ export interface ClusterIpRepairOptions {
   /** Hears of what was found wrong. */
   report(error: Error): void;
   now(): Date;
+  /** Where the same is told to whoever looks at the service or its address. */
+  events: RepairEvents;
 }
+
+const SERVICE = { apiVersion: 'v1', kind: 'Service' };
+const IP_ADDRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'IPAddress' };
 
 /**
  * Makes IPAddresses say what services have (registry/core/service/ipallocator/controller/repairip.go). `graceMs`: how old an address must be that has no
@@ -38,14 +44,16 @@ async function repairAddressOf(
   address: string,
   services: ResourceClient<Service>,
   addresses: ResourceClient<IpAddress>,
-  { report }: ClusterIpRepairOptions,
+  { report, events }: ClusterIpRepairOptions,
 ): Promise<void> {
+  const warn = (reason: string, note: string): void => events.warn(SERVICE, service, { reason, action: 'ClusterIPAllocation', note });
   const { namespace = '', name = '' } = service.metadata;
   const family = ipFamilyOf(address) === 6 ? 'IPv6' : 'IPv4';
   const wanted = ipAddressOf(family, address, { namespace, name });
   const found = addresses.informer.get('', address);
   if (found === undefined) {
     report(new Error(`the ClusterIP [${family}]: ${address} for Service ${namespace}/${name} is not allocated; repairing`));
+    warn('ClusterIPNotAllocated', `Cluster IP [${family}]: ${address} is not allocated; repairing`);
     return create(addresses, wanted);
   }
   const { parentRef } = found.spec;
@@ -53,9 +61,11 @@ async function repairAddressOf(
   const other = isOwn || !refersToService(found) ? undefined : services.informer.get(parentRef.namespace ?? '', parentRef.name);
   if (other?.spec.clusterIPs?.includes(address)) {
     const owner = `${parentRef.namespace}/${parentRef.name}`;
-    return report(new Error(`the cluster IP [${family}]:${address} for service ${namespace}/${name} was assigned to other services ${owner}; please recreate`));
+    report(new Error(`the cluster IP [${family}]:${address} for service ${namespace}/${name} was assigned to other services ${owner}; please recreate`));
+    return warn('ClusterIPAlreadyAllocated', `Cluster IP [${family}]:${address} was assigned to multiple services; please recreate service`);
   }
   if (isOwn && hasLabelsOf(found, family)) return;
+  if (!isOwn) warn('ClusterIPNotAllocated', `the ClusterIP [${family}]: ${address} for Service ${namespace}/${name} has a wrong reference; repairing`);
   await remove(addresses, found);
   await create(addresses, wanted);
 }
@@ -64,7 +74,7 @@ async function removeLeaked(
   address: IpAddress,
   services: ResourceClient<Service>,
   addresses: ResourceClient<IpAddress>,
-  { report, now }: ClusterIpRepairOptions,
+  { report, now, events }: ClusterIpRepairOptions,
   graceMs: number,
 ): Promise<void> {
   const { parentRef } = address.spec;
@@ -74,8 +84,25 @@ async function removeLeaked(
   const ageMs = now().getTime() - Date.parse(address.metadata.creationTimestamp ?? '');
   const isBeingStored = service === undefined || service.spec.type === 'ExternalName';
   if (refersToService(address) && ageMs <= (isBeingStored ? graceMs : Math.min(REVERT_MS, graceMs))) return;
-  report(new Error(`IPAddress ${name} appears to have leaked: cleaning up`));
+  const finding = leak(address, service !== undefined);
+  report(new Error(finding.note));
+  events.warn(IP_ADDRESS, address, finding);
   await remove(addresses, address);
+}
+
+function leak(address: IpAddress, hasService: boolean): Finding {
+  const { name = '' } = address.metadata;
+  const { group = '', resource, namespace = '', name: owner } = address.spec.parentRef;
+  const action = 'IPAddressAllocation';
+  if (!refersToService(address)) {
+    // As Go prints the reference.
+    const reference = `&ParentReference{Group:${group},Resource:${resource},Namespace:${namespace},Name:${owner},}`;
+    const note = `IPAddress ${name} appears to have been modified, not referencing a Service ${reference}: cleaning up`;
+    return { reason: 'IPAddressNotAllocated', action, note };
+  }
+  const title = `IPAddress: ${name} for Service ${namespace}/${owner}`;
+  if (hasService) return { reason: 'IPAddressWrongReference', action, note: `${title} has a wrong reference; cleaning up` };
+  return { reason: 'IPAddressNotAllocated', action, note: `${title} appears to have leaked: cleaning up` };
 }
 
 async function create(addresses: ResourceClient<IpAddress>, wanted: IpAddress): Promise<void> {

@@ -2,6 +2,7 @@ import type { RangeAllocation, Service } from '../../apis/facts/types/core-v1.ts
 import type { Client } from '../../client/client.ts';
 import type { StoredObjects } from '../../registry/stored-objects.ts';
 import { NODE_PORTS } from './node-ports.ts';
+import type { RepairEvents } from './repair-events.ts';
 import { type PortRange, PortSet, parsePortRange, textOf } from './port-range.ts';
 
 /** A port that nobody seems to have may be on its way to a service: it is let go when it was found so for the third time. */
@@ -14,6 +15,8 @@ export interface NodePortRepairOptions {
   range: PortRange;
   /** Hears of what was found wrong. */
   report(error: Error): void;
+  /** Where the same is told to whoever looks at the service. */
+  events: RepairEvents;
 }
 
 /** Makes the bitmap of node ports say what services have (registry/core/service/portallocator/controller/repair.go). */
@@ -55,15 +58,21 @@ export class NodePortRepair {
     return written?.object === next;
   }
 
-  #count({ metadata: { namespace, name } }: Service, port: number, rebuilt: PortSet, stored: PortSet | undefined): void {
-    const { report } = this.#options;
-    const title = `the node port ${port} for service ${namespace}/${name}`;
-    if (!rebuilt.contains(port)) return report(new Error(`${title} is not within the port range ${textOf(rebuilt.range)}; please recreate`));
-    if (rebuilt.has(port)) return report(new Error(`${title} was assigned to multiple services; please recreate`));
+  #count(service: Service, port: number, rebuilt: PortSet, stored: PortSet | undefined): void {
+    const warn = (reason: string, what: string): void => this.#warn(service, port, reason, what);
+    if (!rebuilt.contains(port)) return warn('PortOutOfRange', `is not within the port range ${textOf(rebuilt.range)}; please recreate service`);
+    if (rebuilt.has(port)) return warn('PortAlreadyAllocated', 'was assigned to multiple services; please recreate service');
     rebuilt.take(port);
     this.#leaks.delete(port);
-    if (stored && !stored.has(port)) report(new Error(`${title} is not allocated; repairing`));
+    const isUnknown = stored && !stored.has(port);
     stored?.release(port);
+    if (isUnknown) warn('PortNotAllocated', 'is not allocated; repairing');
+  }
+
+  #warn(service: Service, port: number, reason: string, what: string): void {
+    const { namespace, name } = service.metadata;
+    this.#options.report(new Error(`the node port ${port} for service ${namespace}/${name} ${what}`));
+    this.#options.events.warn({ apiVersion: 'v1', kind: 'Service' }, service, { reason, action: 'PortAllocation', note: `Port ${port} ${what}` });
   }
 
   /** What is left of the stored ones has no service. */

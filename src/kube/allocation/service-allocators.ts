@@ -9,6 +9,7 @@ import { ClusterIps } from './cluster-ips.ts';
 import { NodePorts } from './node-ports.ts';
 import type { PortRange } from './port-range.ts';
 import { repairClusterIps } from './repair-cluster-ips.ts';
+import { RepairEvents } from './repair-events.ts';
 import { NodePortRepair } from './repair-node-ports.ts';
 import { onAbort } from '../../util/on-abort.ts';
 
@@ -39,9 +40,11 @@ export interface KeptAllocators extends ServiceAllocators {
 export function createServiceAllocators(options: AllocatorOptions): KeptAllocators {
   const { client, stores, isSingleWriter } = options;
   const ranges = stores.openUnserved<RangeAllocation>(schemaOfKind('', 'v1', 'RangeAllocation'), 'ranges', 'services');
-  const ports = new NodePortRepair({ ...options, range: options.ports, ranges });
+  const events = new RepairEvents(client, 'portallocator-repair-controller', options);
+  const ports = new NodePortRepair({ ...options, range: options.ports, ranges, events });
+  const ipRepair = { ...options, events: new RepairEvents(client, 'ipallocator-repair-controller', options) };
   const repairAll = async (): Promise<void> => {
-    await repairClusterIps(options);
+    await repairClusterIps(ipRepair);
     await ports.run();
   };
   return {
@@ -56,13 +59,13 @@ export function createServiceAllocators(options: AllocatorOptions): KeptAllocato
     },
     async prepare() {
       // Where this server alone writes, nobody can be about to store a service yet.
-      if (isSingleWriter) await repairClusterIps(options, 0);
+      if (isSingleWriter) await repairClusterIps(ipRepair, 0);
       await ports.run({ isIdle: isSingleWriter });
     },
     repair: {
       name: 'start-service-ip-repair-controllers',
       async run(signal) {
-        if (!isSingleWriter) await repairClusterIps(options);
+        if (!isSingleWriter) await repairClusterIps(ipRepair);
         const timer = setInterval(() => void repairAll().catch((error: unknown) => options.report(error as Error)), REPAIR_INTERVAL_MS);
         timer.unref();
         onAbort(signal, () => clearInterval(timer));
