@@ -164,3 +164,39 @@ describe('a kubeconfig', () => {
     await expect(loadKubeconfig(write(cluster, user, more))).rejects.toThrow(message);
   });
 });
+
+describe('a server that says when to come again', () => {
+  const busy = (answers: [status: number, retryAfter?: string][]) => {
+    let calls = 0;
+    return {
+      calls: () => calls,
+      url: serve((_request, response) => {
+        const [status, retryAfter] = answers[Math.min(calls++, answers.length - 1)]!;
+        response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end('answer');
+      }),
+    };
+  };
+
+  test.each([
+    ['429, then yes', [[429, '0'], [503, '0'], [200]], 3, true],
+    ['429 without a time', [[429]], 1, false],
+    ['a date', [[503, 'Wed, 21 Oct 2026 07:28:00 GMT']], 1, false],
+    ['404 with a time', [[404, '0']], 1, false],
+    ['never', [[429, '0']], 11, false],
+  ] as [string, [number, string?][], number, boolean][])('%s', async (_what, answers, calls, succeeds) => {
+    const server = busy(answers);
+    const client = clientOf(await server.url);
+    const outcome = await client.post('{}').then(String, (error: WebhookError) => error.status);
+    expect(outcome).toBe(succeeds ? 'answer' : answers[0]![0]);
+    expect(server.calls()).toBe(calls);
+    client.close();
+  });
+
+  test('is not waited for beyond the time of a call', async () => {
+    const server = busy([[429, '3600']]);
+    const client = clientOf(await server.url, { timeoutMs: 300 });
+    expect((await failure(client.post('{}'))).isTimeout).toBe(true);
+    expect(server.calls()).toBe(1);
+    client.close();
+  });
+});

@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type AgentOptions, type IncomingHttpHeaders, type R
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { TlsDialer } from '../serving/tls-dialer.ts';
+import { delay } from '../util/delay.ts';
 import { type Dial, dialDirectly } from '../util/dial.ts';
 import { formatDuration } from '../util/duration.ts';
 import { quote } from '../util/field-errors.ts';
@@ -69,7 +70,7 @@ export class WebhookClient {
       'content-length': Buffer.byteLength(body),
       ...(traceparent !== undefined && { traceparent }),
     };
-    const answer = await this.#call('POST', url, headers, body, signal);
+    const answer = await this.#callPatiently('POST', url, headers, body, signal);
     if (answer.status < 200 || answer.status > 299) throw refusal(answer);
     return answer.body;
   }
@@ -85,16 +86,22 @@ export class WebhookClient {
     this.#agent.destroy();
   }
 
-  async #call(
-    method: string,
-    url: URL,
-    headers: Record<string, string | number>,
-    body: string | Buffer | undefined,
-    signal?: AbortSignal,
-  ): Promise<RemoteAnswer> {
+  /** Calls again where a server that has no time for us says when to, all within the time of one call (client-go/rest/with_retry.go). */
+  async #callPatiently(...[method, url, headers, body, signal]: CallArguments): Promise<RemoteAnswer> {
+    const endsMs = performance.now() + this.#timeoutMs;
+    for (let retries = 0; ; retries++) {
+      const answer = await this.#call(method, url, headers, body, signal, Math.max(0, endsMs - performance.now()));
+      const delayMs = askedDelayMs(answer);
+      if (delayMs === undefined || retries === MAX_ASKED_RETRIES) return answer;
+      // A call whose time is up meanwhile fails when it is tried again.
+      await delay(Math.min(delayMs, Math.max(0, endsMs - performance.now())), signal ?? this.#closed.signal);
+    }
+  }
+
+  async #call(...[method, url, headers, body, signal, timeoutMs = this.#timeoutMs]: [...CallArguments, timeoutMs?: number]): Promise<RemoteAnswer> {
     const authorization = await this.#endpoint.authorization?.();
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), this.#timeoutMs).unref();
+    const timer = setTimeout(() => timeout.abort(), timeoutMs).unref();
     const { signal: either, release } = linkSignals(timeout.signal, ...(signal ? [signal] : []));
     const options: RequestOptions = {
       method,
@@ -111,6 +118,17 @@ export class WebhookClient {
       release();
     }
   }
+}
+
+type CallArguments = [method: string, url: URL, headers: Record<string, string | number>, body: string | Buffer | undefined, signal: AbortSignal | undefined];
+
+const MAX_ASKED_RETRIES = 10;
+
+/** How long a server that is too busy, or broken, wants us to wait; undefined where it does not want us again. Dates are not read, as Go does not. */
+function askedDelayMs({ status, headers }: RemoteAnswer): number | undefined {
+  const seconds = headers['retry-after'];
+  if ((status !== 429 && status < 500) || seconds === undefined || !/^[+-]?\d{1,9}$/.test(seconds)) return undefined;
+  return Math.max(0, Number(seconds)) * 1000;
 }
 
 function agentFor(endpoint: RemoteEndpoint, closed: AbortSignal, dial: Dial = dialDirectly): HttpAgent | HttpsAgent {
