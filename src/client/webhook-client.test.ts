@@ -57,7 +57,7 @@ describe('a call', () => {
     [500, { 'content-type': 'text/plain' }, 'an error on the server ("no") has prevented the request from succeeding', true],
     [500, { 'content-type': 'application/json' }, 'an error on the server ("unknown") has prevented the request from succeeding', true],
     [503, {}, 'the server is currently unable to handle the request', false],
-    [503, { 'retry-after': '1' }, 'the server is currently unable to handle the request', true],
+    [503, { 'retry-after': '0' }, 'the server is currently unable to handle the request', true],
     [429, {}, 'the server has received too many requests and has asked us to try again later', true],
     [404, {}, 'the server could not find the requested resource', false],
     [301, { location: 'https://127.0.0.1:1/' }, 'the server answered 301, a redirect to "https://127.0.0.1:1/": redirects are not followed', false],

@@ -90,11 +90,16 @@ export class WebhookClient {
   async #callPatiently(...[method, url, headers, body, signal]: CallArguments): Promise<RemoteAnswer> {
     const endsMs = performance.now() + this.#timeoutMs;
     for (let retries = 0; ; retries++) {
-      const answer = await this.#call(method, url, headers, body, signal, Math.max(0, endsMs - performance.now()));
+      const answer = await this.#call(method, url, headers, body, signal, Math.ceil(Math.max(0, endsMs - performance.now())));
       const delayMs = askedDelayMs(answer);
       if (delayMs === undefined || retries === MAX_ASKED_RETRIES) return answer;
-      // A call whose time is up meanwhile fails when it is tried again.
-      await delay(Math.min(delayMs, Math.max(0, endsMs - performance.now())), signal ?? this.#closed.signal);
+      const leftMs = endsMs - performance.now();
+      if (delayMs >= leftMs) {
+        await delay(leftMs, signal ?? this.#closed.signal);
+        throw networkError(method, url, new Error('context deadline exceeded'), true);
+      }
+      // Who has given up meanwhile is told so by the next call.
+      await delay(delayMs, signal ?? this.#closed.signal);
     }
   }
 
