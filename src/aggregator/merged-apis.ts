@@ -12,6 +12,7 @@ export class MergedApis implements RemoteApis {
   readonly #registrations: Pick<LocalRegistrations, 'versions'>;
   readonly #discovery: Pick<RemoteDiscovery, 'entry'>;
   readonly #openApi: Pick<RemoteOpenApi, 'v2' | 'v3'>;
+  readonly #listeners: (() => void)[] = [];
   #versions: readonly RemoteVersion[] | undefined;
   #openApiV2: readonly JsonObject[] | undefined;
   #openApiV3: ReadonlyMap<string, RemoteDocument> | undefined;
@@ -34,6 +35,12 @@ export class MergedApis implements RemoteApis {
 
   noteDiscovery(): void {
     this.#versions = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Called when `versions` has become another. */
+  onDiscovery(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   noteOpenApi(): void {

@@ -11,7 +11,7 @@ import { type ForwardOptions, type ProxyTarget, forward } from '../serving/proxy
 import { reencodedPath, sortedQuery } from '../serving/proxy/go-url.ts';
 import { joinPaths } from '../serving/proxy/links.ts';
 import { rewriteLinks } from '../serving/proxy/rewrite-links.ts';
-import { Transport } from '../serving/proxy/transport.ts';
+import { type BackendCall, Transport } from '../serving/proxy/transport.ts';
 import { isUpgradeRequest, tunnel } from '../serving/proxy/upgrade.ts';
 import { type Dial, hostPort } from '../util/dial.ts';
 import { equalJson } from '../util/json-equal.ts';
@@ -32,6 +32,9 @@ export interface RemoteEnvironment {
 
 export interface FetchOptions {
   user: User;
+  /** GET where absent. */
+  method?: string;
+  body?: Buffer | undefined;
   headers?: OutgoingHttpHeaders;
   timeoutMs: number;
   limitBytes?: number;
@@ -104,10 +107,16 @@ export class RemoteApi {
     return this.#environment.addressOf(namespace, name, port);
   }
 
-  /** GETs a document as one of our own users. Throws where no answer comes. */
-  fetch(path: string, { user, headers = {}, timeoutMs, limitBytes = MAX_FETCHED_BYTES }: FetchOptions, address = this.address()): Promise<Fetched> {
+  /** Asks as one of our own users, and reads the whole answer. Throws where none comes. */
+  fetch(path: string, { user, headers = {}, limitBytes = MAX_FETCHED_BYTES, ...more }: FetchOptions, address = this.address()): Promise<Fetched> {
     const all = { ...headers, ...identityHeaders(user, this.#environment.sendsUid) };
-    return fetchWhole(this.#transport, { ...address, path, headers: all, timeoutMs, limitBytes });
+    return fetchWhole(this.#transport, { ...address, path, headers: all, limitBytes, ...more });
+  }
+
+  /** GETs something that goes on, as one of our own users. */
+  stream(path: string, { user, headers }: Pick<FetchOptions, 'user'> & { headers: OutgoingHttpHeaders }): BackendCall {
+    const all = { ...headers, ...identityHeaders(user, this.#environment.sendsUid) };
+    return this.#transport.send({ ...this.address(), path, method: 'GET', headers: all });
   }
 
   /** A connection that turned out dead is not tried again. */

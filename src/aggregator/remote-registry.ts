@@ -44,6 +44,10 @@ export class RemoteRegistry {
     return this.#byName.values();
   }
 
+  serving(group: string, version: string): RemoteApi | undefined {
+    return this.#byGroup.get(group)?.get(version);
+  }
+
   /** Whose a request is; undefined where it is the chain's own. */
   find({ isResourceRequest, apiGroup, apiVersion, path }: RequestInfo): RemoteApi | undefined {
     if (this.#byName.size === 0) return undefined;

@@ -1,4 +1,5 @@
 import type { APIService } from '../apis/facts/types/apiregistration-v1.ts';
+import type { Client } from '../client/client.ts';
 import type { Handler } from '../endpoints/request.ts';
 import type { EndpointEnvironment } from '../endpoints/target.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
@@ -17,6 +18,7 @@ import { keepRemoteAvailability } from './remote-availability.ts';
 import { RemoteDiscovery } from './remote-discovery.ts';
 import { RemoteOpenApi } from './remote-openapi.ts';
 import { RemoteRegistry } from './remote-registry.ts';
+import { WholeClient } from './remote-resources.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 export interface AggregatorOptions {
@@ -42,6 +44,8 @@ export interface Aggregator {
   remoteApis: RemoteApis;
   /** Resolves once every APIService that is stored is known. */
   synced: Promise<void>;
+  /** The client with what servers elsewhere have beside what it has; ends with `close`. */
+  withRemoteResources(client: Client): Client;
   /** After a change of our own certificate. */
   refreshTls(): void;
   /** Ends connections to other servers, and what is under way on them. */
@@ -85,6 +89,13 @@ export function createAggregator(options: AggregatorOptions, delegate: Handler):
     server,
     remoteApis: merged,
     synced,
+    withRemoteResources: (local) =>
+      new WholeClient(local, {
+        versions: () => merged.versions(),
+        api: (group, version) => registry.serving(group, version),
+        onChange: (listener) => merged.onDiscovery(listener),
+        signal: stop.signal,
+      }),
     refreshTls: () => registry.refreshTls(),
     close() {
       stop.abort();

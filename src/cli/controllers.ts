@@ -18,7 +18,8 @@ export function enabledControllerHooks(options: CompletedOptions, chain: Created
     rootCa: () => rootCaOf(options, files),
     servedTypes: () => servedTypes([...chain.kube.versions, ...chain.extensions.versions, ...chain.aggregator.versions]),
   };
-  return controllerHooks(chain.client, names, controllers, isAlone);
+  const wholeClient = names.length === 0 ? chain.client : chain.aggregation.withRemoteResources(chain.client);
+  return controllerHooks({ client: chain.client, wholeClient }, names, controllers, isAlone);
 }
 
 /** PEM of whom pods are to trust: --root-ca-file, or the authority of --client-ca-file that has signed the serving certificate, or that certificate itself. */

@@ -9,6 +9,8 @@ export interface Client {
   resource<T extends ApiObject = ApiObject>(group: string, plural: string, fieldManager?: string): ResourceClient<T>;
   /** All that `resource` can be asked for now. One that is defined anew is another identity. */
   resources(): ResourceIdentity[];
+  /** Group-versions of other servers that do not say now what they have; absent: there are no such servers. */
+  undiscovered?(): readonly string[];
   /** Called when `resources` has become another. Returns the way to stop. */
   onResourcesChange(listener: () => void): () => void;
 }
@@ -24,6 +26,8 @@ export interface ResourceIdentity {
   apiVersions: readonly string[];
   namespaced: boolean;
   verbs: readonly string[];
+  /** Another server has it, which may be away: its view may be late, or never complete. */
+  isRemote?: boolean;
 }
 
 /** Where a field is absent, the server chooses. */

@@ -27,14 +27,23 @@ const CONTROLLERS: Record<ControllerName, Controller<EveryOption>> = {
   'validatingadmissionpolicy-status-controller': keepPolicyStatus,
 };
 
+/** Those that must know what aggregated servers have. */
+const KNOWING_ALL: ReadonlySet<ControllerName> = new Set(['namespace-controller', 'garbage-collector-controller']);
+
+export interface ControllerClients {
+  client: Client;
+  /** The same with the resources of aggregated servers. */
+  wholeClient: Client;
+}
+
 /**
  * What a cluster without a controller manager needs in order to be of use, as work for a server to begin once it listens. `isAlone`: no other server can
  * do the same work; else the one that leads does it.
  */
-export function controllerHooks(client: Client, names: readonly ControllerName[], options: ControllersOptions, isAlone: boolean) {
+export function controllerHooks({ client, wholeClient }: ControllerClients, names: readonly ControllerName[], options: ControllersOptions, isAlone: boolean) {
   const leadership = isAlone ? undefined : new Leadership(client, options);
   return names.map((name) => {
-    const work = (signal: AbortSignal): Promise<void> => CONTROLLERS[name](client, { ...options, signal });
+    const work = (signal: AbortSignal): Promise<void> => CONTROLLERS[name](KNOWING_ALL.has(name) ? wholeClient : client, { ...options, signal });
     return { name: `start-${name}`, run: (signal: AbortSignal): Promise<void> => (leadership ? leadership.lead(signal, work) : work(signal)) };
   });
 }

@@ -11,6 +11,9 @@ import { onAbort } from '../util/on-abort.ts';
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 const WORKERS = 20;
+const LOOK_AGAIN_MS = 2_000;
+/** Of kinds that cannot be watched. */
+const LOOK_AGAIN_UNWATCHED_MS = 60_000;
 
 /** Events come and go too fast, and own nothing (garbagecollector.DefaultIgnoredResources). */
 const isCollected = ({ plural, verbs }: ResourceIdentity): boolean => plural !== 'events' && ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb));
@@ -72,8 +75,9 @@ class GarbageCollector {
       end();
       this.#followed.delete(resource);
     }
-    const added = [...current].filter((resource) => !this.#followed.has(resource)).map((resource) => this.#follow(resource));
-    this.#loaded = Promise.all([this.#loaded, ...added]);
+    const added = [...current].filter((resource) => !this.#followed.has(resource)).map((resource) => ({ resource, following: this.#follow(resource) }));
+    // Another server may be away for as long as it likes: nothing of ours waits for it.
+    this.#loaded = Promise.all([this.#loaded, ...added.filter(({ resource }) => !resource.isRemote).map(({ following }) => following)]);
     for (const uid of this.#puzzling) this.#queue.add(uid);
     this.#puzzling.clear();
   }
@@ -198,10 +202,17 @@ class GarbageCollector {
       // What belongs to no namespace cannot be owned by something in one.
       if (kind.namespaced && dependent.namespace === '') return undefined;
       const found = await this.#client.resource(kind.group, kind.plural).get(kind.namespaced ? dependent.namespace : '', reference.name);
+      if (found && kind.isRemote) this.#lookAgain(dependent, kind, found);
       if (found?.metadata.uid !== reference.uid) owners.dangling.push(reference);
       else if (found.metadata.deletionTimestamp && found.metadata.finalizers?.includes(FOREGROUND)) owners.awaiting.push(reference);
     }
     return owners;
+  }
+
+  /** An owner that another server has, and that our view of it does not show yet: nobody would tell us of its end. */
+  #lookAgain(dependent: Dependent, kind: ResourceIdentity, { metadata: { namespace = '', name = '', uid } }: ApiObject): void {
+    if (this.#client.resource(kind.group, kind.plural).informer.get(namespace, name)?.metadata.uid === uid) return;
+    this.#queue.addAfter(dependent.uid, isCollected(kind) ? LOOK_AGAIN_MS : LOOK_AGAIN_UNWATCHED_MS);
   }
 
   /** An owner in another namespace is none; whoever named it should hear of that. */

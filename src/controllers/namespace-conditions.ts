@@ -9,6 +9,8 @@ export interface ContentTotals {
   /** Objects that wait for it, by finalizer. */
   finalizers: ReadonlyMap<string, number>;
   errors: readonly Error[];
+  /** Why some resources are not known; undefined where all are. */
+  discoveryFailure?: string | undefined;
 }
 
 interface Wording {
@@ -20,13 +22,13 @@ interface Wording {
 
 /**
  * The conditions of a namespace that is being deleted, in upstream's order and words (pkg/controller/namespace/deletion/status_condition_utils.go). What is
- * served is known for certain here, so that the first two are never true.
+ * served is known for certain here but for aggregated servers, so that the second is never true.
  */
 const CONDITIONS: readonly Wording[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',
     ok: { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
-    trouble: () => undefined,
+    trouble: ({ discoveryFailure: message }) => (message === undefined ? undefined : { reason: 'DiscoveryFailed', message }),
   },
   {
     type: 'NamespaceDeletionGroupVersionParsingFailure',

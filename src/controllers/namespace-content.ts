@@ -33,7 +33,15 @@ export async function emptyNamespace(client: Client, namespace: string, deletedF
   const empty = async (some: readonly ResourceIdentity[]): Promise<Emptying> =>
     summary(await Promise.all(some.map(async (resource) => [resource, await emptyResource(client, resource, namespace, deletedForMs)] as const)));
   const pods = await empty(resources.filter(isPods));
-  return pods.remaining.size > 0 ? pods : empty(resources);
+  const content = pods.remaining.size > 0 ? pods : await empty(resources);
+  return { ...content, discoveryFailure: discoveryFailure(client.undiscovered?.() ?? []) };
+}
+
+/** As client-go words it: servers that are away may have more in the namespace, so that it stays. */
+function discoveryFailure(groupVersions: readonly string[]): string | undefined {
+  if (groupVersions.length === 0) return undefined;
+  const listed = groupVersions.map((groupVersion) => `${groupVersion}: stale GroupVersion discovery: ${groupVersion}`).join(', ');
+  return `Discovery failed for some groups, ${groupVersions.length} failing: unable to retrieve the complete list of server APIs: ${listed}`;
 }
 
 function summary(rests: readonly (readonly [ResourceIdentity, Rest])[]): Emptying {

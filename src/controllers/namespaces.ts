@@ -57,8 +57,8 @@ class NamespaceFinalizer {
     if (content.remaining.size > 0) this.#listen(name, content.remaining);
     const isThere = await this.#update(namespace, 'status', (current) => tellOfContent(current.status, content, now));
     if (!isThere) return;
-    if (content.errors.length > 0)
-      throw new AggregateError(content.errors, `deletion of namespace ${name} failed: ${content.errors.map(({ message }) => message).join(', ')}`);
+    const failures = [...content.errors.map(({ message }) => message), ...(content.discoveryFailure === undefined ? [] : [content.discoveryFailure])];
+    if (failures.length > 0) throw new AggregateError(content.errors, `deletion of namespace ${name} failed: ${failures.join(', ')}`);
     if (content.estimateSeconds > 0) return (Math.floor(content.estimateSeconds / 2) + 1) * 1000;
     await this.#update(namespace, 'finalize', (current) => {
       current.spec = { ...current.spec, finalizers: (current.spec.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER).toSorted() };

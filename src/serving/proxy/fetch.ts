@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import { hostPort } from '../../util/dial.ts';
 import { quote } from '../../util/field-errors.ts';
 import { goNetworkError } from '../../util/network-error.ts';
@@ -9,8 +10,11 @@ import type { BackendCall, BackendResponse, Transport } from './transport.ts';
 export interface FetchRequest {
   host: string;
   port: number;
+  /** GET where absent. */
+  method?: string;
   path: string;
   headers: OutgoingHttpHeaders;
+  body?: Buffer | undefined;
   /** For all of it, from the connection to the answer's last byte. */
   timeoutMs: number;
   /** A longer answer is an error. */
@@ -23,9 +27,11 @@ export interface Fetched {
   body: Buffer;
 }
 
-/** GETs something whole. Any answer is one; redirects are not followed. Throws an Error in the words of Go's http.Client. */
-export async function fetchWhole(transport: Transport, { host, port, path, headers, timeoutMs, limitBytes }: FetchRequest): Promise<Fetched> {
-  const call = transport.send({ host, port, path, method: 'GET', headers });
+/** Reads an answer whole. Any answer is one; redirects are not followed. Throws an Error in the words of Go's http.Client. */
+export async function fetchWhole(transport: Transport, request: FetchRequest): Promise<Fetched> {
+  const { host, port, method = 'GET', path, headers, body, timeoutMs, limitBytes } = request;
+  const sized = body ? { ...headers, 'content-length': body.length } : headers;
+  const call = transport.send({ host, port, path, method, headers: sized, body: body && Readable.from([body], { objectMode: false }) });
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
@@ -36,7 +42,7 @@ export async function fetchWhole(transport: Transport, { host, port, path, heade
   } catch (error) {
     const cause = error instanceof StaleConnection ? error.cause : (error as Error);
     const reason = isLate ? 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)' : goNetworkError(cause);
-    throw new Error(`Get ${quote(`https://${hostPort(host, port)}${path}`)}: ${reason}`, { cause: error });
+    throw new Error(`${method.charAt(0)}${method.slice(1).toLowerCase()} ${quote(`https://${hostPort(host, port)}${path}`)}: ${reason}`, { cause: error });
   } finally {
     clearTimeout(timer);
   }
