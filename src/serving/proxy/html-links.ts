@@ -35,11 +35,12 @@ const TEXT_ELEMENTS = new Set(['iframe', 'noembed', 'noframes', 'noscript', 'pla
 /** A tag or comment that does not end by then is no HTML worth reading: it goes through as it is. It is read anew with every chunk that comes, so it must not grow long. */
 const MAX_PENDING_CHARACTERS = 64 * 1024;
 
-const TAG = /<([a-zA-Z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
-const ATTRIBUTE = /([^\s"'>/=]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g;
+const TAG = /<([a-zA-Z][^ \t\n\r\f/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
+/** A name, and a value where there is one, as Go's tokenizer takes them apart (golang.org/x/net/html). */
+const ATTRIBUTE = /(=?[^ \t\n\r\f/=>]+)(?:[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^ \t\n\r\f>"'][^ \t\n\r\f>]*))?)?/g;
 
 /**
- * Rewrites the links of HTML as it streams by. Bytes are taken for Latin-1 and given back as they were: markup is ASCII in every encoding that browsers
+ * Rewrites the links of HTML as it streams by, and with them every start tag in one way of writing, as Go's html.Token does. Bytes are taken for Latin-1 and given back as they were: markup is ASCII in every encoding that browsers
  * take for HTML without being told.
  */
 export class HtmlLinks extends Transform {
@@ -112,23 +113,39 @@ export class HtmlLinks extends Transform {
     TAG.lastIndex = 0;
     const tag = TAG.exec(text);
     if (tag === null) return text;
-    const name = tag[1]!.toLowerCase();
+    const name = lowerCase(tag[1]!);
     if (TEXT_ELEMENTS.has(name) && !text.endsWith('/>')) this.#textElement = name;
-    const links = LINK_ATTRIBUTES[name];
-    if (links === undefined) return text;
-    return `<${tag[1]!}${tag[2]!.replace(ATTRIBUTE, (all: string, attribute: string, equals: string, value: string) =>
-      links.includes(attribute.toLowerCase()) ? attribute + equals + this.#rewrittenValue(value) : all,
-    )}>`;
-  }
-
-  #rewrittenValue(written: string): string {
-    const quote = /^["']/.exec(written)?.[0] ?? '';
-    const value = quote === '' ? written : written.slice(1, -1);
-    const link = value.replaceAll('&amp;', '&');
-    const rewritten = this.#rewrite(link);
-    return rewritten === link ? written : quote + (link === value ? rewritten : rewritten.replaceAll('&', '&amp;')) + quote;
+    const links = LINK_ATTRIBUTES[name] ?? [];
+    let written = `<${name}`;
+    let isSelfClosing = text.endsWith('/>');
+    for (const match of tag[2]!.matchAll(ATTRIBUTE)) {
+      const [all, key, doubleQuoted, singleQuoted, bare] = match;
+      // A slash behind a value without quotes is the value's.
+      if (bare !== undefined && match.index + all.length === tag[2]!.length) isSelfClosing = false;
+      const attribute = lowerCase(key!);
+      const value = unescapeEntities(doubleQuoted ?? singleQuoted ?? bare ?? '');
+      written += ` ${attribute}="${escapeEntities(links.includes(attribute) ? this.#rewrite(value) : value)}"`;
+    }
+    return written + (isSelfClosing ? '/>' : '>');
   }
 }
+
+/** ASCII alone: all other characters here are bytes. */
+const lowerCase = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** Stands for the `&` of an entity that is not known here, and stays as it was written. */
+const KEPT = '\ue000';
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', "'": '&#39;', '<': '&lt;', '>': '&gt;', '"': '&#34;', '\r': '&#13;', [KEPT]: '&' };
+
+const unescapeEntities = (text: string): string =>
+  text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]*));/g, (all: string, decimal?: string, hex?: string, name?: string) => {
+    const code = decimal !== undefined ? Number(decimal) : hex !== undefined ? parseInt(hex, 16) : undefined;
+    if (code !== undefined) return code > 0 && code < 0xd800 ? Buffer.from(String.fromCodePoint(code), 'utf8').toString('latin1') : KEPT + all.slice(1);
+    return Object.hasOwn(ENTITIES, name!) ? ENTITIES[name!]! : KEPT + all.slice(1);
+  });
+
+const escapeEntities = (text: string): string => text.replaceAll(/[&'<>"\r\ue000]/g, (character) => ESCAPES[character]!);
 
 function behind(html: string, ending: string, at: number): number {
   const found = html.indexOf(ending, at);

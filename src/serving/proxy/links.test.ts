@@ -31,6 +31,8 @@ test('behind another API server, links to the same host name that host', () => {
   expect(rewrittenLink('http://10.0.0.7:443/x', aggregated)).toBe('https://10.0.0.7:443/x');
   expect(rewrittenLink('https://example.com/x', aggregated)).toBe('https://example.com/x');
   expect(rewrittenLink('x', aggregated)).toBe('x');
+  expect(rewrittenLink('/a%2Fb', aggregated)).toBe('https://10.0.0.7:443/a%2Fb');
+  expect(rewrittenLink('/é b%2Fc', aggregated)).toBe('https://10.0.0.7:443/%C3%A9%20b/c');
 });
 
 async function rewritten(html: string, chunkBytes: number): Promise<string> {
@@ -42,9 +44,11 @@ async function rewritten(html: string, chunkBytes: number): Promise<string> {
 describe('in a page', () => {
   test.each([
     ['<a href="/x">é</a>', '<a href="/p/x">é</a>'],
-    [`<A HREF='/x?a=1&amp;b=2' class=c>`, `<A HREF='/p/x?a=1&amp;b=2' class=c>`],
-    ['<img src=/i.png><br/><img src="https://e.com/i.png">', '<img src=/p/i.png><br/><img src="https://e.com/i.png">'],
-    ['<div href="/x" title="a > b">/x</div>', '<div href="/x" title="a > b">/x</div>'],
+    [`<A HREF='/x?a=1&amp;b=2' Class=c>`, '<a href="/p/x?a=1&amp;b=2" class="c">'],
+    ['<img src=/i.png><br/><img src="https://e.com/i.png" />', '<img src="/p/i.png"><br/><img src="https://e.com/i.png"/>'],
+    ['<div href="/x" title="a > b">/x</div>', '<div href="/x" title="a &gt; b">/x</div>'],
+    [`<input disabled value='"q" &amp;lt; &copy; &#233; &#x41;'>`, '<input disabled="" value="&#34;q&#34; &amp;lt; &copy; é A">'],
+    ['<a href="/é b"><a href=/x/>', '<a href="/p/é b"><a href="/p/x/">'],
     ['<!-- <a href="/x"> --><!doctype html><?x?>', '<!-- <a href="/x"> --><!doctype html><?x?>'],
     [
       '<script src="/s.js"></script><script>"<a href=\'/x\'>"</script><a href="/y">',

@@ -17,6 +17,10 @@ const URL_PARTS = /^([a-zA-Z][a-zA-Z0-9+.-]*:)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]
 /** What Go's url.Parse refuses. */
 const UNPARSABLE = /[^\x20-\x7e\x80-\u{10ffff}]|%(?![0-9a-fA-F]{2})/u;
 
+/** What Go leaves as it was written, where a path has nothing else (net/url, validEncoded). */
+const WELL_ENCODED = /^[\w.~!$&'()*+,;=:@[\]%/-]*$/;
+const keptPath = (path: string): string => (WELL_ENCODED.test(path) ? path : reencodedPath(path));
+
 /** A link to the same host goes through the proxy too; all others stay (apimachinery/pkg/util/proxy/transport.go rewriteURL). */
 export function rewrittenLink(link: string, { prefix, backendHost, clientHost, origin = '' }: ProxiedPlace): string {
   const parts = UNPARSABLE.test(link) ? null : URL_PARTS.exec(link);
@@ -25,7 +29,7 @@ export function rewrittenLink(link: string, { prefix, backendHost, clientHost, o
   const isElsewhere = host !== '' && host !== backendHost && host !== clientHost;
   if (isElsewhere || !path.startsWith('/')) return link;
   const before = host !== '' && host === clientHost && origin === '' ? `${scheme}//${host}` : origin;
-  return before + (path.startsWith(prefix) ? path.replaceAll(' ', '%20') : reencodedPath(joinPaths(prefix, path))) + query + fragment;
+  return before + (path.startsWith(prefix) ? keptPath(path) : reencodedPath(joinPaths(prefix, path))) + query + fragment;
 }
 
 /** A slash at the end stays (apimachinery/pkg/util/net, JoinPreservingTrailingSlash). */

@@ -10,7 +10,7 @@ export function rewriteLinks(response: BackendResponse, place: ProxiedPlace): Ba
   const { headers } = response;
   const { location } = headers;
   if (typeof location === 'string' && location !== '') {
-    headers['location'] = rewrittenLink(location, place);
+    headers['location'] = rewrittenBytes(location, place);
     return response;
   }
   const mediaType = String(headers['content-type'] ?? '')
@@ -22,9 +22,16 @@ export function rewriteLinks(response: BackendResponse, place: ProxiedPlace): Ba
   return { ...response, headers, body };
 }
 
+/** Of a link whose characters are the bytes of UTF-8, as headers and pages have them here. */
+function rewrittenBytes(link: string, place: ProxiedPlace): string {
+  const text = Buffer.from(link, 'latin1').toString('utf8');
+  if (text.length === link.length) return rewrittenLink(link, place);
+  return Buffer.from(rewrittenLink(text, place), 'utf8').toString('latin1');
+}
+
 /** Undefined for an encoding that we do not understand. */
 function rewrittenPage(body: Readable, encoding: string, place: ProxiedPlace): Readable | undefined {
-  const links = new HtmlLinks((link) => rewrittenLink(link, place));
+  const links = new HtmlLinks((link) => rewrittenBytes(link, place));
   // Whoever reads the last of them learns of a failure: it is destroyed.
   const ignore = (): void => {};
   if (encoding === '') return pipeline(body, links, ignore);
