@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../util/json-types.ts';
 import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP, type User } from '../util/user.ts';
 import type { RemoteApi } from './remote-api.ts';
 import { type RemoteChange, type RemoteFeed, RemoteInformer } from './remote-informer.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 /** As our own controllers are known to our own stores. */
 const USER: User = { name: 'system:apiserver', groups: [SYSTEM_PRIVILEGED_GROUP, ALL_AUTHENTICATED] };
@@ -94,8 +95,7 @@ export class RemoteResourceClient implements ResourceClient {
   async *watch(resourceVersion: string, signal: AbortSignal): AsyncIterable<RemoteChange> {
     const path = `${this.#path('', '')}&watch=true&allowWatchBookmarks=true&resourceVersion=${encodeURIComponent(resourceVersion)}`;
     const call = this.#reached().stream(path, { user: USER, headers: { accept: asMetadata('PartialObjectMetadata') } });
-    const cancel = (): void => call.cancel();
-    signal.addEventListener('abort', cancel, { once: true });
+    const stopWaiting = onAbort(signal, () => call.cancel());
     try {
       const { status, body } = await call.response;
       if (status !== 200) throw new Error(`a watch was answered ${status}`);
@@ -105,7 +105,7 @@ export class RemoteResourceClient implements ResourceClient {
         yield { type, object: asObject(object) };
       }
     } finally {
-      signal.removeEventListener('abort', cancel);
+      stopWaiting();
       call.cancel();
     }
   }

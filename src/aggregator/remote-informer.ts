@@ -1,5 +1,6 @@
 import type { Concerns, Informer } from '../client/client.ts';
 import type { ApiObject } from '../util/api-object.ts';
+import { delay } from '../util/delay.ts';
 
 export type RemoteChange = { type: string; object: ApiObject };
 
@@ -72,7 +73,7 @@ export class RemoteInformer implements Informer {
         // Why is told by the availability of the APIService.
         delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
       }
-      await pause(delayMs, this.#signal);
+      await delay(delayMs, this.#signal);
     }
   }
 
@@ -113,16 +114,3 @@ export class RemoteInformer implements Informer {
 }
 
 const keyOf = ({ metadata: { namespace = '', name = '' } }: ApiObject): string => `${namespace}/${name}`;
-
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, delayMs);
-    timer.unref();
-    function end(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-    signal.addEventListener('abort', end);
-  });
-}

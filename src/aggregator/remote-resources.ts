@@ -6,6 +6,7 @@ import { equalJson } from '../util/json-equal.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { RemoteResourceClient } from './remote-client.ts';
 import type { RemoteApi } from './remote-api.ts';
+import { onAbort } from '../util/on-abort.ts';
 
 export interface RemoteResourcesOptions {
   /** What other servers have, as far as discovery knows. */
@@ -40,7 +41,7 @@ export class WholeClient implements Client {
     options.onChange(() => {
       if (this.#update()) changed();
     });
-    options.signal.addEventListener('abort', () => this.#remote.forEach(({ stop }) => stop.abort()), { once: true });
+    onAbort(options.signal, () => this.#remote.forEach(({ stop }) => stop.abort()));
     this.#update();
   }
 
