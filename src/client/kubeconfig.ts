@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isJsonObject, ownValue } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { serverPathUrl } from './webhook-url.ts';
 
 /** A server to call, and how to prove who calls. PEM texts are read when the file is; a token's file is read again at every call, since its owner renews it. */
 export interface RemoteEndpoint {
@@ -137,5 +138,5 @@ function textOf(object: JsonObject, field: string): string {
 
 function serverUrl(text: string): URL {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error(`server ${JSON.stringify(text)} is no URL of http or https`);
-  return new URL(text);
+  return serverPathUrl(new URL(text));
 }

@@ -1,6 +1,7 @@
 import type { Dial } from '../util/dial.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
 import type { ServiceAddress } from './service-address.ts';
+import { serviceUrl, webhookUrl } from './webhook-url.ts';
 
 /** How the servers of webhooks are reached. */
 export interface WebhookRoutes {
@@ -32,13 +33,12 @@ const DEFAULT_PORT = 443;
 export function routeToWebhook({ url, service, caBundle = '' }: WebhookPlace, { addressOf, dialService, dialUrl }: WebhookRoutes): WebhookRoute {
   const trust = caBundle === '' ? {} : { caPem: Buffer.from(caBundle, 'base64').toString() };
   if (!service) {
-    const target = new URL(url!);
+    const target = webhookUrl(url!);
     return { endpoint: { url: target, ...trust }, dial: dialUrl, host: `${target.hostname}:${target.port || DEFAULT_PORT}` };
   }
   const { namespace, name, path = '', port = DEFAULT_PORT } = service;
   const serverName = `${name}.${namespace}.svc`;
-  const target = new URL(`https://${serverName}:${port}`);
-  target.pathname = path;
+  const target = serviceUrl(`${serverName}:${port}`, path);
   return {
     endpoint: { url: target, serverName, address: () => addressOf(namespace, name, port), ...trust },
     dial: dialService,

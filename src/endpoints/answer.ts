@@ -37,6 +37,13 @@ export function answerEntry(request: ServerRequest, target: ResourceTarget, stat
   return answerViewed(request, viewOf(target), status, form, entry);
 }
 
+/** The same with what was just written. */
+export function answerWritten(request: ServerRequest, target: ResourceTarget, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
+  const { subresource } = target;
+  if (!subresource?.readWritten) return answerEntry(request, target, status, form, entry);
+  return answerViewed(request, { ...viewOf(target), convert: subresource.readWritten.bind(subresource) }, status, form, entry);
+}
+
 export function answerViewed(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
   const encodeAs = (wanted: OutputForm): Buffer => encodeEntry(view, wanted, entry, () => request.query);
   return respond(

@@ -33,7 +33,7 @@ export async function applier(
       now: target.environment.now(),
     };
     const apply: Apply = { ...write, served, subresource, config, force: options.force };
-    const object = appliedObject(apply, current);
+    const object = await appliedObject(apply, current);
     if (duplicates.size > 0) await complainOfDuplicates(request, bytes, options);
     if (object.metadata.uid && current === undefined) {
       const why = `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`;

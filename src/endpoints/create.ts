@@ -48,7 +48,7 @@ async function createSubresource(request: ServerRequest, target: ResourceTarget,
   // Discovery may offer what this server cannot do yet; it must not fall through to making the object itself.
   if (subresource?.create === undefined) throw methodNotSupported({ group: info.apiGroup, resource: `${info.resource}/${info.subresource}` }, 'create');
   subresource.default?.(body);
-  recordOwnership(
+  await recordOwnership(
     { definition: store.definition, context: request, options: { ...options, subresource: info.subresource }, now: target.environment.now() },
     body,
     undefined,

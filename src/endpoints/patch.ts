@@ -2,7 +2,7 @@ import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
 import { apiVersionOf } from '../util/api-object.ts';
 import { genericUnsupportedMediaType, notFound } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { answerEntry, outputForm } from './answer.ts';
+import { answerWritten, outputForm } from './answer.ts';
 import { applier } from './apply.ts';
 import { toStored } from './conversion.ts';
 import { withType } from './decode-body.ts';
@@ -56,7 +56,7 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
           }),
         );
   const result = await target.store.update(request, namespaceOf(request, target), nameOf(request), next, options);
-  return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
+  return answerWritten(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }
 
 /** Types are compared to the letter, as upstream's router does. */

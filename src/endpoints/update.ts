@@ -2,7 +2,7 @@ import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { notFound } from '../util/errors.ts';
 import { recordBody } from './audit.ts';
-import { answerEntry, outputForm } from './answer.ts';
+import { answerWritten, outputForm } from './answer.ts';
 import { toStored } from './conversion.ts';
 import { decodeBody } from './decode-body.ts';
 import { negotiateInput } from './negotiation.ts';
@@ -37,7 +37,7 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
   const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: true, isApply: false };
   const result = await target.store.update(request, namespace, name, writer(target, sent, name), options);
-  return answerEntry(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
+  return answerWritten(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }
 
 /**

@@ -5,7 +5,7 @@ import { customType } from '../schema/structural/custom-type.ts';
 import { fillDefaults } from '../schema/structural/defaults.ts';
 import type { JsonSchema } from '../schema/structural/json-schema.ts';
 import { Structure } from '../schema/structural/structure.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
+import type { ApiObject } from '../util/api-object.ts';
 import { forbidden } from '../util/errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
@@ -13,6 +13,8 @@ import { compareVersionNames } from '../util/version-names.ts';
 import { columnsOf } from './columns.ts';
 import { type VersionRules, customWarnings, ruleWarnings, validateCustom, validateCustomStatus } from './custom-validation.ts';
 import { compileJsonPath, printFound } from './json-path.ts';
+import type { Converter } from './conversion/converter.ts';
+import { splitPath } from './nested.ts';
 import { scaleSubresource } from './scale.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './rules/validation-rules.ts';
 
@@ -36,17 +38,15 @@ interface CustomVersion extends ServedVersion {
   readonly rules: VersionRules;
 }
 
-/** The resource that a CustomResourceDefinition defines; all its versions after the one that is stored, since owners may speak one that is served no more. */
-export const customDefinition = (crd: CustomResourceDefinition, parts: CustomParts): ResourceDefinition => define(withoutSchemas(crd), parts);
-
-/** The resource as if one version were the one that is stored, and the only one: for versions that only a webhook can convert. */
-export function versionDefinition(crd: CustomResourceDefinition, version: string, parts: CustomParts): ResourceDefinition {
+/**
+ * The resource that a CustomResourceDefinition defines, as each of its versions has it, in the definition's order: requests are decoded, admitted and validated
+ * in the version that their client speaks, and converted only for the store. Each knows the others, which owners and webhooks may name.
+ */
+export function versionDefinitions(crd: CustomResourceDefinition, parts: CustomParts, converter: Converter): ResourceDefinition[] {
   const outline = withoutSchemas(crd);
-  const versions = outline.spec.versions.filter(({ name }) => name === version).map((only) => ({ ...only, storage: true }));
-  return define({ ...outline, spec: { ...outline.spec, versions } }, parts);
+  const versions = outline.spec.versions.map((version) => customVersion(outline, version, parts));
+  return versions.map((own) => define(outline, own, versions, parts, converter));
 }
-
-export const isConvertedByWebhook = ({ spec }: CustomResourceDefinition): boolean => spec.conversion?.strategy === 'Webhook';
 
 /** What of a definition is kept as long as it is served: schemas are most of it, and most are never used. */
 interface Outline {
@@ -65,20 +65,13 @@ function schemaOf(crd: CustomResourceDefinition | undefined, version: string): J
   return (crd?.spec.versions?.find(({ name }) => name === version)?.schema?.openAPIV3Schema ?? KEEPS_ALL) as JsonSchema;
 }
 
-function define(outline: Outline, parts: CustomParts): ResourceDefinition {
-  const { spec, status } = outline;
+function define({ spec, status }: Outline, own: CustomVersion, all: readonly CustomVersion[], parts: CustomParts, converter: Converter): ResourceDefinition {
   const names = status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
-  const stored = spec.versions.find(({ storage }) => storage)!;
-  const others = spec.versions.filter((version) => version !== stored);
-  const versions = [stored, ...others].map((version) => customVersion(outline, version, stored, parts));
-  const [storedVersion] = versions;
-  const hasStatus = stored.subresources?.status !== undefined;
-  const byApiVersion = new Map(versions.map((version) => [apiVersionOf(version.group, version.version), version.rules]));
-  const rulesOf = (apiVersion: string | undefined): VersionRules => byApiVersion.get(apiVersion ?? '') ?? storedVersion!.rules;
-  const update = updateRules(rulesOf, hasStatus);
+  const hasStatus = own.source.subresources?.status !== undefined;
+  const update = updateRules(own.rules, hasStatus);
   return {
     group: spec.group,
-    version: stored.name,
+    version: own.version,
     kind: names.kind,
     plural: names.plural,
     singular: names.singular ?? '',
@@ -87,12 +80,12 @@ function define(outline: Outline, parts: CustomParts): ResourceDefinition {
     categories: names.categories ?? [],
     verbs: VERBS,
     get schema() {
-      return storedVersion!.schema;
+      return own.schema;
     },
     storagePrefix: `${spec.group}/${names.plural}`,
-    served: versions,
-    // What a webhook converts is a definition of its own in each version, which knows no other.
-    losesOwnersOfGoneVersions: spec.conversion?.strategy !== 'Webhook',
+    served: [own, ...all.filter((version) => version !== own)],
+    ...(all.length > 1 && { convert: (object: ApiObject, apiVersion: string) => convertedOne(converter, object, apiVersion) }),
+    losesOwnersOfGoneVersions: true,
     hasStatus,
     ...(hasStatus && { generation: 'spec' as const }),
     prepareForCreate(object) {
@@ -106,24 +99,27 @@ function define(outline: Outline, parts: CustomParts): ResourceDefinition {
         'create not allowed while custom resource definition is terminating',
       );
     },
-    validate: (object, errors, _old, apiVersion) => validateCustom(rulesOf(apiVersion), object, undefined, errors),
+    validate: (object, errors) => validateCustom(own.rules, object, undefined, errors),
     ...update,
-    columns: columnsOf(stored.additionalPrinterColumns),
-    subresources: subresourcesOf(spec.versions, storedVersion!, parts, update, rulesOf),
+    columns: columnsOf(own.source.additionalPrinterColumns),
+    subresources: subresourcesOf(own, parts, update),
   };
+}
+
+function convertedOne(converter: Converter, object: ApiObject, apiVersion: string): ApiObject | Promise<ApiObject> {
+  const converted = converter.convert([object], apiVersion);
+  return converted instanceof Promise ? converted.then(([one]) => one!) : converted[0]!;
 }
 
 const NOTHING_TO_FINISH = { commit() {}, revert() {} };
 
-type RulesOf = (apiVersion: string | undefined) => VersionRules;
-
-function updateRules(rulesOf: RulesOf, hasStatus: boolean): UpdateRules {
+function updateRules(rules: VersionRules, hasStatus: boolean): UpdateRules {
   return {
     allowsUnconditionalUpdate: false,
     prepareForUpdate(object, old) {
       if (!hasStatus && !equalApartFromMetadata(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
-    validateUpdate: (object, old, errors, apiVersion) => validateCustom(rulesOf(apiVersion), object, old, errors),
+    validateUpdate: (object, old, errors) => validateCustom(rules, object, old, errors),
     warnings: customWarnings,
   };
 }
@@ -132,22 +128,15 @@ const equalApartFromMetadata = (a: ApiObject, b: ApiObject): boolean => equalJso
 
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
-/** Those of all versions; which of them a version has, `subresourcesIn` tells. */
-function subresourcesOf(
-  versions: readonly VersionOutline[],
-  stored: CustomVersion,
-  parts: CustomParts,
-  update: UpdateRules,
-  rulesOf: RulesOf,
-): Record<string, Subresource> {
-  const { group, version, kind } = stored;
-  const scale = (stored.source.subresources ?? versions.find(({ subresources }) => subresources?.scale)?.subresources)?.scale;
+function subresourcesOf(own: CustomVersion, parts: CustomParts, update: UpdateRules): Record<string, Subresource> {
+  const { group, version, kind, rules } = own;
+  const { subresources } = own.source;
   const status: Subresource = {
     group,
     version,
     kind,
     get schema() {
-      return stored.schema;
+      return own.schema;
     },
     verbs: SUBRESOURCE_VERBS,
     update: {
@@ -159,13 +148,13 @@ function subresourcesOf(
         if (managedFields === undefined) delete object.metadata.managedFields;
         dropNullStatus(object, old);
       },
-      validateUpdate: (object, old, errors, apiVersion) => validateCustomStatus(rulesOf(apiVersion), object, old, errors),
+      validateUpdate: (object, old, errors) => validateCustomStatus(rules, object, old, errors),
       warnings: (object) => [...ruleWarnings(object)],
     },
   };
   return {
-    ...(versions.some(({ subresources }) => subresources?.status) && { status }),
-    ...(scale && { scale: scaleSubresource(scale, parts.scale, update) }),
+    ...(subresources?.status && { status }),
+    ...(subresources?.scale && { scale: scaleSubresource(subresources.scale, parts.scale, update) }),
   };
 }
 
@@ -174,25 +163,9 @@ function dropNullStatus(object: ApiObject & { status?: unknown }, old: ApiObject
   if (object.status === null && old.status === undefined) delete object.status;
 }
 
-/** The subresources that a version has, as its clients see them. */
-export function subresourcesIn(definition: ResourceDefinition, served: ServedVersion): Record<string, Subresource> {
-  const { subresources } = (served as CustomVersion).source;
-  const all = definition.subresources ?? {};
-  const { group, version, kind } = served;
-  const status =
-    subresources?.status &&
-    (Object.create(all['status']!, {
-      group: { value: group },
-      version: { value: version },
-      kind: { value: kind },
-      schema: { get: () => served.schema },
-    }) as Subresource);
-  return { ...(status && { status }), ...(subresources?.scale && { scale: all['scale']! }) };
-}
-
 export const isServed = (served: ServedVersion): boolean => (served as CustomVersion).source.served;
 
-function customVersion({ spec, status }: Outline, source: VersionOutline, stored: VersionOutline, parts: CustomParts): CustomVersion {
+function customVersion({ spec, status }: Outline, source: VersionOutline, parts: CustomParts): CustomVersion {
   const { group } = spec;
   const kind = status.acceptedNames.kind || spec.names.kind;
   const listKind = status.acceptedNames.listKind || spec.names.listKind;
@@ -210,7 +183,6 @@ function customVersion({ spec, status }: Outline, source: VersionOutline, stored
     }),
   );
   const validations = once((): ValidationRules | undefined => (hasRules(structure()) ? parts.compileRules(structure()) : undefined));
-  const storedVersion = apiVersionOf(group, stored.name);
   return {
     source,
     group,
@@ -228,7 +200,8 @@ function customVersion({ spec, status }: Outline, source: VersionOutline, stored
       validations,
     },
     default: (object) => fillDefaults(structure(), object as unknown as Json),
-    ...(source !== stored && { toStored: (object) => as(object, storedVersion), fromStored: (object) => as(object, apiVersionOf(group, source.name)) }),
+    subresources: Object.keys(source.subresources ?? {}),
+    replicasPath: source.subresources?.scale && splitPath(source.subresources.scale.specReplicasPath),
     ...(source.deprecated && { deprecation: source.deprecationWarning ?? deprecationOf(spec, source) }),
     selectable,
     columns: columnsOf(source.additionalPrinterColumns),
@@ -243,12 +216,6 @@ function deprecationOf({ group, names, versions }: Outline['spec'], { name }: Ve
 }
 
 const KEEPS_ALL: JsonSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-
-/** Conversion `None`: only the name of the version changes. */
-function as(object: ApiObject, apiVersion: string): ApiObject {
-  object.apiVersion = apiVersion;
-  return object;
-}
 
 /** `com.example.v1.Widget` */
 const openApiName = (group: string, version: string, kind: string): string => [...group.split('.').toReversed(), version, kind].join('.');

@@ -9,11 +9,12 @@ import type { Stores } from '../server/stores.ts';
 import { apiVersionOf } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { ObserveConversion } from './conversion/metrics.ts';
-import { ConvertingStore } from './conversion/converting-store.ts';
-import { type Converter, WebhookConverter } from './conversion/webhook-converter.ts';
-import { type CustomParts, customDefinition, isConvertedByWebhook, isServed, subresourcesIn, versionDefinition } from './custom-definition.ts';
+import { type Converter, NO_CONVERSION, betweenVersions } from './conversion/converter.ts';
+import { VersionConversion } from './conversion/version-conversion.ts';
+import { WebhookConverter } from './conversion/webhook-converter.ts';
+import { type CustomParts, isServed, versionDefinitions } from './custom-definition.ts';
 import { isConditionTrue } from './definition-conditions.ts';
-import { LazyStore } from './lazy-store.ts';
+import { LazyStore, SharedCache } from './lazy-store.ts';
 import { AcceptedNames, areNamesFree } from './naming.ts';
 import { storedForm } from './stored-form.ts';
 
@@ -25,12 +26,15 @@ interface Installed {
   generation: number;
   names: CustomResourceDefinitionNames;
   definition: ResourceDefinition;
-  served: readonly ServedVersion[];
-  store: LazyStore;
-  converter: Converter | undefined;
+  views: readonly VersionView[];
+  converter: Converter;
 }
 
-type VersionView = Pick<InstalledResource, 'definition' | 'served' | 'store'>;
+interface VersionView {
+  definition: ResourceDefinition;
+  served: ServedVersion;
+  store: LazyStore;
+}
 
 export interface CustomResourcesOptions {
   server: GenericServer;
@@ -109,47 +113,33 @@ export class CustomResources {
   #install(name: string, crd: CustomResourceDefinition): void {
     const { stores, client, parts, observeConversion, webhookRoutes } = this.#options;
     const ownParts: CustomParts = { ...parts, read: () => this.#options.read(name), isTerminating: () => this.#terminating.has(name) };
-    const definition = isConvertedByWebhook(crd) ? versionDefinition(crd, storedVersionOf(crd), ownParts) : customDefinition(crd, ownParts);
-    const isUnchanged = (crd.metadata.generation ?? 1) === 1 && (crd.status.storedVersions ?? []).length <= 1;
-    // What stays is told apart here, so that the definition itself, which is large, does not.
-    const form = { isUnchanged, renames: !isConvertedByWebhook(crd) };
-    const store = new LazyStore(definition, () => stores.openApart(definition, storedForm(definition, form)));
-    const converter = isConvertedByWebhook(crd) ? new WebhookConverter(name, crd.spec.conversion!, webhookRoutes, observeConversion) : undefined;
-    const views =
-      converter === undefined
-        ? definition.served.map((served) => ({ definition, served, store }))
-        : convertedViews(crd, definition, ownParts, store, converter);
-    this.#installed.set(name, {
-      uid: crd.metadata.uid!,
-      generation: crd.metadata.generation ?? 0,
-      names: namesOf(crd),
-      definition,
-      served: views.map(({ served }) => served),
-      store,
-      converter,
-    });
+    const converter = converterOf(crd, webhookRoutes, observeConversion);
+    const definitions = versionDefinitions(crd, ownParts, converter);
+    const definition = definitions.find(({ version }) => version === storedVersionOf(crd))!;
+    const views = versionViews(crd, definition, definitions, stores, converter);
+    this.#installed.set(name, { uid: crd.metadata.uid!, generation: crd.metadata.generation ?? 0, names: namesOf(crd), definition, views, converter });
     const storageVersionHash = hashOf(definition);
     for (const view of views.filter(({ served }) => isServed(served))) {
       this.#resourcesIn(view.served).set(definition.plural, {
         ...view,
-        subresources: subresourcesIn(view.definition, view.served),
+        subresources: view.definition.subresources ?? {},
         storageVersionHash,
         isCustom: true,
       });
       this.#note(view.served, definition.plural);
     }
-    client.add(store);
+    client.add(views.find((view) => view.definition === definition)!.store);
   }
 
-  #remove(name: string, { definition, served: all, store, converter }: Installed): void {
+  #remove(name: string, { definition, views, converter }: Installed): void {
     this.#installed.delete(name);
     this.#options.client.remove(definition.group, definition.plural);
-    for (const served of all) {
+    for (const { served, store } of views) {
       const isGone = this.#groups.get(served.group)?.get(served.version)?.delete(definition.plural);
       if (isGone) this.#note(served, definition.plural);
+      store.close();
     }
-    store.close();
-    converter?.close();
+    converter.close();
   }
 
   #note(version: ServedVersion, plural: string): void {
@@ -191,13 +181,28 @@ export class CustomResources {
 
 const storedVersionOf = ({ spec }: CustomResourceDefinition): string => spec.versions!.find(({ storage }) => storage)!.name;
 
-/** Each version over the one that is stored; that one as it is, unless objects of other versions may still be in the store. */
-function convertedViews(crd: CustomResourceDefinition, stored: ResourceDefinition, parts: CustomParts, store: LazyStore, converter: Converter): VersionView[] {
+function converterOf({ metadata, spec }: CustomResourceDefinition, routes: WebhookRoutes, observe: ObserveConversion): Converter {
+  const versions = spec.versions!.map(({ name }) => name);
+  const isByWebhook = spec.conversion?.strategy === 'Webhook';
+  return betweenVersions(spec.group, versions, isByWebhook ? new WebhookConverter(metadata.name!, spec.conversion!, routes, observe) : NO_CONVERSION);
+}
+
+/** All over one cache. The version that is stored needs no conversion, unless objects of other versions may still be in the store. */
+function versionViews(
+  crd: CustomResourceDefinition,
+  stored: ResourceDefinition,
+  definitions: readonly ResourceDefinition[],
+  stores: Stores,
+  converter: Converter,
+): VersionView[] {
   const isUniform = (crd.status.storedVersions ?? []).length <= 1;
-  return crd.spec.versions!.map(({ name }) => {
-    if (name === stored.version && isUniform) return { definition: stored, served: stored.served[0]!, store };
-    const definition = versionDefinition(crd, name, parts);
-    return { definition, served: definition.served[0]!, store: new ConvertingStore(definition, store, converter) };
+  const isUnchanged = (crd.metadata.generation ?? 1) === 1 && isUniform;
+  // What stays is told apart here, so that the definition itself, which is large, does not.
+  const cache = new SharedCache(() => stores.openApart(stored, storedForm(stored, { isUnchanged })));
+  return definitions.map((definition) => {
+    const served = definition.served[0]!;
+    const conversion = definition === stored && isUniform ? undefined : new VersionConversion(served, stored.served[0]!, converter);
+    return { definition, served, store: new LazyStore(definition, () => cache.open(definition, conversion)) };
   });
 }
 

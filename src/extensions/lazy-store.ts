@@ -1,11 +1,40 @@
 import type { Admission } from '../registry/admission.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import type { StorageConversion } from '../registry/storage-conversion.ts';
 import type { ResourceStore, WatchOptions, WatchSink } from '../registry/store.ts';
 import type { Subscription } from '../storage/engine.ts';
 
 interface Opened {
   store: ResourceStore;
   close(): void;
+}
+
+/** A cache of what is stored, and the stores over it. */
+interface OpenedCache {
+  storeOf(definition: ResourceDefinition, conversion: StorageConversion | undefined): ResourceStore;
+  close(): void;
+}
+
+/** One cache for the stores of all versions of a resource, opened by the first that is used. */
+export class SharedCache {
+  readonly #open: () => OpenedCache;
+  #opened: OpenedCache | undefined;
+
+  constructor(open: () => OpenedCache) {
+    this.#open = open;
+  }
+
+  open(definition: ResourceDefinition, conversion: StorageConversion | undefined): Opened {
+    const opened = (this.#opened ??= this.#open());
+    return {
+      store: opened.storeOf(definition, conversion),
+      close: () => {
+        if (this.#opened !== opened) return;
+        this.#opened = undefined;
+        opened.close();
+      },
+    };
+  }
 }
 
 /** A store that is opened by the first who uses it: most definitions of a cluster are not used in a process' life, and each costs a cache. */

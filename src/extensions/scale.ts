@@ -44,6 +44,8 @@ export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, updat
     columns: columnsOf(COLUMNS).map((column) => columnOf(read, column)),
     read,
     readToWrite: (object) => readScale(object, paths, () => NO_REPLICAS),
+    // A conversion may have lost what was written.
+    readWritten: (object) => readScale(object, paths, () => 0),
     write(object, sent) {
       const { spec, metadata } = sent as Scale;
       if (spec?.replicas === NO_REPLICAS) throw badRequest(`the spec replicas field "${paths.specReplicasPath}" cannot be empty`);

@@ -5,10 +5,10 @@ import type { Json, JsonObject } from '../util/json-types.ts';
 import { storedForm } from './stored-form.ts';
 
 const schema = { type: 'object', name: '', fields: new Map(), kinds: [], custom: { schema: {}, decode: (value: Json) => value as JsonObject } };
-const definition = { group: 'c.example', version: 'v1', schema, served: [{}] } as unknown as ResourceDefinition;
+const definition = { group: 'c.example', served: [{ version: 'v1', schema }] } as unknown as ResourceDefinition;
 
 test('what another server has stored in CBOR is read', () => {
   const stored = encodeCbor({ kind: 'Thing', apiVersion: 'c.example/v1', metadata: { name: 't' }, spec: { n: 5, f: 1.5 } }, undefined);
-  const read = storedForm(definition, { isUnchanged: true, renames: true }).toClientBytes(stored, 7);
+  const read = storedForm(definition, { isUnchanged: true }).toClientBytes(stored, 7);
   expect(read.toString()).toBe('{"kind":"Thing","apiVersion":"c.example/v1","metadata":{"name":"t","resourceVersion":"7"},"spec":{"f":1.5,"n":5}}');
 });

@@ -11,24 +11,27 @@ import type { JsonObject } from '../util/json-types.ts';
 const OWN_BEGINNING = Buffer.from('{"kind":');
 
 /**
- * Stored custom objects as the definition has them today: what was stored by an older schema, or as another version, is pruned, defaulted and renamed as
- * it is read. `isUnchanged`: all was stored by this very definition, and is sent as it is unless another server wrote it. Without `renames`, what was
- * stored as another version stays of it: a webhook has to convert it. A kube-apiserver beside this one may have stored CBOR (CBORServingAndStorage).
+ * Stored custom objects as the definition has them today: what was stored by an older schema is pruned and defaulted as it is read, in the version in which
+ * it was stored; a conversion makes another of it (conversion/version-conversion.ts). Where there is one version, everything is of it. `isUnchanged`: all
+ * was stored by this very definition, and is sent as it is unless another server wrote it, or it was converted. A kube-apiserver beside this one may have
+ * stored CBOR (CBORServingAndStorage).
  */
-export function storedForm(definition: ResourceDefinition, { isUnchanged, renames }: { isUnchanged: boolean; renames: boolean }): StoredCodec {
-  const [stored] = definition.served;
-  const apiVersion = apiVersionOf(definition.group, definition.version);
+export function storedForm({ group, served }: Pick<ResourceDefinition, 'group' | 'served'>, { isUnchanged }: { isUnchanged: boolean }): StoredCodec {
+  const versions = new Map(served.map((version) => [apiVersionOf(group, version.version), version]));
+  const only = served.length === 1 ? served[0]! : undefined;
   return {
     encode: jsonCodec.encode.bind(jsonCodec),
     toClientBytes(sealed, revision) {
       const value = readableValue(sealed);
       if (isUnchanged && value.subarray(0, OWN_BEGINNING.length).equals(OWN_BEGINNING)) return withResourceVersion(value, revision);
       const parsed = isSelfDescribedCbor(value) ? decodeCbor(value) : parseOwnJson(value);
-      if (!renames && (parsed as JsonObject)['apiVersion'] !== apiVersion) return withResourceVersion(typeFirst(parsed as JsonObject), revision);
-      const object = definition.schema.custom!.decode(parsed, undefined) as unknown as ApiObject;
-      object.apiVersion = apiVersion;
-      stored!.default?.(object);
-      return withResourceVersion(typeFirst(definition.schema.custom!.decode(object as unknown as JsonObject, undefined)), revision);
+      const version = only ?? versions.get(String((parsed as JsonObject)['apiVersion']));
+      if (version === undefined) return withResourceVersion(typeFirst(parsed as JsonObject), revision);
+      const { custom } = version.schema;
+      const object = custom!.decode(parsed, undefined) as unknown as ApiObject;
+      object.apiVersion = apiVersionOf(group, version.version);
+      version.default?.(object);
+      return withResourceVersion(typeFirst(custom!.decode(object as unknown as JsonObject, undefined)), revision);
     },
   };
 }

@@ -27,7 +27,7 @@ export async function amend<T extends ApiObject>(
       const revision = await parts.engine.commit({
         type: 'put',
         key,
-        value: encodeStored(parts, amended),
+        value: await encodeStored(parts, amended),
         expected: entry.revision,
         ...(ttlSeconds !== undefined && { ttlSeconds }),
       });

@@ -15,9 +15,10 @@ import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } 
 import { badRequest, unknownError } from '../util/errors.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import { settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
 import { type Write, parentVersion, readThrough, replicasPaths, setEntries, writerOf } from './field-ownership.ts';
-import { type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
+import { UnknownInVersion, type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
 
 /** A server-side apply of one object (KEP-555). */
 export interface Apply extends Write {
@@ -35,18 +36,24 @@ const BEFORE_FIRST_APPLY = 'before-first-apply';
  * What is to be stored when `config` is applied to the stored object, or to none: merged, with defaults, with its managedFields settled. Throws
  * conflicts as 409, and what is no object of its type as upstream does. The stored object stays as it is.
  */
-export function appliedObject(apply: Apply, live: ApiObject | undefined): ApiObject {
-  const { definition, subresource } = apply;
+export function appliedObject(apply: Apply, live: ApiObject | undefined): ApiObject | Promise<ApiObject> {
+  const { definition, subresource, options } = apply;
   checkType(apply);
   if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null)
     throw badRequest('metadata.managedFields must be nil');
+  const way = wayOfWriting(definition, options.subresource ?? '');
+  return settled(() => appliedOnce(apply, way, subresource, live));
+}
+
+function appliedOnce(apply: Apply, way: WayOfWriting, subresource: Subresource | undefined, live: ApiObject | undefined): ApiObject {
   try {
-    return subresource !== undefined && isOfOtherKind(definition, subresource) && live
-      ? appliedToScale(apply, subresource, live)
-      : appliedToObject(apply, live);
+    return subresource !== undefined && isOfOtherKind(apply.definition, subresource) && live
+      ? appliedToScale(apply, way, subresource, live)
+      : appliedToObject(apply, way, live);
   } catch (error) {
     if (error instanceof OwnershipConflicts) throw conflictError(error.conflicts);
     if (error instanceof ManagedFieldsError) throw unknownError(`failed to decode managed fields: ${error.message}`);
+    if (error instanceof UnknownInVersion) throw unknownError(error.message);
     throw error instanceof ItemError ? unknownError(`failed to merge config: ${error.message}`) : error;
   }
 }
@@ -73,9 +80,8 @@ function subject(apply: Apply): string {
   return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${showKind(group, version, kind)}`;
 }
 
-function appliedToObject(apply: Apply, live: ApiObject | undefined): ApiObject {
-  const { definition, options, served } = apply;
-  const way = wayOfWriting(definition, options.subresource ?? '');
+function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | undefined): ApiObject {
+  const { served } = apply;
   const apiVersion = apiVersionOf(served.group, served.version);
   const before = live === undefined ? way.nothing(apiVersion) : way.fromStored(live, apiVersion);
   const tracked = trackedManagers(apply, way, before, storedManagers(live?.metadata.managedFields));
@@ -143,15 +149,23 @@ function updateAnnotation({ options, config }: Apply, object: ApiObject): void {
   if (options.fieldManager === MIGRATING_MANAGER) updateLastApplied(object as unknown as JsonObject, config);
 }
 
+/** Upstream's converter of custom resources knows typed scales only, and what was merged is none: no apply can change one. */
+const notConvertible = (apply: Apply): Error => {
+  const { group, version } = kindOf(apply);
+  return unknownError(
+    `failed to convert new object (${subject(apply)}) to proper version: request to convert CR to an invalid group/version: ${apiVersionOf(group, version)}`,
+  );
+};
+
 /** The scale is what is applied to; what becomes of it is written into the object. */
-function appliedToScale(apply: Apply, subresource: Subresource, live: ApiObject): ApiObject {
-  const { definition, options } = apply;
-  const way = wayOfWriting(definition, options.subresource ?? '');
+function appliedToScale(apply: Apply, way: WayOfWriting, subresource: Subresource, live: ApiObject): ApiObject {
+  const { definition } = apply;
   const parent = storedManagers(live.metadata.managedFields);
   const paths = replicasPaths(definition, subresource);
   const before = readThrough(way, subresource, live);
   const tracked = trackedManagers(apply, way, before, scaleManagers(parent, paths));
   const { object, managers } = applied(apply, way, { ...before, plan: typePlanOf(subresource.schema) }, tracked);
+  if (object !== undefined && definition.schema.custom !== undefined) throw notConvertible(apply);
   const scale = decoded(apply, subresource.schema, (object ?? before).value);
   const result = subresource.write!(clone(live), scale);
   setEntries(result, encodeManagers(parentManagers(parent, managers, paths, parentVersion(apply, paths))));

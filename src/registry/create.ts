@@ -20,6 +20,7 @@ import {
   groupResource,
   keyOf,
   placeInNamespace,
+  writtenEntry,
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
@@ -44,7 +45,8 @@ export async function create<T extends ApiObject>(
   // Nobody owns what the server is about to overwrite.
   delete object.metadata.deletionTimestamp;
   delete object.metadata.deletionGracePeriodSeconds;
-  recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, undefined);
+  const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, undefined);
+  if (owned) await owned;
   return createOwned(parts, context, namespace, object, options);
 }
 
@@ -74,12 +76,12 @@ export async function createOwned<T extends ApiObject>(
   guardOwnership(object, managedFields, context);
 
   const isGenerated = Boolean(object.metadata.generateName) && !object.metadata.name;
-  if (!isGenerated) return createFitting(parts, context, namespace, object, options);
+  if (!isGenerated) return createFitting(parts, context, namespace, object, options, call.name);
   for (let attempt = 1; ; attempt++) {
     try {
       const named = cloneSent(object);
       named.metadata.name = (parts.definition.nameFrom ?? generateName)(object.metadata.generateName!);
-      return await createFitting(parts, context, namespace, named, options);
+      return await createFitting(parts, context, namespace, named, options, call.name);
     } catch (error) {
       if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
     }
@@ -93,13 +95,14 @@ async function createFitting<T extends ApiObject>(
   namespace: string,
   object: T,
   options: CreateOptions,
+  requestedName: string,
 ): Promise<WriteResult<T>> {
   try {
-    return await createOnce(parts, context, namespace, object, options);
+    return await createOnce(parts, context, namespace, object, options, requestedName);
   } catch (error) {
     if (!isTooLargeForStore(error)) throw error;
     delete object.metadata.managedFields;
-    return createOnce(parts, context, namespace, object, options);
+    return createOnce(parts, context, namespace, object, options, requestedName);
   }
 }
 
@@ -109,10 +112,11 @@ async function createOnce<T extends ApiObject>(
   namespace: string,
   object: T,
   options: CreateOptions,
+  requestedName: string,
 ): Promise<WriteResult<T>> {
   const hooks = await beginCreate(parts, context, namespace, object, options);
   try {
-    const result = await commitNew(parts, context, namespace, object, options);
+    const result = await commitNew(parts, context, namespace, object, options, requestedName);
     await hooks?.commit();
     return result;
   } catch (error) {
@@ -140,8 +144,9 @@ async function commitNew<T extends ApiObject>(
   namespace: string,
   object: T,
   options: CreateOptions,
+  requestedName: string,
 ): Promise<WriteResult<T>> {
-  const { definition, engine, cache, admission } = parts;
+  const { definition, engine, admission } = parts;
   prepareForCreate(parts, object, context);
   const stored = canonical(parts, object);
   definition.keepEmptied?.(object, stored);
@@ -150,7 +155,8 @@ async function commitNew<T extends ApiObject>(
     operation: 'CREATE' as const,
     subresource: options.subresource ?? '',
     namespace,
-    name,
+    // What mutating admission made of the name does not count (endpoints/handlers/create.go, AdmissionToValidateObjectFunc).
+    name: requestedName || name,
     object: stored,
     oldObject: undefined,
     options: options.raw,
@@ -159,7 +165,7 @@ async function commitNew<T extends ApiObject>(
   };
   const attributes = admissionAttributes(parts, context, call);
   const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
-  validateNew(parts, stored, object, options.apiVersion, forbidden);
+  validateNew(parts, stored, object, forbidden);
   for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
   const validated = admission.validate(attributes);
   if (validated) await validated;
@@ -168,17 +174,20 @@ async function commitNew<T extends ApiObject>(
   if (options.dryRun) {
     const existing = await currentEntry(parts, key);
     if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
-    return { object: asRead(parts, stored), entry: undefined, created: true };
+    return { object: await asRead(parts, stored), entry: undefined, created: true };
   }
   const { resourceVersion = '' } = stored.metadata;
   // The reference finds this in its storage layer, which a dry run does not reach, and answers accordingly.
   if (Number(resourceVersion) > 0) throw unknownError('resourceVersion should not be set on objects to be created');
   delete stored.metadata.resourceVersion;
   const ttlSeconds = definition.ttlSeconds?.(stored);
-  const value = encodeStored(parts, stored);
+  const encoded = encodeStored(parts, stored);
+  const value = encoded instanceof Promise ? await encoded : encoded;
   const revision = await timedStorage(context, engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }));
   stored.metadata.resourceVersion = String(revision);
-  return { object: stored, entry: cache.entryAt(key, value, revision), created: true };
+  const written = writtenEntry(parts, key, value, revision);
+  const entry = written instanceof Promise ? await written : written;
+  return { object: parts.conversion ? entry.object<T>() : stored, entry, created: true };
 }
 
 /** What every kind's strategy does on creation, then what this kind does. */
@@ -193,12 +202,11 @@ function validateNew<T extends ApiObject>(
   { definition }: StoreParts<T>,
   stored: T,
   sent: T,
-  apiVersion: string | undefined,
   forbidden: readonly FieldError[] = [],
 ): void {
   const kind = groupKind(definition);
   const options = { judgesEmptied: definition.judgesEmptied?.(sent), forbidden };
-  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors, undefined, apiVersion), options);
+  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors), options);
   refuseIfInvalid(kind, stored, sent, ({ metadata }, errors) => {
     // The same rules again where the kind has applied them, but for names.
     if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));
@@ -209,9 +217,9 @@ function validateNew<T extends ApiObject>(
 const appliesMetadataRules = ({ validatesMetadata = true }: Pick<ResourceDefinition, 'validatesMetadata'>): boolean => validatesMetadata;
 
 /** What the kind demands of an object by itself, whatever it was before. */
-export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors, old?: T, apiVersion?: string): void {
+export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors, old?: T): void {
   if (appliesMetadataRules(definition)) validateMetadata(object.metadata, definition.namespaced, definition.nameErrors ?? subdomainName, errors.at('metadata'));
-  definition.validate?.(object, errors, old, apiVersion);
+  definition.validate?.(object, errors, old);
 }
 
 function existsError({ definition, cache }: StoreParts, object: ApiObject, key: string): ApiError {

@@ -39,6 +39,11 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
    * elsewhere that owner alone is forgotten.
    */
   losesOwnersOfGoneVersions?: boolean;
+  /**
+   * Custom resources with several versions: an object of one of `served` in another. Nothing is pruned, and nothing defaulted. It takes time, or throws
+   * ApiError, where a webhook converts. Elsewhere versions are converted through the stored form (ServedVersion).
+   */
+  convert?(object: ApiObject, apiVersion: string): ApiObject | Promise<ApiObject>;
 
   /** What is wrong with a name, in upstream's words; a DNS-1123 subdomain where absent. `isPrefix`: of a generateName. */
   nameErrors?(name: string, isPrefix: boolean): string[];
@@ -80,11 +85,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   marksBeforePropagation?: true;
 
   prepareForCreate?(object: T, context: RequestContext): void;
-  /**
-   * `old` is there where `validatesWhole` has a changed object judged: what it had already may be let stay. `apiVersion` is the one that the client speaks,
-   * where it is told: versions of a custom resource have rules of their own.
-   */
-  validate?(object: T, errors: FieldErrors, old?: T, apiVersion?: string): void;
+  /** `old` is there where `validatesWhole` has a changed object judged: what it had already may be let stay. */
+  validate?(object: T, errors: FieldErrors, old?: T): void;
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
   beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
   beginUpdate?(object: T, old: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
@@ -120,8 +122,8 @@ export interface UpstreamForm {
 /** What one way of updating (the object itself, or a subresource) may change. */
 export interface UpdateRules<T extends ApiObject = ApiObject> {
   prepareForUpdate?(object: T, old: T, context: RequestContext): void;
-  /** Beyond the rules for metadata, which are checked for every update. `apiVersion` as `validate` has it. */
-  validateUpdate?(object: T, old: T, errors: FieldErrors, apiVersion?: string): void;
+  /** Beyond the rules for metadata, which are checked for every update. */
+  validateUpdate?(object: T, old: T, errors: FieldErrors): void;
   /** As a kind's own `keepEmptied`. */
   keepEmptied?(sent: T, stored: T): void;
   /** Whether what the kind demands of a new object is demanded of the changed one too, and on which side of `validateUpdate` (errors come in order). */
@@ -162,6 +164,10 @@ export interface ServedVersion<V extends ApiObject = ApiObject, T extends ApiObj
   /** Where this version's selectors or columns differ from the definition's. */
   selectable?: Selectable<T>;
   columns?: readonly Column<T>[];
+  /** Where versions differ in them: the names of those that this one has. */
+  subresources?: readonly string[];
+  /** Where versions differ in it: where this one has its replicas, if it can be scaled. */
+  replicasPath?: readonly string[] | undefined;
 }
 
 /**
@@ -206,6 +212,8 @@ export interface Subresource<T extends ApiObject = ApiObject> {
   read?(object: T): ApiObject;
   /** PUT and PATCH: what the client's change is a change of, where that is not what it would `read`. */
   readToWrite?(object: T): ApiObject;
+  /** What PUT and PATCH are answered with, where that is not what the client would `read`. */
+  readWritten?(object: T): ApiObject;
   /** Of a kind of its own, as ResourceDefinition's: cells are made from the stored object. */
   columns?: readonly Column<T>[];
   /** Refuses to be shown as a table, which upstream has no way of for some. */

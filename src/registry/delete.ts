@@ -199,8 +199,8 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, adm
 
 async function writeMarked<T extends ApiObject>({ parts, context, key, options, entry, object }: Deletion<T>): Promise<T> {
   const marked = canonical(parts, object);
-  const value = encodeStored(parts, marked);
-  if (options.dryRun || encodeStored(parts, canonical(parts, entry.object<T>())).equals(value)) return marked;
+  const value = await encodeStored(parts, marked);
+  if (options.dryRun || (await encodeStored(parts, canonical(parts, entry.object<T>()))).equals(value)) return marked;
   const revision = await timedStorage(context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
   marked.metadata.resourceVersion = String(revision);
   return marked;

@@ -9,10 +9,11 @@ import { type ReplicasPaths, parentManagers, scaleManagers } from '../schema/own
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import { settled } from '../util/pending.ts';
 import { clone } from '../schema/clone.ts';
-import type { ResourceDefinition, Subresource } from './definition.ts';
+import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
 import { formatSeconds } from './metadata.ts';
-import { type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
+import { UnknownInVersion, type WayOfWriting, isOfOtherKind, sharedWay, wayOfWriting } from './ownership-versions.ts';
 import type { RequestContext } from './request-context.ts';
 import type { WriteOptions } from './store.ts';
 
@@ -28,18 +29,38 @@ export interface Write {
  * Brings the managedFields of a changed or new object up to date (KEP-555), before admission sees it: who changed a field owns it. What admission, hooks
  * and the kind's rules change afterwards belongs to nobody. An object whose items cannot be told apart is left without managedFields.
  */
-export function recordOwnership(write: Write, object: ApiObject, old: ApiObject | undefined): void {
-  try {
-    const subresource = write.definition.subresources?.[write.options.subresource ?? ''];
-    const entries =
-      subresource !== undefined && isOfOtherKind(write.definition, subresource) && old
-        ? scaledEntries(write, subresource, object, old)
-        : updatedEntries(write, object, old);
+export function recordOwnership(write: Write, object: ApiObject, old: ApiObject | undefined): Promise<void> | void {
+  const { definition, options } = write;
+  const name = options.subresource ?? '';
+  const subresource = definition.subresources?.[name];
+  if (old === undefined && object.metadata.managedFields === undefined) return setEntries(object, newEntries(write, sharedWay(definition, name), object));
+  const way = wayOfWriting(definition, name);
+  return settled(() => {
+    const entries = orNone(() =>
+      subresource !== undefined && isOfOtherKind(definition, subresource) && old
+        ? scaledEntries(write, way, subresource, object, old)
+        : updatedEntries(write, way, object, old),
+    );
     setEntries(object, entries);
+  });
+}
+
+/** An update goes on without managedFields where nobody can tell who owns what (managedfields/fieldmanager.go UpdateNoErrors). */
+function orNone(entries: () => JsonObject[] | undefined): JsonObject[] | undefined {
+  try {
+    return entries();
   } catch (error) {
-    if (!(error instanceof ItemError) && !(error instanceof DecodeError)) throw error;
-    delete object.metadata.managedFields;
+    if (error instanceof ItemError || error instanceof DecodeError || error instanceof UnknownInVersion) return undefined;
+    throw error;
   }
+}
+
+function newEntries(write: Write, way: WayOfWriting, object: ApiObject): JsonObject[] | undefined {
+  const apiVersion = way.versionOf(write.options.apiVersion);
+  return orNone(() => {
+    const owner = ownerOfNew(way, way.nothing(apiVersion), way.fromStored(object, apiVersion), writerOf(write, apiVersion));
+    return owner && [encodeManager(owner)];
+  });
 }
 
 export function setEntries({ metadata }: ApiObject, entries: JsonObject[] | undefined): void {
@@ -70,19 +91,15 @@ function managerOfUserAgent(userAgent: string): string {
   return name;
 }
 
-function updatedEntries(write: Write, object: ApiObject, old: ApiObject | undefined): JsonObject[] | undefined {
+function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old: ApiObject | undefined): JsonObject[] | undefined {
   const { definition, options } = write;
-  const way = wayOfWriting(definition, options.subresource ?? '');
   const managers = managersBefore(object, old, options.subresource ?? '');
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
   if (managers.size === 0 && old !== undefined) return undefined;
   if (definition.losesOwnersOfGoneVersions && !way.knowsAll(managers)) return undefined;
+  if (managers.size === 0) return newEntries(write, sharedWay(definition, options.subresource ?? ''), object);
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);
-  if (managers.size === 0) {
-    const owner = ownerOfNew(way, way.nothing(apiVersion), way.fromStored(object, apiVersion), writer);
-    return owner && [encodeManager(owner)];
-  }
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
   const after = way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion);
   return encodeManagers(ownersAfterUpdate(way, before, after, managers, writer));
@@ -107,16 +124,15 @@ function readable(entries: readonly JsonObject[]): Managers | undefined {
 }
 
 /** Through a scale only the replicas can be owned; they are the object's own under another name. */
-function scaledEntries(write: Write, subresource: Subresource, object: ApiObject, old: ApiObject): JsonObject[] | undefined {
+function scaledEntries(write: Write, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject): JsonObject[] | undefined {
   const parent = storedManagers(old.metadata.managedFields);
   const paths = replicasPaths(write.definition, subresource);
   const before = scaleManagers(parent, paths);
-  const after = before.size === 0 ? NO_MANAGERS : scaleOwners(write, subresource, object, old, before);
+  const after = before.size === 0 ? NO_MANAGERS : scaleOwners(write, way, subresource, object, old, before);
   return encodeManagers(parentManagers(parent, after, paths, parentVersion(write, paths)));
 }
 
-function scaleOwners(write: Write, subresource: Subresource, object: ApiObject, old: ApiObject, managers: Managers): Managers {
-  const way = wayOfWriting(write.definition, write.options.subresource ?? '');
+function scaleOwners(write: Write, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject, managers: Managers): Managers {
   const apiVersion = way.versionOf(undefined);
   return ownersAfterUpdate(way, readThrough(way, subresource, old), readThrough(way, subresource, object), managers, writerOf(write, apiVersion));
 }
@@ -131,7 +147,9 @@ const REPLICAS = ['spec', 'replicas'];
 
 export function replicasPaths(definition: ResourceDefinition, { replicasPath = REPLICAS }: Subresource): ReplicasPaths {
   const path = replicasPath.map(fieldElement);
-  return new Map(definition.served.map(({ group, version }) => [apiVersionOf(group, version), path]));
+  // Versions that differ in their subresources say where each has its replicas.
+  const pathIn = (served: ServedVersion) => (served.subresources === undefined ? path : served.replicasPath?.map(fieldElement));
+  return new Map(definition.served.map((served) => [apiVersionOf(served.group, served.version), pathIn(served)]));
 }
 
 export function parentVersion({ definition, options }: Write, paths: ReplicasPaths): string {

@@ -5,58 +5,65 @@ import { normalize } from '../schema/normalize.ts';
 import type { Managers } from '../schema/ownership/managers.ts';
 import type { Versioned, Versions } from '../schema/ownership/updater.ts';
 import { typePlanOf } from '../schema/ownership/type-plan.ts';
+import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
+import { isApiError } from '../util/errors.ts';
+import { stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import { Answers } from '../util/pending.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
 import { ownableFields } from './reset-fields.ts';
+
+/** Objects whose owners speak several versions cannot be compared in all of them; the message says why. */
+export class UnknownInVersion extends Error {}
 
 /** What ownership must know of one way of writing a resource: the object itself, or a subresource of it. */
 export class WayOfWriting implements Versions {
   readonly ownable: Versions['ownable'];
   readonly subresource: string;
-  readonly #served: ReadonlyMap<string, ServedVersion>;
+  protected readonly served: ReadonlyMap<string, ServedVersion>;
 
   constructor(definition: ResourceDefinition, subresource: string) {
     this.subresource = subresource;
-    this.#served = new Map(servedThrough(definition, subresource).map((served) => [apiVersionOf(served.group, served.version), served]));
+    this.served = new Map(servedThrough(definition, subresource).map((served) => [apiVersionOf(served.group, served.version), served]));
     this.ownable = ownableFields(definition, subresource);
   }
 
   planOf(apiVersion: string): ReturnType<Versions['planOf']> {
-    const served = this.#served.get(apiVersion);
+    const served = this.served.get(apiVersion);
     return served && typePlanOf(served.schema);
   }
 
   /** Whether every owner's fields are told in a version that there is. */
   knowsAll(managers: Managers): boolean {
-    for (const { apiVersion } of managers.values()) if (!this.#served.has(apiVersion)) return false;
+    for (const { apiVersion } of managers.values()) if (!this.served.has(apiVersion)) return false;
     return true;
   }
 
   /** Through the stored version, as clients would see it. */
-  convert({ apiVersion, value }: Versioned, target: string): Versioned {
-    const from = this.#served.get(apiVersion)!;
+  convert({ apiVersion, value }: Versioned, target: string, _failure?: string): Versioned {
+    const from = this.served.get(apiVersion)!;
     const decoded = decode(from.schema, value) as unknown as ApiObject;
     return this.fromStored(from.toStored?.(decoded) ?? decoded, target);
   }
 
   /** A stored object in one of the versions. Never changed, nor kept. */
   fromStored(stored: ApiObject, apiVersion: string): Versioned {
-    const served = this.#served.get(apiVersion)!;
+    const served = this.served.get(apiVersion)!;
     const object = (served.fromStored ? normalize(served.schema, served.fromStored(clone(stored)) as unknown as JsonObject) : stored) as unknown as JsonObject;
     return { apiVersion, plan: typePlanOf(served.schema), value: withoutManagedFields(object) };
   }
 
   /** What there is before there is an object. */
   nothing(apiVersion: string): Versioned {
-    const { schema } = this.#served.get(apiVersion)!;
+    const { schema } = this.served.get(apiVersion)!;
     return { apiVersion, plan: typePlanOf(schema), value: zeroObject(schema) };
   }
 
   /** The version that the client speaks; that of storage where it is not told. */
   versionOf(apiVersion: string | undefined): string {
-    return apiVersion !== undefined && this.#served.has(apiVersion) ? apiVersion : this.#served.keys().next().value!;
+    return apiVersion !== undefined && this.served.has(apiVersion) ? apiVersion : this.served.keys().next().value!;
   }
 }
 
@@ -83,9 +90,57 @@ function zeroObject(schema: ObjectSchema): JsonObject {
   return zero;
 }
 
+/** The same for one write of a resource whose versions are converted by something that may take time: `settled` runs what throws Pending again. */
+class ConvertedWay extends WayOfWriting {
+  readonly demandsEveryVersion = true;
+  readonly #convert: NonNullable<ResourceDefinition['convert']>;
+  readonly #answers = new Answers<Versioned>();
+
+  constructor(definition: ResourceDefinition, subresource: string) {
+    super(definition, subresource);
+    this.#convert = definition.convert!.bind(definition);
+  }
+
+  /** Throws UnknownInVersion where it cannot be done, or what comes of it is none of that version (managedfields/internal/versionconverter.go). */
+  override convert({ apiVersion, value }: Versioned, target: string, failure: string): Versioned {
+    const { schema } = this.served.get(target)!;
+    const converted = (object: ApiObject): Versioned => this.#typed(object as unknown as JsonObject, schema, target);
+    try {
+      if (isNothing(value)) return { ...this.nothing(target), value: { ...value, apiVersion: target } };
+      return this.#answers.get(`${apiVersion} ${target} ${stringifyJson(value)}`, () => {
+        const object = this.#convert(value as unknown as ApiObject, target);
+        return object instanceof Promise ? object.then(converted) : converted(object);
+      });
+    } catch (error) {
+      throw isApiError(error) || error instanceof TypeMismatch ? new UnknownInVersion(failure === '' ? error.message : `${failure}: ${error.message}`) : error;
+    }
+  }
+
+  #typed(object: JsonObject, schema: ObjectSchema, apiVersion: string): Versioned {
+    const plan = typePlanOf(schema);
+    const value = withoutManagedFields(object);
+    validateApplied(plan, value);
+    return { apiVersion, plan, value };
+  }
+}
+
+/** Upstream's empty object: it has a type and nothing else. */
+const isNothing = (value: JsonObject): boolean =>
+  Object.entries(value).every(([name, content]) => name === 'kind' || name === 'apiVersion' || (name === 'metadata' && isEmptyMetadata(content)));
+
+const isEmptyMetadata = (metadata: unknown): boolean => Object.values(metadata ?? {}).every((content) => content === undefined || content === null);
+
 const ways = new WeakMap<ResourceDefinition, Map<string, WayOfWriting>>();
 
+/** To be used for one write. */
 export function wayOfWriting(definition: ResourceDefinition, subresource: string): WayOfWriting {
+  const part = definition.subresources?.[subresource];
+  const isConverted = definition.convert !== undefined && !(part !== undefined && isOfOtherKind(definition, part));
+  return isConverted ? new ConvertedWay(definition, subresource) : sharedWay(definition, subresource);
+}
+
+/** The same where no versions are compared: what is remembered of it is of use for later writes. */
+export function sharedWay(definition: ResourceDefinition, subresource: string): WayOfWriting {
   let known = ways.get(definition);
   if (known === undefined) ways.set(definition, (known = new Map()));
   let way = known.get(subresource);

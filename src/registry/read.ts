@@ -3,6 +3,7 @@ import { Compacted, type Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { badRequest, notFound, resourceExpired } from '../util/errors.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { convertingSink, listConverted } from './read-converted.ts';
 import { type StoreParts, groupResource, keyOf } from './store-parts.ts';
 import type { ListOptions, ListResult, Selection, WatchOptions, WatchSink } from './store.ts';
 
@@ -12,10 +13,10 @@ export function getEntry(parts: StoreParts, namespace: string, name: string, res
   return wait ? wait.then(() => found(parts, key, name)) : found(parts, key, name);
 }
 
-function found({ cache, definition }: StoreParts, key: string, name: string): CacheEntry {
+function found({ cache, definition, conversion }: StoreParts, key: string, name: string): CacheEntry | Promise<CacheEntry> {
   const entry = cache.get(key);
   if (!entry) throw notFound(groupResource(definition), name);
-  return entry;
+  return conversion ? conversion.read(entry) : entry;
 }
 
 /** '' is the newest there is, '0' whatever is at hand, N nothing older than N. Undefined where there is nothing to wait for. */
@@ -42,8 +43,7 @@ const namespacePrefix = ({ definition, keyPrefix }: StoreParts, namespace: strin
 /** Undefined where everything is selected. */
 export function matcher({ definition }: StoreParts, { labels, fields }: Selection): ((entry: CacheEntry) => boolean) | undefined {
   if (labels.isEmpty && fields.isEmpty) return undefined;
-  const name = fields.exactMatch('metadata.name');
-  if (name !== undefined && labels.isEmpty && fields.requirements.length === 1 && !name.includes('/')) return named(name);
+  if (isByName({ labels, fields })) return named(fields.exactMatch('metadata.name')!);
   const selectable = Object.assign({}, definition.selectable, ...definition.served.map((version) => version.selectable ?? {}));
   const valueOf = (object: ApiObject, field: string): string => {
     if (field === 'metadata.name') return object.metadata.name ?? '';
@@ -56,6 +56,11 @@ export function matcher({ definition }: StoreParts, { labels, fields }: Selectio
   };
 }
 
+function isByName({ labels, fields }: Selection): boolean {
+  const name = fields.exactMatch('metadata.name');
+  return name !== undefined && labels.isEmpty && fields.requirements.length === 1 && !name.includes('/');
+}
+
 /** One object by its name, as most watches have it: its key tells, and nothing is decoded. */
 function named(name: string): (entry: CacheEntry) => boolean {
   const ending = `/${name}`;
@@ -63,6 +68,16 @@ function named(name: string): (entry: CacheEntry) => boolean {
 }
 
 export function listEntries(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
+  const { conversion } = parts;
+  if (!conversion) return listStored(parts, namespace, options);
+  const stored = { prefix: namespacePrefix(parts, namespace), list: (unconverted: ListOptions) => listStored(parts, namespace, unconverted) };
+  return listConverted(conversion, stored, options, convertedMatcher(parts, options.selection));
+}
+
+/** Names stay as they are: who selects by them alone is answered from what is stored. */
+const convertedMatcher = (parts: StoreParts, selection: Selection): Matches | undefined => (isByName(selection) ? undefined : matcher(parts, selection));
+
+function listStored(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   if (options.continue !== '') return listFurther(parts, namespace, options);
   const wait = waitForVersion(parts, options.resourceVersion);
   return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
@@ -125,9 +140,21 @@ function rest(list: CacheList, prefix: string, isUnselected: boolean): Pick<List
 }
 
 export async function watchEntries(parts: StoreParts, namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription> {
+  const { conversion, cache } = parts;
+  if (!conversion) return watchStored(parts, namespace, options, matcher(parts, options.selection) ?? EVERY_ENTRY, sink);
+  const stored = isByName(options.selection) ? matcher(parts, options.selection)! : EVERY_ENTRY;
+  const wantsState = options.sendInitialEvents ?? parseVersion(options.resourceVersion) === 0;
+  // Many at a time: the watch finds each of them converted.
+  if (wantsState) await conversion.readAll(cache.list(namespacePrefix(parts, namespace), { matches: stored }).entries);
+  return watchStored(parts, namespace, options, stored, convertingSink(conversion, convertedMatcher(parts, options.selection), sink));
+}
+
+type Matches = (entry: CacheEntry) => boolean;
+const EVERY_ENTRY: Matches = () => true;
+
+async function watchStored(parts: StoreParts, namespace: string, options: WatchOptions, matches: Matches, sink: WatchSink): Promise<Subscription> {
   const { cache } = parts;
   const prefix = namespacePrefix(parts, namespace);
-  const matches = matcher(parts, options.selection) ?? (() => true);
   const version = parseVersion(options.resourceVersion);
   const wantsState = options.sendInitialEvents ?? version === 0;
   if (wantsState || version === 0) await waitForVersion(parts, options.resourceVersion);

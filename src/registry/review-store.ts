@@ -46,7 +46,7 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
       definition: this.definition as unknown as ResourceDefinition,
       apiVersion: options.apiVersion,
     };
-    recordOwnership({ definition: this.definition, context, options, now: new Date() }, object, undefined);
+    await recordOwnership({ definition: this.definition, context, options, now: new Date() }, object, undefined);
     await this.admission.mutate(attributes);
     await this.admission.validate(attributes);
     return { object: await this.#review(object, context, namespace, dryRun), entry: undefined, created: true };

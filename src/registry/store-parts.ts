@@ -9,6 +9,7 @@ import { demandObjectPath } from '../util/object-path.ts';
 import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
+import type { StorageConversion } from './storage-conversion.ts';
 
 /** What the verbs of one resource share: its definition, where it is kept, and whom to ask. */
 export interface StoreParts<T extends ApiObject = ApiObject> {
@@ -25,6 +26,8 @@ export interface StoreParts<T extends ApiObject = ApiObject> {
   /** --delete-collection-workers */
   deleteWorkers: number;
   now: () => Date;
+  /** Where `definition` is of a version that not all of what is stored is in. */
+  conversion?: StorageConversion;
 }
 
 export const groupResource = (definition: ResourceDefinition): GroupResource => ({ group: definition.group, resource: definition.plural });
@@ -40,21 +43,39 @@ export function keyOf({ definition, keyPrefix }: StoreParts, namespace: string, 
   return definition.namespaced ? `${keyPrefix}${namespace}/${name}` : keyPrefix + name;
 }
 
-/** The newest entry of a key; waits where the cache may lag behind the store. */
-export async function currentEntry({ cache }: StoreParts, key: string): Promise<CacheEntry | undefined> {
+/** The newest entry of a key, in the definition's version; waits where the cache may lag behind the store. */
+export async function currentEntry({ cache, conversion }: StoreParts, key: string): Promise<CacheEntry | undefined> {
   const fresh = cache.freshen();
   if (fresh) await fresh;
-  return cache.get(key);
+  const entry = cache.get(key);
+  return entry && conversion ? conversion.read(entry) : entry;
 }
 
-/** Fields in upstream's order, zero values as upstream writes them: the form in which an object is stored, sent and compared. */
-export function canonical<T extends ApiObject>({ definition }: StoreParts<T>, object: T): T {
-  return normalize(definition.schema, object as unknown as JsonObject) as unknown as T;
+/** What was just committed, in the definition's version. */
+export function writtenEntry({ cache, conversion }: StoreParts, key: string, value: Buffer, revision: number): CacheEntry | Promise<CacheEntry> {
+  const entry = cache.entryAt(key, value, revision);
+  return conversion ? conversion.read(entry) : entry;
+}
+
+/**
+ * Fields in upstream's order, zero values as upstream writes them: the form in which an object is validated, stored, sent and compared. Of a custom object
+ * what its schema does not know is left out only when it is encoded.
+ */
+export function canonical<T extends ApiObject>({ definition: { schema } }: StoreParts<T>, object: T): T {
+  const value = object as unknown as JsonObject;
+  return (schema.custom?.settle(value) ?? normalize(schema, value)) as unknown as T;
+}
+
+/** Without what the schema of a custom object does not know, which admission may have added. */
+function pruned<T extends ApiObject>({ definition: { schema } }: StoreParts<T>, object: T): T {
+  if (schema.custom === undefined || !schema.custom.hasUnknownFields(object)) return object;
+  return normalize(schema, object as unknown as JsonObject) as unknown as T;
 }
 
 /** A dry run answers with what would be read. */
-export function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T {
-  if (!parts.definition.defaultsOnRead) return stored;
+export function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T | Promise<T> {
+  if (parts.conversion) return parts.conversion.asRead(stored) as T | Promise<T>;
+  if (!parts.definition.defaultsOnRead) return pruned(parts, stored);
   parts.definition.served[0]!.default?.(stored);
   return canonical(parts, stored);
 }
@@ -62,8 +83,13 @@ export function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T 
 /** Patches could make an object grow without end. Upstream's end is etcd's: 1.5 MiB, of protobuf, which is about half as long. */
 const MAX_STORED_BYTES = 3 * 1024 * 1024;
 
-/** The stored bytes of a canonical object: without its resourceVersion, which the store gives it. */
-export function encodeStored({ codec }: StoreParts, object: ApiObject): Buffer {
+/** The stored bytes of a canonical object: in the version that is stored, without its resourceVersion, which the store gives it. */
+export function encodeStored(parts: StoreParts, object: ApiObject): Buffer | Promise<Buffer> {
+  const stored = parts.conversion?.toStored(object) ?? pruned(parts, object);
+  return stored instanceof Promise ? stored.then((converted) => bytesOf(parts, converted)) : bytesOf(parts, stored);
+}
+
+function bytesOf({ codec }: StoreParts, object: ApiObject): Buffer {
   const bytes = codec.encode(object);
   if (bytes.length > MAX_STORED_BYTES) throw tooLargeForStore();
   return bytes;

@@ -25,6 +25,7 @@ import {
   groupResource,
   keyOf,
   placeInNamespace,
+  writtenEntry,
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
@@ -98,7 +99,10 @@ function createInstead<T extends ApiObject>(
 async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promise<WriteResult<T>> {
   const { parts, context, old, options } = call;
   if (!options.isPatch) checkUid(call, object);
-  if (!options.isApply) recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, old);
+  if (!options.isApply) {
+    const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, old);
+    if (owned) await owned;
+  }
   const { managedFields } = object.metadata;
   await admit(call, object, 'mutate');
   guardOwnership(object, managedFields, context);
@@ -219,7 +223,7 @@ export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boo
 }
 
 function validateChange<T extends ApiObject>(
-  { parts: { definition }, rules, options, old }: Attempt<T>,
+  { parts: { definition }, rules, old }: Attempt<T>,
   stored: T,
   sent: T,
   forbidden: readonly FieldError[] = [],
@@ -230,7 +234,7 @@ function validateChange<T extends ApiObject>(
     validateMetadataUpdate(object.metadata, old.metadata, metadata);
     if (rules.validatesWhole === 'before') validateWhole(definition, object, errors, old);
     if (rules.validatesMetadataUpdate ?? rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
-    rules.validateUpdate?.(object, old, errors, options.apiVersion);
+    rules.validateUpdate?.(object, old, errors);
     if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
   };
   refuseIfInvalid(groupKind(definition), stored, sent, check, { forbidden });
@@ -255,16 +259,20 @@ async function removeFinished<T extends ApiObject>({ parts, context, key, entry,
 
 async function commitChange<T extends ApiObject>({ parts, context, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
   object.metadata.resourceVersion = String(entry.revision);
-  if (options.dryRun) return { object: asRead(parts, object), entry: undefined, created: false };
-  const value = encodeStored(parts, object);
+  if (options.dryRun) return { object: await asRead(parts, object), entry: undefined, created: false };
+  const encoded = encodeStored(parts, object);
+  const value = encoded instanceof Promise ? await encoded : encoded;
   // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
-  const isSame = parts.codec.toClientBytes(value, entry.revision).equals(entry.bytes);
+  const before = parts.conversion?.storedOf(entry) ?? entry;
+  const isSame = parts.codec.toClientBytes(value, entry.revision).equals(before.bytes);
   if (isSame && (await isStoredSo(parts, key, entry, value))) return { object, entry, created: false };
   const ttlSeconds = parts.definition.ttlSeconds?.(object);
   const change = { type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) } as const;
   const revision = await timedStorage(context, parts.engine.commit(change));
   object.metadata.resourceVersion = String(revision);
-  return { object, entry: parts.cache.entryAt(key, value, revision), created: false };
+  const written = writtenEntry(parts, key, value, revision);
+  const changed = written instanceof Promise ? await written : written;
+  return { object: parts.conversion ? changed.object<T>() : object, entry: changed, created: false };
 }
 
 /** Whether the store holds these very bytes: the same object may have been stored in another version or encoding, or encrypted with a key that is to go. */

@@ -85,6 +85,10 @@ export interface CustomType {
   selectableFields?: readonly string[];
   /** As `decode` (decode.ts) promises, but that values stay as clients wrote them. `keepsNulls`: those too that may not be, for validation to tell. */
   decode(value: Json, strict: StrictErrors | undefined, keepsNulls?: boolean): JsonObject;
+  /** The same, with nothing gone: what admission added is pruned only when it is stored. */
+  settle(object: JsonObject): JsonObject;
+  /** Whether an object that `settle` made has fields that are to be pruned. */
+  hasUnknownFields(object: object): boolean;
 }
 
 export interface InlinedMessage {

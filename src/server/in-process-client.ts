@@ -104,7 +104,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
     const { definition } = this.#store;
     const options: UpdateOptions = { ...this.#write, subresource, mayCreate: true, isApply: true };
     const [served] = definition.served;
-    const next = (current: T | undefined): T => {
+    const next = (current: T | undefined): T | Promise<T> => {
       const apply = {
         definition,
         context: CONTEXT,
@@ -114,7 +114,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
         subresource: definition.subresources?.[subresource],
         force: true,
       };
-      return appliedObject({ ...apply, config: config as unknown as JsonObject }, current) as T;
+      return appliedObject({ ...apply, config: config as unknown as JsonObject }, current) as T | Promise<T>;
     };
     return (await this.#store.update(CONTEXT, namespace, name, next, options)).object;
   }

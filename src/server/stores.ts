@@ -4,6 +4,7 @@ import { GenericStore } from '../registry/generic-store.ts';
 import { codecOf, customCodec, unservedCodec } from '../registry/stored-codec.ts';
 import { StoredObjects } from '../registry/stored-objects.ts';
 import { type Review, ReviewStore } from '../registry/review-store.ts';
+import type { StorageConversion } from '../registry/storage-conversion.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectCache } from '../storage/cache/cache.ts';
 import type { StoredCodec } from '../storage/codec.ts';
@@ -57,16 +58,20 @@ export class Stores {
     return store;
   }
 
-  /** The same for a resource that may go again: its cache is its own until it is closed, which ends its watches, and the client is not told. */
-  openApart(definition: ResourceDefinition, form: StoredCodec): { store: ResourceStore; close(): void } {
+  /** The same for a resource that may go again, in each of its versions: its cache is its own until it is closed, which ends its watches, and the client is not told. */
+  openApart(
+    definition: ResourceDefinition,
+    form: StoredCodec,
+  ): { storeOf(definition: ResourceDefinition, conversion?: StorageConversion): ResourceStore; close(): void } {
     const { admission, collectsGarbage, deleteWorkers, now } = this.#options;
     const feed = this.#feedOf(definition);
     const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
     const codec = customCodec(form, this.#options.encoding);
     const cache = openCache(feed, keyPrefix, { codec });
     this.#cachesApart.add(cache);
+    const shared = { engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now };
     return {
-      store: new GenericStore({ definition, engine: feed.engine, cache, codec, keyPrefix, admission, collectsGarbage, deleteWorkers, now }),
+      storeOf: (version, conversion) => new GenericStore({ ...shared, definition: version, ...(conversion && { conversion }) }),
       close: () => {
         this.#cachesApart.delete(cache);
         cache.close();

@@ -45,6 +45,8 @@ export class WebhookServer {
   readonly clientPorts = new Set<number>();
   readonly hosts = new Set<string | undefined>();
   readonly traceparents: unknown[] = [];
+  /** Of the URLs that it was called at. */
+  readonly paths: string[] = [];
   readonly #server: Server;
   respond: Responder;
 
@@ -81,12 +83,15 @@ export class WebhookServer {
     this.bodies.push(review);
     this.clientPorts.add(request.socket.remotePort!);
     this.hosts.add(request.headers.host);
+    this.paths.push(new URL(request.url!, 'https://hook').pathname);
     this.traceparents.push(request.headers['traceparent']);
     const answer = this.respond(review.request);
     if (typeof answer === 'function') return answer(response);
     const { kind, apiVersion } = review;
     response.setHeader('content-type', 'application/json');
-    response.end(typeof answer === 'string' ? answer : JSON.stringify({ kind, apiVersion, response: { uid: review.request.uid, ...answer } }));
+    response.end(
+      typeof answer === 'string' || Buffer.isBuffer(answer) ? answer : JSON.stringify({ kind, apiVersion, response: { uid: review.request.uid, ...answer } }),
+    );
   }
 }
 

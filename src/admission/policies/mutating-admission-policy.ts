@@ -16,7 +16,7 @@ import { Mutator } from './mutator.ts';
 import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
 import { PatchError } from './patches.ts';
-import { settled } from './pending.ts';
+import { settled } from '../../util/pending.ts';
 import { PolicyRequest } from './policy-request.ts';
 import { PolicySource, type Hook } from './policy-source.ts';
 
@@ -41,7 +41,10 @@ interface Failure {
 
 /** Nothing is done with it before all is known: evaluations may have to be repeated. */
 interface Outcome {
-  object: ApiObject | undefined;
+  /** The object as policies have left it, in each version that one of them asked for: none sees what others did in another. */
+  objects: Map<View, JsonObject>;
+  /** The version of the policy that came last: what it left counts. */
+  last: View | undefined;
   isPatched: boolean;
   failures: Failure[];
   /** Invocations that ran and are to run again where the object changes after them. */
@@ -74,9 +77,12 @@ export function mutatingAdmissionPolicy(environment: PluginEnvironment): Admissi
     const mayRun = runsInRound(attributes, memories.get(attributes));
     const request = new PolicyRequest(environment, attributes);
     const outcome = settled(() => run(hooks, request, mayRun));
-    const finish = (found: Outcome): void => {
+    const finish = (found: Outcome): Promise<void> | void => {
       for (const count of found.counts) count(environment.metrics);
-      apply(found, attributes);
+      const applied = apply(found, attributes);
+      return applied ? applied.then(() => remember(found)) : remember(found);
+    };
+    const remember = (found: Outcome): void => {
       if (found.repeatable.length > 0)
         memories.set(attributes, { repeatable: new Set(found.repeatable), isPatched: found.isPatched, output: stringifyJson(attributes.object ?? null) });
     };
@@ -93,7 +99,7 @@ function runsInRound({ reinvocation, object }: AdmissionAttributes, memory: Memo
 }
 
 function run(hooks: LabelIndex<MutatingHook>, request: PolicyRequest, mayRun: (id: string) => boolean): Outcome {
-  const outcome: Outcome = { object: request.attributes.object, isPatched: false, failures: [], repeatable: [], counts: [] };
+  const outcome: Outcome = { objects: new Map(), last: undefined, isPatched: false, failures: [], repeatable: [], counts: [] };
   const invocations = hooks
     .candidates(request)
     .filter(({ matcher }) => matcher.mayMatch(request))
@@ -113,6 +119,7 @@ function invocationsOf(hook: MutatingHook, request: PolicyRequest, outcome: Outc
       const name = binding.metadata.name!;
       guarded(hook, name, outcome, () => {
         if (matcher && !matcher.match(request)) return;
+        if (!guarded(hook, undefined, outcome, () => void request.shown(view))) return;
         for (const param of paramsFor(client, resource, binding.spec.paramRef, request.attributes.namespace)) {
           const id = [hook.policy.metadata.name, name, param?.metadata.namespace ?? '', param?.metadata.name ?? ''].join('/');
           invocations.push({ id, hook, binding: name, view, param });
@@ -123,12 +130,14 @@ function invocationsOf(hook: MutatingHook, request: PolicyRequest, outcome: Outc
   return invocations;
 }
 
-function guarded(hook: MutatingHook, binding: string | undefined, outcome: Outcome, prepare: () => void): void {
+function guarded(hook: MutatingHook, binding: string | undefined, outcome: Outcome, prepare: () => void): boolean {
   try {
     prepare();
+    return true;
   } catch (error) {
     if (!(error instanceof ConfigurationError || isApiError(error))) throw error;
     fail(hook, binding, `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`, '', outcome);
+    return false;
   }
 }
 
@@ -151,20 +160,20 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
       return false;
     }
   };
-  const before = request.shown(view, outcome.object);
   const name = hook.policy.metadata.name!;
   const { operation } = request.attributes;
   // Upstream's label of the type is that of validations.
   const countConditions = ({ durationMs, errors }: ConditionsJudgement): void =>
     void outcome.counts.push((metrics) => metrics.conditionsEvaluated({ name, kind: 'policy', type: 'validate' }, operation, durationMs, errors));
-  if (!guard(() => mutator.applies(request.inputs(view, param, before), countConditions)) || !mayRun(id)) return;
+  if (!guard(() => mutator.applies(request.inputs(view, param, request.shown(view)), countConditions)) || !mayRun(id)) return;
   for (const mutation of mutator.mutations) {
-    if (!outcome.object) continue;
+    if (!request.attributes.object) continue;
+    outcome.last = view;
     guard(() => {
       const beganMs = performance.now();
       let errorType = 'no_error';
       try {
-        outcome.object = mutatedBy(mutation, mutator, invocation, request, outcome.object!);
+        outcome.objects.set(view, mutatedBy(mutation, mutator, invocation, request, outcome.objects.get(view)));
         return (outcome.isPatched = true);
       } catch (error) {
         errorType = error instanceof PatchError ? policyErrorType(error.message) : 'invalid_error';
@@ -177,17 +186,20 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
   }
   if (hook.policy.spec.reinvocationPolicy === 'IfNeeded') outcome.repeatable.push(id);
 }
+
+/** `object`: what those before have made of it, where they have. */
 function mutatedBy(
   mutation: Mutator['mutations'][number],
   mutator: Mutator,
   { view, param }: Invocation,
   request: PolicyRequest,
-  object: ApiObject,
-): ApiObject {
-  const shown = view.show(object);
+  object: JsonObject | undefined,
+): JsonObject {
+  const { oldObject, object: original } = request.shown(view);
+  const shown = object ?? original!;
   const schema = schemaOf(request.attributes, view);
-  const mutated = mutator.mutated(mutation, shown, request.inputs(view, param, shown), schema);
-  return readBack(mutated, object, view, mutation.isConfiguration ? undefined : schema);
+  const mutated = mutator.mutated(mutation, shown, request.inputs(view, param, { object: shown, oldObject }), schema);
+  return readBack(mutated, view, mutation.isConfiguration ? undefined : schema);
 }
 
 function schemaOf({ definition, subresource }: AdmissionAttributes, { group, version, kind }: View): ObjectSchema {
@@ -198,10 +210,10 @@ function schemaOf({ definition, subresource }: AdmissionAttributes, { group, ver
 }
 
 /** What a JSON patch made is read strictly (policy/mutating/patch/json_patch.go); of custom objects, nothing is unknown as yet. */
-function readBack(shown: JsonObject, current: ApiObject, view: View, strictSchema: ObjectSchema | undefined): ApiObject {
+function readBack(shown: JsonObject, view: View, strictSchema: ObjectSchema | undefined): JsonObject {
   try {
     if (strictSchema !== undefined && strictSchema.custom === undefined) refuseUnknown(strictSchema, shown);
-    return view.read(shown, current);
+    return view.edited(shown);
   } catch (error) {
     throw error instanceof DecodeError ? internalError(error.message) : error;
   }
@@ -213,11 +225,21 @@ function refuseUnknown(schema: ObjectSchema, shown: JsonObject): void {
   if (errors.length > 0) throw internalError(`strict decoding error: ${errors.join(', ')}`);
 }
 
-function apply({ object, isPatched, failures }: Outcome, attributes: AdmissionAttributes): void {
+function apply({ objects, last, isPatched, failures }: Outcome, attributes: AdmissionAttributes): Promise<void> | void {
+  const patched = last && objects.get(last);
   if (failures.length > 0) throw denial(failures, attributes);
-  if (!isPatched) return;
-  replaceContent(attributes.object!, object!);
-  if (attributes.reinvocation !== 'running') attributes.reinvocation = 'requested';
+  if (!isPatched || !patched) return;
+  const current = attributes.object!;
+  const replace = (next: ApiObject): void => {
+    replaceContent(current, next);
+    if (attributes.reinvocation !== 'running') attributes.reinvocation = 'requested';
+  };
+  const next = last.read(patched, current);
+  return next instanceof Promise ? next.then(replace, notConverted) : replace(next);
+}
+
+function notConverted(error: unknown): never {
+  throw isApiError(error) ? internalError(`failed to convert object: ${error.message}`) : error;
 }
 
 /** The first one's words, and all as causes (policy/generic/policy_dispatcher.go). */

@@ -56,16 +56,22 @@ export function configurationApplied(object: JsonObject, configuration: CelValue
   checkTypeNames(configuration);
   const applied = { ...(jsonOf(configuration) as JsonObject), kind: object['kind']!, apiVersion: object['apiVersion']! };
   const plan = typePlanOf(schema);
-  try {
-    validateApplied(plan, applied);
-  } catch (error) {
-    if (!(error instanceof TypeMismatch)) throw error;
-    throw new PatchError(`error applying patch: failed to convert patch object to typed object: ${error.message}`);
-  }
+  demandTyped('patch', () => validateApplied(plan, applied));
   const atomics = [...atomicsIn(plan, applied, [])];
   if (atomics.length > 0)
     throw new PatchError(`error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`);
+  // What was converted from another version may have fields that this one does not know.
+  if (schema.custom !== undefined) demandTyped('original', () => validateApplied(plan, object, { allowsDuplicates: true }));
   return mergeObjects(plan, object, applied);
+}
+
+function demandTyped(which: 'patch' | 'original', validate: () => void): void {
+  try {
+    validate();
+  } catch (error) {
+    if (!(error instanceof TypeMismatch)) throw error;
+    throw new PatchError(`error applying patch: failed to convert ${which} object to typed object: ${error.message}`);
+  }
 }
 
 /** What would be replaced as a whole, which a policy that names some of it hardly means. */

@@ -5,9 +5,11 @@ import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { notFound } from '../../util/errors.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { Answers } from '../../util/pending.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import { namespaceOf } from '../webhooks/match.ts';
 import { requestOf } from '../webhooks/review.ts';
+import type { ShownObjects } from '../webhooks/shown-objects.ts';
 import { type View, type Views, viewsOf } from '../webhooks/view.ts';
 import type { MatchFacts } from './matching.ts';
 import { requestAuthorizer } from './request-authorizer.ts';
@@ -18,6 +20,8 @@ export class PolicyRequest implements MatchFacts {
   readonly environment: PluginEnvironment;
   readonly views: Views;
   readonly isClusterWide: boolean;
+  readonly #conversions = new Answers<JsonObject>();
+  readonly #shown = new Map<View, ShownObjects>();
   #authorizer: AuthorizerValue | undefined;
   #labelled: { labels: Record<string, string> | undefined } | Error | undefined;
 
@@ -41,15 +45,15 @@ export class PolicyRequest implements MatchFacts {
     return found ? { labels: found.metadata.labels } : missingNamespace(name);
   }
 
-  /** The variables of an expression. `object` is shown as the view has it already. */
-  inputs(view: View, params: ApiObject | undefined, object: JsonObject | undefined): Activation {
+  /** The variables of an expression. The objects are as the view has them. */
+  inputs(view: View, params: ApiObject | undefined, { object, oldObject }: ShownObjects): Activation {
     const { attributes, environment, views } = this;
     const { group, resource, subresource, name, namespace, kind } = attributes;
     this.#authorizer ??= requestAuthorizer(environment.authorizer, attributes.user);
     const isInNamespace = namespace !== '' && !(kind.group === '' && kind.kind === 'Namespace');
     return {
       object: jsonValue(object ?? null),
-      oldObject: jsonValue(this.shown(view, attributes.oldObject) ?? null),
+      oldObject: jsonValue(oldObject ?? null),
       params: params === undefined ? null : jsonValue(params as unknown as Json),
       namespaceObject: isInNamespace ? jsonValue(shownNamespace(this.#existing(namespace))) : null,
       request: jsonValue(requestOf(attributes, views.requested, view)),
@@ -58,12 +62,22 @@ export class PolicyRequest implements MatchFacts {
     };
   }
 
-  /** As it is where it is stored in that form. Not to be changed. */
-  shown(view: View, object: ApiObject | undefined): JsonObject | undefined {
+  /** The request's objects. Not to be changed. Throws Pending where they have to be converted, and ApiError where they cannot be. */
+  shown(view: View): ShownObjects {
+    let shown = this.#shown.get(view);
+    if (!shown) {
+      const oldObject = this.#shownOne(view, this.attributes.oldObject, 'old');
+      this.#shown.set(view, (shown = { object: this.#shownOne(view, this.attributes.object, 'new'), oldObject }));
+    }
+    return shown;
+  }
+
+  /** As it is where it is stored in that form. */
+  #shownOne(view: View, object: ApiObject | undefined, which: 'old' | 'new'): JsonObject | undefined {
     if (object === undefined) return undefined;
     const { group, version, kind } = this.attributes.kind;
     const isStoredSo = view.kind.version === version && view.kind.kind === kind && view.kind.group === group;
-    return isStoredSo ? (object as unknown as JsonObject) : view.show(object);
+    return isStoredSo ? (object as unknown as JsonObject) : this.#conversions.get(`${which} ${view.group}/${view.version}`, () => view.show(object));
   }
 
   #existing(name: string): ApiObject {

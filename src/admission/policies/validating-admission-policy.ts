@@ -5,10 +5,11 @@ import { stringifyJson } from '../../util/json.ts';
 import { type AdmissionPlugin, EVERY_OPERATION, type PluginEnvironment } from '../plugin.ts';
 import { type AdmissionMetrics, type PolicyAction, policyErrorType } from '../metrics.ts';
 import { refusal } from '../refusal.ts';
+import type { ShownObjects } from '../webhooks/shown-objects.ts';
 import type { View } from '../webhooks/view.ts';
 import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
-import { settled } from './pending.ts';
+import { settled } from '../../util/pending.ts';
 import { PolicyRequest } from './policy-request.ts';
 import { PolicySource, type Hook } from './policy-source.ts';
 import { Validator, type Judgement } from './validator.ts';
@@ -88,14 +89,14 @@ function guarded(hook: ValidatingHook, binding: string | undefined, findings: Fi
 function judgeByPolicy(hook: ValidatingHook, view: View, request: PolicyRequest, before: Findings): Findings {
   const { attributes, environment } = request;
   const resource = paramResource(environment.client, hook.policy.spec.paramKind);
-  const object = request.shown(view, attributes.object);
   const collected = new Map<string, Set<string>>();
   let findings = before;
   for (const { binding, matcher } of hook.bindings) {
     findings = guarded(hook, binding.metadata.name!, findings, () => {
       if (matcher && !matcher.match(request)) return findings;
       const params = paramsFor(environment.client, resource, binding.spec.paramRef, attributes.namespace);
-      const judgements = params.map((param) => hook.compiled().judge(request.inputs(view, param, object)));
+      const shown = params.length > 0 ? converted(view, request) : undefined;
+      const judgements = params.map((param) => hook.compiled().judge(request.inputs(view, param, shown!)));
       for (const judgement of judgements) {
         note(judgement, hook.policy, binding, findings, collected);
         if (isCounted(judgement)) findings.counts.push(countOf(judgement, hook.policy, binding, attributes));
@@ -105,6 +106,14 @@ function judgeByPolicy(hook: ValidatingHook, view: View, request: PolicyRequest,
   }
   for (const [key, values] of collected) findings.annotations.push([`${hook.policy.metadata.name}/${key}`, [...values].join(', ')]);
   return findings;
+}
+
+function converted(view: View, request: PolicyRequest): ShownObjects {
+  try {
+    return request.shown(view);
+  } catch (error) {
+    throw error instanceof ApiError ? new ConfigurationError(`failed to convert object version: ${error.message}`) : error;
+  }
 }
 
 function note(

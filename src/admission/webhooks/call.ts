@@ -1,3 +1,4 @@
+import { UnreadableAnswer } from '../../client/webhook-review.ts';
 import { WebhookError } from '../../client/webhook-client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { type ApiError, isApiError, badRequest, internalError, timeout, webhookDenied } from '../../util/errors.ts';
@@ -6,7 +7,8 @@ import { stringifyJson } from '../../util/json.ts';
 import { annotateForOthers } from '../audit-annotation.ts';
 import type { AdmissionMetrics, WebhookType } from '../metrics.ts';
 import type { Invocation } from './match.ts';
-import { type Verdict, UnreadableAnswer, createReview, readVerdict, reviewVersion } from './review.ts';
+import { type Verdict, createReview, readVerdict, reviewVersion } from './review.ts';
+import type { ShownObjects } from './shown-objects.ts';
 import type { View } from './view.ts';
 
 /** The webhook could not be asked, or its answer could not be used: its failure policy says what comes of it. */
@@ -33,13 +35,19 @@ class WebhookRefusal extends Error {
 const WITHOUT_SIDE_EFFECTS = new Set(['None', 'NoneOnDryRun']);
 
 /** Asks one webhook. Its warnings and annotations are passed on. Throws what `outcomeOf` understands: WebhookRefusal, or CallFailure where there is no verdict. */
-export async function callWebhook({ webhook, view }: Invocation, attributes: AdmissionAttributes, requested: View, isMutating: boolean): Promise<Verdict> {
+export async function callWebhook(
+  { webhook, view }: Invocation,
+  attributes: AdmissionAttributes,
+  requested: View,
+  shown: ShownObjects,
+  isMutating: boolean,
+): Promise<Verdict> {
   const { name, sideEffects, admissionReviewVersions } = webhook.spec;
   if (attributes.dryRun && !WITHOUT_SIDE_EFFECTS.has(sideEffects ?? '')) throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
   const review = attempt(
     name,
     'could not create admission objects',
-    () => createReview(reviewVersion(admissionReviewVersions ?? []), attributes, requested, view),
+    () => createReview(reviewVersion(admissionReviewVersions ?? []), attributes, requested, view, shown),
     400,
   );
   const answer = await post(webhook.caller.post(stringifyJson(review.body), attributes.context.signal, attributes.context.traceparent), name);

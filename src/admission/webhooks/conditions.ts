@@ -1,10 +1,11 @@
 import type { CompiledExpression } from '../../apis/admissionregistration/expressions.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { PluginEnvironment } from '../plugin.ts';
-import { settled } from '../policies/pending.ts';
+import { settled } from '../../util/pending.ts';
 import { type ConditionsJudgement, PolicyExpressions, judgeConditions } from '../policies/policy-expressions.ts';
 import { PolicyRequest } from '../policies/policy-request.ts';
 import type { Invocation } from './match.ts';
+import type { ShownObjects } from './shown-objects.ts';
 
 type MatchConditions = NonNullable<Invocation['webhook']['spec']['matchConditions']>;
 
@@ -16,10 +17,11 @@ export function judgeWebhookConditions(
   environment: PluginEnvironment,
   { webhook, view }: Invocation,
   attributes: AdmissionAttributes,
+  shown: ShownObjects,
 ): ConditionsJudgement | Promise<ConditionsJudgement> {
   const { matchConditions = [] } = webhook.spec;
   const request = new PolicyRequest(environment, attributes);
-  const inputs = request.inputs(view, undefined, request.shown(view, attributes.object));
+  const inputs = request.inputs(view, undefined, shown);
   return settled(() => judgeConditions(programsOf(matchConditions), expressions.variables, inputs));
 }
 

@@ -1,6 +1,7 @@
 import type { RuleWithOperations } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { Client, Informer } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { ApiObject } from '../../util/api-object.ts';
 import { notFound } from '../../util/errors.ts';
 import type { Webhook } from './configuration.ts';
 import type { View, Views } from './view.ts';
@@ -81,18 +82,18 @@ export class SelectorMatcher {
   }
 
   /** Throws NotFound where the namespace must be looked at and is missing. */
-  matches({ namespaces, objects }: Webhook, attributes: AdmissionAttributes): boolean {
-    const { object, oldObject } = attributes;
+  matches({ namespaces, objects }: Webhook, attributes: AdmissionAttributes, object: ApiObject | undefined): boolean {
+    const { oldObject } = attributes;
     const areObjectsRight =
       objects.isEmpty || [object, oldObject].some((candidate) => candidate?.metadata !== undefined && objects.matches(candidate.metadata.labels));
     if (!areObjectsRight) return false;
     // What has no namespace is never let off.
     const isClusterWide = attributes.namespace === '' && attributes.resource !== 'namespaces';
-    return isClusterWide || namespaces.isEmpty || namespaces.matches(this.#namespaceLabels(attributes));
+    return isClusterWide || namespaces.isEmpty || namespaces.matches(this.#namespaceLabels(attributes, object));
   }
 
-  #namespaceLabels(attributes: AdmissionAttributes): Record<string, string> | undefined {
-    const { operation, subresource, object } = attributes;
+  #namespaceLabels(attributes: AdmissionAttributes, object: ApiObject | undefined): Record<string, string> | undefined {
+    const { operation, subresource } = attributes;
     if (attributes.resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return object?.metadata.labels;
     const name = namespaceOf(attributes);
     const found = this.#namespaces.get('', name);

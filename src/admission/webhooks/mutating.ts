@@ -1,8 +1,7 @@
-import { replaceContent } from '../replace-content.ts';
+import { noTypeIn } from '../../client/webhook-review.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { DecodeError } from '../../schema/decode.ts';
 import { type JsonPatchOperation, applyJsonPatch, parseJsonPatch } from '../../schema/json-patch.ts';
-import type { ApiObject } from '../../util/api-object.ts';
 import { internalError, isApiError } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
@@ -17,7 +16,8 @@ import type { Invocation } from './match.ts';
 import { patchFailure } from './patch-failure.ts';
 import { Rounds } from './rounds.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
-import { type Verdict, noTypeIn } from './review.ts';
+import type { Verdict } from './review.ts';
+import { ChangedWrite, type ShownObjects } from './shown-objects.ts';
 import type { View } from './view.ts';
 
 const PATCH = 'patch.webhook.admission.k8s.io/';
@@ -42,30 +42,47 @@ export function mutatingAdmissionWebhook(environment: PluginEnvironment): Admiss
 
   async function dispatch({ requested, invocations }: Candidates, attributes: AdmissionAttributes): Promise<void> {
     const round = rounds.begin(attributes);
+    const write = new ChangedWrite(attributes);
     for (const invocation of invocations) {
-      const isRelevant = await relevance.isRelevant(invocation, attributes);
+      const shown = (): Promise<ShownObjects> => write.in(invocation.view).catch(asInternalError);
+      const isRelevant = await relevance.isRelevant(invocation, attributes, write.object, shown);
       if (!isRelevant || !round.asks(invocation.webhook)) continue;
-      const hasChanged = await ask(environment.metrics, invocation, attributes, requested, round.number);
+      await shown();
+      const hasChanged = await ask(environment.metrics, invocation, attributes, requested, write, round.number);
       round.wasAsked(invocation.webhook, hasChanged);
     }
+    await write.finish();
     round.end();
   }
 
   return { name: 'MutatingAdmissionWebhook', operations: EVERY_OPERATION, mutate };
 }
 
+/** Two layers of upstream's dispatcher say so. */
+function asInternalError(error: unknown): never {
+  throw isApiError(error) ? internalError(internalError(error.message).message) : error;
+}
+
 /** Whether the webhook has changed the object. */
-async function ask(metrics: AdmissionMetrics, invocation: Invocation, attributes: AdmissionAttributes, requested: View, round: number): Promise<boolean> {
+async function ask(
+  metrics: AdmissionMetrics,
+  invocation: Invocation,
+  attributes: AdmissionAttributes,
+  requested: View,
+  write: ChangedWrite,
+  round: number,
+): Promise<boolean> {
   const { context } = attributes;
   const { configuration, spec } = invocation.webhook;
   const place = `round_${round}_index_${invocation.index}`;
   let mutated = false;
   try {
     mutated = await counted(metrics, 'admit', invocation, attributes, async () => {
-      const applied = applyVerdict(await callWebhook(invocation, attributes, requested, true), invocation, attributes);
+      const shown = await write.in(invocation.view);
+      const applied = applyVerdict(await callWebhook(invocation, attributes, requested, shown, true), invocation, shown, write);
       if (!applied) return false;
-      const shown = { configuration, webhook: spec.name, patch: applied.operations.map(shownOperation), patchType: 'JSONPatch' };
-      context.annotateAudit(PATCH + place, stringifyJson(shown), 'Request');
+      const told = { configuration, webhook: spec.name, patch: applied.operations.map(shownOperation), patchType: 'JSONPatch' };
+      context.annotateAudit(PATCH + place, stringifyJson(told), 'Request');
       return applied.hasChanged;
     });
   } catch (error) {
@@ -92,19 +109,17 @@ const shownOperation = ({ from, op, path, value }: JsonPatchOperation): JsonObje
 function applyVerdict(
   { patch, patchType }: Verdict,
   { webhook, view }: Invocation,
-  attributes: AdmissionAttributes,
+  { object: before }: ShownObjects,
+  write: ChangedWrite,
 ): { operations: readonly JsonPatchOperation[]; hasChanged: boolean } | undefined {
   const { name } = webhook.spec;
   const operations = patch.length === 0 ? [] : readPatch(patch, name);
   if (operations.length === 0) return undefined;
-  const { object } = attributes;
-  if (!object) throw internalError(`admission webhook ${quote(name)} attempted to modify the object, which is not supported for this operation`);
+  if (!before) throw internalError(`admission webhook ${quote(name)} attempted to modify the object, which is not supported for this operation`);
   if (patchType !== 'JSONPatch') throw new CallFailure(name, `unsupported patch type ${quote(patchType)}`, 400);
-  const before = view.show(object);
-  const patched = patchedObject(before, operations);
-  const next = readPatched(patched, object, view);
-  const hasChanged = !equalJson(before, view.show(next) as Json);
-  replaceContent(object, next);
+  const next = readPatched(patchedObject(before, operations), view);
+  const hasChanged = !equalJson(before, next);
+  write.change(next);
   return { operations, hasChanged };
 }
 
@@ -136,9 +151,9 @@ function patchedObject(before: JsonObject, operations: readonly JsonPatchOperati
   return patched;
 }
 
-function readPatched(patched: JsonObject, current: ApiObject, view: View): ApiObject {
+function readPatched(patched: JsonObject, view: View): JsonObject {
   try {
-    return view.read(patched, current);
+    return view.edited(patched);
   } catch (error) {
     throw error instanceof DecodeError ? internalError(error.message) : error;
   }

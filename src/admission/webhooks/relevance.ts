@@ -1,10 +1,12 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
+import type { ApiObject } from '../../util/api-object.ts';
 import { forbidden } from '../../util/errors.ts';
 import type { StepLabel } from '../metrics.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import { judgeWebhookConditions } from './conditions.ts';
 import type { Webhook } from './configuration.ts';
 import { type Invocation, SelectorMatcher, isAdmissionConfiguration, viewFor } from './match.ts';
+import type { ShownObjects } from './shown-objects.ts';
 import { type View, type Views, viewsOf } from './view.ts';
 
 /** What a write is shown to, before any object is looked at. */
@@ -38,11 +40,19 @@ export class Relevance {
     this.#selectors = new SelectorMatcher(environment.client);
   }
 
-  /** Throws where nobody can tell and the webhook must not be passed over. */
-  async isRelevant(invocation: Invocation, attributes: AdmissionAttributes): Promise<boolean> {
+  /**
+   * Throws where nobody can tell and the webhook must not be passed over. `object` is the write's, as webhooks have left it; `shown` shows it as the
+   * webhook wants to see it.
+   */
+  async isRelevant(
+    invocation: Invocation,
+    attributes: AdmissionAttributes,
+    object: ApiObject | undefined,
+    shown: () => Promise<ShownObjects>,
+  ): Promise<boolean> {
     const { webhook } = invocation;
-    if (!this.#selectors.matches(webhook, attributes)) return false;
-    const holds = await this.#conditionsHold(invocation, attributes);
+    if (!this.#selectors.matches(webhook, attributes, object)) return false;
+    const holds = await this.#conditionsHold(invocation, attributes, shown);
     if (holds === true) return true;
     if (holds === false || webhook.spec.failurePolicy === 'Ignore') {
       this.#environment.metrics.webhookExcluded(webhook.spec.name, this.#step, attributes.operation);
@@ -52,10 +62,10 @@ export class Relevance {
     throw forbidden({ group, resource }, name, holds);
   }
 
-  async #conditionsHold(invocation: Invocation, attributes: AdmissionAttributes): Promise<boolean | string> {
+  async #conditionsHold(invocation: Invocation, attributes: AdmissionAttributes, shown: () => Promise<ShownObjects>): Promise<boolean | string> {
     const { matchConditions = [], name } = invocation.webhook.spec;
     if (matchConditions.length === 0) return true;
-    const { holds, errors, durationMs } = await judgeWebhookConditions(this.#environment, invocation, attributes);
+    const { holds, errors, durationMs } = await judgeWebhookConditions(this.#environment, invocation, attributes, await shown());
     const type = this.#step === 'validate' ? 'validating' : this.#step;
     if (holds !== true) this.#environment.metrics.conditionsEvaluated({ name, kind: 'webhook', type }, attributes.operation, durationMs, errors);
     return holds;

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { UnreadableAnswer, goKind, readReview } from '../../client/webhook-review.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
 import { quote } from '../../util/field-errors.ts';
 import { apiVersionOf } from '../../util/api-object.ts';
-import { isJsonObject, ownValue, parseJson } from '../../util/json.ts';
+import { isJsonObject, ownValue } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { namespaceOf } from './match.ts';
+import type { ShownObjects } from './shown-objects.ts';
 import type { View } from './view.ts';
 
 /** What a webhook is asked. `version` is that of the review: v1 or v1beta1. */
@@ -38,11 +40,10 @@ export function reviewVersion(accepted: readonly string[]): ReviewVersion {
   return found as ReviewVersion;
 }
 
-export function createReview(version: ReviewVersion, attributes: AdmissionAttributes, requested: View, view: View): Review {
+export function createReview(version: ReviewVersion, attributes: AdmissionAttributes, requested: View, view: View, objects: ShownObjects): Review {
   const uid = randomUUID();
-  const { object, oldObject } = attributes;
   const { dryRun, options, ...request } = requestOf(attributes, requested, view);
-  const shown = { object: object ? view.show(object) : null, oldObject: oldObject ? view.show(oldObject) : null };
+  const shown = { object: objects.object ?? null, oldObject: objects.oldObject ?? null };
   return {
     uid,
     version,
@@ -90,12 +91,9 @@ function optionsOf({ operation, options }: AdmissionAttributes): JsonObject | nu
   return { ...others, kind, apiVersion: 'meta.k8s.io/v1' };
 }
 
-/** An answer that cannot be read at all; to upstream, the call has failed. */
-export class UnreadableAnswer extends Error {}
-
 /** Throws UnreadableAnswer, or another Error where the answer can be read and is wrong. */
 export async function readVerdict(answer: Buffer, { uid, version }: Review, isMutating: boolean): Promise<Verdict> {
-  const review = await parseReview(answer, version);
+  const review = await readReview(answer, { apiVersion: apiVersionOf(GROUP, version), kind: KIND, known: KNOWN_KINDS });
   const response = ownValue(review, 'response') ?? null;
   if (response === null) throw new Error('webhook response was absent');
   if (!isJsonObject(response)) throw unmarshalError(response, 'response', 'AdmissionResponse');
@@ -113,48 +111,12 @@ export async function readVerdict(answer: Buffer, { uid, version }: Review, isMu
   };
 }
 
-/** Kind and version may be left out. What does not begin as an object of JSON does is read as YAML. */
-async function parseReview(answer: Buffer, version: ReviewVersion): Promise<JsonObject> {
-  if (answer.length === 0) throw new UnreadableAnswer('0-length response with status code: 200 and content type: application/json');
-  const review = (await parseText(answer)) ?? {};
-  if (!isJsonObject(review)) throw new UnreadableAnswer(noTypeIn(review));
-  const kind = textOf(review, 'kind') || KIND;
-  const apiVersion = textOf(review, 'apiVersion') || apiVersionOf(GROUP, version);
-  const known = KNOWN_KINDS.get(`${apiVersion} ${kind}`);
-  if (known === undefined)
-    throw new UnreadableAnswer(
-      `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"`,
-    );
-  if (known !== `${version}.${KIND}`) throw new UnreadableAnswer(`converting (${known}) to (${version}.${KIND}): unknown conversion`);
-  return review;
-}
-
 /** What the decoder of webhooks' answers knows, by Go's names. */
 const KNOWN_KINDS: ReadonlyMap<string, string> = new Map([
   [`${GROUP}/v1 ${KIND}`, `v1.${KIND}`],
   [`${GROUP}/v1beta1 ${KIND}`, `v1beta1.${KIND}`],
   ['v1 Status', 'v1.Status'],
 ]);
-
-const OPENING_BRACE = /^\s*\{/;
-
-async function parseText(answer: Buffer): Promise<Json> {
-  try {
-    if (answer.length > MAX_YAML_BYTES || OPENING_BRACE.test(answer.toString('latin1', 0, MAX_SPACE_BYTES))) return parseJson(answer);
-    const { parseYaml } = await import('../../util/yaml.ts');
-    return parseYaml(answer.toString());
-  } catch (error) {
-    throw new UnreadableAnswer(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
-  }
-}
-
-const MAX_SPACE_BYTES = 256;
-/** YAML takes long to read, and others wait meanwhile. */
-const MAX_YAML_BYTES = 64 * 1024;
-
-/** Of JSON that is no object, and so has neither a kind nor a version. */
-export const noTypeIn = (value: Json): string =>
-  `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 
 /** Which v1 asks for, and v1beta1 did not (request/admissionreview.go VerifyAdmissionResponse). */
 function checkV1(response: JsonObject, uid: string, patch: Buffer, patchType: Json, isMutating: boolean): void {
@@ -211,5 +173,3 @@ function objectOf(object: JsonObject, field: string): JsonObject | undefined {
 
 const unmarshalError = (value: Json, field: string, goType: string): UnreadableAnswer =>
   new UnreadableAnswer(`json: cannot unmarshal ${goKind(value)} into Go struct field AdmissionResponse.response.${field} of type ${goType}`);
-
-const goKind = (value: Json): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value);

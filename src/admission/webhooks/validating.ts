@@ -1,10 +1,13 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
+import { internalError, isApiError } from '../../util/errors.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { callWebhook, counted, outcomeOf, requestTimeout } from './call.ts';
 import { WebhookSource } from './configuration.ts';
 import type { Invocation } from './match.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
 import { EVERY_OPERATION, callEnvironment } from './environment.ts';
+import { type ShownObjects, shownIn } from './shown-objects.ts';
+import type { View } from './view.ts';
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/';
 
@@ -26,13 +29,26 @@ export function validatingAdmissionWebhook(environment: PluginEnvironment): Admi
 
   async function dispatch({ requested, invocations }: Candidates, attributes: AdmissionAttributes): Promise<void> {
     const relevant: Invocation[] = [];
-    for (const invocation of invocations) if (await relevance.isRelevant(invocation, attributes)) relevant.push(invocation);
+    const views = new Map<View, Promise<ShownObjects>>();
+    const shownFor = (view: View): Promise<ShownObjects> => {
+      let shown = views.get(view);
+      if (!shown) views.set(view, (shown = shownIn(view, attributes).catch(asInternalError)));
+      return shown;
+    };
+    for (const invocation of invocations) {
+      const isRelevant = await relevance.isRelevant(invocation, attributes, attributes.object, () => shownFor(invocation.view));
+      if (!isRelevant) continue;
+      relevant.push(invocation);
+      await shownFor(invocation.view);
+    }
     if (relevant.length === 0) return;
     if (attributes.context.signal?.aborted) throw requestTimeout();
     const refusals: unknown[] = [];
     const ask = async (invocation: Invocation, index: number): Promise<void> => {
       try {
-        await counted(metrics, 'validating', invocation, attributes, () => callWebhook(invocation, attributes, requested, false));
+        await counted(metrics, 'validating', invocation, attributes, async () =>
+          callWebhook(invocation, attributes, requested, await shownFor(invocation.view), false),
+        );
       } catch (error) {
         const { name } = invocation.webhook.spec;
         const refusal = outcomeOf(error, invocation, attributes, () => {
@@ -47,4 +63,8 @@ export function validatingAdmissionWebhook(environment: PluginEnvironment): Admi
   }
 
   return { name: 'ValidatingAdmissionWebhook', operations: EVERY_OPERATION, validate };
+}
+
+function asInternalError(error: unknown): never {
+  throw isApiError(error) ? internalError(error.message) : error;
 }

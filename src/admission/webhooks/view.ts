@@ -15,10 +15,14 @@ export interface View {
   version: string;
   /** Of the object that is shown; a subresource's own (Scale, Binding) where it has one. */
   kind: GroupVersionKind;
+  /** Somebody has to be asked to convert objects: `show` and `read` may take time, and throw ApiError. */
+  isConverted: boolean;
   /** Never changes its argument; what it answers with may share parts of it. */
-  show(object: ApiObject): JsonObject;
-  /** What an object that was shown has become, in the form that the write has. Throws DecodeError. `current`: the write's object until now. */
-  read(shown: JsonObject, current: ApiObject): ApiObject;
+  show(object: ApiObject): JsonObject | Promise<JsonObject>;
+  /** What an object that was shown and then changed is, with its version's defaults, as it would be shown. Throws DecodeError. */
+  edited(shown: JsonObject): JsonObject;
+  /** The same in the form that the write has. `current`: the write's object until now. */
+  read(shown: JsonObject, current: ApiObject): ApiObject | Promise<ApiObject>;
 }
 
 export interface Views {
@@ -55,9 +59,17 @@ function madeOnce<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V
 function makeViews(server: Served, definition: ResourceDefinition, apiVersion: string, name: string): Views {
   const subresource = definition.subresources?.[name];
   const requested = definition.served.find(({ group, version }) => apiVersionOf(group, version) === apiVersion) ?? definition.served[0]!;
-  const viewIn = (served: ServedVersion): View =>
-    subresource !== undefined && subresource.kind !== definition.kind ? subresourceView(served, subresource) : objectView(served);
-  const others = definition.served.filter((served) => served !== requested && server.isServed(served.group, served.version, definition.plural));
+  const viewIn = (served: ServedVersion): View => {
+    if (subresource !== undefined && subresource.kind !== definition.kind) return subresourceView(served, subresource);
+    if (served.schema.custom === undefined) return objectView(served);
+    return served === requested ? customView(served) : convertedView(served, definition);
+  };
+  // All versions of a definition are equivalent, whether they are served or not (customresource_handler.go, equivalentResourceRegistry).
+  const isEquivalent = (served: ServedVersion): boolean =>
+    definition.convert === undefined
+      ? server.isServed(served.group, served.version, definition.plural)
+      : name === '' || served.subresources?.includes(name) === true;
+  const others = definition.served.filter((served) => served !== requested && isEquivalent(served));
   return { requested: viewIn(requested), equivalents: others.map(viewIn) };
 }
 
@@ -67,7 +79,13 @@ function objectView(served: ServedVersion): View {
     group,
     version,
     kind: { group, version, kind },
+    isConverted: false,
     show: (object) => typed({ group, version, kind }, schema, served.fromStored?.(clone(object)) ?? object),
+    edited: (shown) => {
+      const object = decoded(schema, shown);
+      served.default?.(object);
+      return typed({ group, version, kind }, schema, object);
+    },
     read: (shown, current) => {
       const object = decoded(schema, shown);
       served.default?.(object);
@@ -76,15 +94,57 @@ function objectView(served: ServedVersion): View {
   };
 }
 
+/** A custom object in the version that its client speaks: as it is, since what a webhook adds is pruned only when it is stored. */
+function customView(served: ServedVersion): View {
+  const { group, version, kind, schema } = served;
+  const typeFirst = ({ kind: _kind, apiVersion: _apiVersion, ...fields }: JsonObject): JsonObject => ({
+    kind,
+    apiVersion: apiVersionOf(group, version),
+    ...fields,
+  });
+  return {
+    group,
+    version,
+    kind: { group, version, kind },
+    isConverted: false,
+    show: (object) => typeFirst(object as unknown as JsonObject),
+    edited: (shown) => {
+      const metadata = decoded(schema, shown).metadata as unknown as JsonObject;
+      const object = typeFirst({ ...clone(shown), metadata });
+      served.default?.(object as unknown as ApiObject);
+      return object;
+    },
+    read: (shown) => shown as unknown as ApiObject,
+  };
+}
+
+/** The same in another version. */
+function convertedView(served: ServedVersion, { version, group, convert }: ResourceDefinition): View {
+  const own = customView(served);
+  const [apiVersion, requestedVersion] = [apiVersionOf(served.group, served.version), apiVersionOf(group, version)];
+  return {
+    ...own,
+    isConverted: true,
+    show: (object) => {
+      const converted = convert!(object, apiVersion);
+      return converted instanceof Promise ? converted.then((one) => own.show(one)) : own.show(converted);
+    },
+    read: (shown) => convert!(shown as unknown as ApiObject, requestedVersion),
+  };
+}
+
 /** Its kind is the same in all versions of the resource. */
 function subresourceView({ group, version }: ServedVersion, subresource: Subresource): View {
-  const { schema, read, write } = subresource;
+  const { schema, write } = subresource;
+  const read = subresource.readToWrite?.bind(subresource) ?? subresource.read?.bind(subresource);
   const kind = { group: subresource.group, version: subresource.version, kind: subresource.kind };
   return {
     group,
     version,
     kind,
+    isConverted: false,
     show: (object) => typed(kind, schema, read && write ? read(object) : object),
+    edited: (shown) => typed(kind, schema, decoded(schema, shown)),
     read: (shown, current) => {
       const object = decoded(schema, shown);
       return read && write ? write(clone(current), object) : { ...object, kind: current.kind, apiVersion: current.apiVersion };
@@ -96,7 +156,9 @@ const bareView = ({ group, version, kind }: AdmissionAttributes): View => ({
   group,
   version,
   kind,
+  isConverted: false,
   show: (object) => object as unknown as JsonObject,
+  edited: (shown) => shown,
   read: (shown) => shown as unknown as ApiObject,
 });
 

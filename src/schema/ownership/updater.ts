@@ -21,8 +21,10 @@ export interface Versioned {
 export interface Versions {
   /** Undefined where that version is not served (any more): what was owned in it is owned by nobody. */
   planOf(apiVersion: string): TypePlan | undefined;
-  /** To a version that `planOf` knows. */
-  convert(object: Versioned, apiVersion: string): Versioned;
+  /** To a version that `planOf` knows. `failure` is what an error begins with. */
+  convert(object: Versioned, apiVersion: string, failure: string): Versioned;
+  /** Whether the live object must be one of every owner's version, or nothing is done (merge.Updater.reconcileManagedFieldsWithSchemaChanges). */
+  readonly demandsEveryVersion?: true;
   /** The fields without those that this way of writing resets anyway. */
   ownable(fields: FieldSet): FieldSet;
 }
@@ -53,7 +55,7 @@ export function ownersAfterChange(
   managers: Managers,
 ): { managers: ManagersDraft; changed: FieldSet | undefined } {
   const comparison = comparedIn(versions, before, after);
-  const current = reconciledManagers(versions, managers);
+  const current = reconciledManagers(versions, before, managers);
   if (isSame(comparison)) return { managers: withoutEmpty(current), changed: undefined };
   const left = afterChange({ versions, before, after, comparison }, current, undefined, true);
   const changed = union(comparison.modified, comparison.added);
@@ -78,7 +80,7 @@ export function applyObject(
   self: { identity: string; manager: Omit<Manager, 'fields'> },
   force: boolean,
 ): Application {
-  const current = reconciledManagers(versions, managers);
+  const current = reconciledManagers(versions, live, managers);
   const merged: Versioned = { ...live, value: mergeObjects(live.plan, live.value, applied.value) };
   const fields = versions.ownable(fieldsOf(applied.plan, applied.value));
   const last = current.get(self.identity);
@@ -96,11 +98,12 @@ function comparedIn(versions: Versions, before: Versioned, after: Versioned): Co
 
 const ownablePart = (versions: Versions, fields: FieldSet): FieldSet => (isEmpty(fields) ? fields : versions.ownable(fields));
 
-function reconciledManagers(versions: Versions, managers: Managers): ManagersDraft {
+function reconciledManagers(versions: Versions, live: Versioned, managers: Managers): ManagersDraft {
   const current: ManagersDraft = new Map();
   for (const [identity, manager] of managers) {
     const plan = versions.planOf(manager.apiVersion);
     if (plan === undefined) continue;
+    if (versions.demandsEveryVersion) inVersion(versions, live, manager.apiVersion, '');
     const fields = reconciled(manager.fields, plan);
     current.set(identity, fields === manager.fields ? manager : { ...manager, fields });
   }
@@ -133,8 +136,11 @@ function afterChange(change: Change, managers: ManagersDraft, self: string | und
 
 function comparisonFor({ versions, before, after }: Change, comparisons: Map<string, Comparison>, apiVersion: string): Comparison {
   let comparison = comparisons.get(apiVersion);
-  if (comparison === undefined)
-    comparisons.set(apiVersion, (comparison = comparedIn(versions, versions.convert(before, apiVersion), versions.convert(after, apiVersion))));
+  if (comparison === undefined) {
+    const old = versions.convert(before, apiVersion, 'failed to convert old object');
+    comparison = comparedIn(versions, old, versions.convert(after, apiVersion, 'failed to convert new object'));
+    comparisons.set(apiVersion, comparison);
+  }
   return comparison;
 }
 
@@ -154,18 +160,23 @@ interface Pruning {
 function pruned(pruning: Pruning, merged: Versioned, last: Manager): Versioned {
   const { versions, fields } = pruning;
   if (isEmpty(last.fields) || (last.apiVersion === merged.apiVersion && isEmpty(difference(last.fields, fields)))) return merged;
-  const base = inVersion(versions, merged, last.apiVersion);
+  const base = inVersion(versions, merged, last.apiVersion, `${PRUNING}: failed to convert merged object to last applied version`);
   const { plan } = base;
   const lastFields = withNamedFields(last.fields, plan);
   const cut = ownedAddedBack(pruning, base, { ...base, value: removeFields(plan, base.value, lastFields) });
   // Only what the manager itself had owned may go: the rest belongs to nobody, or came with it.
-  const gone = difference(allFields(base), allFields(inVersion(versions, cut, base.apiVersion)));
+  const gone = difference(
+    allFields(base),
+    allFields(inVersion(versions, cut, base.apiVersion, `${PRUNING}: failed add back dangling items: failed to convert pruned object to last applied version`)),
+  );
   const result = { ...base, value: removeFields(plan, base.value, intersection(gone, lastFields)) };
-  return inVersion(versions, result, merged.apiVersion);
+  return inVersion(versions, result, merged.apiVersion, PRUNING);
 }
 
-const inVersion = (versions: Versions, object: Versioned, apiVersion: string): Versioned =>
-  object.apiVersion === apiVersion ? object : versions.convert(object, apiVersion);
+const PRUNING = 'failed to prune fields';
+
+const inVersion = (versions: Versions, object: Versioned, apiVersion: string, failure: string): Versioned =>
+  object.apiVersion === apiVersion ? object : versions.convert(object, apiVersion, failure);
 
 const allFields = ({ plan, value }: Versioned): FieldSet => withNamedFields(fieldsOf(plan, value), plan);
 
@@ -175,8 +186,9 @@ function ownedAddedBack({ versions, managers }: Pruning, merged: Versioned, cut:
   for (const { apiVersion, fields } of managers.values()) byVersion.set(apiVersion, union(byVersion.get(apiVersion) ?? {}, fields));
   let [whole, rest] = [merged, cut];
   for (const [apiVersion, owned] of byVersion) {
-    whole = inVersion(versions, whole, apiVersion);
-    rest = inVersion(versions, rest, apiVersion);
+    const failed = (what: string): string => `${PRUNING}: failed add back owned items: failed to convert ${what} object at version ${apiVersion}`;
+    whole = inVersion(versions, whole, apiVersion, failed('merged'));
+    rest = inVersion(versions, rest, apiVersion, failed('pruned'));
     const stays = union(allFields(rest), withNamedFields(owned, whole.plan));
     rest = { ...whole, value: removeFields(whole.plan, whole.value, difference(allFields(whole), stays)) };
   }

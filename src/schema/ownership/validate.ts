@@ -15,9 +15,9 @@ export class TypeMismatch extends Error {
 
 const MAX_ERRORS = 100;
 
-/** Throws TypeMismatch where fields are unknown, values of another type, or items of a list repeated. */
-export function validateApplied(plan: TypePlan, object: Json): void {
-  const validator = new Validator();
+/** Throws TypeMismatch where fields are unknown, values of another type, or items of a list repeated, unless that is allowed. */
+export function validateApplied(plan: TypePlan, object: Json, { allowsDuplicates = false } = {}): void {
+  const validator = new Validator(allowsDuplicates);
   validator.check(plan, object);
   if (validator.errors.length > 0) throw new TypeMismatch(validator.errors.slice(0, MAX_ERRORS));
 }
@@ -26,6 +26,11 @@ class Validator {
   readonly errors: string[] = [];
   /** The way down. */
   readonly path: PathElement[] = [];
+  readonly #allowsDuplicates: boolean;
+
+  constructor(allowsDuplicates: boolean) {
+    this.#allowsDuplicates = allowsDuplicates;
+  }
 
   note(message: string): void {
     const path = showPath(this.path);
@@ -80,7 +85,7 @@ class Validator {
     for (let index = 0; index < value.length; index++) {
       const element = this.elementOf(plan, value[index]!, index);
       if (element === undefined) return;
-      if (seen.has(element)) this.note(`duplicate entries for key ${showElement(element)}`);
+      if (seen.has(element) && !this.#allowsDuplicates) this.note(`duplicate entries for key ${showElement(element)}`);
       seen.add(element);
       this.below(element, plan.items, value[index]!);
     }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../util/json.ts';
 import type { Json } from '../../util/json-types.ts';
 import type { FieldSchema, ListSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../schema.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { shapeObject } from './shape.ts';
+import { hasUnknownFields, settleObject, shapeObject } from './shape.ts';
 import type { Structure } from './structure.ts';
 
 export interface CustomTypeOptions {
@@ -33,6 +33,8 @@ export function customType({ name, group, version, kind, selectableFields, struc
       schema: structure.schema,
       selectableFields,
       decode: (value, strict, keepsNulls) => shapeObject(structure, metadata, value, strict, keepsNulls),
+      settle: (object) => settleObject(structure, metadata, object),
+      hasUnknownFields,
     },
   };
 }

@@ -28,6 +28,20 @@ export function shapeObject(structure: Structure, metadataSchema: ObjectSchema, 
   return shaped;
 }
 
+/** Objects in which `settleObject` has found fields that are to be pruned. */
+const unpruned = new WeakSet<object>();
+
+/** Whether the object, which `settleObject` made, has fields that are not stored. */
+export const hasUnknownFields = (object: object): boolean => unpruned.has(object);
+
+/** The same after code or admission has changed the object, before it is stored: nothing is gone from it, since validating admission sees it all. */
+export function settleObject(structure: Structure, metadataSchema: ObjectSchema, value: JsonObject): JsonObject {
+  const shaper = new Shaper(metadataSchema, undefined, true, true);
+  const settled = shaper.root(structure, value);
+  if (shaper.hasKeptUnknown) unpruned.add(settled);
+  return settled;
+}
+
 function tell({ errors, duplicates }: StrictErrors, value: JsonObject, { inMetadata, pruned, inEmbedded }: Unknown): void {
   if (duplicates !== undefined) for (const path of duplicatePaths(value, duplicates)) errors.push(`duplicate field ${quote(path)}`);
   for (const path of [...inMetadata, ...pruned.toSorted(), ...inEmbedded.toSorted()]) errors.push(`unknown field "${path}"`);
@@ -37,13 +51,17 @@ class Shaper {
   readonly unknown: Unknown | undefined;
   readonly #metadataSchema: ObjectSchema;
   readonly #keepsNulls: boolean;
+  readonly #keepsUnknown: boolean;
+  /** Of fields that are to be pruned. */
+  hasKeptUnknown = false;
   readonly #path: (string | number)[] = [];
   #root: Structure | undefined;
 
-  constructor(metadataSchema: ObjectSchema, unknown: Unknown | undefined, keepsNulls: boolean) {
+  constructor(metadataSchema: ObjectSchema, unknown: Unknown | undefined, keepsNulls: boolean, keepsUnknown = false) {
     this.#metadataSchema = metadataSchema;
     this.unknown = unknown;
     this.#keepsNulls = keepsNulls;
+    this.#keepsUnknown = keepsUnknown;
   }
 
   /** The type and metadata first. */
@@ -95,7 +113,10 @@ class Shaper {
   #field(object: JsonObject, key: string, value: Json, structure: Structure | undefined, keeps: boolean): void {
     if (structure === undefined) {
       if (keeps) setKey(object, key, sorted(value));
-      else this.#note(this.unknown?.pruned, key);
+      else if (this.#keepsUnknown) {
+        this.hasKeptUnknown = true;
+        setKey(object, key, sorted(value));
+      } else this.#note(this.unknown?.pruned, key);
       return;
     }
     if (value === null && !structure.isNullable && structure.default === undefined && !this.#keepsNulls) return;
