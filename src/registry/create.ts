@@ -198,12 +198,7 @@ function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, ob
 }
 
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
-function validateNew<T extends ApiObject>(
-  { definition }: StoreParts<T>,
-  stored: T,
-  sent: T,
-  forbidden: readonly FieldError[] = [],
-): void {
+function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, stored: T, sent: T, forbidden: readonly FieldError[] = []): void {
   const kind = groupKind(definition);
   const options = { judgesEmptied: definition.judgesEmptied?.(sent), forbidden };
   refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors), options);

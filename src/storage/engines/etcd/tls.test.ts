@@ -32,6 +32,8 @@ describe.runIf(hasEtcd())('etcd behind TLS', () => {
     expect((await engine.get('/a'))?.revision).toBe(revision);
     await engine.close();
     await expect(openEtcdEngine({ endpoints, tls: { ca: authority.certPem } })).rejects.toThrow('etcd cannot be reached');
-    await expect(openEtcdEngine({ endpoints, tls: { cert: client.certPem, key: client.keyPem } })).rejects.toThrow('x509: certificate signed by unknown authority');
+    await expect(openEtcdEngine({ endpoints, tls: { cert: client.certPem, key: client.keyPem } })).rejects.toThrow(
+      'x509: certificate signed by unknown authority',
+    );
   });
 });
