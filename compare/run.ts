@@ -65,7 +65,7 @@ export async function runSteps(pair: Pair, steps: readonly Step[]): Promise<Outc
       finding = { stepIndex, differences: unexplained, reference: one, server: other };
       break;
     }
-    if (step.wait) await Promise.all(sides.map((side) => waitFor(side, step.wait!)));
+    if (step.wait && one.status < 300) await Promise.all(sides.map((side) => waitFor(side, step.wait!)));
   }
   await Promise.all(sides.map(clearAway));
   return { sent, explained, ...(finding && { finding }) };

@@ -21,6 +21,7 @@ const MEDIA_TYPES: Record<Form, string> = {
 
 /** As answers are compared with it: of the same length, so that protobuf stays readable. */
 const NORMAL_HOOK_URL = 'https://127.0.0.1:00000';
+const NORMAL_HOST = '127.0.0.1:00001';
 
 /** One server in one run of a scenario: what it has said of each object, and the symbols for what it chose. */
 export class Side {
@@ -102,7 +103,7 @@ export class Side {
   }
 
   #abstractText(text: string): string {
-    return text.replaceAll(this.#name, SCENARIO).replaceAll(this.#hookUrl, NORMAL_HOOK_URL);
+    return text.replaceAll(this.#name, SCENARIO).replaceAll(this.#hookUrl, NORMAL_HOOK_URL).replaceAll(this.server.host, NORMAL_HOST);
   }
 
   #learn({ method, path }: Request, status: number, object: Json | undefined): void {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../src/util/json-types.ts';
-import { Random } from '../../src/util/test-random.ts';
+import type { Random } from '../../src/util/test-random.ts';
 import type { Request, Step, User } from '../step.ts';
 
 /** A scenario while it is made up. */

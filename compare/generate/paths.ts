@@ -102,7 +102,7 @@ function addOddPath(draft: Draft): void {
     '/api/v1/nodes/x/proxy/a',
   ]);
   // Lists of what other scenarios make too would not be the same.
-  const isWide = /^(GET )?\/+(api|apis\/[^/]+)\/[^/]+\/(namespaces\/?)?[a-z]*\/?$/.test(path);
+  const isWide = /^\/+(api|apis\/[^/]+)\/[^/]+\/(namespaces\/*)?[a-z]*\/?$/.test(path);
   draft.add({ method: isWide ? 'PROPFIND' : random.pick(['GET', 'GET', 'DELETE', 'PATCH']), path, ...(random.chance(0.2) && { user: 'mallory' as const }) });
 }
 
