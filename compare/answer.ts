@@ -44,10 +44,11 @@ export function normaliseAnswer(
   return { normalised: { status: answer.status, headers: headersOf(answer.headers), body: withoutRandom(request, body) }, object };
 }
 
-/** A list whose items are null is a list too: its version is the store's. */
+/** A list whose items or rows are null is a list too: its version is the store's. */
 function abstractBody(symbols: Symbols, body: Json, sent: unknown): Json {
-  if (!isJsonObject(body) || body['items'] !== null || !String(body['kind']).endsWith('List')) return symbols.abstract(body, sent) as Json;
-  return { ...(symbols.abstract({ ...body, items: [] }, sent) as JsonObject), items: null };
+  const key = isJsonObject(body) && ['items', 'rows'].find((name) => body[name] === null);
+  if (!isJsonObject(body) || !key || !/List$|^Table$/.test(String(body['kind']))) return symbols.abstract(body, sent) as Json;
+  return { ...(symbols.abstract({ ...body, [key]: [] }, sent) as JsonObject), [key]: null };
 }
 
 /** The events of a watch, those of each object in their order: between objects there is none where several requests were served at once. */
@@ -126,7 +127,7 @@ const dropHash = (value: Json | undefined): Json =>
   isJsonObject(value) ? { serverRelativeURL: String(value['serverRelativeURL']).replace(/hash=.*/, 'hash') } : (value ?? null);
 
 /** The five characters that stand behind a generateName (apimachinery's SafeEncodeString). */
-const GENERATED = new RegExp(`(${SCENARIO}-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])`, 'g');
+const GENERATED = new RegExp(`(${SCENARIO}(?:-[a-z])?-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])`, 'g');
 
 /** Audit ids in messages, names that were generated for an object that was refused, and tokens. */
 function withoutRandom(request: Request, body: Json): Json {

@@ -42,7 +42,7 @@ const WATCH_LIMIT_MS = 2500;
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
 /** Sends the steps to both servers, each step to both at once, until they differ; clears away what was made. */
-export async function runSteps(pair: Pair, steps: readonly Step[]): Promise<Outcome> {
+export async function runSteps(pair: Pair, steps: readonly Step[], waitLimitMs = WAIT_LIMIT_MS): Promise<Outcome> {
   const name = pair.names.next();
   const reference = new Side(pair.reference, name, pair.referenceHooks.url);
   const server = new Side(pair.server, name, pair.serverHooks.url);
@@ -65,7 +65,7 @@ export async function runSteps(pair: Pair, steps: readonly Step[]): Promise<Outc
       finding = { stepIndex, differences: unexplained, reference: one, server: other };
       break;
     }
-    if (step.wait && one.status < 300) await Promise.all(sides.map((side) => waitFor(side, step.wait!)));
+    if (step.wait && one.status < 300) await Promise.all(sides.map((side) => waitFor(side, step.wait!, waitLimitMs)));
   }
   await Promise.all(sides.map(clearAway));
   return { sent, explained, ...(finding && { finding }) };
@@ -90,8 +90,8 @@ async function clearAway(side: Side): Promise<void> {
   await side.ask({ method: 'PUT', path: `/api/v1/namespaces/${SCENARIO}/finalize`, body: { metadata: { name: SCENARIO }, spec: { finalizers: [] } } });
 }
 
-async function waitFor(side: Side, { request, status, not = false }: Wait): Promise<void> {
-  const endMs = performance.now() + WAIT_LIMIT_MS;
+async function waitFor(side: Side, { request, status, not = false }: Wait, limitMs: number): Promise<void> {
+  const endMs = performance.now() + limitMs;
   while (performance.now() < endMs) {
     if (((await side.ask(request)) === status) !== not) return;
     await sleep(WAIT_INTERVAL_MS);

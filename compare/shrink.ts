@@ -11,15 +11,19 @@ export interface Shrunk {
 }
 
 const MAX_RUNS = 150;
+const MAX_DURATION_MS = 30_000;
+/** What was cut out may be what a step waits for. */
+const WAIT_LIMIT_MS = 2000;
 const REPEATS = 3;
 
 /** Cuts out steps, then parts of what is left, as long as the difference stays. Undefined where it does not come again at all. */
 export async function shrink(pair: Pair, steps: readonly Step[], finding: Finding): Promise<Shrunk | undefined> {
   const shape = shapeOf(steps[finding.stepIndex]!, finding.differences);
   let runs = 0;
+  const endMs = performance.now() + MAX_DURATION_MS;
   const attempt = async (candidate: readonly Step[]): Promise<Shrunk | undefined> => {
-    if (runs++ >= MAX_RUNS) return undefined;
-    const found = (await runSteps(pair, candidate)).finding;
+    if (runs++ >= MAX_RUNS || (runs > REPEATS && performance.now() > endMs)) return undefined;
+    const found = (await runSteps(pair, candidate, runs > REPEATS ? WAIT_LIMIT_MS : undefined)).finding;
     if (found === undefined || shapeOf(candidate[found.stepIndex]!, found.differences) !== shape) return undefined;
     return { steps: candidate.slice(0, found.stepIndex + 1), finding: found };
   };
