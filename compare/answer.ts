@@ -18,6 +18,8 @@ export interface Answer {
   reviews?: Json;
 }
 
+const BRACE = 0x7b;
+
 /** Headers that say something to a client. Others are about the connection, or new with every request. */
 const HEADERS = [
   'content-type',
@@ -39,7 +41,9 @@ export function normaliseAnswer(
   symbols: Symbols,
   sent: Buffer | undefined,
 ): { normalised: Answer; object: Json | undefined } {
-  const object = readBody(answer.headers['content-type'] ?? '', answer.body);
+  // The list of OpenAPI documents is JSON, whatever it is called.
+  const isDocument = request.path.startsWith('/openapi/v3') && answer.body[0] === BRACE;
+  const object = readBody(isDocument ? 'application/json' : (answer.headers['content-type'] ?? ''), answer.body);
   const body = abstractBody(symbols, withoutOthers(request.path, object), readSent(sent));
   return { normalised: { status: answer.status, headers: headersOf(answer.headers), body: withoutRandom(request, body) }, object };
 }

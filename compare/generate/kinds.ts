@@ -44,8 +44,10 @@ export function variedObject(kind: Kind, random: Random, name: string): JsonObje
 export function brokenObject(kind: Kind, random: Random, name: string): JsonObject {
   const object = random.chance(0.5) ? validObject(kind, random, name) : variedObject(kind, random, name);
   mutate(object, random);
-  const metadata = object['metadata'];
-  if (isJsonObject(metadata) && random.chance(0.8)) Object.assign(metadata, { name, ...(kind.namespaced && { namespace: SCENARIO }) });
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : undefined;
+  // Names of cluster-scoped objects stay apart from those of other scenarios.
+  const keepsName = random.chance(0.8) || (!kind.namespaced && metadata?.['name'] !== undefined);
+  if (metadata && keepsName) Object.assign(metadata, { name, ...(kind.namespaced && { namespace: SCENARIO }) });
   return makeSafe(kind, object);
 }
 
