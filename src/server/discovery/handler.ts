@@ -176,9 +176,9 @@ class Documents {
   }
 
   #encodeProtobuf(document: JsonObject): Buffer {
-    // APIVersions names no version of its own: it is older than that field.
-    const object = { ...document, kind: String(document['kind']), apiVersion: String(document['apiVersion'] ?? 'v1') };
-    const { group, version } = parseApiVersion(object.apiVersion)!;
+    // APIVersions and the core group's list name no version of their own: they are older than that field, and the envelope then has an empty one.
+    const object = { ...document, kind: String(document['kind']), apiVersion: String(document['apiVersion'] ?? '') };
+    const { group, version } = parseApiVersion(object.apiVersion || 'v1')!;
     return encodeProtobufObject(this.#options.schemaOfKind(group, version, object.kind)!, object);
   }
 }
