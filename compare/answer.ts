@@ -133,12 +133,15 @@ const dropHash = (value: Json | undefined): Json =>
 /** The five characters that stand behind a generateName (apimachinery's SafeEncodeString). */
 const GENERATED = new RegExp(`(${SCENARIO}(?:-[a-z])?-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])`, 'g');
 
+const UID = /(?!11111111|00000000)[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
+
 /** Audit ids in messages, names that were generated for an object that was refused, and tokens. */
 function withoutRandom(request: Request, body: Json): Json {
   if (!isJsonObject(body)) return body;
   if (body['kind'] === 'Status') {
-    const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»');
-    return parseJson(text.replace(/(audit-ID: |audit id )(\\")?[0-9a-f-]{36}/i, '$1$2«uid»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1'));
+    // Where they are not known from an answer, uids are audit ids, or names of what was sent without one (limit ranges, quotas).
+    const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
+    return parseJson(text.replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1'));
   }
   if (!/\/token(\?|$)/.test(request.path) || !isJsonObject(body['status'])) return body;
   return { ...body, status: { ...body['status'], token: '«token»' } };
