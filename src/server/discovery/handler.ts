@@ -53,7 +53,8 @@ export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler
     }
     const path = info.path.endsWith('/') ? info.path.slice(0, -1) : info.path;
     const isRead = request.exchange.method === 'GET';
-    if (path === '/apis' || (path === '/api' && isRead)) {
+    // Upstream wraps `/apis` itself: `/apis/` knows the legacy form alone.
+    if (info.path === '/apis' || (path === '/api' && isRead)) {
       const mediaType = aggregatedType(request.exchange.headers.accept);
       if (mediaType) return serveAggregated(request, documents.aggregated(path === '/api' ? 'core' : 'groups', mediaType), mediaType);
     }
