@@ -104,7 +104,8 @@ function subresourcesOf(facts: ResourceFacts, particulars: Record<string, Partia
 
 function commonCell(column: string): Cell {
   if (column === 'Age') return (object, now) => ageSince(object.metadata.creationTimestamp, now);
-  if (column === 'Created At') return (object) => object.metadata.creationTimestamp ?? '';
+  // Only bookmarks have none.
+  if (column === 'Created At') return (object) => object.metadata.creationTimestamp ?? '0001-01-01T00:00:00Z';
   return (object) => object.metadata.name ?? '';
 }
 

@@ -9,11 +9,15 @@ import { FieldErrors, quote } from '../util/field-errors.ts';
 import { formatGo } from '../util/go-format.ts';
 import { isJsonObject, stringifyJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { withSortedKeys } from '../util/sorted-keys.ts';
 import { strictDecodingError, unknownConversion } from './decode-body.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import type { FieldValidation } from './options.ts';
 import { schemeOf } from './schemes.ts';
 import type { ClientKind } from './target.ts';
+
+/** The patch or its result as an error shows it: written where there is one. */
+type Shown = () => string;
 
 /** What a patch is applied to. */
 export interface PatchContext {
@@ -52,7 +56,7 @@ export const strategicMergePatch: PatchMechanism = (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = parseStrategicMergePatch(bytes, strict?.errors);
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
-  const shown = formatGo(patch);
+  const shown = (): string => formatGo(patch);
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, convert(context.kind.schema, patched, strict)), shown);
   settleStrictErrors(strict, shown, context);
   return object;
@@ -61,7 +65,8 @@ export const strategicMergePatch: PatchMechanism = (bytes, context) => {
 const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | undefined => (fieldValidation === 'Ignore' ? undefined : { errors: [] });
 
 function decodePatched(patched: Json, strict: StrictErrors | undefined, context: PatchContext): JsonObject {
-  const shown = stringifyJson(patched);
+  // Custom objects are maps to upstream, whose keys Go sorts.
+  const shown = (): string => stringifyJson(context.isCustom ? withSortedKeys(patched) : patched);
   if (!isJsonObject(patched)) throw noType(shown, `${jsonTypeOf(patched)} into Go value`);
   if (context.isCustom) checkCustomType(patched, shown, context.kind);
   else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strict, shown, context);
@@ -71,9 +76,9 @@ function decodePatched(patched: Json, strict: StrictErrors | undefined, context:
 }
 
 /** A patch may not turn an object into one of another kind or version. Custom objects are read whatever they say they are, and judged afterwards. */
-function checkCustomType(patched: JsonObject, shown: string, own: ClientKind): void {
+function checkCustomType(patched: JsonObject, shown: Shown, own: ClientKind): void {
   const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown)) as [string, string];
-  if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
+  if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown()}'`);
   if (!apiVersion) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
   const parsed = parseApiVersion(apiVersion);
   if (parsed === undefined) throw invalidPatch(shown, `unexpected GroupVersion string: ${apiVersion}`);
@@ -87,7 +92,7 @@ function checkCustomType(patched: JsonObject, shown: string, own: ClientKind): v
 }
 
 /** The same for built-in types. Upstream decodes into its internal type: that one's kind stands in for none, and its version, which knows no JSON, too. */
-function checkType(patched: JsonObject, shown: string, { kind: own, registered }: PatchContext): 'typed' | 'untyped' {
+function checkType(patched: JsonObject, shown: Shown, { kind: own, registered }: PatchContext): 'typed' | 'untyped' {
   const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown));
   if (!apiVersion) {
     if (kind && kind !== own.kind)
@@ -103,20 +108,20 @@ function checkType(patched: JsonObject, shown: string, { kind: own, registered }
   throw invalidPatch(shown, unknownConversion(sent, own));
 }
 
-function typeField(patched: JsonObject, field: 'apiVersion' | 'kind', shown: string): string {
+function typeField(patched: JsonObject, field: 'apiVersion' | 'kind', shown: Shown): string {
   const value = patched[field] ?? '';
   if (typeof value !== 'string') throw noType(shown, `${jsonTypeOf(value)} into Go struct field .${field} of type string`);
   return value;
 }
 
 /** Nothing of it is known. */
-function decodeUntyped(patched: JsonObject, strict: StrictErrors | undefined, shown: string, context: PatchContext): JsonObject {
+function decodeUntyped(patched: JsonObject, strict: StrictErrors | undefined, shown: Shown, context: PatchContext): JsonObject {
   for (const key of Object.keys(patched).toSorted()) if (key !== 'kind' && key !== 'apiVersion') strict?.errors.push(`unknown field ${quote(key)}`);
   settleStrictErrors(strict, shown, context);
   return decode(context.kind.schema, {});
 }
 
-const noType = (shown: string, what: string): Error => invalidPatch(shown, `couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`);
+const noType = (shown: Shown, what: string): Error => invalidPatch(shown, `couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`);
 
 function jsonTypeOf(value: Json): string {
   if (Array.isArray(value)) return 'array';
@@ -124,7 +129,7 @@ function jsonTypeOf(value: Json): string {
   return typeof value === 'bigint' ? 'number' : typeof value;
 }
 
-function decodedOrInvalid(decodeIt: () => JsonObject, shown: string): JsonObject {
+function decodedOrInvalid(decodeIt: () => JsonObject, shown: Shown): JsonObject {
   try {
     return decodeIt();
   } catch (error) {
@@ -132,15 +137,15 @@ function decodedOrInvalid(decodeIt: () => JsonObject, shown: string): JsonObject
   }
 }
 
-function settleStrictErrors(strict: StrictErrors | undefined, shown: string, { fieldValidation, warn }: PatchContext): void {
+function settleStrictErrors(strict: StrictErrors | undefined, shown: Shown, { fieldValidation, warn }: PatchContext): void {
   if (strict === undefined || strict.errors.length === 0) return;
   if (fieldValidation === 'Strict') throw invalidPatch(shown, strictDecodingError(strict.errors));
   for (const error of strict.errors) warn(error);
 }
 
 /** Upstream refuses a patch's result in the name of no kind at all. */
-function invalidPatch(shown: string, why: string): Error {
+function invalidPatch(shown: Shown, why: string): Error {
   const errors = new FieldErrors();
-  errors.at('patch').invalid(shown, why);
+  errors.at('patch').invalid(shown(), why);
   return invalid({ group: '', kind: '' }, '', errors.list);
 }

@@ -1,3 +1,4 @@
+import type { Column } from '../registry/definition.ts';
 import { normalize } from '../schema/normalize.ts';
 import { encodeWatchFrame } from '../schema/protobuf.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
@@ -70,13 +71,23 @@ export class WatchEncoder {
   }
 }
 
-/** Cells know how to read whole objects only; a bookmark's row has none. */
+/** A bookmark's row is that of an object with nothing in it. Cells that can not be read from one are empty. */
 const bookmarkView = (view: View): View => ({
   ...unconverted(view),
-  columns: view.columns?.map((column) => ({ ...column, cell: () => null })),
+  columns: view.columns?.map((column) => ({ ...column, cell: (...of) => cellOrEmpty(() => column.cell(...of)) })),
   rowConditions: undefined,
   compareRows: undefined,
 });
+
+type Cell = ReturnType<Column['cell']>;
+
+function cellOrEmpty(read: () => Cell): Cell {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}
 
 const jsonHead = (type: string): Buffer => Buffer.from(`{"type":"${type}","object":`);
 const JSON_HEADS = {

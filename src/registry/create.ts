@@ -6,7 +6,7 @@ import type { FieldError, FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
-import { fillSystemMetadata, generateName, validateMetadata, validateNames } from './metadata.ts';
+import { fillSystemMetadata, generateName, validateMetadata, validateNames, wipeSystemMetadata } from './metadata.ts';
 import { refuseIfInvalid } from './judge.ts';
 import type { RequestContext } from './request-context.ts';
 import {
@@ -42,9 +42,19 @@ export async function create<T extends ApiObject>(
   object: T,
   options: CreateOptions,
 ): Promise<WriteResult<T>> {
-  // Nobody owns what the server is about to overwrite.
-  delete object.metadata.deletionTimestamp;
-  delete object.metadata.deletionGracePeriodSeconds;
+  // Nobody owns what the server takes out.
+  wipeSystemMetadata(object.metadata);
+  return createUnwiped(parts, context, namespace, object, options);
+}
+
+/** The same for an update of what is not there. */
+export async function createUnwiped<T extends ApiObject>(
+  parts: StoreParts<T>,
+  context: RequestContext,
+  namespace: string,
+  object: T,
+  options: CreateOptions,
+): Promise<WriteResult<T>> {
   const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, undefined);
   if (owned) await owned;
   return createOwned(parts, context, namespace, object, options);

@@ -22,10 +22,17 @@ export function generateName(base: string): string {
   return name;
 }
 
-/** What the server alone decides about a new object. Whatever the client sent is overwritten. */
+/** What the server alone decides about a new object. Whatever the client sent is overwritten (rest.FillObjectMetaSystemFields). */
 export function fillSystemMetadata(metadata: ObjectMeta, now: Date): void {
   metadata.creationTimestamp = formatSeconds(now);
   metadata.uid = newUuid();
+}
+
+/**
+ * What a client may not say of an object that it posts (rest.WipeObjectMetaSystemFields). An update or an apply that creates what is not there is not
+ * wiped: upstream does it in the handler of creates, so that such an object may be born with a deletionTimestamp.
+ */
+export function wipeSystemMetadata(metadata: ObjectMeta): void {
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   delete metadata.selfLink;

@@ -1,7 +1,7 @@
 import type { CacheEntry, CacheEvent, CacheList } from '../storage/cache/cache.ts';
 import { Compacted, type Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { badRequest, notFound, resourceExpired } from '../util/errors.ts';
+import { badRequest, notFound, resourceExpired, tooLargeResourceVersion } from '../util/errors.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import { convertingSink, listConverted } from './read-converted.ts';
 import { type StoreParts, groupResource, keyOf } from './store-parts.ts';
@@ -20,15 +20,26 @@ function found({ cache, definition, conversion }: StoreParts, key: string, name:
 }
 
 /** '' is the newest there is, '0' whatever is at hand, N nothing older than N. Undefined where there is nothing to wait for. */
-function waitForVersion({ cache }: StoreParts, resourceVersion: string): Promise<void> | undefined {
+function waitForVersion({ cache, definition }: StoreParts, resourceVersion: string): Promise<void> | undefined {
   if (resourceVersion === '') return cache.freshen();
   const revision = parseVersion(resourceVersion);
-  return revision === 0 ? undefined : cache.waitFor(revision);
+  if (revision === 0) return undefined;
+  return definition.isUncached && revision > cache.revision ? refuseUnlessReached(cache, revision, resourceVersion) : cache.waitFor(revision, resourceVersion);
 }
 
+/** What upstream reads from etcd, it does not wait for: a version that etcd has not reached is refused at once, and nobody is told to come back. */
+async function refuseUnlessReached(cache: StoreParts['cache'], revision: number, shown: string): Promise<void> {
+  await cache.freshen();
+  if (revision > cache.revision) throw tooLargeResourceVersion(shown, cache.revision, 0);
+}
+
+const MAX_VERSION = 2n ** 64n - 1n;
+const MAX_VERSION_DIGITS = String(MAX_VERSION).length;
+
 export function parseVersion(text: string): number {
-  if (text === '') return 0;
-  if (!/^\d{1,19}$/.test(text)) {
+  if (text === '' || text === '0') return 0;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  if (!/^\d+$/.test(text) || text.length > MAX_VERSION_DIGITS || BigInt(text) > MAX_VERSION) {
     const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
     throw badRequest(
       `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`,

@@ -8,7 +8,7 @@ import { equalJson } from '../util/json-equal.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { pathSegmentName } from '../util/names.ts';
 import type { AdmissionAttributes } from './admission.ts';
-import { create, createOwned, validateWhole } from './create.ts';
+import { createOwned, createUnwiped, validateWhole } from './create.ts';
 import type { Transaction, UpdateRules } from './definition.ts';
 import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-ownership.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
@@ -93,7 +93,7 @@ function createInstead<T extends ApiObject>(
   parsedVersion(object.metadata.resourceVersion ?? '');
   delete object.metadata.resourceVersion;
   const createOptions = { ...options, isUpdate: true };
-  return options.isApply ? createOwned(parts, context, namespace, object, createOptions) : create(parts, context, namespace, object, createOptions);
+  return options.isApply ? createOwned(parts, context, namespace, object, createOptions) : createUnwiped(parts, context, namespace, object, createOptions);
 }
 
 async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promise<WriteResult<T>> {

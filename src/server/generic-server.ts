@@ -94,7 +94,7 @@ export class GenericServer {
 
   #serveResource(request: ServerRequest): Promise<void> | void {
     const { info } = request;
-    if (!this.#groups.has(info.apiGroup)) return this.#delegate(request);
+    if (!this.#groups.has(info.apiGroup) || !isAtItsRoot(info)) return this.#delegate(request);
     const target = this.#targetOf(info);
     if (!target || !isServedAt(target, info)) return this.#missing(request);
     return serveResource(request, target);
@@ -119,6 +119,11 @@ function isServedAt({ store, isCustom }: ResourceTarget, info: RequestInfo): boo
   const isRead = info.verb === 'list' || info.verb === 'watch';
   return hasPath(namespaced, info) && (!isCustom || !namespaced || info.namespace !== '' || isRead);
 }
+
+const SLASH = 47;
+
+/** `//api/v1/pods` and `/apis//v1/pods` are read as requests for pods, but nothing is routed there: upstream's paths are compared as they are written. */
+const isAtItsRoot = ({ path, apiPrefix, apiGroup }: RequestInfo): boolean => path.charCodeAt(1) !== SLASH && (apiPrefix === 'api') === (apiGroup === '');
 
 const refuseMissing: Handler = () => {
   throw genericNotFound();

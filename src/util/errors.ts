@@ -197,8 +197,8 @@ export const serviceUnavailable = (message: string, retryAfterSeconds?: number):
 export const timeout = (message: string, retryAfterSeconds = 0): ApiError =>
   new ApiError(504, 'Timeout', `Timeout: ${message}`, retryAfterSeconds === 0 ? {} : { retryAfterSeconds });
 /** The client asked for a version that this server has not reached (storage.NewTooLargeResourceVersionError). */
-export const tooLargeResourceVersion = (wanted: number, current: number, retryAfterSeconds = 1): ApiError =>
+export const tooLargeResourceVersion = (wanted: number | string, current: number, retryAfterSeconds = 1): ApiError =>
   new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-    retryAfterSeconds,
+    ...(retryAfterSeconds > 0 && { retryAfterSeconds }),
   });

@@ -99,11 +99,14 @@ function resourceOf(path: string): string | undefined {
 let copies = 0;
 
 /** The example under a name that no other copy has, placed in the namespace of the examples. */
-export function freshCopy({ namespaced }: ExampleKind, example: JsonObject): JsonObject {
-  const name = `k${(copies++).toString(16).padStart(8, '0')}`;
-  const copy = JSON.parse(JSON.stringify(example).replaceAll(SCENARIO_NAMESPACE, NAMESPACE).replaceAll(SCENARIO_NAME, name)) as JsonObject;
+export const freshCopy = (kind: ExampleKind, example: JsonObject): JsonObject =>
+  copyAs(kind, example, `k${(copies++).toString(16).padStart(8, '0')}`, NAMESPACE);
+
+/** The example under another name, in another namespace. */
+export function copyAs({ namespaced }: ExampleKind, example: JsonObject, name: string, namespace: string): JsonObject {
+  const copy = JSON.parse(JSON.stringify(example).replaceAll(SCENARIO_NAMESPACE, namespace).replaceAll(SCENARIO_NAME, name)) as JsonObject;
   const metadata = copy['metadata'] as JsonObject;
-  if (namespaced) metadata['namespace'] = NAMESPACE;
+  if (namespaced) metadata['namespace'] = namespace;
   else delete metadata['namespace'];
   delete metadata['resourceVersion'];
   return copy;

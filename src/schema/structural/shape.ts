@@ -1,6 +1,7 @@
 import { FieldErrors, printValue, quote } from '../../util/field-errors.ts';
 import { duplicatePaths, isJsonObject, setKey } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { sortedKeys, withSortedKeys } from '../../util/sorted-keys.ts';
 import { DecodeError, type StrictErrors, decode } from '../decode.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { Structure } from './structure.ts';
@@ -92,7 +93,7 @@ class Shaper {
     const list: Json[] = [];
     for (let index = 0; index < raw.length; index++) {
       this.#path.push(index);
-      list.push(items === undefined && keeps ? sorted(raw[index]!) : this.#value(items, raw[index]!, keepsInItems));
+      list.push(items === undefined && keeps ? withSortedKeys(raw[index]!) : this.#value(items, raw[index]!, keepsInItems));
       this.#path.pop();
     }
     return list;
@@ -112,10 +113,10 @@ class Shaper {
 
   #field(object: JsonObject, key: string, value: Json, structure: Structure | undefined, keeps: boolean): void {
     if (structure === undefined) {
-      if (keeps) setKey(object, key, sorted(value));
+      if (keeps) setKey(object, key, withSortedKeys(value));
       else if (this.#keepsUnknown) {
         this.hasKeptUnknown = true;
-        setKey(object, key, sorted(value));
+        setKey(object, key, withSortedKeys(value));
       } else this.#note(this.unknown?.pruned, key);
       return;
     }
@@ -178,28 +179,4 @@ class Shaper {
     for (const step of [...this.#path, key]) path += typeof step === 'number' ? `[${step}]` : `${path === '' ? '' : '.'}${step}`;
     return path;
   }
-}
-
-const FEW_KEYS = 32;
-
-/** Most objects have few keys, in order but for those that defaults added: V8's sort makes two lists for any number of them. */
-function sortedKeys(object: JsonObject): string[] {
-  const keys = Object.keys(object);
-  if (keys.length > FEW_KEYS) return keys.sort();
-  for (let end = 1; end < keys.length; end++) {
-    const key = keys[end]!;
-    let at = end;
-    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
-    keys[at] = key;
-  }
-  return keys;
-}
-
-/** The value with the keys of all its objects in order. */
-function sorted(value: Json): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  const object: JsonObject = {};
-  for (const key of sortedKeys(value)) if (value[key] !== undefined) setKey(object, key, sorted(value[key]));
-  return object;
 }

@@ -53,7 +53,8 @@ export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler
     }
     const path = info.path.endsWith('/') ? info.path.slice(0, -1) : info.path;
     const isRead = request.exchange.method === 'GET';
-    if (path === '/apis' || (path === '/api' && isRead)) {
+    // Upstream wraps `/apis` itself: `/apis/` knows the legacy form alone.
+    if (info.path === '/apis' || (path === '/api' && isRead)) {
       const mediaType = aggregatedType(request.exchange.headers.accept);
       if (mediaType) return serveAggregated(request, documents.aggregated(path === '/api' ? 'core' : 'groups', mediaType), mediaType);
     }
@@ -176,9 +177,9 @@ class Documents {
   }
 
   #encodeProtobuf(document: JsonObject): Buffer {
-    // APIVersions names no version of its own: it is older than that field.
-    const object = { ...document, kind: String(document['kind']), apiVersion: String(document['apiVersion'] ?? 'v1') };
-    const { group, version } = parseApiVersion(object.apiVersion)!;
+    // APIVersions and the core group's list name no version of their own: they are older than that field, and the envelope then has an empty one.
+    const object = { ...document, kind: String(document['kind']), apiVersion: String(document['apiVersion'] ?? '') };
+    const { group, version } = parseApiVersion(object.apiVersion || 'v1')!;
     return encodeProtobufObject(this.#options.schemaOfKind(group, version, object.kind)!, object);
   }
 }

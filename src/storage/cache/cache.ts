@@ -16,8 +16,8 @@ export interface ObjectCache {
 
   /** Waits until the cache is as new as the store was when this was called. Undefined when there is nothing to wait for. */
   freshen(): Promise<void> | undefined;
-  /** Waits until the cache has reached `revision`; throws tooLargeResourceVersion after three seconds. Undefined when it has. */
-  waitFor(revision: number): Promise<void> | undefined;
+  /** Waits until the cache has reached `revision`; throws tooLargeResourceVersion after three seconds, which tells it as `shown`. Undefined when it has. */
+  waitFor(revision: number, shown?: string): Promise<void> | undefined;
 
   get(key: string): CacheEntry | undefined;
   /** The entry that a commit of `value` at `revision` made: the cache's own where it still is the newest, else one made for the caller. */

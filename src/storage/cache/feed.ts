@@ -91,12 +91,12 @@ export class CacheFeed {
   }
 
   /** See ObjectCache.waitFor. */
-  waitFor(revision: number): Promise<void> | undefined {
+  waitFor(revision: number, shown = String(revision)): Promise<void> | undefined {
     if (revision <= this.#revision) return undefined;
     return new Promise((resolve, reject) => {
       const timer = this.clock.after(WAIT_MS, () => {
         this.#waiters = this.#waiters.filter((other) => other !== waiter);
-        reject(tooLargeResourceVersion(revision, this.#revision));
+        reject(tooLargeResourceVersion(shown, this.#revision));
       });
       const waiter: Waiter = {
         revision,

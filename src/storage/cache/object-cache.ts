@@ -83,8 +83,8 @@ class FedCache implements ObjectCache, FeedRoute {
     return this.#feed.freshen();
   }
 
-  waitFor(revision: number): Promise<void> | undefined {
-    return revision <= this.#loadedRevision ? undefined : this.#feed.waitFor(revision);
+  waitFor(revision: number, shown?: string): Promise<void> | undefined {
+    return revision <= this.#loadedRevision ? undefined : this.#feed.waitFor(revision, shown);
   }
 
   get(key: string): StoredEntry | undefined {

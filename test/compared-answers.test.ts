@@ -1,0 +1,107 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { ApiClient } from './support/api-client.ts';
+import { startServer } from './support/server.ts';
+
+/* What the reference (v1.36.4) answers where `npm run compare` found the two to differ: one row a rule. */
+
+const NAMESPACE = '/api/v1/namespaces/compared';
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+const APPLY = 'application/apply-patch+yaml';
+
+let client: ApiClient;
+
+beforeAll(async () => {
+  client = (await startServer()).client();
+  await client.create('/api/v1/namespaces', { metadata: { name: 'compared' } });
+});
+
+test.each([
+  ['POST', `${NAMESPACE}/configmaps`, 'application/json', {}],
+  [
+    'PUT',
+    '/apis/coordination.k8s.io/v1/namespaces/compared/leases/put',
+    'application/json',
+    { deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 },
+  ],
+  ['PATCH', `${NAMESPACE}/configmaps/applied?fieldManager=m`, APPLY, { deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 }],
+])('a %s that creates: what is left of a deletionTimestamp', async (method, path, type, left) => {
+  const isLease = path.includes('leases');
+  const name = /(put|applied)/.exec(path)?.[0] ?? 'posted';
+  const metadata = { name, deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 };
+  const body = { apiVersion: isLease ? 'coordination.k8s.io/v1' : 'v1', kind: isLease ? 'Lease' : 'ConfigMap', metadata };
+  const answer = await client.expect(201, { method, path, body, headers: { 'content-type': type } });
+  const { deletionTimestamp, deletionGracePeriodSeconds } = answer.json<{ metadata: Record<string, unknown> }>().metadata;
+  expect({
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
+  }).toEqual(left);
+});
+
+test.each([
+  ['/api', 'APIVersions', ''],
+  ['/api/v1', 'APIResourceList', ''],
+  ['/apis', 'APIGroupList', 'v1'],
+  ['/apis/apps/v1', 'APIResourceList', 'v1'],
+])('%s in protobuf names a version where its JSON does', async (path, kind, apiVersion) => {
+  const { body } = await client.expect(200, { path, headers: { accept: PROTOBUF } });
+  const typeMeta = `\n${String.fromCharCode(apiVersion.length)}${apiVersion}\x12${String.fromCharCode(kind.length)}${kind}`;
+  expect(body.subarray(0, 6 + typeMeta.length).toString('latin1')).toBe(`k8s\0\n${String.fromCharCode(typeMeta.length)}${typeMeta}`);
+});
+
+test('a version is any number of 64 bits, and events are not waited for', async () => {
+  const tooLarge = (retryAfterSeconds?: number): object => ({
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+  const largest = await client.expect(504, { path: `${NAMESPACE}/configmaps?resourceVersion=18446744073709551615` });
+  expect(largest.json()).toMatchObject({
+    message: expect.stringContaining('Too large resource version: 18446744073709551615, current: '),
+    details: tooLarge(1),
+  });
+  const beyond = await client.expect(400, { path: `${NAMESPACE}/configmaps?resourceVersion=18446744073709551616` });
+  expect(beyond.text).toContain('value out of range');
+  const events = await client.expect(504, { path: `${NAMESPACE}/events?resourceVersion=99999999999` });
+  expect(events.json<{ details: object }>().details).toEqual(tooLarge());
+  expect(events.headers['retry-after']).toBeUndefined();
+});
+
+test('/apis/ knows the legacy form alone', async () => {
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  expect((await client.send({ path: '/apis/', headers: { accept } })).status).toBe(406);
+  for (const path of ['/api', '/api/', '/apis']) expect((await client.send({ path, headers: { accept } })).status).toBe(200);
+});
+
+test.each(['//api/v1/pods', '//apis/apps/v1/deployments', '/apis//apps/v1', '/apis//v1/pods'])('nothing is at %s', async (path) => {
+  const { status, text } = await client.send({ path });
+  expect([status, text]).toEqual([404, '404 page not found\n']);
+});
+
+test("the row of a bookmark is an empty object's", async () => {
+  const rowOf = async (collection: string): Promise<unknown> => {
+    const query = 'watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1';
+    const { text } = await client.send({ path: `${collection}?${query}`, headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
+    return (JSON.parse(text.split('\n', 1)[0]!) as { object: { rows: { cells: unknown[] }[] } }).object.rows[0]!.cells;
+  };
+  expect(await rowOf('/apis/autoscaling/v1/namespaces/compared/horizontalpodautoscalers')).toEqual(['', '/', '<none>', '<unset>', 0, 0, '<unknown>']);
+  expect(await rowOf(`${NAMESPACE}/limitranges`)).toEqual(['', '0001-01-01T00:00:00Z']);
+  expect(await rowOf('/apis/events.k8s.io/v1/namespaces/compared/events')).toEqual(['<unknown>', '', '', '', '', '', '', '<unknown>', 1, '']);
+});
+
+test('a patched custom object is shown with its keys sorted', async () => {
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
+  const spec = { group: 'compared.example.com', scope: 'Cluster', names: { plural: 'things', kind: 'Thing' }, versions };
+  await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { metadata: { name: 'things.compared.example.com' }, spec });
+  const path = '/apis/compared.example.com/v1/things';
+  while ((await client.send({ path })).status === 404);
+  await client.create(path, { apiVersion: 'compared.example.com/v1', kind: 'Thing', metadata: { name: 'a' } });
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const { text } = await client.expect(422, { method: 'PATCH', path: `${path}/a?fieldValidation=Strict`, body: { unknown: 1 }, headers });
+  const [shown] = /\{.*\}(?=": strict)/.exec((JSON.parse(text) as { message: string }).message)!;
+  expect(Object.keys((JSON.parse(JSON.parse(`"${shown}"`) as string) as { metadata: object }).metadata)).toEqual([
+    'creationTimestamp',
+    'generation',
+    'name',
+    'resourceVersion',
+    'uid',
+  ]);
+});
