@@ -66,7 +66,7 @@ async function tell(pair: Pair, options: Options, totals: Totals, groups: Groups
     if (index < options.show) unexplained += await tellGroup(pair, group, totals);
     else {
       unexplained++;
-      console.log(`── ${group.count} × ${group.scenario.area}: --seed=${group.scenario.seed} --scenario=${group.scenario.index} (not shrunk): ${group.key}`);
+      console.log(describeGroup(group, { steps: [group.scenario.steps[group.finding.stepIndex]!], finding: group.finding }));
     }
   }
   return unexplained;

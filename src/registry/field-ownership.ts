@@ -143,6 +143,10 @@ export function readThrough(way: WayOfWriting, subresource: Subresource, stored:
   return way.fromStored(read as unknown as ApiObject, way.versionOf(undefined));
 }
 
+/** Who owns the scale of an object. */
+export const scaleEntries = (definition: ResourceDefinition, subresource: Subresource, { metadata }: ApiObject): JsonObject[] | undefined =>
+  encodeManagers(scaleManagers(storedManagers(metadata.managedFields), replicasPaths(definition, subresource)));
+
 const REPLICAS = ['spec', 'replicas'];
 
 export function replicasPaths(definition: ResourceDefinition, { replicasPath = REPLICAS }: Subresource): ReplicasPaths {

@@ -75,7 +75,7 @@ export function mutatingAdmissionPolicy(environment: PluginEnvironment): Admissi
     const hooks = source.hooksFor(attributes);
     if (!hooks) return;
     const mayRun = runsInRound(attributes, memories.get(attributes));
-    const request = new PolicyRequest(environment, attributes);
+    const request = new PolicyRequest(environment, attributes, true);
     const outcome = settled(() => run(hooks, request, mayRun));
     const finish = (found: Outcome): Promise<void> | void => {
       for (const count of found.counts) count(environment.metrics);

@@ -20,12 +20,15 @@ export class PolicyRequest implements MatchFacts {
   readonly environment: PluginEnvironment;
   readonly views: Views;
   readonly isClusterWide: boolean;
+  readonly #mayChange: boolean;
   readonly #conversions = new Answers<JsonObject>();
   readonly #shown = new Map<View, ShownObjects>();
   #authorizer: AuthorizerValue | undefined;
   #labelled: { labels: Record<string, string> | undefined } | Error | undefined;
 
-  constructor(environment: PluginEnvironment, attributes: AdmissionAttributes) {
+  /** `mayChange`: the request's object may still be changed, and is shown so. */
+  constructor(environment: PluginEnvironment, attributes: AdmissionAttributes, mayChange = false) {
+    this.#mayChange = mayChange;
     this.environment = environment;
     this.attributes = attributes;
     this.views = viewsOf(environment, attributes);
@@ -77,6 +80,7 @@ export class PolicyRequest implements MatchFacts {
     if (object === undefined) return undefined;
     const { group, version, kind } = this.attributes.kind;
     const isStoredSo = view.kind.version === version && view.kind.kind === kind && view.kind.group === group;
+    if (this.#mayChange && view.showToChange) return view.showToChange(object);
     return isStoredSo ? (object as unknown as JsonObject) : this.#conversions.get(`${which} ${view.group}/${view.version}`, () => view.show(object));
   }
 

@@ -10,11 +10,18 @@ export interface ShownObjects {
   oldObject: JsonObject | undefined;
 }
 
+type Written = Pick<AdmissionAttributes, 'object' | 'oldObject'>;
+
 /** The old object first, as upstream converts them (apiserver/pkg/admission/conversion.go NewVersionedAttributes). */
-export async function shownIn(view: View, { object, oldObject }: Pick<AdmissionAttributes, 'object' | 'oldObject'>): Promise<ShownObjects> {
+export async function shownIn(view: View, { object, oldObject }: Written): Promise<ShownObjects> {
   const old = oldObject && (await view.show(oldObject));
   return { object: object && (await view.show(object)), oldObject: old };
 }
+
+const shownToChange = async (view: View, { object, oldObject }: Written): Promise<ShownObjects> =>
+  view.showToChange
+    ? { object: object && view.showToChange(object), oldObject: oldObject && view.showToChange(oldObject) }
+    : shownIn(view, { object, oldObject });
 
 /**
  * A write that webhooks change one after the other, each in the version that it asks for. Between two of one version nothing is converted; the write's own
@@ -36,7 +43,7 @@ export class ChangedWrite {
   async in(view: View): Promise<ShownObjects> {
     if (this.#current?.view !== view) {
       await this.finish();
-      this.#current = { view, isChanged: false, ...(await shownIn(view, this.#attributes)) };
+      this.#current = { view, isChanged: false, ...(await shownToChange(view, this.#attributes)) };
     }
     return this.#current;
   }

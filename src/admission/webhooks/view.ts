@@ -1,5 +1,6 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from '../../registry/definition.ts';
+import { scaleEntries } from '../../registry/field-ownership.ts';
 import { clone } from '../../schema/clone.ts';
 import { decode } from '../../schema/decode.ts';
 import { normalize } from '../../schema/normalize.ts';
@@ -19,6 +20,8 @@ export interface View {
   isConverted: boolean;
   /** Never changes its argument; what it answers with may share parts of it. */
   show(object: ApiObject): JsonObject | Promise<JsonObject>;
+  /** The same while it may still be changed, where that is not what is shown of it afterwards. */
+  showToChange?(object: ApiObject): JsonObject;
   /** What an object that was shown and then changed is, with its version's defaults, as it would be shown. Throws DecodeError. */
   edited(shown: JsonObject): JsonObject;
   /** The same in the form that the write has. `current`: the write's object until now. */
@@ -60,7 +63,7 @@ function makeViews(server: Served, definition: ResourceDefinition, apiVersion: s
   const subresource = definition.subresources?.[name];
   const requested = definition.served.find(({ group, version }) => apiVersionOf(group, version) === apiVersion) ?? definition.served[0]!;
   const viewIn = (served: ServedVersion): View => {
-    if (subresource !== undefined && subresource.kind !== definition.kind) return subresourceView(served, subresource);
+    if (subresource !== undefined && subresource.kind !== definition.kind) return subresourceView(served, subresource, definition);
     if (served.schema.custom === undefined) return objectView(served);
     return served === requested ? customView(served) : convertedView(served, definition);
   };
@@ -134,21 +137,30 @@ function convertedView(served: ServedVersion, { version, group, convert }: Resou
 }
 
 /** Its kind is the same in all versions of the resource. */
-function subresourceView({ group, version }: ServedVersion, subresource: Subresource): View {
-  const { schema, write } = subresource;
-  const read = subresource.readToWrite?.bind(subresource) ?? subresource.read?.bind(subresource);
+function subresourceView({ group, version }: ServedVersion, subresource: Subresource, definition: ResourceDefinition): View {
+  const { schema } = subresource;
   const kind = { group: subresource.group, version: subresource.version, kind: subresource.kind };
+  const common = { group, version, kind, isConverted: false, edited: (shown: JsonObject) => typed(kind, schema, decoded(schema, shown)) };
+  if (subresource.read && subresource.write) return { ...common, ...scaleView(kind, subresource, definition) };
   return {
-    group,
-    version,
-    kind,
-    isConverted: false,
-    show: (object) => typed(kind, schema, read && write ? read(object) : object),
-    edited: (shown) => typed(kind, schema, decoded(schema, shown)),
-    read: (shown, current) => {
-      const object = decoded(schema, shown);
-      return read && write ? write(clone(current), object) : { ...object, kind: current.kind, apiVersion: current.apiVersion };
+    ...common,
+    show: (object) => typed(kind, schema, object),
+    read: (shown, current) => ({ ...decoded(schema, shown), kind: current.kind, apiVersion: current.apiVersion }),
+  };
+}
+
+/** A scale has its owners with it only as long as it may change (apiextensions-apiserver customresource/etcd.go scaleUpdatedObjectInfo, toScaleUpdateValidation). */
+function scaleView(kind: GroupVersionKind, subresource: Subresource, definition: ResourceDefinition): Pick<View, 'show' | 'showToChange' | 'read'> {
+  const { schema } = subresource;
+  const read = (subresource.readWritten ?? subresource.read!).bind(subresource);
+  const readToChange = (subresource.readToWrite ?? subresource.read!).bind(subresource);
+  return {
+    show: (object) => typed(kind, schema, read(object)),
+    showToChange: (object) => {
+      const scale = readToChange(object);
+      return typed(kind, schema, { ...scale, metadata: { ...scale.metadata, managedFields: scaleEntries(definition, subresource, object) } });
     },
+    read: (shown, current) => subresource.write!(clone(current), decoded(schema, shown)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { validateMetadata } from '../../registry/metadata.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { subdomainName } from '../../util/names.ts';
+import { withSortedKeys } from '../../util/sorted-keys.ts';
 import { defineResource } from '../define.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../facts/types/apiextensions-v1.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
@@ -9,7 +10,8 @@ import { DEFAULT_WEBHOOK_PORT } from '../validation/webhook-client-config.ts';
 import { APPROVED_ANNOTATION, approvalOf, isProtectedGroup } from './approval.ts';
 import { unknownFormats } from './formats.ts';
 import { validateNames } from './names.ts';
-import { validateSpec } from './spec-rules.ts';
+import { someSchemaOf } from './schema-walk.ts';
+import { type RuleValidation, validateSpec } from './spec-rules.ts';
 import { betaDefinition } from './stored-version.ts';
 import { STRICT, isEstablished, strictnessFor } from './strictness.ts';
 
@@ -28,6 +30,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   allowsUnconditionalUpdate: false,
 
   default({ spec, status }) {
+    sortJsonValues(spec);
     spec.names.singular ||= spec.names.kind.toLowerCase();
     if (!spec.names.listKind && spec.names.kind !== '') spec.names.listKind = `${spec.names.kind}List`;
     spec.conversion ??= { strategy: 'None' };
@@ -49,29 +52,8 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   // The name follows from the spec, so metadata is judged below.
   validatesMetadata: false,
   validatesMetadataUpdate: true,
-  validate(definition, errors) {
-    const { metadata, spec } = definition;
-    const required = `${spec.names.plural}.${spec.group}`;
-    const nameErrors = (name: string, isPrefix: boolean): string[] => [
-      ...subdomainName(name, isPrefix),
-      ...(name === required ? [] : ['must be spec.names.plural+"."+spec.group']),
-    ];
-    validateMetadata(metadata, false, nameErrors, errors.at('metadata'));
-    validateSpec(spec, STRICT, errors.at('spec'));
-    validateRest(definition, undefined, errors);
-  },
-  validateUpdate(definition, old, errors) {
-    const { spec } = definition;
-    const at = errors.at('spec');
-    validateSpec(spec, strictnessFor(definition, old), at);
-    if (isEstablished(old)) {
-      validateUnchanged(spec.scope, old.spec.scope, at.at('scope'));
-      validateUnchanged(spec.names.kind, old.spec.names.kind, at.at('names', 'kind'));
-    }
-    validateUnchanged(spec.group, old.spec.group, at.at('group'));
-    validateUnchanged(spec.names.plural, old.spec.names.plural, at.at('names', 'plural'));
-    validateRest(definition, old, errors);
-  },
+  validate: (definition, errors) => validateDefinition(definition, undefined, errors),
+  validateUpdate: (definition, old, errors) => validateDefinitionUpdate(definition, old, undefined, errors),
   warnings: ({ spec }, old) => {
     const known = new Set(old ? unknownFormats(old.spec) : []);
     return unknownFormats(spec)
@@ -97,6 +79,46 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
     },
   },
 });
+
+/** Upstream reads what stands here into Go's maps, which are written in order. */
+function sortJsonValues(spec: CustomResourceDefinitionSpec): void {
+  someSchemaOf(spec, (schema) => {
+    for (const field of ['default', 'example'] as const) if (typeof schema[field] === 'object') schema[field] = withSortedKeys(schema[field]);
+    if (schema.enum?.some((value) => typeof value === 'object')) schema.enum = schema.enum.map(withSortedKeys);
+    return false;
+  });
+}
+
+/** `rules`: who knows their language; without it they are not looked at. */
+export function validateDefinition(definition: CustomResourceDefinition, rules: RuleValidation | undefined, errors: FieldErrors): void {
+  const { metadata, spec } = definition;
+  const required = `${spec.names.plural}.${spec.group}`;
+  const nameErrors = (name: string, isPrefix: boolean): string[] => [
+    ...subdomainName(name, isPrefix),
+    ...(name === required ? [] : ['must be spec.names.plural+"."+spec.group']),
+  ];
+  validateMetadata(metadata, false, nameErrors, errors.at('metadata'));
+  validateSpec(spec, { ...STRICT, rules }, errors.at('spec'));
+  validateRest(definition, undefined, errors);
+}
+
+export function validateDefinitionUpdate(
+  definition: CustomResourceDefinition,
+  old: CustomResourceDefinition,
+  rules: RuleValidation | undefined,
+  errors: FieldErrors,
+): void {
+  const { spec } = definition;
+  const at = errors.at('spec');
+  validateSpec(spec, { ...strictnessFor(definition, old), rules }, at);
+  if (isEstablished(old)) {
+    validateUnchanged(spec.scope, old.spec.scope, at.at('scope'));
+    validateUnchanged(spec.names.kind, old.spec.names.kind, at.at('names', 'kind'));
+  }
+  validateUnchanged(spec.group, old.spec.group, at.at('group'));
+  validateUnchanged(spec.names.plural, old.spec.names.plural, at.at('names', 'plural'));
+  validateRest(definition, old, errors);
+}
 
 const storageVersion = ({ versions }: CustomResourceDefinitionSpec): string | undefined => (versions ?? []).find(({ storage }) => storage)?.name;
 

@@ -11,24 +11,46 @@ const METADATA_FIELDS = new Set(['metadata', 'kind', 'apiVersion']);
 
 const isEmbedded = (schema: JSONSchemaProps): boolean => schema['x-kubernetes-embedded-resource'] === true;
 
-export function validateDefaults(schema: JSONSchemaProps, requirePruned: boolean, errors: FieldErrors): void {
-  validateBelow(schema, requirePruned, true, false, errors);
+/** Whether a default keeps the rules of its schema, which is a resource's where `isResource`. Answers false where no more rules can be paid for. */
+export type DefaultRules = (schema: JSONSchemaProps, isResource: boolean, errors: FieldErrors) => boolean;
+
+interface Demands {
+  requirePruned: boolean;
+  rules: DefaultRules | undefined;
 }
 
-/** `isInMetadata`: of a resource, whose fields the server itself knows. */
-function validateBelow(schema: JSONSchemaProps, requirePruned: boolean, isResource: boolean, isInMetadata: boolean, errors: FieldErrors): void {
-  if (isDefaulted(schema)) {
-    const value = schema.default!;
-    const at = errors.at('default');
-    if (requirePruned && !isInMetadata && hasUnknownFields(value, schema, isResource)) at.invalid(value, 'must not have unknown fields');
-    validateValue(schema, value, at);
-  }
+export function validateDefaults(schema: JSONSchemaProps, demands: Demands, errors: FieldErrors): void {
+  validateBelow(schema, demands, { isResource: true, isInMetadata: false }, errors);
+}
+
+interface Place {
+  isResource: boolean;
+  /** Of a resource, whose fields the server itself knows. */
+  isInMetadata: boolean;
+}
+
+/** Answers false where no more can be paid for: nothing else is looked at then. */
+function validateBelow(schema: JSONSchemaProps, demands: Demands, place: Place, errors: FieldErrors): boolean {
+  if (isDefaulted(schema) && !validateDefault(schema, demands, place, errors.at('default'))) return false;
   const items = schemaIn(schema.items);
-  if (items) validateBelow(items, requirePruned, isEmbedded(items), isInMetadata, errors.at('items'));
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const isMetadata = isInMetadata || (isResource && METADATA_FIELDS.has(name));
-    validateBelow(property, requirePruned, isEmbedded(property), isMetadata && !isEmbedded(property), errors.at('properties').key(name));
-  }
+  if (items && !validateBelow(items, demands, placeOf(items, place.isInMetadata), errors.at('items'))) return false;
+  return Object.entries(schema.properties ?? {}).every(([name, property]) => {
+    const isInMetadata = place.isInMetadata || (place.isResource && METADATA_FIELDS.has(name));
+    return validateBelow(property, demands, placeOf(property, isInMetadata), errors.at('properties').key(name));
+  });
+}
+
+const placeOf = (schema: JSONSchemaProps, isInMetadata: boolean): Place => ({
+  isResource: isEmbedded(schema),
+  isInMetadata: isInMetadata && !isEmbedded(schema),
+});
+
+function validateDefault(schema: JSONSchemaProps, { requirePruned, rules }: Demands, { isResource, isInMetadata }: Place, errors: FieldErrors): boolean {
+  const value = schema.default!;
+  if (requirePruned && !isInMetadata && hasUnknownFields(value, schema, isResource)) errors.invalid(value, 'must not have unknown fields');
+  const before = errors.list.length;
+  validateValue(schema, value, errors);
+  return errors.list.length > before || rules === undefined || rules(schema, isResource, errors);
 }
 
 export const hasUnprunedDefaults = (schema: JSONSchemaProps | undefined): boolean =>

@@ -9,7 +9,7 @@ import type {
 } from '../facts/types/apiextensions-v1.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { type ConversionStrictness, needsConversion, validateConversion } from './conversion.ts';
-import { validateDefaults } from './defaults.ts';
+import { type DefaultRules, validateDefaults } from './defaults.ts';
 import { type InternalSpec, SCHEMA_FIELDS, internalSpec, printedSchema, printedVersions, subresourcesOf } from './internal-spec.ts';
 import { validateLabel, validateNames } from './names.ts';
 import { type SchemaStrictness, isDefaulted, validateOpenApi } from './openapi-rules.ts';
@@ -17,8 +17,18 @@ import { someSchemaOf } from './schema-walk.ts';
 import { structuralErrors, structuralProblem } from './structural.ts';
 import { validateColumns, validateDeprecation, validateSelectableFields, validateSubresources } from './version-parts.ts';
 
+/** Who knows CEL: x-kubernetes-validations in sound schemas. */
+export interface RuleValidation {
+  /** To be asked of each default of one schema. */
+  defaults(): DefaultRules;
+  /** The rules of a schema whose structure and defaults are sound. `flawed`: the fields in which something else is wrong. */
+  validate(schema: JSONSchemaProps, flawed: readonly string[], errors: FieldErrors): void;
+}
+
 /** What is demanded of a definition; less of one that was stored before it was demanded. */
 export interface Strictness extends SchemaStrictness, ConversionStrictness {
+  /** Absent: rules are not looked at. */
+  rules?: RuleValidation | undefined;
   requireSchema: boolean;
   requireStructural: boolean;
   requirePrunedDefaults: boolean;
@@ -120,16 +130,22 @@ function validateSchema({ openAPIV3Schema: schema }: CustomResourceValidation, i
   if (isStatusServed) validateRootForStatus(schema, at);
   if (schema.nullable) at.at('nullable').forbidden('nullable cannot be true at the root');
   const problem = structuralProblem(schema);
-  if (strictness.requireStructural && problem === undefined) validateStructure(schema, strictness, at);
+  const isSound = strictness.requireStructural && problem === undefined && validateStructure(schema, strictness, at);
+  const { length: flawsFrom } = errors.list;
   validateOpenApi(schema, strictness, at);
+  const flawed = errors.list.slice(flawsFrom).map(({ field }) => field);
+  if (isSound) strictness.rules?.validate(schema, flawed, at);
   // It says again what the rules above have said better, if they have said anything.
   if (strictness.requireStructural && problem !== undefined && errors.list.length === before) at.invalid('', problem);
 }
 
-function validateStructure(schema: JSONSchemaProps, { requirePrunedDefaults }: Strictness, errors: FieldErrors): void {
+/** Answers whether nothing was wrong. */
+function validateStructure(schema: JSONSchemaProps, { requirePrunedDefaults, rules }: Strictness, errors: FieldErrors): boolean {
+  const before = errors.list.length;
   const found = structuralErrors(schema, errors);
   if (found.length > 0) errors.list.push(...found);
-  else validateDefaults(schema, requirePrunedDefaults, errors);
+  else validateDefaults(schema, { requirePruned: requirePrunedDefaults, rules: rules?.defaults() }, errors);
+  return errors.list.length === before;
 }
 
 function validateRootForStatus(schema: JSONSchemaProps, errors: FieldErrors): void {

@@ -1,7 +1,6 @@
-import { customResourceDefinitions } from '../../apis/apiextensions/custom-resource-definition.ts';
-import { internalSpec } from '../../apis/apiextensions/internal-spec.ts';
-import { isStructural } from '../../apis/apiextensions/structural.ts';
-import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../../apis/facts/types/apiextensions-v1.ts';
+import { customResourceDefinitions, validateDefinition, validateDefinitionUpdate } from '../../apis/apiextensions/custom-resource-definition.ts';
+import type { RuleValidation } from '../../apis/apiextensions/spec-rules.ts';
+import type { CustomResourceDefinition } from '../../apis/facts/types/apiextensions-v1.ts';
 import { declareType } from '../../cel/data/declared-type.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
@@ -10,7 +9,7 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
-import { validateDefaultsByRules } from './rule-tree.ts';
+import { defaultRules } from './rule-tree.ts';
 import { hasRules } from './validation-rules.ts';
 
 /** Estimates beyond these are refused (…/apis/apiextensions/validation): of one rule, and of all of a schema. */
@@ -21,16 +20,10 @@ const MAX_CONTRIBUTORS = 4;
 
 /** Definitions, whose rules are compiled and priced before they are let in. */
 export function definitionsWithRules(): ResourceDefinition {
-  const { validate, validateUpdate } = customResourceDefinitions;
   const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate'> = {
-    validate(definition, errors, old) {
-      validate!(definition, errors, old);
-      if (!hasSchemaErrors(errors)) validateRules(definition.spec, errors.at('spec'));
-    },
-    validateUpdate(definition, old, errors) {
-      validateUpdate!(definition, old, errors);
-      if (!hasSchemaErrors(errors) && !equalJson(definition.spec.versions, old.spec.versions)) validateRules(definition.spec, errors.at('spec'));
-    },
+    validate: (definition, errors) => validateDefinition(definition, ruleValidation, errors),
+    validateUpdate: (definition, old, errors) =>
+      validateDefinitionUpdate(definition, old, equalJson(definition.spec.versions, old.spec.versions) ? undefined : ruleValidation, errors),
   };
   // The schema is still looked up when it is first asked for.
   return Object.defineProperties(
@@ -39,24 +32,16 @@ export function definitionsWithRules(): ResourceDefinition {
   ) as ResourceDefinition;
 }
 
-/** Rules are compiled for schemas that are sound but for the rules themselves, whatever else is wrong with the definition. */
-const hasSchemaErrors = ({ list }: FieldErrors): boolean =>
-  list.some(({ field }) => field.includes('.openAPIV3Schema') && !field.includes('.x-kubernetes-validations['));
-
-function validateRules(spec: CustomResourceDefinitionSpec, errors: FieldErrors): void {
-  const { validation, versions } = internalSpec(spec);
-  const check = (schema: JsonSchema | undefined, at: FieldErrors): void => {
-    if (schema === undefined || !isStructural(schema as Parameters<typeof isStructural>[0])) return;
-    const structure = new Structure(schema);
-    if (!hasRules(structure)) return;
-    const errorsBefore = at.list.length;
-    validateDefaultsByRules(structure, at);
-    if (at.list.length === errorsBefore) new RuleCheck(at).check(structure);
-  };
-  check(validation?.openAPIV3Schema as JsonSchema | undefined, errors.at('validation', 'openAPIV3Schema'));
-  for (const [index, { schema }] of versions.entries())
-    check(schema?.openAPIV3Schema as JsonSchema | undefined, errors.at('versions').index(index).at('schema', 'openAPIV3Schema'));
-}
+const ruleValidation: RuleValidation = {
+  defaults() {
+    const keeps = defaultRules();
+    return (schema, isResource, errors) => keeps(new Structure(schema as JsonSchema), isResource, errors);
+  },
+  validate(schema, flawed, errors) {
+    const structure = new Structure(schema as JsonSchema);
+    if (hasRules(structure)) new RuleCheck(flawed, errors).check(structure);
+  },
+};
 
 /** What holds on the way down to a schema. */
 interface Place {
@@ -74,9 +59,9 @@ class RuleCheck {
   #totalCost = 0;
   readonly #expensive: { at: FieldErrors; cost: number }[] = [];
 
-  constructor(errors: FieldErrors) {
+  constructor(flawed: readonly string[], errors: FieldErrors) {
     this.#errors = errors;
-    this.#flawed = errors.list.map(({ field }) => field);
+    this.#flawed = flawed;
   }
 
   check(structure: Structure): void {

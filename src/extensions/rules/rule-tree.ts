@@ -65,18 +65,9 @@ function judge(root: RuleNode, value: Json, before: Before | undefined, limits: 
  * The rules on the schema's own defaults, which have to keep them as values that were there before and as new ones (…/schema/defaulting/validation.go).
  * All defaults of a schema are paid for together.
  */
-export function validateDefaultsByRules(structure: Structure, errors: FieldErrors): void {
+export function defaultRules(): (structure: Structure, isRoot: boolean, errors: FieldErrors) => boolean {
   const limits: Run = { budget: OBJECT_COST_LIMIT, warn: () => {} };
-  const visit = (inner: Structure, isRoot: boolean, at: FieldErrors): boolean => {
-    const value = inner.default;
-    if (value !== undefined && value !== null && hasRules(inner) && !keepsRules(new RuleNode(inner, isRoot), value, limits, at.at('default'))) return false;
-    if (inner.items && !visit(inner.items, inner.items.isEmbeddedResource, at.at('items'))) return false;
-    return [...inner.propertyNames].every((name) => {
-      const property = inner.property(name)!;
-      return visit(property, property.isEmbeddedResource, at.at('properties').key(name));
-    });
-  };
-  visit(structure, true, errors);
+  return (structure, isRoot, errors) => !hasRules(structure) || keepsRules(new RuleNode(structure, isRoot), structure.default!, limits, errors);
 }
 
 /** Answers whether there is budget left for more. */

@@ -45,7 +45,7 @@ export function settleObject(structure: Structure, metadataSchema: ObjectSchema,
 
 function tell({ errors, duplicates }: StrictErrors, value: JsonObject, { inMetadata, pruned, inEmbedded }: Unknown): void {
   if (duplicates !== undefined) for (const path of duplicatePaths(value, duplicates)) errors.push(`duplicate field ${quote(path)}`);
-  for (const path of [...inMetadata, ...pruned.toSorted(), ...inEmbedded.toSorted()]) errors.push(`unknown field "${path}"`);
+  for (const path of [...inMetadata.toSorted(), ...pruned.toSorted(), ...inEmbedded.toSorted()]) errors.push(`unknown field "${path}"`);
 }
 
 class Shaper {
