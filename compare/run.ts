@@ -31,6 +31,8 @@ export interface Outcome {
   /** How often each known difference was met. */
   explained: Map<string, number>;
   finding?: Finding;
+  /** What a step waits for did not come: what followed may show no more than that. */
+  hasWaitedInVain: boolean;
 }
 
 const WAIT_LIMIT_MS = 15_000;
@@ -38,6 +40,8 @@ const WAIT_INTERVAL_MS = 25;
 /** Events that have not come after this will not come. */
 const QUIET_MS = 100;
 const WATCH_LIMIT_MS = 2500;
+const SETTLE_LIMIT_MS = 10_000;
+const SETTLE_INTERVAL_MS = 200;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
@@ -50,9 +54,10 @@ export async function runSteps(pair: Pair, steps: readonly Step[], waitLimitMs =
   const explained = new Map<string, number>();
   await Promise.all(sides.map(prepare));
   let sent = 0;
+  let hasWaitedInVain = false;
   let finding: Finding | undefined;
   for (const [stepIndex, step] of steps.entries()) {
-    const [one, other] = step.isWatch ? await watchBoth(reference, server, step) : await Promise.all([reference.perform(step), server.perform(step)]);
+    const [one, other] = await performBoth(reference, server, step);
     addReviews(one, reference, pair.referenceHooks.take(name));
     addReviews(other, server, pair.serverHooks.take(name));
     sent++;
@@ -65,10 +70,23 @@ export async function runSteps(pair: Pair, steps: readonly Step[], waitLimitMs =
       finding = { stepIndex, differences: unexplained, reference: one, server: other };
       break;
     }
-    if (step.wait && one.status < 300) await Promise.all(sides.map((side) => waitFor(side, step.wait!, waitLimitMs)));
+    if (step.wait && one.status < 300) {
+      const hasCome = await Promise.all(sides.map((side) => waitFor(side, step.wait!, waitLimitMs)));
+      hasWaitedInVain ||= hasCome.includes(false);
+    }
   }
   await Promise.all(sides.map(clearAway));
-  return { sent, explained, ...(finding && { finding }) };
+  return { sent, explained, hasWaitedInVain, ...(finding && { finding }) };
+}
+
+async function performBoth(reference: Side, server: Side, step: Step): Promise<[Answer, Answer]> {
+  if (step.isWatch) return watchBoth(reference, server, step);
+  const endMs = performance.now() + (step.settles ? SETTLE_LIMIT_MS : 0);
+  for (;;) {
+    const answers = await Promise.all([reference.perform(step), server.perform(step)]);
+    if (performance.now() >= endMs || differencesOf(...answers).length === 0) return answers;
+    await sleep(SETTLE_INTERVAL_MS);
+  }
 }
 
 function addReviews(answer: Answer, side: Side, reviews: Json[]): void {
@@ -90,12 +108,13 @@ async function clearAway(side: Side): Promise<void> {
   await side.ask({ method: 'PUT', path: `/api/v1/namespaces/${SCENARIO}/finalize`, body: { metadata: { name: SCENARIO }, spec: { finalizers: [] } } });
 }
 
-async function waitFor(side: Side, { request, status, not = false }: Wait, limitMs: number): Promise<void> {
+async function waitFor(side: Side, { request, status, not = false }: Wait, limitMs: number): Promise<boolean> {
   const endMs = performance.now() + limitMs;
   while (performance.now() < endMs) {
-    if (((await side.ask(request)) === status) !== not) return;
+    if (((await side.ask(request)) === status) !== not) return true;
     await sleep(WAIT_INTERVAL_MS);
   }
+  return false;
 }
 
 async function watchBoth(reference: Side, server: Side, step: Step): Promise<[Answer, Answer]> {

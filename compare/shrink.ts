@@ -23,8 +23,8 @@ export async function shrink(pair: Pair, steps: readonly Step[], finding: Findin
   const endMs = performance.now() + MAX_DURATION_MS;
   const attempt = async (candidate: readonly Step[]): Promise<Shrunk | undefined> => {
     if (runs++ >= MAX_RUNS || (runs > REPEATS && performance.now() > endMs)) return undefined;
-    const found = (await runSteps(pair, candidate, runs > REPEATS ? WAIT_LIMIT_MS : undefined)).finding;
-    if (found === undefined || shapeOf(candidate[found.stepIndex]!, found.differences) !== shape) return undefined;
+    const { finding: found, hasWaitedInVain } = await runSteps(pair, candidate, runs > REPEATS ? WAIT_LIMIT_MS : undefined);
+    if (found === undefined || (hasWaitedInVain && runs > REPEATS) || shapeOf(candidate[found.stepIndex]!, found.differences) !== shape) return undefined;
     return { steps: candidate.slice(0, found.stepIndex + 1), finding: found };
   };
   let best: Shrunk | undefined;
@@ -36,13 +36,14 @@ export async function shrink(pair: Pair, steps: readonly Step[], finding: Findin
 
 type Attempt = (steps: readonly Step[]) => Promise<Shrunk | undefined>;
 
-/** Halves first, single steps at last; the step that differs stays. */
+/** Halves first, single steps at last; the step that differs stays, and what others wait for. */
 async function cutSteps(from: Shrunk, attempt: Attempt): Promise<Shrunk> {
   let best = from;
   for (let size = Math.max(1, Math.floor(best.steps.length / 2)); ; size = Math.floor(size / 2)) {
     for (let end = best.steps.length - 1; end > 0; end -= size) {
       const start = Math.max(0, end - size);
-      best = (await attempt([...best.steps.slice(0, start), ...best.steps.slice(end)])) ?? best;
+      const kept = best.steps.slice(start, end).filter(({ wait }) => wait !== undefined);
+      if (kept.length < end - start) best = (await attempt([...best.steps.slice(0, start), ...kept, ...best.steps.slice(end)])) ?? best;
       end = Math.min(end, best.steps.length - 1 + size);
     }
     if (size <= 1) return best;

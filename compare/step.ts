@@ -39,6 +39,8 @@ export interface Step {
   /** The answer is a stream of events, which is read until both servers have sent as many and no more come. */
   isWatch?: boolean;
   wait?: Wait;
+  /** What is asked for follows a write sooner or later (discovery, OpenAPI documents, conditions): asked again as long as the answers differ, for some time. */
+  settles?: boolean;
 }
 
 export interface Scenario {

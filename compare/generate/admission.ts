@@ -18,10 +18,11 @@ const BEHAVIOURS = ['deny', 'deny-bare', 'warn', 'annotate', 'allow', 'allow'];
 const MUTATIONS = ['label', 'label', 'unknown-field', 'bad-patch', 'bad-value', 'rename', 'not-a-patch', 'no-patch-type'];
 
 /** A write that the configuration refuses once it works: its name ends in -probe. */
-const probe = (status: number): Wait => ({
+const PROBE: Wait = {
   request: { method: 'POST', path: `/api/v1/namespaces/${SCENARIO}/configmaps?dryRun=All`, body: { metadata: { name: `${SCENARIO}-probe` } } },
-  status,
-});
+  status: 201,
+  not: true,
+};
 
 function rulesFor({ facts }: Kind, random: Random): Json[] {
   const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*', '*/*'] };
@@ -35,7 +36,8 @@ function rulesFor({ facts }: Kind, random: Random): Json[] {
   return [random.chance(0.3) ? all : own, probed];
 }
 
-function addWritesOf(draft: Draft, kind: Kind): void {
+/** `isRenamed`: what an apply makes is stored by the reference under the name in its path, whatever admission calls it. */
+function addWritesOf(draft: Draft, kind: Kind, isRenamed: boolean): void {
   const { random } = draft;
   for (let count = 3 + random.below(8); count > 0; count--) {
     const name = random.pick([SCENARIO, SCENARIO, `${SCENARIO}-b`]);
@@ -43,7 +45,7 @@ function addWritesOf(draft: Draft, kind: Kind): void {
       [4, () => addCreate(draft, kind, name, random.chance(0.6))],
       [2, () => addUpdate(draft, kind, name)],
       [2, () => addPatch(draft, kind, name)],
-      [2, () => addApply(draft, kind, name)],
+      [isRenamed ? 0 : 2, () => addApply(draft, kind, name)],
       [1, () => void addSubresource(draft, kind, name)],
       [1, () => addDelete(draft, `${kind.collection}/${name}`)],
       [0.3, () => addDeleteCollection(draft, kind)],
@@ -79,8 +81,8 @@ export function addWebhooks(draft: Draft): void {
   const { objectSelector: _selector, matchConditions: _conditions, ...first } = webhook(behaviours[0]!, 0);
   const webhooks = [first, ...behaviours.slice(1).map((behaviour, index) => webhook(behaviour, index + 1))];
   const path = `${REGISTRATION}/${isMutating ? 'mutating' : 'validating'}webhookconfigurations`;
-  draft.add({ method: 'POST', path, body: { metadata: { name: SCENARIO }, webhooks } }, { wait: probe(418) });
-  addWritesOf(draft, kind);
+  draft.add({ method: 'POST', path, body: { metadata: { name: SCENARIO }, webhooks } }, { wait: PROBE });
+  addWritesOf(draft, kind, behaviours.includes('rename'));
 }
 
 const EXPRESSIONS = [
@@ -116,29 +118,28 @@ export function addPolicies(draft: Draft): void {
     metadata: { name: SCENARIO },
     spec: isMutating ? binding : { ...binding, validationActions: actions },
   });
-  addProbePolicy(draft);
-  addWritesOf(draft, kind);
+  addProbePolicy(draft, isMutating);
+  addWritesOf(draft, kind, JSON.stringify(spec).includes('/metadata/name'));
 }
 
-/** A second policy, made last, that refuses the probe: when it works, the first one does too. */
-function addProbePolicy(draft: Draft): void {
+/** A second policy of the same type, made last, that refuses the probe: when it works, the first one does too. */
+function addProbePolicy(draft: Draft, isMutating: boolean): void {
   const name = `${SCENARIO}-last`;
   const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
-  draft.post(`${REGISTRATION}/validatingadmissionpolicies`, {
-    metadata: { name },
-    spec: {
-      matchConstraints: { resourceRules: [rule], namespaceSelector: OWN_NAMESPACE },
-      validations: [{ expression: "!object.metadata.name.endsWith('-probe')", message: 'probed' }],
-    },
-  });
-  draft.add(
-    {
-      method: 'POST',
-      path: `${REGISTRATION}/validatingadmissionpolicybindings`,
-      body: { metadata: { name }, spec: { policyName: name, validationActions: ['Deny'] } },
-    },
-    { wait: probe(422) },
-  );
+  const matchConstraints = { resourceRules: [rule], namespaceSelector: OWN_NAMESPACE };
+  const mutation = { patchType: 'JSONPatch', jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/not/there'}]" } };
+  const spec = isMutating
+    ? {
+        matchConstraints,
+        reinvocationPolicy: 'Never',
+        mutations: [mutation],
+        matchConditions: [{ name: 'probe', expression: "object.metadata.name.endsWith('-probe')" }],
+      }
+    : { matchConstraints, validations: [{ expression: "!object.metadata.name.endsWith('-probe')", message: 'probed' }] };
+  const kind = isMutating ? 'mutatingadmissionpolic' : 'validatingadmissionpolic';
+  draft.post(`${REGISTRATION}/${kind}ies`, { metadata: { name }, spec });
+  const binding = { policyName: name, ...(!isMutating && { validationActions: ['Deny'] }) };
+  draft.add({ method: 'POST', path: `${REGISTRATION}/${kind}ybindings`, body: { metadata: { name }, spec: binding } }, { wait: PROBE });
 }
 
 function validationsOf(random: Random): JsonObject {

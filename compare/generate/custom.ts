@@ -5,6 +5,7 @@ import { HOOK_CA } from '../hook-authority.ts';
 import { SCENARIO } from '../placeholders.ts';
 import type { Form } from '../step.ts';
 import { type CustomSchema, makeSchema, makeValue } from './custom-schema.ts';
+import { addFault } from './definition-faults.ts';
 import { addDelete, addDeleteCollection } from './deletes.ts';
 import { type Draft, maybe, withQuery } from './draft.ts';
 import { editsBetween } from './kinds.ts';
@@ -47,7 +48,8 @@ export function addDefinitions(draft: Draft): void {
   const { random } = draft;
   for (let count = 3 + random.below(6); count > 0; count--) {
     const definition = makeDefinition(random, random.chance(0.5) ? ['v1'] : ['v1', 'v2'], { strategy: 'None' }, true).definition;
-    if (random.chance(0.5)) mutate(definition, random);
+    if (random.chance(0.3)) mutate(definition, random);
+    else if (random.chance(0.7)) addFault(definition, random);
     const query = { dryRun: 'All', fieldValidation: maybe(random, 0.3, random.pick(['Strict', 'Ignore'])) };
     draft.add({ method: 'POST', path: withQuery(DEFINITIONS, query), body: definition, form: random.pick<Form>(['json', 'json', 'yaml', 'protobuf']) });
   }
@@ -57,8 +59,8 @@ function addDefinition(draft: Draft, versions: string[], conversion: JsonObject)
   const { definition, kind } = makeDefinition(draft.random, versions, conversion, false);
   const served = { method: 'GET', path: `${kind.collection('v1')}?limit=1` };
   draft.add({ method: 'POST', path: DEFINITIONS, body: definition }, { wait: { request: served, status: 404, not: true } });
-  if (draft.random.chance(0.3)) draft.get(`${DEFINITIONS}/things.${GROUP}`);
-  if (draft.random.chance(0.2)) draft.get(`/apis/${GROUP}/v1`);
+  if (draft.random.chance(0.3)) draft.add({ method: 'GET', path: `${DEFINITIONS}/things.${GROUP}` }, { settles: true });
+  if (draft.random.chance(0.2)) draft.add({ method: 'GET', path: `/apis/${GROUP}/v1` }, { settles: true });
   return kind;
 }
 
@@ -167,8 +169,8 @@ function addObjects(draft: Draft, kind: CustomKind, count: number): void {
       [1, () => addWatch(draft, readable)],
       [1, () => addDelete(draft, path)],
       [0.3, () => addDeleteCollection(draft, readable)],
-      [0.5, () => draft.get(`/apis/${GROUP}/${version}`)],
-      [0.2, () => draft.get(`/openapi/v3/apis/${GROUP}/${version}`)],
+      [0.5, () => draft.add({ method: 'GET', path: `/apis/${GROUP}/${version}` }, { settles: true })],
+      [0.2, () => draft.add({ method: 'GET', path: `/openapi/v3/apis/${GROUP}/${version}` }, { settles: true })],
       [
         kind.hasScale ? 1 : 0.1,
         () =>

@@ -34,8 +34,11 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'c
 /** Answers a request for a resource, or throws what it is to be answered with. Synchronous where nothing has to be waited for. */
 export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   if (target.subresource?.connect) return connect(request, target, target.subresource.connect);
+  const { deprecation } = target.served;
+  // Custom resources have no routes: their handler tells it before it looks at the verb (apiextensions-apiserver customresource_handler.go).
+  if (deprecation !== undefined && target.isCustom) tellOfDeprecation(request, deprecation);
   const verb = verbOf(request, target);
-  if (target.served.deprecation !== undefined && isRouted(verb, request, target)) tellOfDeprecation(request, target.served.deprecation);
+  if (deprecation !== undefined && !target.isCustom && isRouted(verb, request, target)) tellOfDeprecation(request, deprecation);
   return HANDLERS[verb](request, target);
 }
 

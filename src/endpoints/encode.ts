@@ -2,7 +2,7 @@ import type { ListResult } from '../registry/store.ts';
 import { ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../schema/protobuf-wire.ts';
 import { encodeEnvelope, encodeProtobuf, encodeProtobufList, encodeProtobufObject } from '../schema/protobuf.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import { notAcceptable } from '../util/errors.ts';
+import { notAcceptable, unknownError } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { type Body, JsonListBody, type ListItems } from './body.ts';
 import { type ItemForm, RunListBody, sharedRuns } from './list-runs.ts';
@@ -18,11 +18,16 @@ import { type View, clientObject, formName, jsonOf, typePrefix, typePrefixLength
 export function encodeEntry(view: View, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
   const { transform } = form;
   if (transform === undefined) return encodeObject(view, form, entry);
-  if (transform.kind === 'PartialObjectMetadataList')
-    throw notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`);
+  if (transform.kind === 'PartialObjectMetadataList') throw notAList(view);
   if (transform.kind === 'PartialObjectMetadata') return encodePartial(view, form, transform, entry);
   return encodeTable(view, tableOptions(transform, query()), entry, true);
 }
+
+/** Upstream's untyped objects can be asked for items, which is when they are found to be none. */
+const notAList = (view: View): Error =>
+  view.kind.schema.custom === undefined
+    ? notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`)
+    : unknownError('content is not a list');
 
 /** As it is, without a transform. */
 export function encodeObject(view: View, { mediaType }: OutputForm, entry: CacheEntry): Buffer {
@@ -72,7 +77,7 @@ function protobufOf(view: View, entry: CacheEntry): Buffer {
 export function encodeList(view: View, form: OutputForm, list: ListResult, query: () => URLSearchParams): Body {
   const { transform, mediaType } = form;
   if (transform?.kind === 'PartialObjectMetadata')
-    throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goType(view)}List)`);
+    throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goListType(view)})`);
   if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
   if (mediaType === CBOR_TYPE) return transform ? partialCborList(view, transform, listMeta(list), list) : cborList(view, ownListMeta(view, list), list);
   const metadata = JSON.stringify(listMeta(list));
@@ -175,6 +180,8 @@ const inRowOrder = ({ compareRows }: View, entries: readonly CacheEntry[]): read
   compareRows ? entries.toSorted((a, b) => compareRows(a.object(), b.object())) : entries;
 
 /** Upstream's name of the internal type, which its refusals print. */
+const goListType = (view: View): string => (view.kind.schema.custom === undefined ? `${goType(view)}List` : '*unstructured.UnstructuredList');
+
 export const goType = ({ kind, storedGroup }: View): string => `*${internalPackage(storedGroup ?? kind.group)}.${kind.kind}`;
 
 /** The Go package of a group's internal types. */

@@ -1,13 +1,13 @@
 import type { CustomResourceSubresourceScale } from '../apis/facts/types/apiextensions-v1.ts';
-import { validateMetadata } from '../registry/metadata.ts';
-import { type MetadataRule, validateEmbedded } from '../schema/structural/embedded-resources.ts';
+import { embeddedMetadata } from '../registry/metadata.ts';
+import { validateEmbedded } from '../schema/structural/embedded-resources.ts';
 import { validateListTypes } from '../schema/structural/list-items.ts';
 import type { Structure } from '../schema/structural/structure.ts';
 import { validateValue } from '../schema/structural/value-faults.ts';
-import type { ApiObject, ObjectMeta } from '../util/api-object.ts';
+import type { ApiObject } from '../util/api-object.ts';
 import { FieldErrors, type FieldErrorType, TooManyFieldErrors, quote } from '../util/field-errors.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
-import { pathSegmentName, qualifiedNameErrors } from '../util/names.ts';
+import { qualifiedNameErrors } from '../util/names.ts';
 import { validateScale } from './scale.ts';
 import type { ValidationRules } from './rules/validation-rules.ts';
 
@@ -18,9 +18,6 @@ export interface VersionRules {
   /** Asked for once per object. */
   validations(): ValidationRules | undefined;
 }
-
-const embeddedMetadata: MetadataRule = (metadata, errors) =>
-  validateMetadata(metadata as unknown as ObjectMeta, Boolean(metadata['namespace']), pathSegmentName, errors);
 
 /** The whole object, in the order of …/registry/customresource/strategy.go. `old` where it is changed: what is unchanged may be wrong. */
 export function validateCustom(rules: VersionRules, object: ApiObject, old: ApiObject | undefined, errors: FieldErrors): void {

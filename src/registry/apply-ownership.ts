@@ -17,7 +17,7 @@ import { isJsonObject } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
-import { type Write, parentVersion, readThrough, replicasPaths, setEntries, writerOf } from './field-ownership.ts';
+import { type Write, parentVersion, readThrough, replicasPaths, setEntries, validateTyped, writerOf } from './field-ownership.ts';
 import { UnknownInVersion, type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
 
 /** A server-side apply of one object (KEP-555). */
@@ -84,25 +84,43 @@ function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | unde
   const { served } = apply;
   const apiVersion = apiVersionOf(served.group, served.version);
   const before = live === undefined ? way.nothing(apiVersion) : way.fromStored(live, apiVersion);
-  const tracked = trackedManagers(apply, way, before, storedManagers(live?.metadata.managedFields));
-  const { object, managers } = applied(apply, way, before, tracked);
+  const checkLive = (failure: (subject: string) => string): void => {
+    if (live) validateLive(apply, live, before, failure);
+  };
+  const tracked = trackedManagers(apply, way, before, storedManagers(live?.metadata.managedFields), checkLive);
+  const { object, managers } = applied(apply, way, before, tracked, checkLive);
   const result = object === undefined ? clone(live!) : storedForm(apply, object);
   updateAnnotation(apply, result);
   setEntries(result, encodeManagers(managers));
   return result;
 }
 
+/** Throws what keeps the live object from being one of its type. */
+type CheckLive = (failure: (subject: string) => string) => void;
+
+function validateLive(apply: Apply, { metadata }: ApiObject, live: Versioned, failure: (subject: string) => string): void {
+  try {
+    validateTyped(apply.definition, live);
+  } catch (error) {
+    const { group, version, kind } = kindOf(apply);
+    const shown = `${metadata.namespace ?? ''}/${metadata.name ?? ''}; ${showKind(group, version, kind)}`;
+    throw error instanceof TypeMismatch ? unknownError(`${failure(shown)}: ${error.message}`) : error;
+  }
+}
+
 /** Where nobody tracked owners so far, one stands for all that was there before. */
-function trackedManagers(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers): Managers {
+function trackedManagers(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers, checkLive: CheckLive = () => {}): Managers {
   if (managers.size > 0) return managers;
+  checkLive((shown) => `failed to create manager for existing fields: failed to convert new object (${shown}) to smd typed`);
   const writer: Writer = { ...writerOf(apply, live.apiVersion), name: BEFORE_FIRST_APPLY };
   return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer);
 }
 
 /** kubectl takes fields from others without asking, where they are as its client-side apply left them. */
-function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers): Application {
+function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers, checkLive: CheckLive = () => {}): Application {
   const config: Versioned = { apiVersion: live.apiVersion, plan: live.plan, value: apply.config };
   validate(apply, config);
+  checkLive((shown) => `failed to create typed live object (${shown})`);
   const writer = writerOf(apply, live.apiVersion);
   try {
     return ownersAfterApply(way, live, config, managers, writer, apply.force);

@@ -6,9 +6,11 @@ import { ManagedFieldsError, type Managers, NO_MANAGERS, decodeManagers, encodeM
 import { type Writer, ownersAfterUpdate, ownerOfNew } from '../schema/ownership/own.ts';
 import { fieldElement } from '../schema/ownership/path-element.ts';
 import { type ReplicasPaths, parentManagers, scaleManagers } from '../schema/ownership/scale-managers.ts';
+import type { Versioned } from '../schema/ownership/updater.ts';
+import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { Json, JsonObject } from '../util/json-types.ts';
 import { settled } from '../util/pending.ts';
 import { clone } from '../schema/clone.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
@@ -50,7 +52,7 @@ function orNone(entries: () => JsonObject[] | undefined): JsonObject[] | undefin
   try {
     return entries();
   } catch (error) {
-    if (error instanceof ItemError || error instanceof DecodeError || error instanceof UnknownInVersion) return undefined;
+    if (error instanceof ItemError || error instanceof DecodeError || error instanceof UnknownInVersion || error instanceof TypeMismatch) return undefined;
     throw error;
   }
 }
@@ -58,9 +60,23 @@ function orNone(entries: () => JsonObject[] | undefined): JsonObject[] | undefin
 function newEntries(write: Write, way: WayOfWriting, object: ApiObject): JsonObject[] | undefined {
   const apiVersion = way.versionOf(write.options.apiVersion);
   return orNone(() => {
+    validateDropped(write.definition, way, object, apiVersion);
     const owner = ownerOfNew(way, way.nothing(apiVersion), way.fromStored(object, apiVersion), writerOf(write, apiVersion));
     return owner && [encodeManager(owner)];
   });
+}
+
+/** What is wrong elsewhere keeps an object from being stored; a status that is not taken does not, and nobody can tell who owns what then. */
+function validateDropped({ schema, subresources }: ResourceDefinition, way: WayOfWriting, object: ApiObject, apiVersion: string): void {
+  const { status } = object as ApiObject & { status?: Json };
+  if (status !== undefined && schema.custom !== undefined && subresources?.['status']) validateApplied(way.planOf(apiVersion)!, { status }, ANY_ITEMS);
+}
+
+const ANY_ITEMS = { allowsDuplicates: true };
+
+/** Custom objects are of their type only once they are validated; those that are stored may be from before their schema was (typeconverter.go ObjectToTyped). */
+export function validateTyped({ schema }: ResourceDefinition, ...objects: readonly Versioned[]): void {
+  if (schema.custom !== undefined) for (const { plan, value } of objects) validateApplied(plan, value, ANY_ITEMS);
 }
 
 export function setEntries({ metadata }: ApiObject, entries: JsonObject[] | undefined): void {
@@ -102,6 +118,7 @@ function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old:
   const writer = writerOf(write, apiVersion);
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
   const after = way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion);
+  validateTyped(definition, after, before);
   return encodeManagers(ownersAfterUpdate(way, before, after, managers, writer));
 }
 

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type ObjectMeta, type OwnerReference, parseApiVersion } from '../util/api-object.ts';
 import type { FieldErrors } from '../util/field-errors.ts';
-import { type NameRule, labelName, labelValueErrors, qualifiedNameErrors } from '../util/names.ts';
+import type { JsonObject } from '../util/json-types.ts';
+import { type NameRule, labelName, labelValueErrors, pathSegmentName, qualifiedNameErrors } from '../util/names.ts';
 import { newUuid } from '../util/uuid.ts';
 
 /** Rules for the metadata that every object has (apimachinery/pkg/api/validation/objectmeta.go). */
@@ -58,6 +59,10 @@ export function validateMetadata(metadata: ObjectMeta, isNamespaced: boolean, na
   validateFinalizers(metadata.finalizers ?? [], errors.at('finalizers'));
   validateManagedFields(metadata, errors.at('managedFields'));
 }
+
+/** Of a resource inside of a custom one. */
+export const embeddedMetadata = (metadata: JsonObject, errors: FieldErrors): void =>
+  validateMetadata(metadata as unknown as ObjectMeta, Boolean(metadata['namespace']), pathSegmentName, errors);
 
 export function validateNames(metadata: ObjectMeta, nameErrors: NameRule, errors: FieldErrors): void {
   if (metadata.generateName) for (const error of nameErrors(metadata.generateName, true)) errors.at('generateName').invalid(metadata.generateName, error);

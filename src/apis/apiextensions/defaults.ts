@@ -1,3 +1,7 @@
+import { embeddedMetadata } from '../../registry/metadata.ts';
+import { validateEmbedded } from '../../schema/structural/embedded-resources.ts';
+import type { JsonSchema } from '../../schema/structural/json-schema.ts';
+import { Structure } from '../../schema/structural/structure.ts';
 import { validateValue } from '../../schema/structural/value-faults.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
@@ -49,7 +53,8 @@ function validateDefault(schema: JSONSchemaProps, { requirePruned, rules }: Dema
   const value = schema.default!;
   if (requirePruned && !isInMetadata && hasUnknownFields(value, schema, isResource)) errors.invalid(value, 'must not have unknown fields');
   const before = errors.list.length;
-  validateValue(schema, value, errors);
+  if (!isInMetadata) validateEmbedded(new Structure(schema as JsonSchema), value, embeddedMetadata, errors);
+  if (errors.list.length === before) validateValue(schema, value, errors);
   return errors.list.length > before || rules === undefined || rules(schema, isResource, errors);
 }
 

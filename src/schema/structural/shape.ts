@@ -6,7 +6,8 @@ import { DecodeError, type StrictErrors, decode } from '../decode.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { Structure } from './structure.ts';
 
-const MAX_UNKNOWN_FIELDS = 100;
+/** Upstream tells all of them. */
+const MAX_UNKNOWN_FIELDS = 10_000;
 const TYPE_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** What unknown fields were found where, each kind sorted when all are known. */
