@@ -13,6 +13,8 @@ import { schemaIn, someSchema } from './schema-walk.ts';
 /** Defaults in a structural schema: what pruning would leave of them is what they are, and they are valid (apiextensions' schema/defaulting). */
 const METADATA_FIELDS = new Set(['metadata', 'kind', 'apiVersion']);
 
+const EMBEDDED = { 'x-kubernetes-embedded-resource': true };
+
 const isEmbedded = (schema: JSONSchemaProps): boolean => schema['x-kubernetes-embedded-resource'] === true;
 
 /** Whether a default keeps the rules of its schema, which is a resource's where `isResource`. Answers false where no more rules can be paid for. */
@@ -53,7 +55,7 @@ function validateDefault(schema: JSONSchemaProps, { requirePruned, rules }: Dema
   const value = schema.default!;
   if (requirePruned && !isInMetadata && hasUnknownFields(value, schema, isResource)) errors.invalid(value, 'must not have unknown fields');
   const before = errors.list.length;
-  if (!isInMetadata) validateEmbedded(new Structure(schema as JsonSchema), value, embeddedMetadata, errors);
+  if (!isInMetadata) validateEmbedded(new Structure({ ...schema, ...(isResource && EMBEDDED) } as JsonSchema), value, embeddedMetadata, errors);
   if (errors.list.length === before) validateValue(schema, value, errors);
   return errors.list.length > before || rules === undefined || rules(schema, isResource, errors);
 }

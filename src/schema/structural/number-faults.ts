@@ -3,8 +3,10 @@ import { type Fault, invalidFault, placeless } from './fault.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Place } from './place.ts';
 
-const MAX_INT32 = 2 ** 31 - 1;
-const MIN_INT32 = -(2 ** 31);
+/** What integers of a format can be; those of others are of 64 bits. Floating point has no number between 2⁶³-1024 and 2⁶³. */
+const INT64: readonly [min: number | bigint, max: number | bigint] = [-(2n ** 63n), 2n ** 63n - 1n];
+const INTEGERS: Readonly<Record<string, typeof INT64>> = { int32: [-(2 ** 31), 2 ** 31 - 1], uint32: [0, 2 ** 32 - 1], uint64: [0, 2n ** 64n - 1n] };
+const SINGLE_FORMATS = new Set(['float', 'float32']);
 const MAX_FLOAT32 = 3.402_823_466_385_288_6e38;
 
 /** Whole numbers from here on are read as floating point. */
@@ -21,39 +23,42 @@ export function numberFaults(schema: JsonSchema, value: number | bigint, place: 
   const { multipleOf, maximum, minimum } = schema;
   if (multipleOf !== undefined) {
     const isFit = range(multipleOf, 'MultipleOf');
-    multipleFault(isWhole && isFit ? Math.trunc(multipleOf) : multipleOf, value, place, faults);
+    multipleFault(isWhole && isFit ? toInt64(multipleOf) : multipleOf, value, place, faults);
   }
   if (minimum !== undefined) {
-    const bound = range(minimum, 'Minimum boundary') && isWhole ? Math.trunc(minimum) : minimum;
+    const bound = range(minimum, 'Minimum boundary') && isWhole ? toInt64(minimum) : minimum;
     if (schema.exclusiveMinimum ? value <= bound : value < bound)
       faults.push(invalidFault(place, value, `${place} in body should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${formatGo(bound)}`));
   }
   if (maximum !== undefined) {
-    const bound = range(maximum, 'Maximum boundary') && isWhole ? Math.trunc(maximum) : maximum;
+    const bound = range(maximum, 'Maximum boundary') && isWhole ? toInt64(maximum) : maximum;
     if (schema.exclusiveMaximum ? value >= bound : value > bound)
       faults.push(invalidFault(place, value, `${place} in body should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${formatGo(bound)}`));
   }
 }
 
+/** As Go converts on amd64: what has no room becomes the least of all. */
+const toInt64 = (number: number): number | bigint => (number >= INT64[0] && number <= INT64[1] ? Math.trunc(number) : INT64[0]);
+
 /** Whether the type has room for the number; a fault is noted where it has not. */
-function rangeFault({ type, format }: JsonSchema, number: number | bigint, what: string, place: Place, faults: Fault[]): boolean {
-  const isWhole = typeof number === 'bigint' || Number.isInteger(number);
-  if (type === 'integer') {
-    const isInRange = format !== 'int32' || (number <= MAX_INT32 && number >= MIN_INT32);
-    if (isWhole && isInRange) return true;
-    const shown = format === 'int32' || format === 'int64' ? `with format ${format}` : '(default format)';
-    faults.push(placeless(`${what} value must be of type integer ${shown} in ${place}`));
-    return false;
-  }
-  if (type !== 'number' || format !== 'float' || Math.abs(Number(number)) <= MAX_FLOAT32) return true;
-  faults.push(placeless(`${what} value must be of type number with format float in ${place}`));
+function rangeFault({ type, format = '' }: JsonSchema, number: number | bigint, what: string, place: Place, faults: Fault[]): boolean {
+  if (hasRoom(type, format, number)) return true;
+  faults.push(placeless(`${what} value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`} in ${place}`));
   return false;
 }
 
-function multipleFault(factor: number, value: number | bigint, place: Place, faults: Fault[]): void {
+function hasRoom(type: string | undefined, format: string, number: number | bigint): boolean {
+  if (type !== 'integer') return !SINGLE_FORMATS.has(format) || Math.abs(Number(number)) <= MAX_FLOAT32;
+  const [min, max] = Object.hasOwn(INTEGERS, format) ? INTEGERS[format]! : INT64;
+  return (typeof number === 'bigint' || Number.isInteger(number)) && number >= min && number <= max;
+}
+
+function multipleFault(factor: number | bigint, value: number | bigint, place: Place, faults: Fault[]): void {
   if (factor <= 0) return void faults.push(invalidFault(place, factor, `factor MultipleOf declared for ${place} must be positive: ${formatGo(factor)}`));
   const isMultiple =
-    typeof value === 'bigint' ? Number.isInteger(factor) && value % BigInt(factor) === 0n : isNearlyWhole(factor < 1 ? (1 / factor) * value : value / factor);
+    typeof value === 'bigint'
+      ? (typeof factor === 'bigint' || Number.isInteger(factor)) && value % BigInt(factor) === 0n
+      : isNearlyWhole(factor < 1 ? (1 / Number(factor)) * value : value / Number(factor));
   if (!isMultiple) faults.push(invalidFault(place, value, `${place} in body should be a multiple of ${formatGo(factor)}`));
 }
 
