@@ -11,6 +11,7 @@ import { FieldErrors, quote } from '../util/field-errors.ts';
 import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { schemaOfSent } from './custom-body.ts';
 import { internalPackage } from './encode.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { CBOR_TYPE, type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
@@ -54,7 +55,7 @@ export async function decodeBody(
   if (!isCustom && !isExpected(sent, target)) refuseKind(read, sent, target, refuse);
 
   const strict: StrictErrors | undefined = fieldValidation === 'Ignore' ? undefined : { errors: [] };
-  const object = decoded(() => read.decodeAs(expected.schema, strict), refuse);
+  const object = decoded(() => read.decodeAs(isCustom ? schemaOfSent(sent, expected, target) : expected.schema, strict), refuse);
   if (strict && strict.errors.length > 0) {
     if (fieldValidation === 'Strict') throw refuse(strictDecodingError(strict.errors));
     for (const error of strict.errors) for (const line of warningsOf(error)) warn(line);

@@ -34,11 +34,10 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'c
 /** Answers a request for a resource, or throws what it is to be answered with. Synchronous where nothing has to be waited for. */
 export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   if (target.subresource?.connect) return connect(request, target, target.subresource.connect);
-  const { deprecation } = target.served;
   // Custom resources have no routes: their handler tells it before it looks at the verb (apiextensions-apiserver customresource_handler.go).
-  if (deprecation !== undefined && target.isCustom) tellOfDeprecation(request, deprecation);
+  if (target.isCustom) tellOfDeprecation(request, target);
   const verb = verbOf(request, target);
-  if (deprecation !== undefined && !target.isCustom && isRouted(verb, request, target)) tellOfDeprecation(request, deprecation);
+  if (!target.isCustom && target.served.deprecation !== undefined && isRouted(verb, request, target)) tellOfDeprecation(request, target);
   return HANDLERS[verb](request, target);
 }
 
@@ -49,7 +48,8 @@ const isRouted = (verb: Verb, request: ServerRequest, target: ResourceTarget): b
 const REMOVED = /unavailable in v(\d+\.\d+)\+/;
 
 /** To the client, and to whoever reads the audit log (apiserver/pkg/endpoints/metrics). */
-function tellOfDeprecation(request: ServerRequest, deprecation: string): void {
+export function tellOfDeprecation(request: ServerRequest, { served: { deprecation } }: ResourceTarget): void {
+  if (deprecation === undefined) return;
   request.warn(deprecation);
   request.annotateAudit('k8s.io/deprecated', 'true');
   const removed = REMOVED.exec(deprecation)?.[1];

@@ -34,6 +34,8 @@ export function fillSystemMetadata(metadata: ObjectMeta, now: Date): void {
  * wiped: upstream does it in the handler of creates, so that such an object may be born with a deletionTimestamp.
  */
 export function wipeSystemMetadata(metadata: ObjectMeta): void {
+  delete metadata.creationTimestamp;
+  delete metadata.uid;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   delete metadata.selfLink;

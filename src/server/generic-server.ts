@@ -1,4 +1,4 @@
-import { serveResource } from '../endpoints/dispatch.ts';
+import { serveResource, tellOfDeprecation } from '../endpoints/dispatch.ts';
 import type { Handler, RequestInfo, ServerRequest } from '../endpoints/request.ts';
 import type { EndpointEnvironment, ResourceTarget } from '../endpoints/target.ts';
 import { genericNotFound } from '../util/errors.ts';
@@ -96,7 +96,13 @@ export class GenericServer {
     const { info } = request;
     if (!this.#groups.has(info.apiGroup) || !isAtItsRoot(info)) return this.#delegate(request);
     const target = this.#targetOf(info);
-    if (!target || !isServedAt(target, info)) return this.#missing(request);
+    if (!target) {
+      // The resource is there, and tells that it is deprecated, before its subresource is found not to be.
+      const whole = this.#targetOf({ ...info, subresource: '' });
+      if (whole?.isCustom && isServedAt(whole, info)) tellOfDeprecation(request, whole);
+      return this.#missing(request);
+    }
+    if (!isServedAt(target, info)) return this.#missing(request);
     return serveResource(request, target);
   }
 

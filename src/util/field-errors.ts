@@ -22,8 +22,17 @@ export interface FieldError {
   body: string;
 }
 
+/** A text to which upstream's rules have a pointer: such are printed as JSON, others as Go quotes them. */
+export class TextPointer {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** A value as upstream prints it in a field error: strings quoted as Go quotes them, numbers as Go prints them, the rest as JSON. */
 export function printValue(value: unknown): string {
+  if (value instanceof TextPointer) return stringifyJson(value.text);
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return formatGo(value);
