@@ -5,7 +5,7 @@ import type { JsonObject } from '../src/util/json-types.ts';
 export function convertObject(behaviour: string, object: JsonObject, apiVersion: string): JsonObject {
   const converted: JsonObject = { ...structuredClone(object), apiVersion };
   const spec = isJsonObject(converted['spec']) ? converted['spec'] : undefined;
-  if (spec && apiVersion.endsWith('/v2')) split(spec);
+  if (spec && !apiVersion.endsWith('/v1')) split(spec);
   else if (spec) join(spec);
   if (behaviour === 'unknown-fields') Object.assign(converted, { extra: { a: 1 }, spec: { ...spec, notInTheSchema: [1] } });
   if (behaviour === 'rename' && isJsonObject(converted['metadata'])) converted['metadata']['name'] = 'other';

@@ -15,10 +15,10 @@ import { jsonPatch, mergePatch } from './writes.ts';
 
 /* Custom resources: a definition made up for the scenario, and objects of it. */
 
-const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const GROUP = `${SCENARIO}.example.com`;
+export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+export const GROUP = `${SCENARIO}.example.com`;
 
-interface CustomKind {
+export interface CustomKind {
   versions: { name: string; schema: CustomSchema }[];
   namespaced: boolean;
   hasScale: boolean;
@@ -39,7 +39,7 @@ export function addConverted(draft: Draft): void {
     strategy: 'Webhook',
     webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: `https://hooks/${SCENARIO}/${behaviour}`, caBundle: HOOK_CA } },
   };
-  const kind = addDefinition(draft, ['v1', 'v2'], conversion);
+  const kind = addDefinition(draft, random.chance(0.3) ? ['v1', 'v2', 'v3'] : ['v1', 'v2'], conversion);
   addObjects(draft, kind, 4 + random.below(10));
 }
 
@@ -55,7 +55,7 @@ export function addDefinitions(draft: Draft): void {
   }
 }
 
-function addDefinition(draft: Draft, versions: string[], conversion: JsonObject): CustomKind {
+export function addDefinition(draft: Draft, versions: string[], conversion: JsonObject): CustomKind {
   const { definition, kind } = makeDefinition(draft.random, versions, conversion, false);
   const served = { method: 'GET', path: `${kind.collection('v1')}?limit=1` };
   draft.add({ method: 'POST', path: DEFINITIONS, body: definition }, { wait: { request: served, status: 404, not: true } });
@@ -64,7 +64,7 @@ function addDefinition(draft: Draft, versions: string[], conversion: JsonObject)
   return kind;
 }
 
-function makeDefinition(random: Random, names: string[], conversion: JsonObject, isOdd: boolean): { definition: JsonObject; kind: CustomKind } {
+export function makeDefinition(random: Random, names: string[], conversion: JsonObject, isOdd: boolean): { definition: JsonObject; kind: CustomKind } {
   const namespaced = random.chance(0.8);
   const hasStatus = random.chance(0.6);
   const hasScale = random.chance(0.3);
@@ -151,7 +151,7 @@ function rootSchema(random: Random, version: string, isConverted: boolean): Cust
   };
 }
 
-function addObjects(draft: Draft, kind: CustomKind, count: number): void {
+export function addObjects(draft: Draft, kind: CustomKind, count: number): void {
   const { random } = draft;
   const name = (): string => random.pick([SCENARIO, SCENARIO, `${SCENARIO}-b`]);
   addCustomCreate(draft, kind, SCENARIO);

@@ -4,6 +4,7 @@ import { addAccess } from './access.ts';
 import { addPolicies, addWebhooks } from './admission.ts';
 import { addApplies, addDeletes, addPatches, addReads, addWrites } from './built-in.ts';
 import { addConverted, addCustom, addDefinitions } from './custom.ts';
+import { addDefinitionUpdates } from './definition-updates.ts';
 import { Draft } from './draft.ts';
 import { addLimits } from './limits.ts';
 import { addDocuments, addPaths } from './paths.ts';
@@ -16,7 +17,7 @@ const AREAS: readonly (readonly [area: string, weight: number, add: (draft: Draf
   ['read', 12, addReads],
   ['delete', 6, addDeletes],
   ['custom', 10, addCustom],
-  ['definition', 5, addDefinitions],
+  ['definition', 5, (draft) => (draft.random.chance(0.5) ? addDefinitions(draft) : addDefinitionUpdates(draft))],
   ['conversion', 6, addConverted],
   ['webhook', 5, addWebhooks],
   ['policy', 3, addPolicies],
