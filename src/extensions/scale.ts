@@ -72,7 +72,8 @@ function readScale(object: ApiObject, { specReplicasPath, statusReplicasPath, la
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      spec: { replicas },
+      // Left out where there are none, as the type has it.
+      spec: replicas === 0 ? {} : { replicas },
       status,
     } as unknown as ApiObject;
   } catch (error) {

@@ -254,8 +254,17 @@ class Decoder {
     throw new DecodeError(this.firstError!);
   }
 
-  /** apiextensions' JSONSchemaPropsOr…: their unmarshalers read what is inside without being strict. */
-  alternative({ schema, or }: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
+  /** apiextensions' JSONSchemaPropsOr…: their unmarshalers read what is inside without being strict, and what they find wrong ends the reading. */
+  alternative(choice: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
+    const { firstError } = this;
+    this.firstError = undefined;
+    const value = this.#alternativeOf(choice, raw);
+    if (this.firstError !== undefined) throw new DecodeError(this.firstError);
+    this.firstError = firstError;
+    return value;
+  }
+
+  #alternativeOf({ schema, or }: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
     const { strict } = this;
     this.strict = undefined;
     try {

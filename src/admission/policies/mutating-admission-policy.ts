@@ -215,9 +215,14 @@ function readBack(shown: JsonObject, view: View, strictSchema: ObjectSchema | un
     if (strictSchema !== undefined && strictSchema.custom === undefined) refuseUnknown(strictSchema, shown);
     return view.edited(shown);
   } catch (error) {
-    throw error instanceof DecodeError ? internalError(error.message) : error;
+    if (!(error instanceof DecodeError)) throw error;
+    throw strictSchema === undefined ? notConvertible(view, error) : internalError(error.message);
   }
 }
+
+/** What a configuration was merged into is converted to its type (policy/mutating/patch/smd.go), which is for the policy to fail at. */
+const notConvertible = ({ kind: { group, version, kind } }: View, { message }: Error): PatchError =>
+  new PatchError(`unable to convert unstructured object to ${group}/${version}, Kind=${kind}: error decoding from json: ${message}`);
 
 function refuseUnknown(schema: ObjectSchema, shown: JsonObject): void {
   const errors: string[] = [];

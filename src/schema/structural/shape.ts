@@ -8,6 +8,7 @@ import type { Structure } from './structure.ts';
 
 /** Upstream tells all of them. */
 const MAX_UNKNOWN_FIELDS = 10_000;
+const MAX_METADATA_ERRORS = 100;
 const TYPE_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** What unknown fields were found where, each kind sorted when all are known. */
@@ -46,7 +47,7 @@ export function settleObject(structure: Structure, metadataSchema: ObjectSchema,
 
 function tell({ errors, duplicates }: StrictErrors, value: JsonObject, { inMetadata, pruned, inEmbedded }: Unknown): void {
   if (duplicates !== undefined) for (const path of duplicatePaths(value, duplicates)) errors.push(`duplicate field ${quote(path)}`);
-  for (const path of [...inMetadata.toSorted(), ...pruned.toSorted(), ...inEmbedded.toSorted()]) errors.push(`unknown field "${path}"`);
+  for (const path of [...inMetadata, ...pruned.toSorted(), ...inEmbedded.toSorted()]) errors.push(`unknown field "${path}"`);
 }
 
 class Shaper {
@@ -152,10 +153,11 @@ class Shaper {
     if (unknown === undefined) return decode(this.#metadataSchema, value);
     const errors: string[] = [];
     const metadata = decode(this.#metadataSchema, value, { errors });
-    for (const error of errors) {
-      const field = /^unknown field "(.*)"$/.exec(error)?.[1];
-      if (field !== undefined) unknown.push(`${path}.${field}`);
-    }
+    const found = errors.flatMap((error) => /^unknown field "(.*)"$/.exec(error)?.[1] ?? []);
+    // Upstream's decoder reads the keys in their order, which numbers have not here, and tells of the first hundred.
+    const own = found.length < MAX_METADATA_ERRORS ? [] : Object.keys(value as JsonObject).filter((key) => !this.#metadataSchema.fields.has(key));
+    const told = [...new Set([...own, ...found])].toSorted().slice(0, MAX_METADATA_ERRORS);
+    for (const field of told) unknown.push(`${path}.${field}`);
     return metadata;
   }
 
