@@ -44,8 +44,14 @@ export function normaliseAnswer(
   // The list of OpenAPI documents is JSON, whatever it is called.
   const isDocument = request.path.startsWith('/openapi/v3') && answer.body[0] === BRACE;
   const object = readBody(isDocument ? 'application/json' : (answer.headers['content-type'] ?? ''), answer.body);
-  const body = abstractBody(symbols, withoutOthers(request.path, object), readSent(sent));
+  const body = abstractBody(symbols, withoutDefinitionVersion(withoutOthers(request.path, object)), readSent(sent));
   return { normalised: { status: answer.status, headers: headersOf(answer.headers), body: withoutRandom(request, body) }, object };
+}
+
+/** Definitions are also written by the servers' own controllers, each at its time. */
+function withoutDefinitionVersion(body: Json): Json {
+  if (!isJsonObject(body) || body['kind'] !== 'CustomResourceDefinition' || !isJsonObject(body['metadata'])) return body;
+  return { ...body, metadata: { ...body['metadata'], resourceVersion: 'any' } };
 }
 
 /** A list whose items or rows are null is a list too: its version is the store's. */

@@ -58,8 +58,7 @@ const CHANGES: readonly Change[] = [
   (random, versions) => property(versions, 'more', makeSchema(random)),
   (random, versions) => property(versions, 'other', makeSchema(random)),
   (random, versions) => property(versions, random.pick(['more', 'count', 'host'])),
-  (random, versions) =>
-    property(versions, 'count', random.pick<Json>([{ type: 'string' }, { type: 'integer', minimum: 3 }, { type: 'integer', default: 7 }])),
+  (random, versions) => property(versions, 'count', random.pick<Json>([{ type: 'string' }, { type: 'integer', minimum: 3 }, { type: 'integer', default: 7 }])),
   (_, versions) => property(versions, 'host', { type: 'string', 'x-kubernetes-validations': [{ rule: "self.startsWith('q')" }] }),
   (_, versions) => property(versions, 'host', { type: 'string', maxLength: 2, nullable: true }),
   (random, versions) => property(versions, 'added', { type: 'string', default: random.pick(['x', '']) }),
