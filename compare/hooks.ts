@@ -92,6 +92,8 @@ function admit(behaviour: string, asked: JsonObject): JsonObject {
       return { allowed: true, auditAnnotations: { seen: 'yes' } };
     case 'label':
       return object ? patch({ op: 'add', path: '/metadata/labels', value: { hooked: 'yes' } }) : { allowed: true };
+    case 'host':
+      return object && isJsonObject(object['spec']) ? patch({ op: 'add', path: '/spec/host', value: 'hooked' }) : { allowed: true };
     case 'unknown-field':
       return object ? patch({ op: 'add', path: '/notAField', value: 1 }) : { allowed: true };
     case 'bad-patch':

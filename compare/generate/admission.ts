@@ -11,18 +11,20 @@ import { addApply, addCreate, addPatch, addUpdate } from './writes.ts';
 
 /* Admission webhooks and policies that see the scenario's own namespace only, and writes there. */
 
-const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
+export const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
 const KINDS = ['v1/configmaps', 'v1/services', 'v1/pods', 'apps/v1/deployments', 'v1/secrets', 'batch/v1/jobs', 'rbac.authorization.k8s.io/v1/roles'];
-const OWN_NAMESPACE = { matchLabels: { scenario: SCENARIO } };
+export const OWN_NAMESPACE = { matchLabels: { scenario: SCENARIO } };
 const BEHAVIOURS = ['deny', 'deny-bare', 'warn', 'annotate', 'allow', 'allow'];
 const MUTATIONS = ['label', 'label', 'unknown-field', 'bad-patch', 'bad-value', 'rename', 'not-a-patch', 'no-patch-type'];
 
 /** A write that the configuration refuses once it works: its name ends in -probe. */
-const PROBE: Wait = {
+export const PROBE: Wait = {
   request: { method: 'POST', path: `/api/v1/namespaces/${SCENARIO}/configmaps?dryRun=All`, body: { metadata: { name: `${SCENARIO}-probe` } } },
   status: 201,
   not: true,
 };
+
+export const PROBED_RULE = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
 
 function rulesFor({ facts }: Kind, random: Random): Json[] {
   const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*', '*/*'] };
@@ -32,8 +34,7 @@ function rulesFor({ facts }: Kind, random: Random): Json[] {
     apiVersions: [random.pick([facts.version, '*'])],
     resources: random.pick([[facts.plural], [facts.plural, `${facts.plural}/*`], ['*'], [`${facts.plural}/status`]]),
   };
-  const probed = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
-  return [random.chance(0.3) ? all : own, probed];
+  return [random.chance(0.3) ? all : own, PROBED_RULE];
 }
 
 /** `isRenamed`: what an apply makes is stored by the reference under the name in its path, whatever admission calls it. */
@@ -123,10 +124,9 @@ export function addPolicies(draft: Draft): void {
 }
 
 /** A second policy of the same type, made last, that refuses the probe: when it works, the first one does too. */
-function addProbePolicy(draft: Draft, isMutating: boolean): void {
+export function addProbePolicy(draft: Draft, isMutating: boolean): void {
   const name = `${SCENARIO}-last`;
-  const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
-  const matchConstraints = { resourceRules: [rule], namespaceSelector: OWN_NAMESPACE };
+  const matchConstraints = { resourceRules: [PROBED_RULE], namespaceSelector: OWN_NAMESPACE };
   const mutation = { patchType: 'JSONPatch', jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/not/there'}]" } };
   const spec = isMutating
     ? {

@@ -5,6 +5,7 @@ import { HOOK_CA } from '../hook-authority.ts';
 import { SCENARIO } from '../placeholders.ts';
 import type { Form } from '../step.ts';
 import { type CustomSchema, makeSchema, makeValue } from './custom-schema.ts';
+import { addCustomAdmission } from './custom-admission.ts';
 import { addFault } from './definition-faults.ts';
 import { addDelete, addDeleteCollection } from './deletes.ts';
 import { type Draft, maybe, withQuery } from './draft.ts';
@@ -28,6 +29,7 @@ export interface CustomKind {
 /** Objects of a resource with one version or two that only differ in name. */
 export function addCustom(draft: Draft): void {
   const kind = addDefinition(draft, draft.random.chance(0.5) ? ['v1'] : ['v1', 'v2'], { strategy: 'None' });
+  maybeAdmission(draft, kind);
   addObjects(draft, kind, 4 + draft.random.below(14));
 }
 
@@ -40,7 +42,17 @@ export function addConverted(draft: Draft): void {
     webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: `https://hooks/${SCENARIO}/${behaviour}`, caBundle: HOOK_CA } },
   };
   const kind = addDefinition(draft, random.chance(0.3) ? ['v1', 'v2', 'v3'] : ['v1', 'v2'], conversion);
+  maybeAdmission(draft, kind);
   addObjects(draft, kind, 4 + random.below(10));
+}
+
+function maybeAdmission(draft: Draft, { versions }: CustomKind): void {
+  if (draft.random.chance(0.3))
+    addCustomAdmission(
+      draft,
+      GROUP,
+      versions.map(({ name }) => name),
+    );
 }
 
 /** Definitions that may not be: each request stands alone. */

@@ -13,13 +13,20 @@ export interface MismatchWording {
   readonly bytesPrefix: string;
 }
 
+/** apiextensions' JSONSchemaPropsOr…, alone or as values of a map. */
+function hasOwnReader({ type }: FieldPlan): boolean {
+  const read = type.type === 'map' ? type.values : type;
+  return 'orObject' in read && read.orObject !== undefined;
+}
+
 /** sigs.k8s.io/json, by which bodies are read: `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`. */
 export const jsonWording: MismatchWording = {
   stopsAtOnce: false,
   cutsNumbers: false,
   bytesPrefix: '',
   mismatch(raw, type, fields) {
-    const struct = fields.at(-1)?.structName;
+    // What a type's own unmarshaler reads inside is told as of the struct that has it.
+    const struct = (fields.find(hasOwnReader) ?? fields.at(-1))?.structName;
     const place = struct === undefined ? 'Go value' : `Go struct field ${struct}.${fields.map((field) => field.goPath).join('.')}`;
     return `json: cannot unmarshal ${describe(raw, type)} into ${place} of type ${goTypeName(type)}`;
   },
