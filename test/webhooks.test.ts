@@ -351,6 +351,23 @@ describe('a mutating webhook', () => {
     expect((await client.get(`${path}/scaled`)).spec!['replicas']).toBe(2);
   });
 
+  test('sees who owns a scale while it may change it, and no more when it validates', async () => {
+    const rules = [{ operations: ['UPDATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments/scale'] }];
+    const mutating = await hook('Mutating', 'owners-seen', () => ALLOWED, { rules, objectSelector: {} });
+    const validating = await hook('Validating', 'owners-unseen', () => ALLOWED, { rules, objectSelector: {} });
+    const path = '/apis/apps/v1/namespaces/default/deployments';
+    await client.create(path, { ...deployment('owned'), spec: { ...(deployment('owned') as { spec: object }).spec, replicas: 2 } });
+    const scale = await client.get(`${path}/owned/scale`);
+    await client.update(`${path}/owned/scale`, { ...scale, spec: { replicas: 4 } });
+    const owners = ({ object }: { object?: object }): unknown => (object as { metadata: { managedFields?: { fieldsV1: object }[] } }).metadata.managedFields;
+    expect(owners(mutating.requests.at(-1) as { object?: object })).toMatchObject([
+      { apiVersion: 'autoscaling/v1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+    ]);
+    expect(owners(validating.requests.at(-1) as { object?: object })).toBeUndefined();
+    await client.delete(`${GROUP}/mutatingwebhookconfigurations/owners-seen`);
+    await client.delete(`${GROUP}/validatingwebhookconfigurations/owners-unseen`);
+  });
+
   test('is asked about connections', async () => {
     const rules = [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['services/proxy'] }];
     const server = await hook('Mutating', 'connecting', () => ({ allowed: false, status: { code: 403, reason: 'Forbidden', message: 'stay out' } }), {

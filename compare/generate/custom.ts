@@ -23,6 +23,8 @@ export interface CustomKind {
   versions: { name: string; schema: CustomSchema }[];
   namespaced: boolean;
   hasScale: boolean;
+  /** The cache that the reference watches from never fills where objects cannot be converted: what a watch says then is a matter of time. */
+  hasNoWatch?: boolean;
   collection(version: string): string;
 }
 
@@ -41,7 +43,7 @@ export function addConverted(draft: Draft): void {
     strategy: 'Webhook',
     webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: `https://hooks/${SCENARIO}/${behaviour}`, caBundle: HOOK_CA } },
   };
-  const kind = addDefinition(draft, random.chance(0.3) ? ['v1', 'v2', 'v3'] : ['v1', 'v2'], conversion);
+  const kind = { ...addDefinition(draft, random.chance(0.3) ? ['v1', 'v2', 'v3'] : ['v1', 'v2'], conversion), hasNoWatch: behaviour !== 'convert' };
   maybeAdmission(draft, kind);
   addObjects(draft, kind, 4 + random.below(10));
 }
@@ -178,7 +180,7 @@ export function addObjects(draft: Draft, kind: CustomKind, count: number): void 
       [3, () => addCustomApply(draft, kind, name())],
       [2, () => addGet(draft, path)],
       [2, () => addList(draft, readable)],
-      [1, () => addWatch(draft, readable)],
+      [kind.hasNoWatch ? 0 : 1, () => addWatch(draft, readable)],
       [1, () => addDelete(draft, path)],
       [0.3, () => addDeleteCollection(draft, readable)],
       [0.5, () => draft.add({ method: 'GET', path: `/apis/${GROUP}/${version}` }, { settles: true })],

@@ -154,7 +154,7 @@ function subresourcesOf(own: CustomVersion, parts: CustomParts, update: UpdateRu
   };
   return {
     ...(subresources?.status && { status }),
-    ...(subresources?.scale && { scale: scaleSubresource(subresources.scale, parts.scale, update) }),
+    ...(subresources?.scale && { scale: scaleSubresource(subresources.scale, parts.scale, update, (object) => own.default?.(object)) }),
   };
 }
 

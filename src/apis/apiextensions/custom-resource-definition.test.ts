@@ -131,6 +131,15 @@ describe('schemas', () => {
     expect(problems(withSchema(schema))).toEqual(expected);
   });
 
+  test('a default is printed with its keys in order, and an embedded one is a resource', () => {
+    const wrong = { type: 'object', default: { b: 1, a: 2 } };
+    expect(problems(withSchema({ properties: { wrong } }))).toEqual([
+      `${AT}.properties[wrong].default: Invalid value: {"a":2,"b":1}: must not have unknown fields`,
+    ]);
+    const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true, default: { kind: 'A' } };
+    expect(problems(withSchema({ properties: { embedded } }))).toEqual([`${AT}.properties[embedded].default.apiVersion: Required value`]);
+  });
+
   test('with /status, the root says little', () => {
     const [problem, ...others] = problems(withSchema({ enum: [{}] }, { subresources: { status: {} } }));
     expect(problem).toMatch(
