@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run test:faults`. Its tests are among the system tests too, with few faults. */
+/** `npm run test:faults` (scripts/test-faults.mjs). Its tests are among the system tests too, with few faults. */
 const wantsFaults = process.argv.some((argument) => argument === 'faults' || argument === '--project=faults');
 const etcd = 'test/support/etcd-setup.ts';
 const system = { globalSetup: [etcd, 'test/support/global-setup.ts'], testTimeout: 60_000 };
@@ -18,7 +18,17 @@ export default defineConfig({
       // The built server as a process, with real clients; its global setup builds and unzips, and runs only when one of these tests does.
       { extends: true, test: { ...system, name: 'system', include: ['test/**/*.test.ts'], provide: { faultInjections: 6 } } },
       ...(wantsFaults
-        ? [{ extends: true as const, test: { ...system, name: 'faults', include: ['test/faults/*.test.ts'], provide: { faultInjections: 200 } } }]
+        ? [
+            {
+              extends: true as const,
+              test: {
+                ...system,
+                name: 'faults',
+                include: ['test/faults/*.test.ts'],
+                provide: { faultInjections: Number(process.env['FAULT_INJECTIONS'] ?? 200) },
+              },
+            },
+          ]
         : []),
     ],
   },
