@@ -1,0 +1,58 @@
+/** One row of docs/limits.md. */
+export interface Limit {
+  value: number;
+  /** What is counted. */
+  counts: string;
+  /** What the client is told that goes beyond it. */
+  answer: string;
+  /** Upstream's limit for the same thing; undefined where it has none. */
+  upstream?: string;
+}
+
+/**
+ * What a client's input may amount to, in lists, rules, patches, patterns and the work that they ask for. Limits of Kubernetes' own validation (so many
+ * tolerations, so many bytes of a name) stand with the kinds; these are the ones that keep a request from holding the thread that serves everybody, set far
+ * above what is in use. `docs/limits.md` is made from this table.
+ */
+export const LIMIT_TABLE = {
+  escalationSteps: {
+    value: 250_000,
+    counts: 'steps of comparing the rules of a role that is written or bound with the rules that its writer holds',
+    answer: '403 Forbidden',
+  },
+  escalationListedRights: {
+    value: 10_000,
+    counts: 'rights (one verb on one resource) that the refusal of a role names; the others are counted',
+    answer: 'the message ends in "… and n more"',
+  },
+  escalationListedCharacters: {
+    value: 256 * 1024,
+    counts: 'characters of the rights that the refusal of a role names',
+    answer: 'the message ends in "… and n more"',
+  },
+  reviewedRules: {
+    value: 50_000,
+    counts: 'rules of a SelfSubjectRulesReview',
+    answer: 'status.incomplete, with an evaluationError',
+  },
+} as const satisfies Record<string, Limit>;
+
+export type LimitName = keyof typeof LIMIT_TABLE;
+
+/** The numbers alone: `LIMITS.escalationSteps`. */
+export const LIMITS = Object.fromEntries(Object.entries(LIMIT_TABLE).map(([name, { value }]) => [name, value])) as Readonly<Record<LimitName, number>>;
+
+/** docs/limits.md. */
+export const limitsDocument = (): string => `# Limits of a request
+
+One thread serves all clients, so no request may keep it. What a request brings is counted before it is looked at, and work whose amount does not show in
+the request's size is counted in steps while it is done. These are the limits, beside those of Kubernetes' own validation, which hold too. Those that
+upstream does not have are far above what is in use. This page is made from the table in \`src/util/limits.ts\`; a test keeps it so
+(\`npx vitest run src/util/limits.test.ts -u\` writes it anew).
+
+| limit | value | what is counted | what the client is told | upstream |
+| --- | --- | --- | --- | --- |
+${Object.entries<Limit>(LIMIT_TABLE)
+  .map(([name, { value, counts, answer, upstream }]) => `| ${[`\`${name}\``, value.toLocaleString('en-US'), counts, answer, upstream ?? 'none'].join(' | ')} |`)
+  .join('\n')}
+`;
