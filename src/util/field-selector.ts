@@ -1,4 +1,5 @@
-import { MAX_REQUIREMENTS, SelectorSyntaxError, tooManyRequirements } from './label-selector.ts';
+import { LIMITS } from './limits.ts';
+import { SelectorSyntaxError, tooManyRequirements } from './label-selector.ts';
 
 /** A parsed field selector. Grammar and errors: apimachinery/pkg/fields. */
 export interface FieldSelector {
@@ -23,8 +24,6 @@ export function parseFieldSelector(text: string): FieldSelector {
   if (text === '') return EVERY_FIELD;
   const requirements: FieldRequirement[] = [];
   for (const term of splitTerms(text).toSorted()) {
-    if (term === '') continue;
-    if (requirements.length >= MAX_REQUIREMENTS) throw tooManyRequirements();
     const parts = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
     if (parts === null) throw new SelectorSyntaxError(`invalid selector: '${text}'; can't understand '${term}'`);
     const value = unescapeValue(parts[3]!);
@@ -44,18 +43,20 @@ export function fieldSelectorOf(requirements: readonly FieldRequirement[]): Fiel
   };
 }
 
-/** Terms between commas; a comma behind a backslash is data. */
+/** Terms between commas, but for the empty ones, which ask for nothing; a comma behind a backslash is data. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;
   for (let at = 0; at < text.length; at++) {
     if (text[at] === '\\') at++;
     else if (text[at] === ',') {
-      terms.push(text.slice(start, at));
+      if (at > start) terms.push(text.slice(start, at));
+      if (terms.length > LIMITS.selectorRequirements) throw tooManyRequirements();
       start = at + 1;
     }
   }
-  terms.push(text.slice(start));
+  if (start < text.length) terms.push(text.slice(start));
+  if (terms.length > LIMITS.selectorRequirements) throw tooManyRequirements();
   return terms;
 }
 

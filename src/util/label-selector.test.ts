@@ -58,3 +58,18 @@ test('has an end', () => {
   expect(parseLabelSelector(requirements(1000)).requirements).toHaveLength(1000);
   expect(() => parseLabelSelector(requirements(1001))).toThrow('a selector may have at most 1000 requirements');
 });
+
+test('values and the errors over them have limits', () => {
+  const of = (count: number, value: string): string => `a in (${Array.from({ length: count }, (_, index) => `${value}${index}`).join(',')})`;
+  expect(parseLabelSelector(of(10_000, 'v')).requirements[0]!.values).toHaveLength(10_000);
+  expect(() => parseLabelSelector(of(10_001, 'v'))).toThrow('a selector may have at most 10000 values');
+  expect(() => parseLabelSelector(','.repeat(1_000_000))).toThrow('a selector may have at most 10000 values');
+  const message = (() => {
+    try {
+      return parseLabelSelector(of(10_000, '-')).toString();
+    } catch (error) {
+      return (error as Error).message;
+    }
+  })();
+  expect(message.split('Invalid value').length - 1).toBe(100);
+});

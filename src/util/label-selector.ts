@@ -1,4 +1,5 @@
 import { quote } from './field-errors.ts';
+import { LIMITS } from './limits.ts';
 import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 
 /** A parsed label selector. Grammar and errors: apimachinery/pkg/labels. */
@@ -23,19 +24,26 @@ export interface LabelRequirement {
 /** The text does not follow the grammar; the message is upstream's. */
 export class SelectorSyntaxError extends Error {}
 
-/** Every object of a list is held against every requirement, and a URL has room for a hundred thousand. A requirement may have any number of values. */
-export const MAX_REQUIREMENTS = 1_000;
-
-export const tooManyRequirements = (): Error => new SelectorSyntaxError(`a selector may have at most ${MAX_REQUIREMENTS} requirements`);
+/** Every object of a list is held against every requirement, and a URL has room for a hundred thousand. */
+export const tooManyRequirements = (): Error => new SelectorSyntaxError(`a selector may have at most ${LIMITS.selectorRequirements} requirements`);
+const tooManyValues = (): Error => new SelectorSyntaxError(`a selector may have at most ${LIMITS.selectorValues} values`);
 
 export const EVERYTHING: LabelSelector = { isEmpty: true, requirements: [], matches: () => true, toString: () => '' };
 
 /** Throws SelectorSyntaxError. */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text === '') return EVERYTHING;
+  // Counted before tokens are made of them: commas stand between requirements and between values.
+  if (hasMoreCommas(text, LIMITS.selectorRequirements + LIMITS.selectorValues)) throw tooManyValues();
   const requirements = new Parser(text).parse();
   if (requirements.length === 0) return EVERYTHING;
   return labelSelectorOf(requirements);
+}
+
+function hasMoreCommas(text: string, max: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) if (++count > max) return true;
+  return false;
 }
 
 /** A selector of requirements that are known to be valid. */
@@ -159,6 +167,7 @@ const BINARY_OPERATORS: ReadonlyMap<TokenType, LabelOperator> = new Map([
 class Parser {
   readonly #tokens: Token[];
   #at = 0;
+  #values = 0;
   constructor(text: string) {
     this.#tokens = scan(text);
   }
@@ -175,7 +184,7 @@ class Parser {
       } catch (error) {
         throw error instanceof SelectorSyntaxError ? new SelectorSyntaxError(`unable to parse requirement: ${error.message}`) : error;
       }
-      if (requirements.length > MAX_REQUIREMENTS) throw tooManyRequirements();
+      if (requirements.length > LIMITS.selectorRequirements) throw tooManyRequirements();
       const behind = this.#take();
       if (behind.type === 'end') return requirements;
       if (behind.type !== ',') throw new SelectorSyntaxError(`found '${behind.text}', expected: ',' or 'end of string'`);
@@ -213,11 +222,11 @@ class Parser {
     const word = this.#takeOperator();
     const operator = BINARY_OPERATORS.get(word.type);
     if (operator === undefined) throw new SelectorSyntaxError(`found '${word.text}', expected: in, notin, =, ==, !=, gt, lt`);
-    const values = operator === 'in' || operator === 'notin' ? this.#values() : [this.#exactValue()];
+    const values = operator === 'in' || operator === 'notin' ? this.#valueList() : [this.#exactValue()];
     return validRequirement({ key, operator, values: [...new Set(values)].toSorted() });
   }
 
-  #values(): string[] {
+  #valueList(): string[] {
     const open = this.#take();
     if (open.type !== '(') throw new SelectorSyntaxError(`found '${open.text}' expected: '('`);
     const first = this.#peek();
@@ -228,6 +237,7 @@ class Parser {
     if (first.type !== 'identifier' && first.type !== ',') throw new SelectorSyntaxError(`found '${first.text}', expected: ',', ')' or identifier`);
     const values: string[] = [];
     for (;;) {
+      if (this.#values + values.length > LIMITS.selectorValues) throw tooManyValues();
       const token = this.#take();
       const next = this.#peek();
       if (token.type === 'identifier') {
@@ -240,6 +250,8 @@ class Parser {
       } else throw new SelectorSyntaxError(`found '${token.text}', expected: ',', or identifier`);
     }
     this.#take();
+    this.#values += values.length;
+    if (this.#values > LIMITS.selectorValues) throw tooManyValues();
     return values;
   }
 
@@ -261,6 +273,7 @@ function validRequirement(requirement: LabelRequirement): LabelRequirement {
     errors.push(`values[0]: Invalid value: ${quote(values[0]!)}: for 'Gt', 'Lt' operators, the value must be an integer`);
   }
   for (const [index, value] of values.entries()) {
+    if (errors.length >= LIMITS.selectorErrors) break;
     const valueErrors = labelValueErrors(value);
     if (valueErrors.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${quote(value)}: ${valueErrors.join('; ')}`);
   }

@@ -15,6 +15,17 @@ export interface Limit {
  * above what is in use. `docs/limits.md` is made from this table.
  */
 export const LIMIT_TABLE = {
+  urlCharacters: {
+    value: 256 * 1024,
+    counts: "characters of a request's path and query",
+    answer: '414',
+    upstream: '1 MiB for the whole head of a request',
+  },
+  queryParameters: { value: 10_000, counts: 'parameters of a query', answer: '400 BadRequest', upstream: "10,000 (Go's net/url)" },
+  durationCharacters: { value: 1_000, counts: 'characters of a duration (`1h2m3s`)', answer: 'as for any text that is no duration' },
+  selectorRequirements: { value: 1_000, counts: 'requirements of a label or field selector in a query', answer: '400 BadRequest' },
+  selectorValues: { value: 10_000, counts: 'values of the `in (…)` of a label selector in a query, all together', answer: '400 BadRequest' },
+  selectorErrors: { value: 100, counts: 'invalid values that the refusal of a label selector names', answer: 'the first so many' },
   escalationSteps: {
     value: 250_000,
     counts: 'steps of comparing the rules of a role that is written or bound with the rules that its writer holds',
