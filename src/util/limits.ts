@@ -26,6 +26,37 @@ export const LIMIT_TABLE = {
   selectorRequirements: { value: 1_000, counts: 'requirements of a label or field selector in a query', answer: '400 BadRequest' },
   selectorValues: { value: 10_000, counts: 'values of the `in (…)` of a label selector in a query, all together', answer: '400 BadRequest' },
   selectorErrors: { value: 100, counts: 'invalid values that the refusal of a label selector names', answer: 'the first so many' },
+  regexpCharacters: {
+    value: 100_000,
+    counts: 'characters of a regular expression',
+    answer: 'as for any invalid pattern: `expression too large`',
+    upstream: '128 MiB of program (Go)',
+  },
+  regexpProgramSteps: {
+    value: 100_000,
+    counts: 'steps of the program that a regular expression is compiled to, its repetitions multiplied',
+    answer: 'as for any invalid pattern: `expression too large`',
+    upstream: '3,355,443 (Go)',
+  },
+  regexpClassRanges: {
+    value: 100_000,
+    counts: 'ranges of characters in the classes of a regular expression',
+    answer: 'as for a pattern that takes too many steps',
+    upstream: '33,554,432 characters (Go)',
+  },
+  regexpStepsOfExpression: {
+    value: 2_000_000,
+    counts: 'steps of all regular expressions in one evaluation of a CEL expression; steps beyond what their cost stands for are charged, ten units each',
+    answer: 'as for any expression that exceeds its cost limit',
+  },
+  schemaSteps: {
+    value: 1_000_000,
+    counts:
+      "steps of validating a custom resource by its schema: one for each value and each alternative it is held against, and those of the schema's patterns",
+    answer: '422 Invalid',
+  },
+  fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
+  fieldErrorCharacters: { value: 1024 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
   escalationSteps: {
     value: 250_000,
     counts: 'steps of comparing the rules of a role that is written or bound with the rules that its writer holds',

@@ -19,8 +19,13 @@ export class StepBudget {
     this.#left = limit;
   }
 
+  get left(): number {
+    return Math.max(0, this.#left);
+  }
+
+  /** Up to the limit: of what did not fit, nothing was done. */
   get spent(): number {
-    return this.limit - this.#left;
+    return this.limit - this.left;
   }
 
   /** Takes the steps before they are done. Throws BudgetExceeded where there are not so many left. */

@@ -1,3 +1,5 @@
+import { LIMITS } from '../limits.ts';
+import { BudgetExceeded, type StepBudget } from '../step-budget.ts';
 import {
   ANY,
   ANY_BUT_NEWLINE,
@@ -7,6 +9,8 @@ import {
   WORD_CHARS,
   charSet,
   foldCase,
+  foldingSteps,
+  isKnownClass,
   negate,
   rangesOf,
   unicodeClass,
@@ -29,6 +33,8 @@ export type Node =
 /** Text that no tree is made of; the message is that of Go's regexp/syntax. */
 export class RegexpError extends Error {}
 
+export const TOO_LARGE = 'error parsing regexp: expression too large: ``';
+
 interface Flags {
   ignoresCase: boolean;
   isMultiline: boolean;
@@ -42,10 +48,26 @@ const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, n: 10, r: 13, 
 /** As regexp/syntax: repetitions inside of repetitions multiply. */
 const MAX_REPEAT = 1000;
 
-/** The pattern's syntax is known to be right (go-regexp.ts). Throws RegexpError for repetitions that multiply too far. */
-export function parsePattern(pattern: string): Node {
-  return new PatternParser(Array.from(withoutQuoting(pattern))).alternation(NO_FLAGS);
+/** The pattern's syntax is known to be right (go-regexp.ts). Throws RegexpError for repetitions that multiply too far, BudgetExceeded for too many classes. */
+export function parsePattern(pattern: string, budget: StepBudget): Node {
+  return new PatternParser(Array.from(withoutQuoting(pattern)), { budget, ranges: 0 }).alternation(NO_FLAGS);
 }
+
+/** The same with empty classes: all that is needed to know how large the program will be, at a cost that the pattern's length bounds. */
+export function parseShape(pattern: string): Node {
+  return new PatternParser(Array.from(withoutQuoting(pattern)), undefined).alternation(NO_FLAGS);
+}
+
+/** What making classes of characters may still take. */
+interface ClassBudget {
+  budget: StepBudget;
+  /** How many there are so far. */
+  ranges: number;
+}
+
+const NO_CHARS: CharSet = [];
+/** A class that nobody asked for before takes as long as so many steps. */
+const NEW_CLASS_STEPS = 50_000;
 
 /** `\Q…\E` with every character escaped by its number, so that repetitions after it mean the last one. */
 const withoutQuoting = (pattern: string): string =>
@@ -55,10 +77,34 @@ const withoutQuoting = (pattern: string): string =>
 
 class PatternParser {
   readonly #chars: readonly string[];
+  /** Undefined where classes are not made. */
+  readonly #classes: ClassBudget | undefined;
+  readonly #repeatSizes = new Map<Node, number>();
   #position = 0;
 
-  constructor(chars: readonly string[]) {
+  constructor(chars: readonly string[], classes: ClassBudget | undefined) {
     this.#chars = chars;
+    this.#classes = classes;
+  }
+
+  #made(set: CharSet, flags: Flags): CharSet {
+    if (this.#classes === undefined) return NO_CHARS;
+    this.#countRanges(set.length / 2);
+    if (!flags.ignoresCase) return set;
+    this.#classes.budget.spend(foldingSteps(set));
+    return foldCase(set);
+  }
+
+  #countRanges(ranges: number): void {
+    if (this.#classes === undefined) return;
+    this.#classes.budget.spend(ranges);
+    this.#classes.ranges += ranges;
+    if (this.#classes.ranges > LIMITS.regexpClassRanges) throw new BudgetExceeded(LIMITS.regexpClassRanges);
+  }
+
+  #literal(char: string, flags: Flags): Node {
+    const code = char.codePointAt(0)!;
+    return chars(this.#made([code, code], flags));
   }
 
   get #char(): string | undefined {
@@ -104,7 +150,7 @@ class PatternParser {
       const isMarkedLazy = this.#char === '?';
       if (isMarkedLazy) this.#position++;
       node = { op: 'repeat', node, min, max, isGreedy: isMarkedLazy === flags.isLazy };
-      if (repeatText.startsWith('{') && repeatSize(node) > MAX_REPEAT) {
+      if (repeatText.startsWith('{') && this.#repeatSize(node) > MAX_REPEAT) {
         throw new RegexpError(`error parsing regexp: invalid repeat count: \`${repeatText}\``);
       }
     }
@@ -144,7 +190,29 @@ class PatternParser {
         return this.#escape(flags);
       default:
         this.#position++;
-        return literal(char, flags);
+        return this.#literal(char, flags);
+    }
+  }
+
+  /** How often the innermost part is repeated at most. Remembered, because each repetition around others asks for theirs. */
+  #repeatSize(node: Node): number {
+    let size = this.#repeatSizes.get(node);
+    if (size === undefined) this.#repeatSizes.set(node, (size = this.#countRepeats(node)));
+    return size;
+  }
+
+  #countRepeats(node: Node): number {
+    switch (node.op) {
+      case 'repeat': {
+        const isCounted = node.max !== 1 && !(node.max === Infinity && node.min <= 1);
+        const count = isCounted ? Math.max(node.max === Infinity ? node.min : node.max, 1) : 1;
+        return count * this.#repeatSize(node.node);
+      }
+      case 'concat':
+      case 'alternate':
+        return node.nodes.reduce((most, part) => Math.max(most, this.#repeatSize(part)), 1);
+      default:
+        return 1;
     }
   }
 
@@ -164,8 +232,8 @@ class PatternParser {
       return { op: 'assert', assertion };
     }
     const set = this.#escapedClass();
-    if (set !== undefined) return chars(flags.ignoresCase ? foldCase(set) : set);
-    return literal(String.fromCodePoint(this.#escapedChar()), flags);
+    if (set !== undefined) return chars(this.#made(set, flags));
+    return this.#literal(String.fromCodePoint(this.#escapedChar()), flags);
   }
 
   /** `\d`, `\pL`, `\P{Greek}` and their like. */
@@ -179,7 +247,10 @@ class PatternParser {
     if (letter !== 'p' && letter !== 'P') return undefined;
     const match = /^\\[pP](?:\{(\^?)([A-Za-z_]+)\}|([A-Za-z]))/.exec(this.#chars.slice(this.#position, this.#position + 100).join(''))!;
     this.#position += match[0].length;
-    const set = unicodeClass(match[2] ?? match[3]!);
+    const name = match[2] ?? match[3]!;
+    if (this.#classes === undefined) return NO_CHARS;
+    if (!isKnownClass(name)) this.#classes.budget.spend(NEW_CLASS_STEPS);
+    const set = unicodeClass(name);
     return (letter === 'P') !== (match[1] === '^') ? negate(set) : set;
   }
 
@@ -199,9 +270,14 @@ class PatternParser {
     const isNegated = this.#char === '^';
     if (isNegated) this.#position++;
     const ranges: [number, number][] = [];
-    for (let isFirst = true; isFirst || this.#char !== ']'; isFirst = false) ranges.push(...this.#classItem());
+    for (let isFirst = true; isFirst || this.#char !== ']'; isFirst = false) {
+      const more = this.#classItem();
+      this.#countRanges(more.length);
+      for (const range of more) ranges.push(range);
+    }
     this.#position++;
-    const set = flags.ignoresCase ? foldCase(charSet(ranges)) : charSet(ranges);
+    if (this.#classes === undefined) return NO_CHARS;
+    const set = this.#made(charSet(ranges), flags);
     return isNegated ? negate(set) : set;
   }
 
@@ -228,31 +304,10 @@ class PatternParser {
 
 const chars = (set: CharSet): Node => ({ op: 'chars', set });
 
-function literal(char: string, flags: Flags): Node {
-  const code = char.codePointAt(0)!;
-  return chars(flags.ignoresCase ? foldCase([code, code]) : [code, code]);
-}
-
 function withFlags(flags: Flags, text: string): Flags {
   const [on = '', off = ''] = text.split('-');
   const changed = { ...flags };
   for (const letter of on) changed[FLAG_NAMES[letter]!] = true;
   for (const letter of off) changed[FLAG_NAMES[letter]!] = false;
   return changed;
-}
-
-/** How often the innermost part is repeated at most. */
-function repeatSize(node: Node): number {
-  switch (node.op) {
-    case 'repeat': {
-      const isCounted = node.max !== 1 && !(node.max === Infinity && node.min <= 1);
-      const count = isCounted ? Math.max(node.max === Infinity ? node.min : node.max, 1) : 1;
-      return count * repeatSize(node.node);
-    }
-    case 'concat':
-    case 'alternate':
-      return Math.max(1, ...node.nodes.map(repeatSize));
-    default:
-      return 1;
-  }
 }
