@@ -26,6 +26,30 @@ export const LIMIT_TABLE = {
   selectorRequirements: { value: 1_000, counts: 'requirements of a label or field selector in a query', answer: '400 BadRequest' },
   selectorValues: { value: 10_000, counts: 'values of the `in (…)` of a label selector in a query, all together', answer: '400 BadRequest' },
   selectorErrors: { value: 100, counts: 'invalid values that the refusal of a label selector names', answer: 'the first so many' },
+  bodyValues: { value: 100_000, counts: 'values (fields, items, scalars) of a body, or that a JSON patch copies', answer: '413 RequestEntityTooLarge' },
+  jsonPatchOperations: { value: 10_000, counts: 'operations of a JSON patch', answer: '413 RequestEntityTooLarge', upstream: '10,000' },
+  jsonPatchCopiedBytes: {
+    value: 3 * 1024 * 1024,
+    counts: 'bytes that the `copy` operations of a JSON patch add',
+    answer: '422 Invalid',
+    upstream: "3 MiB (the body's limit)",
+  },
+  jsonPatchSteps: {
+    value: 1_000_000,
+    counts: 'steps of a JSON patch: those of its paths, five each, and items of lists that make room for others, a hundredth each',
+    answer: '413 RequestEntityTooLarge',
+  },
+  strategicMergeSteps: {
+    value: 2_000_000,
+    counts: 'fields and items that a strategic merge patch goes through, those of an item that is patched again once more',
+    answer: '413 RequestEntityTooLarge',
+  },
+  jsonPathCharacters: { value: 4_096, counts: 'characters of the JSONPath of a column or a selectable field', answer: '422 Invalid, or nothing found' },
+  jsonPathSteps: {
+    value: 100_000,
+    counts: "values that the JSONPaths of a custom resource's columns look at in one object",
+    answer: 'empty cells from there on',
+  },
   regexpCharacters: {
     value: 100_000,
     counts: 'characters of a regular expression',
@@ -57,6 +81,11 @@ export const LIMIT_TABLE = {
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
   fieldErrorCharacters: { value: 1024 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
+  mergedTolerations: {
+    value: 500,
+    counts: 'tolerations of a pod and of its namespace or runtime class together, where they are merged',
+    answer: '413 RequestEntityTooLarge',
+  },
   escalationSteps: {
     value: 250_000,
     counts: 'steps of comparing the rules of a role that is written or bound with the rules that its writer holds',
