@@ -5,9 +5,11 @@ import { isFeatureOn } from '../features.ts';
 
 const NOT_A_CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** For fields that once took ranges in any form; `former` are the old object's, which may stay (apimachinery/pkg/util/validation/ip.go). */
-export function validateLegacyCidr(value: string, errors: FieldErrors, former: readonly string[] = []): void {
-  if (former.includes(value)) return;
+export function validateLegacyCidr(value: string, errors: FieldErrors, former: ReadonlySet<string> = NONE): void {
+  if (former.has(value)) return;
   const problem = isFeatureOn('StrictIPCIDRValidation') || !readCidr(value) ? cidrProblem(value) : undefined;
   if (problem !== undefined) errors.invalid(value, problem);
 }
