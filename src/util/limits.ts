@@ -41,12 +41,12 @@ export const LIMIT_TABLE = {
   },
   strategicMergeSteps: {
     value: 2_000_000,
-    counts: 'fields and items that a strategic merge patch goes through, those of an item that is patched again once more',
+    counts: 'fields that a strategic merge patch goes through, and items of lists, ten each; those of an item that is patched again once more',
     answer: '413 RequestEntityTooLarge',
   },
   jsonPathCharacters: { value: 4_096, counts: 'characters of the JSONPath of a column or a selectable field', answer: '422 Invalid, or nothing found' },
   jsonPathSteps: {
-    value: 100_000,
+    value: 50_000,
     counts: "values that the JSONPaths of a custom resource's columns look at in one object",
     answer: 'empty cells from there on',
   },
@@ -76,7 +76,7 @@ export const LIMIT_TABLE = {
   schemaSteps: {
     value: 1_000_000,
     counts:
-      "steps of validating a custom resource by its schema: one for each value and each alternative it is held against, and those of the schema's patterns",
+      "steps of validating a custom resource by its schema: one for each value, five for each alternative that it is held against, and those of the schema's patterns",
     answer: '422 Invalid',
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },

@@ -66,6 +66,11 @@ interface ClassBudget {
 }
 
 const NO_CHARS: CharSet = [];
+const SIMPLE_BOUNDS: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['*', [0, Infinity]],
+  ['+', [1, Infinity]],
+  ['?', [0, 1]],
+]);
 /** A class that nobody asked for before takes as long as so many steps. */
 const NEW_CLASS_STEPS = 50_000;
 
@@ -135,6 +140,7 @@ class PatternParser {
 
   /** `(?i)`: the flags from here on. */
   #flagGroup(flags: Flags): Flags | undefined {
+    if (this.#char !== '(') return undefined;
     const text = this.#chars.slice(this.#position, this.#position + 12).join('');
     const match = /^\(\?([imsU]*(?:-[imsU]+)?)\)/.exec(text);
     if (match === null) return undefined;
@@ -157,13 +163,14 @@ class PatternParser {
     return node;
   }
 
-  #bounds(): [number, number] | undefined {
-    const simple = ({ '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] } as Record<string, [number, number]>)[this.#char ?? ''];
+  #bounds(): readonly [number, number] | undefined {
+    const simple = SIMPLE_BOUNDS.get(this.#char ?? '');
     if (simple !== undefined) {
       this.#position++;
       return simple;
     }
-    const match = /^\{(\d+)(,?)(\d*)\}/.exec(this.#char === '{' ? this.#chars.slice(this.#position, this.#position + 24).join('') : '');
+    if (this.#char !== '{') return undefined;
+    const match = /^\{(\d+)(,?)(\d*)\}/.exec(this.#chars.slice(this.#position, this.#position + 24).join(''));
     if (match === null) return undefined;
     this.#position += match[0].length;
     const min = Number(match[1]);
@@ -282,7 +289,8 @@ class PatternParser {
   }
 
   #classItem(): [number, number][] {
-    const posix = this.#startsWith('[:') ? /^\[:(\^?)([a-z]+):\]/.exec(this.#chars.slice(this.#position, this.#position + 12).join('')) : null;
+    const posix =
+      this.#char === '[' && this.#startsWith('[:') ? /^\[:(\^?)([a-z]+):\]/.exec(this.#chars.slice(this.#position, this.#position + 12).join('')) : null;
     if (posix !== null) {
       this.#position += posix[0].length;
       const set = POSIX_CLASSES[posix[2]!]!;
