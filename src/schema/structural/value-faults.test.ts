@@ -107,7 +107,7 @@ describe('what a schema asks for is bounded', () => {
     expect(messages({ items: { anyOf: [{ pattern: '^x' }, { pattern: '^t' }] } }, texts)).toEqual([]);
     const patterns = Array.from({ length: 600 }, (_, index) => ({ pattern: `^t${index}` }));
     expect(messages({ items: { oneOf: patterns } }, texts.slice(0, 3)).at(-1)).not.toMatch(TOO_MUCH);
-    expect(() => messages({ items: { oneOf: patterns } }, texts)).toThrow(TooManyFieldErrors);
+    expect(messages({ items: { oneOf: patterns } }, texts).at(-1)).toMatch(TOO_MUCH);
     const fitting = patterns.map((_, index) => ({ pattern: `^t${'e?'.repeat(index % 3)}` }));
     expect(messages({ items: { anyOf: [{ allOf: fitting }] } }, texts).at(-1)).toMatch(TOO_MUCH);
     const states = Array.from({ length: 30_000 }, (_, index) => (Math.sin(index * index) < 0 ? 'a' : 'b')).join('');
