@@ -3,6 +3,7 @@ import { validateNamedRules } from './admissionregistration/rules.ts';
 import { typesToCheck } from './admissionregistration/type-checking.ts';
 import { networkPolicies } from './networking/network-policy.ts';
 import { validateBindingConditions } from './resource/binding-conditions.ts';
+import { resourceClaims } from './resource/resource-claim.ts';
 import { created, updated } from './testing/kind-tester.ts';
 import { FieldErrors } from '../util/field-errors.ts';
 
@@ -65,5 +66,26 @@ describe('long lists', () => {
     const { object } = created(networkPolicies, { metadata: { name: 'p', namespace: 'n' }, spec: { podSelector: {}, ingress: [{ from }] } });
     const { problems } = within(() => updated(networkPolicies, object, (next) => void next.spec.ingress![0]!.from!.reverse()));
     expect(problems).toEqual([]);
+  });
+
+  test('expressions of a claim are counted before they are compiled', () => {
+    const claim = (selectors: number): object => ({
+      metadata: { name: 'c', namespace: 'n' },
+      spec: {
+        devices: {
+          requests: names('r', 30).map((name) => ({
+            name,
+            exactly: {
+              deviceClassName: 'c',
+              selectors: names('', selectors).map((index) => ({ cel: { expression: `"${'x'.repeat(9_000)}" == "${index}"` } })),
+            },
+          })),
+        },
+      },
+    });
+    expect(created(resourceClaims, claim(0)).problems).toEqual([]);
+    expect(created(resourceClaims, claim(32)).problems).toEqual([
+      'spec.devices.requests: Forbidden: the expressions of all selectors together may not be more than 262144 characters',
+    ]);
   });
 });

@@ -181,6 +181,7 @@ class Checker {
 }
 
 function checkCount(repetition: string): void {
+  if (repetition[0] !== '{') return;
   const [, min = '', comma, max = ''] = /^\{(\d+)(,)?(\d*)\}/.exec(repetition) ?? [];
   const counts = [min, max].filter((count) => count !== '').map(Number);
   const isWrong = counts.some((count) => count > MAX_REPEAT) || (comma !== undefined && max !== '' && counts[1]! < counts[0]!);

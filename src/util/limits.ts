@@ -50,6 +50,12 @@ export const LIMIT_TABLE = {
     counts: "values that the JSONPaths of a custom resource's columns look at in one object",
     answer: 'empty cells from there on',
   },
+  claimExpressionCharacters: {
+    value: 256 * 1024,
+    counts: 'characters of the CEL expressions of a ResourceClaim, all together',
+    answer: '422 Invalid',
+    upstream: '10 KiB for each of up to 8,192',
+  },
   regexpCharacters: {
     value: 100_000,
     counts: 'characters of a regular expression',

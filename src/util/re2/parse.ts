@@ -152,13 +152,12 @@ class PatternParser {
     let node = this.#atom(flags);
     for (let start = this.#position, bounds = this.#bounds(); bounds !== undefined; start = this.#position, bounds = this.#bounds()) {
       const [min, max] = bounds;
-      const repeatText = this.#chars.slice(start, this.#position).join('');
+      const end = this.#position;
       const isMarkedLazy = this.#char === '?';
       if (isMarkedLazy) this.#position++;
       node = { op: 'repeat', node, min, max, isGreedy: isMarkedLazy === flags.isLazy };
-      if (repeatText.startsWith('{') && this.#repeatSize(node) > MAX_REPEAT) {
-        throw new RegexpError(`error parsing regexp: invalid repeat count: \`${repeatText}\``);
-      }
+      if (this.#chars[start] === '{' && this.#repeatSize(node) > MAX_REPEAT)
+        throw new RegexpError(`error parsing regexp: invalid repeat count: \`${this.#chars.slice(start, end).join('')}\``);
     }
     return node;
   }
@@ -170,11 +169,26 @@ class PatternParser {
       return simple;
     }
     if (this.#char !== '{') return undefined;
-    const match = /^\{(\d+)(,?)(\d*)\}/.exec(this.#chars.slice(this.#position, this.#position + 24).join(''));
-    if (match === null) return undefined;
-    this.#position += match[0].length;
-    const min = Number(match[1]);
-    return [min, match[2] === '' ? min : match[3] === '' ? Infinity : Number(match[3])];
+    const [min, minEnd] = this.#number(this.#position + 1);
+    if (min === undefined) return undefined;
+    const hasComma = this.#chars[minEnd] === ',';
+    const [max, end] = hasComma ? this.#number(minEnd + 1) : [min, minEnd];
+    // A brace that does not count is a character like any other.
+    if (this.#chars[end] !== '}') return undefined;
+    this.#position = end + 1;
+    return [min, max ?? Infinity];
+  }
+
+  /** The digits that stand here, and where they end. No count that the syntax allows has more than four. */
+  #number(from: number): [number | undefined, number] {
+    let at = from;
+    let value = 0;
+    for (; at < from + 9; at++) {
+      const digit = (this.#chars[at] ?? ' ').charCodeAt(0) - 48;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+    }
+    return [at === from ? undefined : value, at];
   }
 
   #atom(flags: Flags): Node {

@@ -41,27 +41,32 @@ function customAttack(name: string, kind: Kind, spec: unknown, row = 14): Attack
 
 const pattern = (count: number): string => '[a-b]{990}'.repeat(count);
 
+const claimAttack = (name: string, requests: number, selectors: number, repetitions: number): Attack => ({
+  name,
+  row: 4,
+  send: ({ namespaceAdmin }) =>
+    post(namespaceAdmin, inNamespace('resource.k8s.io/v1', 'resourceclaims'), {
+      metadata: { name: 'claim' },
+      spec: {
+        devices: {
+          requests: repeated(requests, (request) => ({
+            name: `r${request}`,
+            exactly: {
+              deviceClassName: 'c',
+              selectors: repeated(selectors, (index) => ({
+                cel: { expression: `device.driver.matches("${pattern(repetitions)}${request}x${index}")` },
+              })),
+            },
+          })),
+        },
+      },
+    }),
+});
+
 /** CEL, regular expressions, schemas and JSONPaths. */
 export const expressionAttacks: readonly Attack[] = [
-  {
-    name: 'selectors of a claim whose patterns repeat',
-    row: 4,
-    send: ({ namespaceAdmin }) =>
-      post(namespaceAdmin, inNamespace('resource.k8s.io/v1', 'resourceclaims'), {
-        metadata: { name: 'claim' },
-        spec: {
-          devices: {
-            requests: repeated(12, (request) => ({
-              name: `r${request}`,
-              exactly: {
-                deviceClassName: 'c',
-                selectors: repeated(24, (index) => ({ cel: { expression: `device.driver.matches("${pattern(90)}${request}x${index}")` } })),
-              },
-            })),
-          },
-        },
-      }),
-  },
+  claimAttack('selectors of a claim whose patterns repeat', 10, 24, 40),
+  claimAttack('selectors of a claim, three megabytes of them', 12, 24, 900),
   customAttack(
     'a rule whose pattern has a state for each character',
     {
