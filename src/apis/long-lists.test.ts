@@ -64,7 +64,9 @@ describe('long lists', () => {
     const cidr = (index: number): string => `10.${(index >> 8) & 255}.${index & 255}.0/24`;
     const from = Array.from({ length: 20_000 }, (_, index) => ({ ipBlock: { cidr: cidr(index) } }));
     const { object } = created(networkPolicies, { metadata: { name: 'p', namespace: 'n' }, spec: { podSelector: {}, ingress: [{ from }] } });
-    const { problems } = within(() => updated(networkPolicies, object, (next) => void next.spec.ingress![0]!.from!.reverse()));
+    const { problems } = within(() =>
+      updated(networkPolicies, object, (next) => void (next.spec.ingress![0]!.from = next.spec.ingress![0]!.from!.toReversed())),
+    );
     expect(problems).toEqual([]);
   });
 

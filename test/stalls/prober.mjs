@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { parentPort, workerData } from 'node:worker_threads';
 
-/* GETs all the time, in a thread of its own: what the tests' thread does must not look like a stall of the server. */
+/* GETs all the time, in a process of its own: what the tests' thread does must not look like a stall of the server. */
 
 const PAUSE_MS = 2;
-const { port, ca, token, path, pid } = workerData;
+const { port, ca, token, path, pid } = JSON.parse(process.argv[2]);
 const agent = new Agent({ keepAlive: true, maxSockets: 1, ca });
 
 let worst = { getMs: 0, cpuMs: 0, count: 0 };
@@ -44,18 +43,20 @@ async function probe() {
   worst = { getMs: Math.max(worst.getMs, getMs), cpuMs: Math.max(worst.cpuMs, tookMs), count: worst.count + 1 };
 }
 
-parentPort.on('message', (message) => {
+process.on('message', (message) => {
   if (message === 'reset') {
     worst = { getMs: 0, cpuMs: 0, count: 0 };
-    parentPort.postMessage('reset');
-  } else parentPort.postMessage(worst);
+    process.send('reset');
+  } else process.send(worst);
 });
+
+process.once('disconnect', () => process.exit());
 
 for (;;) {
   try {
     await probe();
   } catch (error) {
-    parentPort.postMessage({ error: String(error) });
+    process.send({ error: String(error) });
     break;
   }
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

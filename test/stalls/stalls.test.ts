@@ -1,5 +1,6 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { type ServerProcess, startServer } from '../support/server.ts';
@@ -26,7 +27,7 @@ const isStrict = boundMs < 1_000;
 const rows: string[] = [];
 const clients: ApiClient[] = [];
 let server: ServerProcess;
-let prober: Worker;
+let prober: ChildProcess;
 let attackers: AttackClients;
 const cleanups: (() => unknown)[] = [];
 
@@ -55,18 +56,18 @@ beforeAll(async () => {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'claims' },
     subjects: [{ kind: 'User', name: 'alice' }],
   });
-  const workerData = { port: server.port, ca: server.ca, token: 'admin-token', path: '/api/v1/namespaces/default/configmaps/probed', pid: server.child.pid };
-  prober = new Worker(new URL('prober.mjs', import.meta.url), { workerData });
+  const target = { port: server.port, ca: server.ca, token: 'admin-token', path: '/api/v1/namespaces/default/configmaps/probed', pid: server.child.pid };
+  prober = fork(fileURLToPath(new URL('prober.mjs', import.meta.url)), [JSON.stringify(target)], { execArgv: [] });
 });
 
 afterAll(async () => {
   for (const client of clients) client.close();
-  await prober.terminate();
+  prober.kill();
   console.log(['longest GET ms, CPU ms between two answers, answer, row, attack', ...rows].join('\n'));
 });
 
 const ask = async (message: 'reset' | 'tell'): Promise<Worst> => {
-  prober.postMessage(message);
+  prober.send(message);
   const [answer] = (await once(prober, 'message')) as [Worst | { error: string }];
   if (typeof answer === 'object' && 'error' in answer) throw new Error(answer.error);
   return answer as Worst;

@@ -121,6 +121,8 @@ test('a header that cannot be sent leaves no socket', async () => {
     () => transport.close(),
   );
   const target = { transport, host: '127.0.0.1', port: backend.port, path: '/' };
-  await expect(upgradeBackend(target, { method: 'GET', headers: { upgrade: 'a\nb' } }, new AbortController().signal)).rejects.toThrow();
+  await expect(upgradeBackend(target, { method: 'GET', headers: { upgrade: 'a\nb' } }, new AbortController().signal)).rejects.toThrow(
+    'Invalid character in header content',
+  );
   await vi.waitFor(() => expect(backend.sockets.size).toBe(0));
 });
