@@ -28,6 +28,13 @@ interface PathBlock {
  */
 export function uncoveredRights(held: readonly RuleSet[], wanted: readonly PolicyRule[], budget = new StepBudget(LIMITS.escalationSteps)): RightsBlock[] {
   const uncovered: RightsBlock[] = [];
+  // Rules of one role name the same resources again and again.
+  const known = new Map<string, ResourceGrant[]>();
+  const grantsOf = (resource: string): ResourceGrant[] => {
+    let grants = known.get(resource);
+    if (grants === undefined) known.set(resource, (grants = grantsOver(held, resource, budget)));
+    return grants;
+  };
   for (const rule of wanted) {
     budget.spend();
     // What is wanted may not be validated yet, and lack verbs.
@@ -36,7 +43,7 @@ export function uncoveredRights(held: readonly RuleSet[], wanted: readonly Polic
     for (const path of rule.nonResourceURLs ?? []) addUncoveredPath(held, { path, verbs }, budget, uncovered);
     if (!rule.apiGroups?.length) continue;
     const names = rule.resourceNames?.length ? rule.resourceNames : ALL_NAMES;
-    for (const { values, grants } of byGrants(rule.resources ?? [], (resource) => grantsOver(held, resource, budget)))
+    for (const { values, grants } of byGrants(rule.resources ?? [], grantsOf, budget))
       addUncovered(0, grants, { apiGroups: rule.apiGroups, resources: values, names, verbs }, budget, uncovered);
   }
   return uncovered;
@@ -68,7 +75,7 @@ interface Part<V> {
 }
 
 /** The values, gathered by the grants that speak of them. */
-function byGrants<V>(values: readonly V[], grantsOf: (value: V) => readonly ResourceGrant[]): Iterable<Part<V>> {
+function byGrants<V>(values: readonly V[], grantsOf: (value: V) => readonly ResourceGrant[], budget: StepBudget): Iterable<Part<V>> {
   const ids = new Map<ResourceGrant, number>();
   const idOf = (grant: ResourceGrant): number => {
     let id = ids.get(grant);
@@ -78,6 +85,7 @@ function byGrants<V>(values: readonly V[], grantsOf: (value: V) => readonly Reso
   const parts = new Map<string, Part<V>>();
   for (const value of values) {
     const grants = grantsOf(value);
+    budget.spend(1 + grants.length);
     const key = grants.map(idOf).join(' ');
     const part = parts.get(key);
     if (part === undefined) parts.set(key, { values: [value], grants });
@@ -125,7 +133,7 @@ function addUncovered(depth: number, grants: readonly ResourceGrant[], block: Re
     if (verbs.length > 0) uncovered.push({ ...block, verbs });
     return;
   }
-  for (const part of byGrants<string | undefined>(block[dimension.list], having))
+  for (const part of byGrants<string | undefined>(block[dimension.list], having, budget))
     addUncovered(depth + 1, part.grants, { ...block, [dimension.list]: part.values }, budget, uncovered);
 }
 

@@ -11,6 +11,7 @@ import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './dec
 import { noteEmptied } from './emptied.ts';
 import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
+import { LIMITS } from '../util/limits.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
 export class DecodeError extends Error {}
@@ -23,7 +24,7 @@ export interface StrictErrors {
   errors: string[];
 }
 
-const MAX_STRICT_ERRORS = 100;
+const MAX_STRICT_ERRORS = LIMITS.strictErrors;
 const MAX_INT32 = 2 ** 31 - 1;
 const MIN_INT32 = -(2 ** 31);
 /** One of a list of bytes. */

@@ -22,7 +22,7 @@ export interface Repeats {
  * Deeper nesting is refused. Upstream refuses at 10,000 on stacks that grow; ours do not, and everything that walks a value must come back from
  * the deepest that is let in.
  */
-export const MAX_DEPTH = 1_000;
+export const MAX_DEPTH = LIMITS.bodyDepth;
 
 /**
  * What one body may hold, in whatever form it comes: each value costs time in every step of a write, during which nobody else is served, and a body

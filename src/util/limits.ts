@@ -26,6 +26,19 @@ export const LIMIT_TABLE = {
   selectorRequirements: { value: 1_000, counts: 'requirements of a label or field selector in a query', answer: '400 BadRequest' },
   selectorValues: { value: 10_000, counts: 'values of the `in (…)` of a label selector in a query, all together', answer: '400 BadRequest' },
   selectorErrors: { value: 100, counts: 'invalid values that the refusal of a label selector names', answer: 'the first so many' },
+  acceptClauses: { value: 64, counts: 'media types of an `Accept` header that are looked at', answer: 'the others are not looked at' },
+  bodyBytes: { value: 3 * 1024 * 1024, counts: "bytes of a request's body", answer: '413 RequestEntityTooLarge', upstream: '3 MiB' },
+  bodyDepth: { value: 1_000, counts: 'values inside of each other in a body', answer: '400 BadRequest', upstream: '10,000' },
+  yamlTokens: { value: 100_000, counts: 'tokens of a body of YAML', answer: '413 RequestEntityTooLarge' },
+  yamlAliasedCharacters: {
+    value: 3 * 1024 * 1024,
+    counts: 'characters that the aliases of a body of YAML repeat',
+    answer: '400 BadRequest',
+    upstream: 'a share of the document (go-yaml)',
+  },
+  strictErrors: { value: 100, counts: 'unknown and repeated fields that a request is told of', answer: 'the first so many' },
+  watchBacklogEvents: { value: 10_000, counts: 'changes that a watch may be behind', answer: 'the watch ends' },
+  watchBacklogBytes: { value: 16 * 1024 * 1024, counts: 'bytes of changes that a watch may be behind', answer: 'the watch ends' },
   bodyValues: { value: 100_000, counts: 'values (fields, items, scalars) of a body, or that a JSON patch copies', answer: '413 RequestEntityTooLarge' },
   jsonPatchOperations: { value: 10_000, counts: 'operations of a JSON patch', answer: '413 RequestEntityTooLarge', upstream: '10,000' },
   jsonPatchCopiedBytes: {
@@ -93,7 +106,7 @@ export const LIMIT_TABLE = {
     answer: '413 RequestEntityTooLarge',
   },
   escalationSteps: {
-    value: 250_000,
+    value: 1_000_000,
     counts: 'steps of comparing the rules of a role that is written or bound with the rules that its writer holds',
     answer: '403 Forbidden',
   },

@@ -16,6 +16,7 @@ import {
 } from 'yaml';
 import { requestEntityTooLarge } from './errors.ts';
 import { parseJson, setKey } from './json.ts';
+import { LIMITS } from './limits.ts';
 import { type DuplicateKeys, JsonError, LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { surrogateEscapeIn } from './surrogate-escapes.ts';
@@ -28,9 +29,9 @@ export class YamlError extends Error {}
 
 const TAG_PREFIX = 'tag:yaml.org,2002:';
 /** A line of `key: value` has seven or eight tokens, a literal block one, however long. The parser takes 2 µs for each, and nobody is served meanwhile. */
-const MAX_TOKENS = 100_000;
+const MAX_TOKENS = LIMITS.yamlTokens;
 /** What aliases may repeat of an anchor's text: as much as a request's body. */
-const MAX_ALIASED_CHARACTERS = 3 * 1024 * 1024;
+const MAX_ALIASED_CHARACTERS = LIMITS.yamlAliasedCharacters;
 
 /**
  * The first document of a YAML text as JSON, as sigs.k8s.io/yaml converts it: YAML 1.1 with `yes`, `on` and `0777`, merge keys, keys sorted and made
