@@ -32,8 +32,11 @@ export interface SearchDeclaration {
    * there is none, an error where the expression can never work.
    */
   readonly specialize: (constants: readonly (CelValue | undefined)[]) => Search | CelError | undefined;
-  /** How many steps a unit of its cost stands for. */
-  readonly stepsPerUnit: number;
+  /**
+   * How many steps its cost stands for, beside one for each unit: by character of the text, for looking at each, and by character of the pattern, for making
+   * a program and states of it.
+   */
+  readonly stepsPerCharacter: { readonly text: number; readonly pattern: number };
 }
 
 export interface FunctionDeclaration {

@@ -1,6 +1,6 @@
 import type { FunctionReference } from './checker.ts';
 import type { CallCost } from './cost/size.ts';
-import type { FunctionDeclaration, Overload, Search } from './declarations.ts';
+import type { FunctionDeclaration, Overload, Search, SearchDeclaration } from './declarations.ts';
 import { charge, withRegexpSteps, type Evaluator, type Frame } from './frame.ts';
 import { typeTest } from './runtime-types.ts';
 import { CelError, typeOf, type CelValue } from './values.ts';
@@ -59,7 +59,13 @@ export function planStrictCall(dispatch: Dispatch, args: readonly Evaluator[], c
  * The same for a search, which takes its steps from what the call cost. With a compiled pattern, errors are answered before anything is counted, as for
  * functions of any number of arguments.
  */
-export function planSearchCall(search: Search, stepsPerUnit: number, args: readonly Evaluator[], cost: CallCost, isCompiled: boolean): Evaluator {
+export function planSearchCall(
+  search: Search,
+  { text: perText, pattern: perPattern }: SearchDeclaration['stepsPerCharacter'],
+  args: readonly Evaluator[],
+  cost: CallCost,
+  isCompiled: boolean,
+): Evaluator {
   const answersErrorsFirst = isCompiled || args.length > 2;
   return (frame) => {
     const values: CelValue[] = [];
@@ -74,9 +80,12 @@ export function planSearchCall(search: Search, stepsPerUnit: number, args: reado
     if (typeof cost === 'number') charge(frame, cost);
     chargeArguments(frame, cost, values);
     if (error !== undefined) return error;
-    return withRegexpSteps(frame, (frame.cost - before) * stepsPerUnit, (budget) => search(budget, ...values));
+    const included = frame.cost - before + perText * (1 + lengthOf(values[0])) + perPattern * (1 + lengthOf(values[1]));
+    return withRegexpSteps(frame, included, (budget) => search(budget, ...values));
   };
 }
+
+const lengthOf = (value: CelValue | undefined): number => (typeof value === 'string' ? value.length : 0);
 
 /** Before the call. */
 function chargeArguments(frame: Frame, cost: CallCost, args: readonly CelValue[]): void {

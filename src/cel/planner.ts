@@ -188,7 +188,7 @@ export class Planner {
     if (special instanceof CelError) throw new PlanError(special.message);
     const search = special ?? declared.call;
     const evaluators = args.map((arg) => arg.evaluate);
-    return { evaluate: planSearchCall(search, declared.stepsPerUnit, evaluators, callCost(name, overloadId), special !== undefined) };
+    return { evaluate: planSearchCall(search, declared.stepsPerCharacter, evaluators, callCost(name, overloadId), special !== undefined) };
   }
 
   /** Calls that cost nothing since they are done ahead (cel-go interpreter/decorators.go decOptimize). */

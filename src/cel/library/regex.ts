@@ -20,7 +20,7 @@ const searching = (name: string, run: Find, overloads: FunctionDeclaration['over
   overloads,
   search: {
     // A search looks at each character anew, in all the places where the program may be.
-    stepsPerUnit: 10,
+    stepsPerCharacter: { text: 16, pattern: 30 },
     call(budget, ...args) {
       const [text, pattern, limit] = args;
       if (typeof text !== 'string' || typeof pattern !== 'string' || (limit !== undefined && !isInt(limit))) return unknownOverload(name, args);
