@@ -13,3 +13,11 @@ test('no more than anybody reads, and nothing that would take long', () => {
   expect(repeatedKeys(`{${'"a":1,'.repeat(1000)}"a":1}`)).toHaveLength(100);
   expect(() => repeatedKeys(`{${'"a":1,'.repeat(100_000)}"a":1}`)).toThrow('Request entity too large');
 });
+
+test('lines are found once, however many keys are repeated', () => {
+  const text = `x: |\n${' y\n'.repeat(500_000)}${'a: 1\n'.repeat(1_000)}`;
+  const startedAtMs = performance.now();
+  const found = repeatedKeys(text);
+  expect([found.length, found[0], found.at(-1)]).toEqual([100, { line: 500_003, key: 'a' }, { line: 500_102, key: 'a' }]);
+  expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+});

@@ -112,7 +112,7 @@ const WORDING: Record<string, string> = {
 };
 
 /** From 1. */
-export const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
 
 type Node = ParsedNode | Alias | Scalar | YAMLMap | YAMLSeq;
 
