@@ -21,7 +21,12 @@ export default defineConfig({
       // The built server as a process, with real clients; its global setup builds and unzips, and runs only when one of these tests does.
       { extends: true, test: { ...system, name: 'system', include: ['test/**/*.test.ts'], provide: SHORT } },
       ...(wants('faults')
-        ? [{ extends: true as const, test: { ...system, name: 'faults', include: ['test/faults/*.test.ts'], provide: { ...SHORT, faultInjections: FAULT_INJECTIONS } } }]
+        ? [
+            {
+              extends: true as const,
+              test: { ...system, name: 'faults', include: ['test/faults/*.test.ts'], provide: { ...SHORT, faultInjections: FAULT_INJECTIONS } },
+            },
+          ]
         : []),
       ...(wants('stalls')
         ? [{ extends: true as const, test: { ...system, name: 'stalls', include: ['test/stalls/*.test.ts'], provide: { ...SHORT, stallBoundMs: 50 } } }]
