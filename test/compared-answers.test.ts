@@ -105,3 +105,23 @@ test('a patched custom object is shown with its keys sorted', async () => {
     'uid',
   ]);
 });
+
+test.each([
+  [{ metadata: { namespace: 1e300 } }, 'map[metadata:map[namespace:1e+300]]', 'unrecognized type: string'],
+  [{ metadata: { name: 7 } }, 'map[metadata:map[name:7]]', 'cannot convert int64 to string'],
+  [{ spec: { strategy: { renewTime: {}, preferredHolder: null } } }, 'map[spec:map[strategy:map[renewTime:map[]]]]', 'unrecognized type: string'],
+])('a strategic merge patch of %j is refused as it was merged', async (body, shown, why) => {
+  const path = '/apis/coordination.k8s.io/v1/namespaces/compared/leases';
+  await client.send({ method: 'POST', path, body: { metadata: { name: 'strategic' } } });
+  const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+  const { text } = await client.expect(422, { method: 'PATCH', path: `${path}/strategic`, body, headers });
+  expect((JSON.parse(text) as { message: string }).message).toBe(` "" is invalid: patch: Invalid value: "${shown}": ${why}`);
+});
+
+test("an empty part of a claim's selector is not in what changed", async () => {
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  await client.create(`${NAMESPACE}/persistentvolumeclaims`, { metadata: { name: 'claim' }, spec });
+  const body = { metadata: { name: 'claim' }, spec: { ...spec, selector: { matchLabels: {} } } };
+  const { text } = await client.expect(422, { method: 'PUT', path: `${NAMESPACE}/persistentvolumeclaims/claim`, body });
+  expect((JSON.parse(text) as { message: string }).message).toContain('- "Selector": null,\n+ "Selector": {},\n');
+});

@@ -34,6 +34,18 @@ export function applyStrategicMergePatch(
   }
 }
 
+/** The patch as upstream's errors show it: where there was nothing to merge with, its nulls are gone (discardNullValuesFromPatch works in place). */
+export function withoutUnmatchedNulls(document: JsonObject, patch: JsonObject): JsonObject {
+  const rest: JsonObject = {};
+  for (const [key, value] of Object.entries(patch)) {
+    const current = ownValue(document, key);
+    const isMatched = value === null || (current !== undefined && goTypeOfValue(current) === goTypeOfValue(value));
+    if (!isMatched) setKey(rest, key, withoutNulls(value!));
+    else setKey(rest, key, isJsonObject(current) && isJsonObject(value) ? withoutUnmatchedNulls(current, value) : value);
+  }
+  return rest;
+}
+
 /** Each item of a list is looked up several times, by its key, its place in the list and its place in the patch. */
 const STEPS_OF_ITEM = 10;
 
