@@ -143,6 +143,9 @@ function withoutRandom(request: Request, body: Json): Json {
     const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
     return parseJson(text.replace(/(ResourceVersion in object meta: )\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1'));
   }
+  const metadata = body['metadata'];
+  // Limit ranges and quotas that are sent without a name get a uid for one.
+  if (isJsonObject(metadata) && new RegExp(UID, '').test(String(metadata['name']))) return { ...body, metadata: { ...metadata, name: '«uid»' } };
   if (!/\/token(\?|$)/.test(request.path) || !isJsonObject(body['status'])) return body;
   return { ...body, status: { ...body['status'], token: '«token»' } };
 }
