@@ -1,15 +1,17 @@
+import type { ResourceDefinition } from '../../registry/definition.ts';
 import { validateMetadata } from '../../registry/metadata.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { subdomainName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../facts/types/apiextensions-v1.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
+import { equalJson } from '../../util/json-equal.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { DEFAULT_WEBHOOK_PORT } from '../validation/webhook-client-config.ts';
 import { APPROVED_ANNOTATION, approvalOf, isProtectedGroup } from './approval.ts';
 import { unknownFormats } from './formats.ts';
 import { validateNames } from './names.ts';
-import { validateSpec } from './spec-rules.ts';
+import { type RuleValidator, validateSpec } from './spec-rules.ts';
 import { betaDefinition } from './stored-version.ts';
 import { STRICT, isEstablished, strictnessFor } from './strictness.ts';
 
@@ -20,83 +22,91 @@ const PRESERVING = 'cannot set to true, set x-kubernetes-preserve-unknown-fields
 
 const GATED_STATUS: GatedFields = [['CRDObservedGenerationTracking', ['status.observedGeneration', 'status.conditions.*.observedGeneration']]];
 
-/** A resource that users define. What it serves, and which of its names are taken, is for `src/extensions/`, which tells it in the status. */
-export const customResourceDefinitions = defineResource<CustomResourceDefinition>('apiextensions.k8s.io/v1/customresourcedefinitions', {
-  storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
-  stored: { version: 'v1beta1', isJson: true, older: [betaDefinition] },
-  generation: 'spec',
-  allowsUnconditionalUpdate: false,
+/**
+ * A resource that users define. What it serves, and which of its names are taken, is for `src/extensions/`, which tells it in the status. So are the rules
+ * in its schemas: `rules` compiles and prices those of one.
+ */
+export const defineCustomResourceDefinitions = (rules?: RuleValidator): ResourceDefinition<CustomResourceDefinition> =>
+  defineResource<CustomResourceDefinition>('apiextensions.k8s.io/v1/customresourcedefinitions', {
+    storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
+    stored: { version: 'v1beta1', isJson: true, older: [betaDefinition] },
+    generation: 'spec',
+    allowsUnconditionalUpdate: false,
 
-  default({ spec, status }) {
-    spec.names.singular ||= spec.names.kind.toLowerCase();
-    if (!spec.names.listKind && spec.names.kind !== '') spec.names.listKind = `${spec.names.kind}List`;
-    spec.conversion ??= { strategy: 'None' };
-    const service = spec.conversion.webhook?.clientConfig?.service;
-    if (service) service.port ??= DEFAULT_WEBHOOK_PORT;
-    const stored = storageVersion(spec);
-    if ((status.storedVersions ?? []).length === 0 && stored !== undefined) status.storedVersions = [stored];
-  },
+    default({ spec, status }) {
+      spec.names.singular ||= spec.names.kind.toLowerCase();
+      if (!spec.names.listKind && spec.names.kind !== '') spec.names.listKind = `${spec.names.kind}List`;
+      spec.conversion ??= { strategy: 'None' };
+      const service = spec.conversion.webhook?.clientConfig?.service;
+      if (service) service.port ??= DEFAULT_WEBHOOK_PORT;
+      const stored = storageVersion(spec);
+      if ((status.storedVersions ?? []).length === 0 && stored !== undefined) status.storedVersions = [stored];
+    },
 
-  prepareForCreate(definition) {
-    const stored = storageVersion(definition.spec);
-    definition.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: stored === undefined ? null : [stored] };
-  },
-  prepareForUpdate({ spec, status }) {
-    const stored = storageVersion(spec);
-    if (stored !== undefined && !(status.storedVersions ?? []).includes(stored)) status.storedVersions = [...(status.storedVersions ?? []), stored];
-  },
+    prepareForCreate(definition) {
+      const stored = storageVersion(definition.spec);
+      definition.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: stored === undefined ? null : [stored] };
+    },
+    prepareForUpdate({ spec, status }) {
+      const stored = storageVersion(spec);
+      if (stored !== undefined && !(status.storedVersions ?? []).includes(stored)) status.storedVersions = [...(status.storedVersions ?? []), stored];
+    },
 
-  // The name follows from the spec, so metadata is judged below.
-  validatesMetadata: false,
-  validatesMetadataUpdate: true,
-  validate(definition, errors) {
-    const { metadata, spec } = definition;
-    const required = `${spec.names.plural}.${spec.group}`;
-    const nameErrors = (name: string, isPrefix: boolean): string[] => [
-      ...subdomainName(name, isPrefix),
-      ...(name === required ? [] : ['must be spec.names.plural+"."+spec.group']),
-    ];
-    validateMetadata(metadata, false, nameErrors, errors.at('metadata'));
-    validateSpec(spec, STRICT, errors.at('spec'));
-    validateRest(definition, undefined, errors);
-  },
-  validateUpdate(definition, old, errors) {
-    const { spec } = definition;
-    const at = errors.at('spec');
-    validateSpec(spec, strictnessFor(definition, old), at);
-    if (isEstablished(old)) {
-      validateUnchanged(spec.scope, old.spec.scope, at.at('scope'));
-      validateUnchanged(spec.names.kind, old.spec.names.kind, at.at('names', 'kind'));
-    }
-    validateUnchanged(spec.group, old.spec.group, at.at('group'));
-    validateUnchanged(spec.names.plural, old.spec.names.plural, at.at('names', 'plural'));
-    validateRest(definition, old, errors);
-  },
-  warnings: ({ spec }, old) => {
-    const known = new Set(old ? unknownFormats(old.spec) : []);
-    return unknownFormats(spec)
-      .filter((format) => !known.has(format))
-      .map((format) => `unrecognized format ${quote(format)}`);
-  },
+    // The name follows from the spec, so metadata is judged below.
+    validatesMetadata: false,
+    validatesMetadataUpdate: true,
+    validate(definition, errors) {
+      const { metadata, spec } = definition;
+      const required = `${spec.names.plural}.${spec.group}`;
+      const nameErrors = (name: string, isPrefix: boolean): string[] => [
+        ...subdomainName(name, isPrefix),
+        ...(name === required ? [] : ['must be spec.names.plural+"."+spec.group']),
+      ];
+      validateMetadata(metadata, false, nameErrors, errors.at('metadata'));
+      validateSpec(spec, { ...STRICT, rules }, errors.at('spec'));
+      validateRest(definition, undefined, errors);
+    },
+    validateUpdate(definition, old, errors) {
+      const { spec } = definition;
+      const at = errors.at('spec');
+      const hasOtherVersions = !equalJson(spec.versions, old.spec.versions);
+      validateSpec(spec, { ...strictnessFor(definition, old), ...(hasOtherVersions && { rules }) }, at);
+      if (isEstablished(old)) {
+        validateUnchanged(spec.scope, old.spec.scope, at.at('scope'));
+        validateUnchanged(spec.names.kind, old.spec.names.kind, at.at('names', 'kind'));
+      }
+      validateUnchanged(spec.group, old.spec.group, at.at('group'));
+      validateUnchanged(spec.names.plural, old.spec.names.plural, at.at('names', 'plural'));
+      validateRest(definition, old, errors);
+    },
+    warnings: ({ spec }, old) => {
+      const known = new Set(old ? unknownFormats(old.spec) : []);
+      return unknownFormats(spec)
+        .filter((format) => !known.has(format))
+        .map((format) => `unrecognized format ${quote(format)}`);
+    },
 
-  // The first DELETE only marks it (registry/customresourcedefinition/etcd.go); `src/extensions/` empties the resource and takes the finalizer off.
-  mayDelete: ({ metadata }) => metadata.deletionTimestamp !== undefined,
-  markDeleting: markTerminating,
-  marksBeforePropagation: true,
+    // The first DELETE only marks it (registry/customresourcedefinition/etcd.go); `src/extensions/` empties the resource and takes the finalizer off.
+    mayDelete: ({ metadata }) => metadata.deletionTimestamp !== undefined,
+    markDeleting: markTerminating,
+    marksBeforePropagation: true,
 
-  subresources: {
-    status: {
-      hasNoTable: true,
-      update: {
-        allowsUnconditionalUpdate: false,
-        prepareForUpdate: (definition, old) => dropGatedFields(GATED_STATUS, definition, old),
-        validateUpdate({ status }, _old, errors) {
-          validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
+    subresources: {
+      status: {
+        hasNoTable: true,
+        update: {
+          allowsUnconditionalUpdate: false,
+          prepareForUpdate: (definition, old) => dropGatedFields(GATED_STATUS, definition, old),
+          validateUpdate({ status }, _old, errors) {
+            validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
+          },
         },
       },
     },
-  },
-});
+  });
+
+/** Without a look at their rules. */
+export const customResourceDefinitions = defineCustomResourceDefinitions();
 
 const storageVersion = ({ versions }: CustomResourceDefinitionSpec): string | undefined => (versions ?? []).find(({ storage }) => storage)?.name;
 

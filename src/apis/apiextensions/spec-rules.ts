@@ -17,6 +17,12 @@ import { someSchemaOf } from './schema-walk.ts';
 import { structuralErrors, structuralProblem } from './structural.ts';
 import { validateColumns, validateDeprecation, validateSelectableFields, validateSubresources } from './version-parts.ts';
 
+/** What needs the rules (x-kubernetes-validations) of a structural schema compiled: defaults must obey them, and they must be sound themselves. */
+export interface RuleValidator {
+  validateDefaults(schema: JSONSchemaProps, errors: FieldErrors): void;
+  validateRules(schema: JSONSchemaProps, errors: FieldErrors): void;
+}
+
 /** What is demanded of a definition; less of one that was stored before it was demanded. */
 export interface Strictness extends SchemaStrictness, ConversionStrictness {
   requireSchema: boolean;
@@ -24,6 +30,8 @@ export interface Strictness extends SchemaStrictness, ConversionStrictness {
   requirePrunedDefaults: boolean;
   /** Versions, '' for all alike, whose too many selectable fields were there before. */
   allowManySelectableFields: ReadonlySet<string>;
+  /** Absent where rules are not looked at: nothing has changed. */
+  rules?: RuleValidator | undefined;
 }
 
 const SCOPES = ['Cluster', 'Namespaced'];
@@ -124,12 +132,16 @@ function validateSchema({ openAPIV3Schema: schema }: CustomResourceValidation, i
   validateOpenApi(schema, strictness, at);
   // It says again what the rules above have said better, if they have said anything.
   if (strictness.requireStructural && problem !== undefined && errors.list.length === before) at.invalid('', problem);
+  const isSound = errors.list.slice(before).every(({ field }) => field.includes('.x-kubernetes-validations['));
+  if (isSound) strictness.rules?.validateRules(schema, at);
 }
 
-function validateStructure(schema: JSONSchemaProps, { requirePrunedDefaults }: Strictness, errors: FieldErrors): void {
+function validateStructure(schema: JSONSchemaProps, { requirePrunedDefaults, rules }: Strictness, errors: FieldErrors): void {
   const found = structuralErrors(schema, errors);
-  if (found.length > 0) errors.list.push(...found);
-  else validateDefaults(schema, requirePrunedDefaults, errors);
+  if (found.length > 0) return void errors.list.push(...found);
+  const before = errors.list.length;
+  validateDefaults(schema, requirePrunedDefaults, errors);
+  if (errors.list.length === before) rules?.validateDefaults(schema, errors);
 }
 
 function validateRootForStatus(schema: JSONSchemaProps, errors: FieldErrors): void {

@@ -1,13 +1,11 @@
-import { customResourceDefinitions } from '../../apis/apiextensions/custom-resource-definition.ts';
-import { internalSpec } from '../../apis/apiextensions/internal-spec.ts';
+import { defineCustomResourceDefinitions } from '../../apis/apiextensions/custom-resource-definition.ts';
 import { isStructural } from '../../apis/apiextensions/structural.ts';
-import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../../apis/facts/types/apiextensions-v1.ts';
+import type { JSONSchemaProps } from '../../apis/facts/types/apiextensions-v1.ts';
 import { declareType } from '../../cel/data/declared-type.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
 import { Structure } from '../../schema/structural/structure.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
 import { validateDefaultsByRules } from './rule-tree.ts';
@@ -19,43 +17,24 @@ const SCHEMA_COST_LIMIT = 100_000_000;
 /** Rules that are told as having contributed: those that take more than a hundredth, and of them the most expensive. */
 const MAX_CONTRIBUTORS = 4;
 
-/** Definitions, whose rules are compiled and priced before they are let in. */
-export function definitionsWithRules(): ResourceDefinition {
-  const { validate, validateUpdate } = customResourceDefinitions;
-  const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate'> = {
-    validate(definition, errors, old) {
-      validate!(definition, errors, old);
-      if (!hasSchemaErrors(errors)) validateRules(definition.spec, errors.at('spec'));
+/** Definitions, whose rules are compiled and priced before they are let in: those of a schema that is sound but for the rules themselves. */
+export const definitionsWithRules = (): ResourceDefinition =>
+  defineCustomResourceDefinitions({
+    validateDefaults(schema, errors) {
+      const structure = structureWithRules(schema);
+      if (structure) validateDefaultsByRules(structure, errors);
     },
-    validateUpdate(definition, old, errors) {
-      validateUpdate!(definition, old, errors);
-      if (!hasSchemaErrors(errors) && !equalJson(definition.spec.versions, old.spec.versions)) validateRules(definition.spec, errors.at('spec'));
+    validateRules(schema, errors) {
+      const structure = structureWithRules(schema);
+      if (structure) new RuleCheck(errors).check(structure);
     },
-  };
-  // The schema is still looked up when it is first asked for.
-  return Object.defineProperties(
-    {},
-    { ...Object.getOwnPropertyDescriptors(customResourceDefinitions), ...Object.getOwnPropertyDescriptors(own) },
-  ) as ResourceDefinition;
-}
+  }) as unknown as ResourceDefinition;
 
-/** Rules are compiled for schemas that are sound but for the rules themselves, whatever else is wrong with the definition. */
-const hasSchemaErrors = ({ list }: FieldErrors): boolean =>
-  list.some(({ field }) => field.includes('.openAPIV3Schema') && !field.includes('.x-kubernetes-validations['));
-
-function validateRules(spec: CustomResourceDefinitionSpec, errors: FieldErrors): void {
-  const { validation, versions } = internalSpec(spec);
-  const check = (schema: JsonSchema | undefined, at: FieldErrors): void => {
-    if (schema === undefined || !isStructural(schema as Parameters<typeof isStructural>[0])) return;
-    const structure = new Structure(schema);
-    if (!hasRules(structure)) return;
-    const errorsBefore = at.list.length;
-    validateDefaultsByRules(structure, at);
-    if (at.list.length === errorsBefore) new RuleCheck(at).check(structure);
-  };
-  check(validation?.openAPIV3Schema as JsonSchema | undefined, errors.at('validation', 'openAPIV3Schema'));
-  for (const [index, { schema }] of versions.entries())
-    check(schema?.openAPIV3Schema as JsonSchema | undefined, errors.at('versions').index(index).at('schema', 'openAPIV3Schema'));
+/** Undefined where there are no rules, or none that could be compiled. */
+function structureWithRules(schema: JSONSchemaProps): Structure | undefined {
+  if (!isStructural(schema)) return undefined;
+  const structure = new Structure(schema as JsonSchema);
+  return hasRules(structure) ? structure : undefined;
 }
 
 /** What holds on the way down to a schema. */
