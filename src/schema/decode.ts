@@ -255,21 +255,28 @@ class Decoder {
     throw new DecodeError(this.firstError!);
   }
 
-  /** apiextensions' JSONSchemaPropsOr…: their unmarshalers read what is inside without being strict. */
-  alternative({ schema, or }: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
-    const { strict } = this;
+  /** apiextensions' JSONSchemaPropsOr…: their unmarshalers read what is inside without being strict, and the first mismatch in it ends the reading. */
+  alternative(either: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
+    const { strict, firstError } = this;
     this.strict = undefined;
-    try {
-      if (isJsonObject(raw)) return this.object(planOf(schema), raw);
-      if (or === 'boolean') {
-        if (typeof raw !== 'boolean') throw new DecodeError('boolean or JSON schema expected');
-        return raw;
-      }
-      if (!Array.isArray(raw)) return null;
-      return this.list({ type: 'list', items: or === 'objects' ? schema : { type: 'string' } }, raw);
-    } finally {
-      this.strict = strict;
+    this.firstError = undefined;
+    const value = this.#eitherValue(either, raw);
+    const found = this.firstError as string | undefined;
+    // The decoder around it says where it was itself, in a schema (encoding/json's addErrorContext).
+    if (found !== undefined) throw new DecodeError(found.replace(/(?<=Go struct field )\w+/, 'JSONSchemaProps'));
+    this.strict = strict;
+    this.firstError = firstError;
+    return value;
+  }
+
+  #eitherValue({ schema, or }: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
+    if (isJsonObject(raw)) return this.object(planOf(schema), raw);
+    if (or === 'boolean') {
+      if (typeof raw !== 'boolean') throw new DecodeError('boolean or JSON schema expected');
+      return raw;
     }
+    if (!Array.isArray(raw)) return null;
+    return this.list({ type: 'list', items: or === 'objects' ? schema : { type: 'string' } }, raw);
   }
 
   complainOfUnknown(key: string): void {
