@@ -2,7 +2,7 @@ import type { ListResult } from '../registry/store.ts';
 import { ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../schema/protobuf-wire.ts';
 import { encodeEnvelope, encodeProtobuf, encodeProtobufList, encodeProtobufObject } from '../schema/protobuf.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import { notAcceptable } from '../util/errors.ts';
+import { notAcceptable, unknownError } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { type Body, JsonListBody, type ListItems } from './body.ts';
 import { type ItemForm, RunListBody, sharedRuns } from './list-runs.ts';
@@ -18,8 +18,11 @@ import { type View, clientObject, formName, jsonOf, typePrefix, typePrefixLength
 export function encodeEntry(view: View, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
   const { transform } = form;
   if (transform === undefined) return encodeObject(view, form, entry);
-  if (transform.kind === 'PartialObjectMetadataList')
+  if (transform.kind === 'PartialObjectMetadataList') {
+    // A custom object could be a list, to the type that it is read into upstream, until it is gone through.
+    if (view.isCustom) throw unknownError('content is not a list');
     throw notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`);
+  }
   if (transform.kind === 'PartialObjectMetadata') return encodePartial(view, form, transform, entry);
   return encodeTable(view, tableOptions(transform, query()), entry, true);
 }
