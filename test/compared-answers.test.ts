@@ -125,3 +125,58 @@ test("an empty part of a claim's selector is not in what changed", async () => {
   const { text } = await client.expect(422, { method: 'PUT', path: `${NAMESPACE}/persistentvolumeclaims/claim`, body });
   expect((JSON.parse(text) as { message: string }).message).toContain('- "Selector": null,\n+ "Selector": {},\n');
 });
+
+const definition = (versions: object[], more: object = {}): object => ({
+  metadata: { name: 'odd.compared.example.com' },
+  spec: { group: 'compared.example.com', scope: 'Cluster', names: { plural: 'odd', kind: 'Odd' }, versions, ...more },
+});
+
+const definitionMessage = async (body: object): Promise<string> =>
+  (await client.send({ method: 'POST', path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All', body })).json<{ message: string }>().message;
+
+const schemaOf = (properties: object): object => ({ openAPIV3Schema: { type: 'object', properties } });
+
+test('errors of rules stand with those of their schema', async () => {
+  const rules = [{ rule: 'self', messageExpression: 'self' }];
+  const schema = schemaOf({ a: { type: 'boolean', 'x-kubernetes-validations': rules } });
+  const message = await definitionMessage(definition([{ name: 'v1', served: true, storage: true, schema }], { preserveUnknownFields: true }));
+  expect(message.indexOf('messageExpression must evaluate to a string')).toBeGreaterThan(0);
+  expect(message.indexOf('messageExpression must evaluate to a string')).toBeLessThan(message.indexOf('spec.preserveUnknownFields: Invalid value'));
+});
+
+test('a default that breaks a rule is told before the rule', async () => {
+  const rules = [{ rule: "self == 'b'", message: 'must be b', fieldPath: '.c' }];
+  const message = await definitionMessage(
+    definition([{ name: 'v1', served: true, storage: true, schema: schemaOf({ a: { type: 'string', default: 'a', 'x-kubernetes-validations': rules } }) }]),
+  );
+  expect(message.indexOf('must be b')).toBeGreaterThan(0);
+  expect(message.indexOf('must be b')).toBeLessThan(message.indexOf('must be a valid path'));
+});
+
+test.each([
+  [
+    { a: 'object', b: { items: { required: [[]] } } },
+    'array into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.items.required of type string',
+  ],
+  [
+    { a: { items: { 'x-kubernetes-validations': [{ optionalOldSelf: 'x' }] } } },
+    'string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.items.x-kubernetes-validations.optionalOldSelf of type bool',
+  ],
+  [{ a: { enum: ' ' } }, 'string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.enum of type []v1.JSON'],
+])('a definition with properties %j is told what a schema can not be', async (properties, why) => {
+  expect(await definitionMessage(definition([{ name: 'v1', schema: schemaOf(properties) }]))).toContain(`json: cannot unmarshal ${why}`);
+});
+
+test('one byte is not bytes', async () => {
+  const message = await definitionMessage(
+    definition([{ name: 'v1', served: true, storage: true, schema: schemaOf({ a: { type: 'string', maxLength: 1, default: 'ab' } }) }]),
+  );
+  expect(message).toContain('Too long: may not be more than 1 byte');
+  expect(message).not.toContain('1 bytes');
+});
+
+test('an exact list of a version that is not there yet is refused at once', async () => {
+  const { text, headers } = await client.expect(504, { path: `${NAMESPACE}/configmaps?resourceVersion=99999999999&resourceVersionMatch=Exact` });
+  expect(headers['retry-after']).toBeUndefined();
+  expect(text).not.toContain('retryAfterSeconds');
+});

@@ -20,14 +20,16 @@ function found({ cache, definition, conversion }: StoreParts, key: string, name:
 }
 
 /** '' is the newest there is, '0' whatever is at hand, N nothing older than N. Undefined where there is nothing to wait for. */
-function waitForVersion({ cache, definition }: StoreParts, resourceVersion: string): Promise<void> | undefined {
+function waitForVersion({ cache, definition }: StoreParts, resourceVersion: string, isExact = false): Promise<void> | undefined {
   if (resourceVersion === '') return cache.freshen();
   const revision = parseVersion(resourceVersion);
   if (revision === 0) return undefined;
-  return definition.isUncached && revision > cache.revision ? refuseUnlessReached(cache, revision, resourceVersion) : cache.waitFor(revision, resourceVersion);
+  return (definition.isUncached || isExact) && revision > cache.revision
+    ? refuseUnlessReached(cache, revision, resourceVersion)
+    : cache.waitFor(revision, resourceVersion);
 }
 
-/** What upstream reads from etcd, it does not wait for: a version that etcd has not reached is refused at once, and nobody is told to come back. */
+/** What upstream reads from etcd, as it does exact lists, it does not wait for: a version that etcd has not reached is refused at once, and nobody is told to come back. */
 async function refuseUnlessReached(cache: StoreParts['cache'], revision: number, shown: string): Promise<void> {
   await cache.freshen();
   if (revision > cache.revision) throw tooLargeResourceVersion(shown, cache.revision, 0);
@@ -90,15 +92,18 @@ const convertedMatcher = (parts: StoreParts, selection: Selection): Matches | un
 
 function listStored(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   if (options.continue !== '') return listFurther(parts, namespace, options);
-  const wait = waitForVersion(parts, options.resourceVersion);
+  const wait = waitForVersion(parts, options.resourceVersion, options.resourceVersionMatch === 'Exact');
   return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
 }
+
+/** A limit with a version and no match is an exact list, from before matches existed. */
+const isExactList = ({ resourceVersionMatch, limit }: ListOptions): boolean => resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);
 
 function listFirst(parts: StoreParts, namespace: string, options: ListOptions): ListResult {
   const prefix = namespacePrefix(parts, namespace);
   const version = parseVersion(options.resourceVersion);
-  // A limit with a version and no match is an exact list, from before matches existed; version 0 is served whole from upstream's cache.
-  const isExact = version > 0 && (options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && options.limit > 0));
+  // Version 0 is served whole from upstream's cache.
+  const isExact = version > 0 && isExactList(options);
   const limit = options.resourceVersion === '0' && !parts.definition.isUncached ? 0 : options.limit;
   try {
     const one = isExact ? undefined : listOne(parts, namespace, options.selection);

@@ -163,7 +163,7 @@ export class FieldErrors {
     this.#add('FieldValueNotFound', withDetail(`Not found: ${printValue(value)}`, detail));
   }
   tooLong(maxBytes: number): void {
-    this.#add('FieldValueTooLong', `Too long: may not be more than ${maxBytes} bytes`);
+    this.#add('FieldValueTooLong', `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}`);
   }
   tooMany(actual: number, max: number): void {
     this.#add('FieldValueTooMany', `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`);
