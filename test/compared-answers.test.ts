@@ -180,3 +180,19 @@ test('an exact list of a version that is not there yet is refused at once', asyn
   expect(headers['retry-after']).toBeUndefined();
   expect(text).not.toContain('retryAfterSeconds');
 });
+
+test('an apply to what nobody can own is refused for what is there', async () => {
+  const path = `${NAMESPACE}/serviceaccounts`;
+  const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'unowned' } };
+  await client.create(path, body);
+  await client.expect(200, {
+    method: 'PATCH',
+    path: `${path}/unowned`,
+    body: { secrets: [{}] },
+    headers: { 'content-type': 'application/strategic-merge-patch+json' },
+  });
+  const { text } = await client.expect(500, { method: 'PATCH', path: `${path}/unowned?fieldManager=m`, body, headers: { 'content-type': APPLY } });
+  expect((JSON.parse(text) as { message: string }).message).toBe(
+    'failed to create manager for existing fields: failed to convert new object (compared/unowned; /v1, Kind=ServiceAccount) to smd typed: .secrets: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+  );
+});

@@ -74,8 +74,8 @@ function checkType(apply: Apply): void {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** `default/web; apps/v1, Kind=Deployment`: the object as upstream's errors name it. */
-function subject(apply: Apply): string {
-  const metadata = isJsonObject(apply.config['metadata']) ? apply.config['metadata'] : {};
+function subject(apply: Apply, object = apply.config): string {
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
   const { group, version, kind } = kindOf(apply);
   return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${showKind(group, version, kind)}`;
 }
@@ -96,7 +96,26 @@ function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | unde
 function trackedManagers(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers): Managers {
   if (managers.size > 0) return managers;
   const writer: Writer = { ...writerOf(apply, live.apiVersion), name: BEFORE_FIRST_APPLY };
-  return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer);
+  try {
+    return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer);
+  } catch (error) {
+    throw error instanceof ItemError ? untypedError(apply, live, error) : error;
+  }
+}
+
+/** What is stored can have items that nobody can own: a strategic merge patch may make them (fieldmanager's skipNonAppliedManager). */
+function untypedError(apply: Apply, { plan, value }: Versioned, { message }: ItemError): Error {
+  const why = messageOf(() => validateApplied(plan, value)) ?? message;
+  return unknownError(`failed to create manager for existing fields: failed to convert new object (${subject(apply, value)}) to smd typed: ${why}`);
+}
+
+function messageOf(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** kubectl takes fields from others without asking, where they are as its client-side apply left them. */
