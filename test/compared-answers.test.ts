@@ -196,3 +196,10 @@ test('an apply to what nobody can own is refused for what is there', async () =>
     'failed to create manager for existing fields: failed to convert new object (compared/unowned; /v1, Kind=ServiceAccount) to smd typed: .secrets: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
   );
 });
+
+test('a type that there is not keeps no rule of another property from being compiled', async () => {
+  const properties = { a: { type: 'odd' }, b: { type: 'object', 'x-kubernetes-validations': [{ rule: 'has(self.c)' }] } };
+  const message = await definitionMessage(definition([{ name: 'v1', served: true, storage: true, schema: schemaOf(properties) }]));
+  expect(message).toContain('Unsupported value: "odd"');
+  expect(message).toContain("undefined field 'c'");
+});

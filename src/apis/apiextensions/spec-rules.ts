@@ -128,20 +128,20 @@ function validateSchema({ openAPIV3Schema: schema }: CustomResourceValidation, i
   if (isStatusServed) validateRootForStatus(schema, at);
   if (schema.nullable) at.at('nullable').forbidden('nullable cannot be true at the root');
   const problem = structuralProblem(schema);
-  if (strictness.requireStructural && problem === undefined) validateStructure(schema, strictness, at);
+  const isSound = strictness.requireStructural && problem === undefined && validateStructure(schema, strictness, at);
   validateOpenApi(schema, strictness, at);
   // It says again what the rules above have said better, if they have said anything.
   if (strictness.requireStructural && problem !== undefined && errors.list.length === before) at.invalid('', problem);
-  const isSound = errors.list.slice(before).every(({ field }) => field.includes('.x-kubernetes-validations['));
   if (isSound) strictness.rules?.validateRules(schema, at);
 }
 
-function validateStructure(schema: JSONSchemaProps, { requirePrunedDefaults, rules }: Strictness, errors: FieldErrors): void {
-  const found = structuralErrors(schema, errors);
-  if (found.length > 0) return void errors.list.push(...found);
+/** Whether nothing is wrong: rules can be compiled then, whatever else the schema says. */
+function validateStructure(schema: JSONSchemaProps, { requirePrunedDefaults, rules }: Strictness, errors: FieldErrors): boolean {
   const before = errors.list.length;
-  validateDefaults(schema, requirePrunedDefaults, errors);
+  errors.list.push(...structuralErrors(schema, errors));
+  if (errors.list.length === before) validateDefaults(schema, requirePrunedDefaults, errors);
   if (errors.list.length === before) rules?.validateDefaults(schema, errors);
+  return errors.list.length === before;
 }
 
 function validateRootForStatus(schema: JSONSchemaProps, errors: FieldErrors): void {
