@@ -46,6 +46,7 @@ export class Side {
     const answer = await this.server.send(raw);
     const text = Buffer.from(this.#abstractText(answer.body.toString('latin1')), 'latin1');
     const { normalised, object } = normaliseAnswer(step.request, { ...answer, body: text }, this.#symbols, raw.body);
+    for (const [name, value] of Object.entries(normalised.headers)) normalised.headers[name] = this.#abstractText(value);
     this.#learn(step.request, answer.status, object);
     return normalised;
   }
