@@ -175,10 +175,14 @@ test('one byte is not bytes', async () => {
   expect(message).not.toContain('1 bytes');
 });
 
-test('an exact list of a version that is not there yet is refused at once', async () => {
-  const { text, headers } = await client.expect(504, { path: `${NAMESPACE}/configmaps?resourceVersion=99999999999&resourceVersionMatch=Exact` });
-  expect(headers['retry-after']).toBeUndefined();
-  expect(text).not.toContain('retryAfterSeconds');
+test.each([
+  ['resourceVersionMatch=Exact&fieldSelector=metadata.name%3Dx', undefined],
+  ['resourceVersionMatch=Exact', '1'],
+  ['fieldSelector=metadata.name%3Dx', '1'],
+])('a list of a version that is not there yet, with %s, tells when to come again: %s', async (query, seconds) => {
+  const { text, headers } = await client.expect(504, { path: `${NAMESPACE}/configmaps?resourceVersion=99999999999&${query}` });
+  expect(headers['retry-after']).toBe(seconds);
+  expect(text.includes('retryAfterSeconds')).toBe(seconds !== undefined);
 });
 
 test('an apply to what nobody can own is refused for what is there', async () => {

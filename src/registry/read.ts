@@ -29,7 +29,7 @@ function waitForVersion({ cache, definition }: StoreParts, resourceVersion: stri
     : cache.waitFor(revision, resourceVersion);
 }
 
-/** What upstream reads from etcd, as it does exact lists, it does not wait for: a version that etcd has not reached is refused at once, and nobody is told to come back. */
+/** What upstream reads from etcd, it does not wait for: a version that etcd has not reached is refused at once, and nobody is told to come back. */
 async function refuseUnlessReached(cache: StoreParts['cache'], revision: number, shown: string): Promise<void> {
   await cache.freshen();
   if (revision > cache.revision) throw tooLargeResourceVersion(shown, cache.revision, 0);
@@ -92,9 +92,13 @@ const convertedMatcher = (parts: StoreParts, selection: Selection): Matches | un
 
 function listStored(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   if (options.continue !== '') return listFurther(parts, namespace, options);
-  const wait = waitForVersion(parts, options.resourceVersion, options.resourceVersionMatch === 'Exact');
+  const wait = waitForVersion(parts, options.resourceVersion, isExactOfOne(options));
   return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
 }
+
+/** Upstream's cache passes on to etcd what asks for one object as it was. */
+const isExactOfOne = ({ resourceVersionMatch, selection }: ListOptions): boolean =>
+  resourceVersionMatch === 'Exact' && selection.fields.exactMatch('metadata.name') !== undefined;
 
 /** A limit with a version and no match is an exact list, from before matches existed. */
 const isExactList = ({ resourceVersionMatch, limit }: ListOptions): boolean => resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);
