@@ -15,6 +15,22 @@ export function toYaml(value: Json): string {
   return out.join('');
 }
 
+/** The same for an object with `items` as one field more, whose text is made item by item. */
+export function* toYamlPieces(fields: JsonObject, name: string, items: Iterable<Json | undefined>): Iterable<string | undefined> {
+  const keys = Object.keys(fields).filter((key) => key !== name);
+  const before = keys.filter((key) => compareKeys(key, name) < 0);
+  const part = (names: readonly string[]): string => (names.length === 0 ? '' : toYaml(Object.fromEntries(names.map((key) => [key, fields[key]!]))));
+  yield part(before);
+  let isEmpty = true;
+  for (const item of items) {
+    if (item === undefined) yield undefined;
+    else yield isEmpty ? `${keyText(name)}:\n${toYaml([item])}` : toYaml([item]);
+    isEmpty &&= item === undefined;
+  }
+  if (isEmpty) yield `${keyText(name)}: []\n`;
+  yield part(keys.filter((key) => !before.includes(key)));
+}
+
 const isBlock = (value: Json): value is JsonObject | Json[] =>
   typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0);
 

@@ -22,7 +22,7 @@ import type { Json, JsonObject } from './json-types.ts';
 import { surrogateEscapeIn } from './surrogate-escapes.ts';
 import { type Resolved, resolvePlain } from './yaml-scalars.ts';
 
-export { toYaml } from './yaml-writer.ts';
+export { toYaml, toYamlPieces } from './yaml-writer.ts';
 
 /** Text that is no YAML, or that has no JSON form. Worded as go-yaml words it, where the parser's finding has a counterpart there. */
 export class YamlError extends Error {}

@@ -5,6 +5,7 @@ import type { Handler } from '../../endpoints/request.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
 import { setKey, stringifyJson, stringifyUnescaped } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
+import { nextTurn } from '../../util/time-slice.ts';
 import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
 import { type Descriptions, withoutEnums } from './descriptions.ts';
 import { documentV2 } from './document-v2.ts';
@@ -216,19 +217,17 @@ class Forms {
   }
 
   async #makeJson(): Promise<Document> {
-    await turn();
+    // A document takes some milliseconds, and the index needs them all.
+    await nextTurn();
     const json = Buffer.from(this.#encoders.json(this.#make()));
     return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
   }
 
   async #makeProtobuf(): Promise<Document> {
     const json = await this.get('json');
-    await turn();
+    await nextTurn();
     return { ...json, gzipped: await compress(this.#encoders.protobuf(this.#make()), { level: GZIP_LEVEL }) };
   }
 }
-
-/** Lets other requests have theirs: a document takes some milliseconds, and the index needs them all. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();
