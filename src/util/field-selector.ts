@@ -34,14 +34,36 @@ export function parseFieldSelector(text: string): FieldSelector {
 }
 
 export function fieldSelectorOf(requirements: readonly FieldRequirement[]): FieldSelector {
+  let demands: FieldDemand[] | undefined;
   return {
     isEmpty: requirements.length === 0,
     requirements,
     exactMatch: (field) => requirements.find((r) => r.field === field && r.operator === '=')?.value,
-    matches: (valueOf) => requirements.every((r) => (valueOf(r.field) === r.value) === (r.operator === '=')),
+    matches: (valueOf) => (demands ??= demandsOf(requirements)).every((demand) => meets(demand, valueOf(demand.field))),
     toString: () => requirements.map((r) => `${r.field}${r.operator}${escapeValue(r.value)}`).join(','),
   };
 }
+
+/** All that a selector's requirements say of one field: however many they are, its value is looked up. */
+interface FieldDemand {
+  field: string;
+  /** One at most can be met; none: any. */
+  wanted: Set<string>;
+  unwanted: Set<string>;
+}
+
+function demandsOf(requirements: readonly FieldRequirement[]): FieldDemand[] {
+  const demands = new Map<string, FieldDemand>();
+  for (const { field, operator, value } of requirements) {
+    let demand = demands.get(field);
+    if (demand === undefined) demands.set(field, (demand = { field, wanted: new Set(), unwanted: new Set() }));
+    (operator === '=' ? demand.wanted : demand.unwanted).add(value);
+  }
+  return [...demands.values()];
+}
+
+const meets = ({ wanted, unwanted }: FieldDemand, value: string): boolean =>
+  (wanted.size === 0 || (wanted.size === 1 && wanted.has(value))) && !unwanted.has(value);
 
 /** Terms between commas, but for the empty ones, which ask for nothing; a comma behind a backslash is data. */
 function splitTerms(text: string): string[] {

@@ -49,48 +49,112 @@ function hasMoreCommas(text: string, max: number): boolean {
 /** A selector of requirements that are known to be valid. */
 export function labelSelectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   const sorted = requirements.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const tests = sorted.map(testOf);
+  // Most are parsed to be authorized or printed, and never held against labels.
+  let compiled: ((labels: Labels) => boolean) | undefined;
   return {
     isEmpty: sorted.length === 0,
     requirements: sorted,
-    matches: (labels) => tests.every((test) => test(labels)),
+    matches: (labels) => (compiled ??= compile(sorted))(labels),
     toString: () => sorted.map(printRequirement).join(','),
   };
 }
 
-type LabelTest = (labels: Record<string, string> | undefined) => boolean;
+function compile(requirements: readonly LabelRequirement[]): (labels: Labels) => boolean {
+  const demands = demandsOf(requirements);
+  return demands.size <= FEW_KEYS ? (labels) => meetsFew(demands, labels) : meetsMany(demands);
+}
 
-function testOf({ key, operator, values }: LabelRequirement): LabelTest {
-  const valueIn = (labels: Record<string, string> | undefined): string | undefined =>
-    labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
-  const wanted = new Set(values);
+/** All that a selector's requirements say of one key: however many they are, a value is looked up. */
+interface Demand {
+  /** The key must be there; must not be. */
+  isRequired: boolean;
+  isForbidden: boolean;
+  /** Undefined: any. */
+  wanted: ReadonlySet<string> | undefined;
+  unwanted: Set<string>;
+  above: bigint | undefined;
+  below: bigint | undefined;
+}
+
+/** By key. */
+type Demands = ReadonlyMap<string, Demand>;
+
+function demandsOf(requirements: readonly LabelRequirement[]): Demands {
+  const demands = new Map<string, Demand>();
+  for (const requirement of requirements) {
+    const { key } = requirement;
+    let demand = demands.get(key);
+    if (demand === undefined)
+      demands.set(key, (demand = { isRequired: false, isForbidden: false, wanted: undefined, unwanted: new Set(), above: undefined, below: undefined }));
+    addTo(demand, requirement);
+  }
+  return demands;
+}
+
+function addTo(demand: Demand, { operator, values }: LabelRequirement): void {
   switch (operator) {
-    case '=':
-    case '==':
-    case 'in':
-      return (labels) => {
-        const value = valueIn(labels);
-        return value !== undefined && wanted.has(value);
-      };
     case '!=':
     case 'notin':
-      return (labels) => {
-        const value = valueIn(labels);
-        return value === undefined || !wanted.has(value);
-      };
-    case 'exists':
-      return (labels) => valueIn(labels) !== undefined;
+      for (const value of values) demand.unwanted.add(value);
+      return;
     case '!':
-      return (labels) => valueIn(labels) === undefined;
-    case 'gt':
+      demand.isForbidden = true;
+      return;
+    case '=':
+    case '==':
+    case 'in': {
+      const { wanted } = demand;
+      demand.wanted = new Set(wanted ? values.filter((value) => wanted.has(value)) : values);
+      break;
+    }
+    case 'gt': {
+      const bound = parseInt64(values[0] ?? '')!;
+      if (demand.above === undefined || bound > demand.above) demand.above = bound;
+      break;
+    }
     case 'lt': {
       const bound = parseInt64(values[0] ?? '')!;
-      return (labels) => {
-        const value = parseInt64(valueIn(labels) ?? '');
-        return value !== undefined && (operator === 'gt' ? value > bound : value < bound);
-      };
+      if (demand.below === undefined || bound < demand.below) demand.below = bound;
+      break;
     }
+    case 'exists':
   }
+  demand.isRequired = true;
+}
+
+function meets({ isRequired, isForbidden, wanted, unwanted, above, below }: Demand, value: string | undefined): boolean {
+  if (value === undefined) return !isRequired;
+  if (isForbidden || unwanted.has(value) || (wanted !== undefined && !wanted.has(value))) return false;
+  if (above === undefined && below === undefined) return true;
+  const number = parseInt64(value);
+  return number !== undefined && (above === undefined || number > above) && (below === undefined || number < below);
+}
+
+/** Selectors of so many keys look for each among the labels; for those of more, each label is looked for among the keys. */
+const FEW_KEYS = 8;
+
+type Labels = Readonly<Record<string, string>> | undefined;
+
+function meetsFew(demands: Demands, labels: Labels): boolean {
+  for (const [key, demand] of demands) {
+    if (!meets(demand, labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined)) return false;
+  }
+  return true;
+}
+
+function meetsMany(demands: Demands): (labels: Labels) => boolean {
+  let required = 0;
+  for (const { isRequired } of demands.values()) if (isRequired) required++;
+  return (labels) => {
+    let found = 0;
+    for (const key of Object.keys(labels ?? {})) {
+      const demand = demands.get(key);
+      if (demand === undefined) continue;
+      if (!meets(demand, labels![key])) return false;
+      if (demand.isRequired) found++;
+    }
+    return found === required;
+  };
 }
 
 /** As strconv.ParseInt(text, 10, 64): undefined for anything else. */
