@@ -7,6 +7,7 @@ import { type ServerProcess, startServer } from '../support/server.ts';
 import { type Attack, type AttackClients, NAMESPACE } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
+import { listAttacks } from './attacks/lists.ts';
 import { longListAttacks } from './attacks/long-lists.ts';
 import { patchAttacks } from './attacks/patches.ts';
 import { proxyAttacks } from './attacks/proxies.ts';
@@ -98,6 +99,7 @@ describe.each([
   ['access', accessAttacks],
   ['expressions', expressionAttacks],
   ['patches', patchAttacks],
+  ['lists', listAttacks],
   ['long lists', longListAttacks],
   ['proxies', proxyAttacks],
 ] as const)('%s', (_area, attacks) => {
