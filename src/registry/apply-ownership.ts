@@ -1,5 +1,6 @@
 import { clone } from '../schema/clone.ts';
 import { DecodeError, convert } from '../schema/decode.ts';
+import { TooManyItems } from '../schema/ownership/count-items.ts';
 import { conflictError } from '../schema/ownership/conflict-error.ts';
 import { difference, hasPath, isEmpty, setOf } from '../schema/ownership/field-set.ts';
 import { MIGRATING_MANAGER, lastAppliedFields, updateLastApplied } from '../schema/ownership/last-applied.ts';
@@ -12,7 +13,7 @@ import { type Application, OwnershipConflicts, type Versioned } from '../schema/
 import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
-import { badRequest, unknownError } from '../util/errors.ts';
+import { badRequest, requestEntityTooLarge, unknownError } from '../util/errors.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { settled } from '../util/pending.ts';
@@ -54,6 +55,7 @@ function appliedOnce(apply: Apply, way: WayOfWriting, subresource: Subresource |
     if (error instanceof OwnershipConflicts) throw conflictError(error.conflicts);
     if (error instanceof ManagedFieldsError) throw unknownError(`failed to decode managed fields: ${error.message}`);
     if (error instanceof UnknownInVersion) throw unknownError(error.message);
+    if (error instanceof TooManyItems) throw requestEntityTooLarge(error.message);
     throw error instanceof ItemError ? unknownError(`failed to merge config: ${error.message}`) : error;
   }
 }

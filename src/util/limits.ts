@@ -98,6 +98,12 @@ export const LIMIT_TABLE = {
       "steps of validating a custom resource by its schema: one for each value, five for each alternative that it is held against, and those of the schema's patterns",
     answer: '422 Invalid',
   },
+  ownedItems: {
+    value: 20_000,
+    counts: 'items of lists and keys of maps of one object that are owned one by one (managedFields)',
+    answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
+    upstream: 'without managedFields where it is too large for the store with them',
+  },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
   fieldErrorCharacters: { value: 1024 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
   mergedTolerations: {
