@@ -1,3 +1,4 @@
+import { LARGE_BYTES } from '../registry/request-context.ts';
 import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode } from '../schema/decode.ts';
 import { copyEmptied } from '../schema/emptied.ts';
@@ -11,6 +12,7 @@ import { FieldErrors, quote } from '../util/field-errors.ts';
 import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { internalPackage } from './encode.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { CBOR_TYPE, type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
@@ -48,6 +50,7 @@ export async function decodeBody(
     badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
   const isCustom = expected.schema.custom !== undefined;
   const read = await readBody(body, unrecognized, isCustom);
+  if (body.bytes.length > LARGE_BYTES) await nextTurn();
   const sent = isCustom ? customType(read, unrecognized) : withDefaults(read.type, expected, unrecognized);
   const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
   if (sent.version === '' && (!isCustom || body.mediaType === CBOR_TYPE)) throw refuse(`Object 'apiVersion' is missing in '${read.shown()}'`);
