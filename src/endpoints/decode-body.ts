@@ -167,11 +167,11 @@ function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json {
 }
 
 async function readYaml(bytes: Buffer): Promise<ReadBody> {
-  const { YamlError, parseYaml } = await import('../util/yaml.ts');
+  const { YamlError, parseYamlInSlices } = await import('../util/yaml.ts');
   const text = bytes.toString('utf8');
   const duplicates: DuplicateKeys = new Map();
   try {
-    const value = parseYaml(text, duplicates);
+    const value = await parseYamlInSlices(text, duplicates);
     const repeated = duplicates.size > 0 ? await yamlComplaints(text) : [];
     return {
       type: typeOf(value),
@@ -191,7 +191,7 @@ async function readYaml(bytes: Buffer): Promise<ReadBody> {
 
 async function yamlComplaints(text: string): Promise<string[]> {
   const { repeatedKeys } = await import('../util/yaml-duplicates.ts');
-  const lines = repeatedKeys(text).map(({ line, key }) => `\n  line ${line}: key ${JSON.stringify(key)} already set in map`);
+  const lines = (await repeatedKeys(text)).map(({ line, key }) => `\n  line ${line}: key ${JSON.stringify(key)} already set in map`);
   return lines.length === 0 ? [] : [YAML_ERRORS + lines.join('')];
 }
 

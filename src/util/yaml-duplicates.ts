@@ -1,5 +1,5 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
-import { documentOf } from './yaml.ts';
+import { documentInSlices } from './yaml.ts';
 
 export interface RepeatedKey {
   line: number;
@@ -12,9 +12,9 @@ const MAX_TOLD = 100;
  * Keys that a YAML (or JSON) text repeats within one map, each with the line of its repetition, in the order in which go-yaml finds them: a key after what
  * its value holds. No more than MAX_TOLD. Slow to load and to run; throws 413 where the text has more tokens than are let in.
  */
-export function repeatedKeys(text: string): RepeatedKey[] {
+export async function repeatedKeys(text: string): Promise<RepeatedKey[]> {
   const found: RepeatedKey[] = [];
-  const contents = documentOf(text)?.contents;
+  const contents = (await documentInSlices(text))?.contents;
   const lines = new Lines(text);
   if (contents) find(contents as Node, lines, found);
   return found;
