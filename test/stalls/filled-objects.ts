@@ -67,7 +67,9 @@ function stepInto(type: TypeSchema, present: Json | undefined): { next: Json; el
 function many(type: ListSchema | MapSchema, values: number): Json {
   const inner = type.type === 'list' ? type.items : type.values;
   const one = sample(inner, 0, 99_999);
-  const count = Math.floor(Math.min(values / (countOf(one) + (type.type === 'map' ? 1 : 0)), MAX_BYTES / (JSON.stringify(one).length + (type.type === 'map' ? 10 : 1))));
+  const count = Math.floor(
+    Math.min(values / (countOf(one) + (type.type === 'map' ? 1 : 0)), MAX_BYTES / (JSON.stringify(one).length + (type.type === 'map' ? 10 : 1))),
+  );
   if (type.type === 'list') return Array.from({ length: count }, (_, index) => sample(inner, 0, index));
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, sample(inner, 0, index)]));
 }

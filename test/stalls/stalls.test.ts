@@ -7,6 +7,7 @@ import { type ServerProcess, startServer } from '../support/server.ts';
 import { type Attack, type AttackClients, NAMESPACE } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
+import { everyKindAttacks, filledKindAttacks } from './attacks/filled-kinds.ts';
 import { listAttacks } from './attacks/lists.ts';
 import { longListAttacks } from './attacks/long-lists.ts';
 import { patchAttacks } from './attacks/patches.ts';
@@ -99,6 +100,8 @@ describe.each([
   ['access', accessAttacks],
   ['expressions', expressionAttacks],
   ['patches', patchAttacks],
+  ['filled kinds', filledKindAttacks],
+  ...(isStrict ? ([['every kind', everyKindAttacks]] as const) : []),
   ['lists', listAttacks],
   ['long lists', longListAttacks],
   ['proxies', proxyAttacks],
