@@ -18,10 +18,10 @@ test('lines are those of the text', async () => {
   expect((await repeatedKeys(`a: 1\n${'a: 1\n\n'.repeat(30)}`)).map(({ line }) => line)).toEqual(Array.from({ length: 30 }, (_, index) => 2 + 2 * index));
 });
 
-test('lines are found once, however many keys are repeated', () => {
+test('lines are found once, however many keys are repeated', async () => {
   const text = `x: |\n${' y\n'.repeat(500_000)}${'a: 1\n'.repeat(1_000)}`;
   const startedAtMs = performance.now();
-  const found = repeatedKeys(text);
+  const found = await repeatedKeys(text);
   expect([found.length, found[0], found.at(-1)]).toEqual([100, { line: 500_003, key: 'a' }, { line: 500_102, key: 'a' }]);
   expect(performance.now() - startedAtMs).toBeLessThan(5_000);
 });
