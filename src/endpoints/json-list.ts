@@ -1,5 +1,6 @@
 import { parseOwnJson, prettyJson, prettyJsonAt } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import type { toYamlPieces as toPieces } from '../util/yaml.ts';
 import type { PiecedBody } from './body.ts';
 
 /**
@@ -56,7 +57,7 @@ export const prettyList = (list: JsonList): PiecedBody => ({
 });
 
 /** As `toYaml` writes the whole. `toYamlPieces` is loaded with the rest of YAML, on its first use. */
-export const yamlList = (list: JsonList, toYamlPieces: typeof import('../util/yaml.ts').toYamlPieces): PiecedBody => ({
+export const yamlList = (list: JsonList, toYamlPieces: typeof toPieces): PiecedBody => ({
   *pieces(): Iterable<Buffer | undefined> {
     for (const text of toYamlPieces(fieldsOf(list), list.head.endsWith('"rows":[') ? 'rows' : 'items', parsed(list.items())))
       yield text === undefined ? undefined : Buffer.from(text);

@@ -68,12 +68,12 @@ export async function parseYamlInSlices(text: string, duplicates?: DuplicateKeys
   const json = jsonIn(text, duplicates);
   if (json !== undefined) return json;
   const document = await documentInSlices(text);
-  return parsing(() => converted(document, duplicates));
+  return parsing(() => jsonOfDocument(document, duplicates));
 }
 
-const parseYamlOnly = (text: string, duplicates: DuplicateKeys | undefined): Json => parsing(() => converted(documentOf(text), duplicates));
+const parseYamlOnly = (text: string, duplicates: DuplicateKeys | undefined): Json => parsing(() => jsonOfDocument(documentOf(text), duplicates));
 
-const converted = (document: Document.Parsed | undefined, duplicates: DuplicateKeys | undefined): Json =>
+const jsonOfDocument = (document: Document.Parsed | undefined, duplicates: DuplicateKeys | undefined): Json =>
   document?.contents == null ? null : new YamlConverter(duplicates).convert(document.contents);
 
 function parsing<T>(parse: () => T): T {
