@@ -249,7 +249,7 @@ function readRangeAnswer(bytes: Buffer): RangeResponse {
     else reader.skip(tag);
   });
   checkRevisions(response.revision, response.items);
-  if (!(response.count >= response.items.length)) response.count = response.items.length;
+  if (!Number.isSafeInteger(response.count)) throw new Error(`a count of ${response.count}`);
   return response;
 }
 
