@@ -33,7 +33,7 @@ const DEEP = '{"a":'.repeat(200_000);
 
 /** One whose calls end soon, and what it reports first. */
 function provide(): { provider: OidcProvider; failure: Promise<string> } {
-  let tell = (_: string): void => {};
+  let tell: (message: string) => void = () => {};
   const failure = new Promise<string>((resolve) => (tell = resolve));
   const client = new WebhookClient({ url: new URL(server.url), caPem: authority.certPem }, { timeoutMs: 1000 });
   const provider = new OidcProvider({ issuer: server.url, client, report: ({ message }) => tell(message), timing: { retryMs: 60_000, minRefreshMs: 0 } });
