@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run test:faults`. Its tests are among the system tests too, with few faults. */
-const wantsFaults = process.argv.some((argument) => argument === 'faults' || argument === '--project=faults');
+/** `npm run test:faults` (scripts/test-faults.mjs) and `npm run test:stalls`. Their tests are among the system tests too, in a short form. */
+const wants = (project: string): boolean => process.argv.some((argument) => argument === project || argument === `--project=${project}`);
+/** Short forms, for the system tests: few faults, and a bound that a busy machine keeps too. */
+const SHORT = { faultInjections: 6, stallBoundMs: 1_000 };
+const FAULT_INJECTIONS = Number(process.env['FAULT_INJECTIONS'] ?? 200);
 const etcd = 'test/support/etcd-setup.ts';
 const system = { globalSetup: [etcd, 'test/support/global-setup.ts'], testTimeout: 60_000 };
 
@@ -16,9 +19,17 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', globalSetup: etcd, include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
       // The built server as a process, with real clients; its global setup builds and unzips, and runs only when one of these tests does.
-      { extends: true, test: { ...system, name: 'system', include: ['test/**/*.test.ts'], provide: { faultInjections: 6 } } },
-      ...(wantsFaults
-        ? [{ extends: true as const, test: { ...system, name: 'faults', include: ['test/faults/*.test.ts'], provide: { faultInjections: 200 } } }]
+      { extends: true, test: { ...system, name: 'system', include: ['test/**/*.test.ts'], provide: SHORT } },
+      ...(wants('faults')
+        ? [
+            {
+              extends: true as const,
+              test: { ...system, name: 'faults', include: ['test/faults/*.test.ts'], provide: { ...SHORT, faultInjections: FAULT_INJECTIONS } },
+            },
+          ]
+        : []),
+      ...(wants('stalls')
+        ? [{ extends: true as const, test: { ...system, name: 'stalls', include: ['test/stalls/*.test.ts'], provide: { ...SHORT, stallBoundMs: 50 } } }]
         : []),
     ],
   },

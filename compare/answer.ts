@@ -155,8 +155,12 @@ function withoutRandom(request: Request, body: Json): Json {
     // Where they are not known from an answer, uids are audit ids, or names of what was sent without one (limit ranges, quotas).
     const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
     // Declared types have numbers of their own in the reference.
-    return parseJson(text.replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1').replaceAll(/\bselfType\d+/g, 'selfType'));
+    const plain = text.replace(/(ResourceVersion in object meta: )\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1');
+    return parseJson(plain.replaceAll(/\bselfType\d+/g, 'selfType'));
   }
+  const metadata = body['metadata'];
+  // Limit ranges and quotas that are sent without a name get a uid for one.
+  if (isJsonObject(metadata) && new RegExp(UID, '').test(String(metadata['name']))) return { ...body, metadata: { ...metadata, name: '«uid»' } };
   if (!/\/token(\?|$)/.test(request.path) || !isJsonObject(body['status'])) return body;
   return { ...body, status: { ...body['status'], token: '«token»' } };
 }

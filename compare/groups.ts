@@ -22,6 +22,11 @@ export class Groups {
   readonly #byKey = new Map<string, Group>();
   total = 0;
 
+  /** Whether there was one of its shape. */
+  has({ steps }: Scenario, { stepIndex, differences }: Finding): boolean {
+    return this.#byKey.has(shapeOf(steps[stepIndex]!, differences));
+  }
+
   add(scenario: Scenario, finding: Finding): void {
     const step = scenario.steps[finding.stepIndex]!;
     const key = shapeOf(step, finding.differences);

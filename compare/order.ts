@@ -44,7 +44,7 @@ export async function isReferenceUnsteady(pair: Pair, steps: readonly Step[], { 
   if (reference.status !== server.status) return false;
   const first = stringifyJson(reference);
   for (let repeat = 0; repeat < REPEATS; repeat++) {
-    const { finding } = await runSteps(pair, steps);
+    const { finding } = await runSteps(pair, steps.slice(0, stepIndex + 1));
     if (finding === undefined) return true;
     const isSameStep = finding.stepIndex === stepIndex && finding.reference.status === reference.status;
     if (isSameStep && stringifyJson(finding.reference) !== first && stringifyJson(finding.server) === stringifyJson(server)) return true;

@@ -29,8 +29,8 @@ function describeStep({ request, isWatch }: Step): string {
     user === 'admin' ? '' : `as ${user === '' ? 'nobody' : user}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     form === 'json' ? '' : `in ${form}`,
-    update ? `what ${update.of} is, with ${stringifyJson(update.edits)}` : '',
-    body === undefined || update ? '' : clip(stringifyJson(body), 2000),
+    update ? `what ${update.of} was last said to be, with ${clip(stringifyJson(update.edits), 2000)}, or else` : '',
+    body === undefined ? '' : clip(stringifyJson(body), 2000),
   ];
   return told.filter((part) => part !== '').join('\n        ');
 }

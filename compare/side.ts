@@ -46,6 +46,7 @@ export class Side {
     const answer = await this.server.send(raw);
     const text = Buffer.from(this.#abstractText(answer.body.toString('latin1')), 'latin1');
     const { normalised, object } = normaliseAnswer(step.request, { ...answer, body: text }, this.#symbols, raw.body);
+    for (const [name, value] of Object.entries(normalised.headers)) normalised.headers[name] = this.#abstractText(value);
     this.#learn(step.request, answer.status, object);
     return normalised;
   }
@@ -106,21 +107,24 @@ export class Side {
     return text.replaceAll(this.#name, SCENARIO).replaceAll(this.#hookUrl, NORMAL_HOOK_URL).replaceAll(this.server.host, NORMAL_HOST);
   }
 
-  #learn({ method, path }: Request, status: number, object: Json | undefined): void {
+  #learn({ method, path }: Request, status: number, answer: Json | undefined): void {
     const place = path.split('?', 1)[0]!;
-    if (method === 'DELETE' || status < 200 || status > 299 || !isJsonObject(object) || !isJsonObject(object['metadata'])) return;
-    if (Array.isArray(object['items'])) {
-      this.#known.set(place, { metadata: object['metadata'] });
-      return;
-    }
+    if (method === 'DELETE' || status < 200 || status > 299 || /[?&]dryRun=/.test(path) || !isJsonObject(answer)) return;
+    if (Array.isArray(answer['items'])) this.#known.set(place, { metadata: answer['metadata']! });
+    const object = answer['kind'] === 'Table' ? objectOfRow(answer) : answer;
+    if (!isJsonObject(object?.['metadata']) || Array.isArray(answer['items'])) return;
     const { name } = object['metadata'];
     const isCollection = method === 'POST' && typeof name === 'string' && !/\/(binding|eviction|token|scale)$/.test(place);
     const own = isCollection ? `${place}/${name}` : place;
-    // Other forms of an object (tables, bare metadata) are nothing to make an update of.
-    if (/[?&]dryRun=/.test(path) || /^(Table|PartialObjectMetadata)$/.test(String(object['kind']))) return;
-    this.#known.set(own, object);
     if (status === 201) this.created.add(own);
+    // Bare metadata is nothing to make an update of.
+    if (object['kind'] !== 'PartialObjectMetadata') this.#known.set(own, object);
   }
+}
+
+function objectOfRow({ rows }: JsonObject): JsonObject | undefined {
+  const row = Array.isArray(rows) ? rows[0] : undefined;
+  return isJsonObject(row) && isJsonObject(row['object']) ? row['object'] : undefined;
 }
 
 /** The object's message in its envelope; undefined where it can not be one. */

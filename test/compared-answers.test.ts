@@ -105,3 +105,105 @@ test('a patched custom object is shown with its keys sorted', async () => {
     'uid',
   ]);
 });
+
+test.each([
+  [{ metadata: { namespace: 1e300 } }, 'map[metadata:map[namespace:1e+300]]', 'unrecognized type: string'],
+  [{ metadata: { name: 7 } }, 'map[metadata:map[name:7]]', 'cannot convert int64 to string'],
+  [{ spec: { strategy: { renewTime: {}, preferredHolder: null } } }, 'map[spec:map[strategy:map[renewTime:map[]]]]', 'unrecognized type: string'],
+])('a strategic merge patch of %j is refused as it was merged', async (body, shown, why) => {
+  const path = '/apis/coordination.k8s.io/v1/namespaces/compared/leases';
+  await client.send({ method: 'POST', path, body: { metadata: { name: 'strategic' } } });
+  const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+  const { text } = await client.expect(422, { method: 'PATCH', path: `${path}/strategic`, body, headers });
+  expect((JSON.parse(text) as { message: string }).message).toBe(` "" is invalid: patch: Invalid value: "${shown}": ${why}`);
+});
+
+test("an empty part of a claim's selector is not in what changed", async () => {
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  await client.create(`${NAMESPACE}/persistentvolumeclaims`, { metadata: { name: 'claim' }, spec });
+  const body = { metadata: { name: 'claim' }, spec: { ...spec, selector: { matchLabels: {} } } };
+  const { text } = await client.expect(422, { method: 'PUT', path: `${NAMESPACE}/persistentvolumeclaims/claim`, body });
+  expect((JSON.parse(text) as { message: string }).message).toContain('- "Selector": null,\n+ "Selector": {},\n');
+});
+
+const definition = (versions: object[], more: object = {}): object => ({
+  metadata: { name: 'odd.compared.example.com' },
+  spec: { group: 'compared.example.com', scope: 'Cluster', names: { plural: 'odd', kind: 'Odd' }, versions, ...more },
+});
+
+const definitionMessage = async (body: object): Promise<string> =>
+  (await client.send({ method: 'POST', path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All', body })).json<{ message: string }>().message;
+
+const schemaOf = (properties: object): object => ({ openAPIV3Schema: { type: 'object', properties } });
+
+test('errors of rules stand with those of their schema', async () => {
+  const rules = [{ rule: 'self', messageExpression: 'self' }];
+  const schema = schemaOf({ a: { type: 'boolean', 'x-kubernetes-validations': rules } });
+  const message = await definitionMessage(definition([{ name: 'v1', served: true, storage: true, schema }], { preserveUnknownFields: true }));
+  expect(message.indexOf('messageExpression must evaluate to a string')).toBeGreaterThan(0);
+  expect(message.indexOf('messageExpression must evaluate to a string')).toBeLessThan(message.indexOf('spec.preserveUnknownFields: Invalid value'));
+});
+
+test('a default that breaks a rule is told before the rule', async () => {
+  const rules = [{ rule: "self == 'b'", message: 'must be b', fieldPath: '.c' }];
+  const message = await definitionMessage(
+    definition([{ name: 'v1', served: true, storage: true, schema: schemaOf({ a: { type: 'string', default: 'a', 'x-kubernetes-validations': rules } }) }]),
+  );
+  expect(message.indexOf('must be b')).toBeGreaterThan(0);
+  expect(message.indexOf('must be b')).toBeLessThan(message.indexOf('must be a valid path'));
+});
+
+test.each([
+  [
+    { a: 'object', b: { items: { required: [[]] } } },
+    'array into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.items.required of type string',
+  ],
+  [
+    { a: { items: { 'x-kubernetes-validations': [{ optionalOldSelf: 'x' }] } } },
+    'string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.items.x-kubernetes-validations.optionalOldSelf of type bool',
+  ],
+  [{ a: { enum: ' ' } }, 'string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.enum of type []v1.JSON'],
+])('a definition with properties %j is told what a schema can not be', async (properties, why) => {
+  expect(await definitionMessage(definition([{ name: 'v1', schema: schemaOf(properties) }]))).toContain(`json: cannot unmarshal ${why}`);
+});
+
+test('one byte is not bytes', async () => {
+  const message = await definitionMessage(
+    definition([{ name: 'v1', served: true, storage: true, schema: schemaOf({ a: { type: 'string', maxLength: 1, default: 'ab' } }) }]),
+  );
+  expect(message).toContain('Too long: may not be more than 1 byte');
+  expect(message).not.toContain('1 bytes');
+});
+
+test.each([
+  ['resourceVersionMatch=Exact&fieldSelector=metadata.name%3Dx', undefined],
+  ['resourceVersionMatch=Exact', '1'],
+  ['fieldSelector=metadata.name%3Dx', '1'],
+])('a list of a version that is not there yet, with %s, tells when to come again: %s', async (query, seconds) => {
+  const { text, headers } = await client.expect(504, { path: `${NAMESPACE}/configmaps?resourceVersion=99999999999&${query}` });
+  expect(headers['retry-after']).toBe(seconds);
+  expect(text.includes('retryAfterSeconds')).toBe(seconds !== undefined);
+});
+
+test('an apply to what nobody can own is refused for what is there', async () => {
+  const path = `${NAMESPACE}/serviceaccounts`;
+  const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'unowned' } };
+  await client.create(path, body);
+  await client.expect(200, {
+    method: 'PATCH',
+    path: `${path}/unowned`,
+    body: { secrets: [{}] },
+    headers: { 'content-type': 'application/strategic-merge-patch+json' },
+  });
+  const { text } = await client.expect(500, { method: 'PATCH', path: `${path}/unowned?fieldManager=m`, body, headers: { 'content-type': APPLY } });
+  expect((JSON.parse(text) as { message: string }).message).toBe(
+    'failed to create manager for existing fields: failed to convert new object (compared/unowned; /v1, Kind=ServiceAccount) to smd typed: .secrets: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+  );
+});
+
+test('a type that there is not keeps no rule of another property from being compiled', async () => {
+  const properties = { a: { type: 'odd' }, b: { type: 'object', 'x-kubernetes-validations': [{ rule: 'has(self.c)' }] } };
+  const message = await definitionMessage(definition([{ name: 'v1', served: true, storage: true, schema: schemaOf(properties) }]));
+  expect(message).toContain('Unsupported value: "odd"');
+  expect(message).toContain("undefined field 'c'");
+});

@@ -86,7 +86,7 @@ describe('a pod', () => {
     expect((await cluster.client.send({ path: `${POD}/a/%2e%2e/%2e%2e/%2e%2e/b//c/` })).text).toBe('here is /b/c/');
     const kept = await cluster.client.send({ path: `${POD}/kept` });
     expect(kept.headers['cache-control']).toBe('no-cache, private, max-age=5, public');
-    expect(kept.headers['audit-id']).toMatch(/^[-0-9a-f]{36}, mine$/);
+    expect(kept.headers['audit-id']).toMatch(/^[-0-9a-f]{36}$/);
     const head = await cluster.client.send({ method: 'HEAD', path: `${POD}/page` });
     expect([head.status, head.headers['content-length']]).toEqual([200, undefined]);
   });

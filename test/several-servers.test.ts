@@ -214,7 +214,7 @@ describe.runIf(hasEtcd())('a server that cannot start', () => {
       ];
       const command = new CommandProcess(['serve', ...flags]);
       expect((await command.exited).code).toBe(1);
-      expect(command.lines).toEqual([expect.stringContaining('error: /registry/clusterroles/x: ')]);
+      expect(command.lines).toEqual([expect.stringContaining('Version: '), expect.stringContaining('error: /registry/clusterroles/x: ')]);
     }
   });
 });

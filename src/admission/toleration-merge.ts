@@ -1,9 +1,12 @@
 import type { Toleration } from '../apis/facts/types/core-v1.ts';
+import { requestEntityTooLarge } from '../util/errors.ts';
+import { LIMITS } from '../util/limits.ts';
 import { equalJson } from '../util/json-equal.ts';
 
 /** Both lists as one, without those that another one covers; of equal ones the first stays (pkg/util/tolerations). */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second];
+  if (all.length > LIMITS.mergedTolerations) throw requestEntityTooLarge(`limit is ${LIMITS.mergedTolerations} tolerations`);
   const merged: Toleration[] = [];
   for (const [index, toleration] of all.entries()) {
     if (merged.some((kept) => covers(kept, toleration))) continue;

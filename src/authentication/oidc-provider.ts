@@ -33,6 +33,9 @@ interface VerificationKey {
 
 const MAX_KEYS = 256;
 const MIN_RSA_BITS = 1024;
+/** What Go's verifier takes: larger ones cost a token's check more than it may (crypto/rsa, checkPub and its limit of 8192 bits for TLS). */
+const MAX_RSA_BITS = 8192;
+const MAX_RSA_EXPONENT = 2n ** 31n - 1n;
 
 /** An OpenID issuer: its keys, found by discovery (OpenID Connect Discovery 1.0), and fetched anew when a token is signed by one that is not known. */
 export class OidcProvider {
@@ -140,8 +143,12 @@ function publicKeyOf(jwk: JsonObject): KeyObject | undefined {
   if (jwk.kty !== 'RSA' && jwk.kty !== 'EC') return undefined;
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
-    return (key.asymmetricKeyDetails?.modulusLength ?? Infinity) < MIN_RSA_BITS ? undefined : key;
+    return jwk.kty === 'EC' || hasUsualSize(key) ? key : undefined;
   } catch {
     return undefined;
   }
+}
+
+function hasUsualSize({ asymmetricKeyDetails: { modulusLength = 0, publicExponent = 0n } = {} }: KeyObject): boolean {
+  return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && publicExponent <= MAX_RSA_EXPONENT;
 }

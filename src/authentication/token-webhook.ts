@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
-import { reviewStatus } from '../client/review-answer.ts';
+import { flagOf, objectOf, reviewStatus, textOf, textsOf } from '../client/review-answer.ts';
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, withRetries } from '../client/webhook-client.ts';
 import type { Authentication } from '../server/authenticator.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
-import { isJsonObject, stringifyJson } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { ownValue, stringifyJson } from '../util/json.ts';
+import type { JsonObject } from '../util/json-types.ts';
 import type { TokenCacheMetrics } from './metrics.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
@@ -85,24 +85,23 @@ async function review(options: TokenWebhookOptions, token: string, audiences: re
     status: { user: {} },
   });
   const status = reviewStatus(await withRetries(retry, () => client.post(body)), type);
-  const named = texts(status.audiences);
+  const named = textsOf(status, 'audiences');
   const shared = (named.length > 0 ? named : apiAudiences).filter((audience) => wanted.includes(audience));
   if (wanted.length > 0 && shared.length === 0) return undefined;
-  if (status.authenticated !== true) {
-    if (typeof status.error === 'string' && status.error !== '') throw new Error(status.error);
+  const [user, error] = [userOf(objectOf(status, 'user')), textOf(status, 'error')];
+  if (!flagOf(status, 'authenticated')) {
+    if (error !== '') throw new Error(error);
     return undefined;
   }
-  return { user: userOf(isJsonObject(status.user) ? status.user : {}), ...(wanted.length > 0 && { audiences: shared }) };
+  return { user, ...(wanted.length > 0 && { audiences: shared }) };
 }
 
-const texts = (value: Json | undefined): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []);
-
 function userOf(user: JsonObject): Authentication['user'] {
-  const extra = isJsonObject(user.extra) ? Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, texts(values)])) : undefined;
+  const [uid, extra] = [textOf(user, 'uid'), objectOf(user, 'extra')];
   return {
-    name: typeof user.username === 'string' ? user.username : '',
-    ...(typeof user.uid === 'string' && user.uid !== '' && { uid: user.uid }),
-    groups: texts(user.groups),
-    ...(extra && { extra }),
+    name: textOf(user, 'username'),
+    ...(uid !== '' && { uid }),
+    groups: textsOf(user, 'groups'),
+    ...(ownValue(user, 'extra') && { extra: Object.fromEntries(Object.keys(extra).map((key) => [key, textsOf(extra, key)])) }),
   };
 }

@@ -105,8 +105,14 @@ const isOrAll = (pattern: string, value: string): boolean => pattern === '*' || 
 const matchesResource = (policy: Policy, { namespace, resource, apiGroup }: AuthorizationAttributes): boolean =>
   isOrAll(policy.namespace, namespace) && isOrAll(policy.resource, resource) && isOrAll(policy.apiGroup, apiGroup);
 
-const matchesPath = (pattern: string, path: string): boolean =>
-  isOrAll(pattern, path) || (pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, '')));
+const matchesPath = (pattern: string, path: string): boolean => isOrAll(pattern, path) || (pattern.endsWith('*') && path.startsWith(withoutStars(pattern)));
+
+/** Not by `/\*+$/`, which looks at every run of stars from each of its places. */
+function withoutStars(pattern: string): string {
+  let end = pattern.length;
+  while (pattern[end - 1] === '*') end--;
+  return pattern.slice(0, end);
+}
 
 function rulesFor(policies: readonly Policy[], user: User, namespace: string): UserRules {
   const own = policies.filter((policy) => matchesSubject(policy, user) && isOrAll(policy.namespace, namespace));

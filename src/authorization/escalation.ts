@@ -2,17 +2,19 @@ import type { Admission, AdmissionAttributes } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
-import { forbidden } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
+import { forbidden, invalid } from '../util/errors.ts';
+import { FieldErrors, quote } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { demandObjectPath } from '../util/object-path.ts';
+import { BudgetExceeded } from '../util/step-budget.ts';
 import { SYSTEM_PRIVILEGED_GROUP, type User } from '../util/user.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject, type RoleRef } from './rbac-objects.ts';
 import type { RbacAuthorizer } from './rbac.ts';
-import { compactRules, describeRule, quoteList, uncoveredRules } from './rule-coverage.ts';
+import { describeRights, quoteList, uncoveredRights } from './rule-coverage.ts';
+import type { RuleSet } from './rule-set.ts';
 
 /** What the check needs of RBAC: who holds which rules, and what a role reference leads to. */
-export type RuleResolver = Pick<RbacAuthorizer, 'policyRulesFor' | 'index'>;
+export type RuleResolver = Pick<RbacAuthorizer, 'ruleSetsFor' | 'index'>;
 
 const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
@@ -60,6 +62,7 @@ async function checkRole(resolver: RuleResolver, authorizer: Authorizer, attribu
 async function checkBinding(resolver: RuleResolver, authorizer: Authorizer, attributes: AdmissionAttributes): Promise<void> {
   const { user, namespace, group, resource } = attributes;
   const binding = attributes.object as BindingObject;
+  demandRoleKind(attributes, binding);
   if (await mayBind(authorizer, user, binding.roleRef, namespace)) return;
   demandPath(binding.roleRef, namespace);
   const { rules } = resolver.index.rulesOf(binding.roleRef, namespace, { requestResource: resource });
@@ -67,14 +70,23 @@ async function checkBinding(resolver: RuleResolver, authorizer: Authorizer, attr
   if (escalation !== undefined) throw forbidden({ group, resource }, binding.metadata.name ?? '', escalation);
 }
 
+/** Upstream answers 500 where its resolver meets a kind that is none of a role; what is wrong is the client's, and validation would say it in these words. */
+function demandRoleKind({ kind, resource }: AdmissionAttributes, { metadata, roleRef }: BindingObject): void {
+  if (isRoleKind(roleRef.kind)) return;
+  const errors = new FieldErrors();
+  errors.at('roleRef', 'kind').notSupported(roleRef.kind, resource === 'rolebindings' ? ['Role', 'ClusterRole'] : ['ClusterRole']);
+  throw invalid(kind, metadata.name ?? '', errors.list);
+}
+
+const isRoleKind = (kind: string): boolean => kind === 'Role' || kind === 'ClusterRole';
+
 /** Upstream reads the role from its store, which refuses what has no path there before it looks. */
 function demandPath({ kind, name }: RoleRef, namespace: string): void {
-  if (kind === 'Role' || kind === 'ClusterRole') demandObjectPath(kind === 'Role' ? namespace : undefined, name);
+  demandObjectPath(kind === 'Role' ? namespace : undefined, name);
 }
 
 /** The verb `bind` on the role, in the namespace of the binding. */
-function mayBind(authorizer: Authorizer, user: User, roleRef: RoleRef, namespace: string): Promise<boolean> | false {
-  if (roleRef.kind !== 'Role' && roleRef.kind !== 'ClusterRole') return false;
+function mayBind(authorizer: Authorizer, user: User, roleRef: RoleRef, namespace: string): Promise<boolean> {
   return isAllowed(authorizer, user, 'bind', roleRef.kind === 'Role' ? 'roles' : 'clusterroles', namespace, roleRef.name);
 }
 
@@ -96,16 +108,26 @@ async function isAllowed(authorizer: Authorizer, user: User, verb: string, resou
 
 /** What the user would grant beyond what he holds; undefined where it is nothing. */
 function escalationMessage(
-  { policyRulesFor }: Pick<RuleResolver, 'policyRulesFor'>,
+  { ruleSetsFor }: Pick<RuleResolver, 'ruleSetsFor'>,
   { user, namespace, resource }: Pick<AdmissionAttributes, 'user' | 'namespace' | 'resource'>,
   rules: readonly PolicyRule[],
 ): string | undefined {
-  const held = policyRulesFor(user, namespace, { requestResource: resource });
-  const missing = uncoveredRules(held.rules, rules);
+  const held = ruleSetsFor(user, namespace, { requestResource: resource });
+  const missing = uncoveredOrTooMany(held.sets, rules);
+  if (missing === undefined) return `the rules are too many to be compared with those that user ${quote(user.name)} holds; grant them in several roles`;
   if (missing.length === 0) return undefined;
-  const descriptions = [...new Set(compactRules(missing).map(describeRule))].toSorted();
-  const message = `user ${quote(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${descriptions.join('\n')}`;
+  const message = `user ${quote(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRights(missing).join('\n')}`;
   return held.errors.length === 0 ? message : `${message}; resolution errors: [${aggregateMessage(held.errors)}]`;
+}
+
+/** Undefined where the comparison takes more steps than it may. */
+function uncoveredOrTooMany(held: readonly RuleSet[], rules: readonly PolicyRule[]): ReturnType<typeof uncoveredRights> | undefined {
+  try {
+    return uncoveredRights(held, rules);
+  } catch (error) {
+    if (error instanceof BudgetExceeded) return undefined;
+    throw error;
+  }
 }
 
 const hasAggregationRule = (role: RoleObject | undefined): boolean => (role?.aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;

@@ -77,8 +77,9 @@ export function podReferences(pod: Pod): string[] {
   const secrets = [...(spec.imagePullSecrets ?? []).map(({ name }) => name), ...containers.flatMap(containerSecrets), ...volumes.flatMap(podVolumeSecrets)];
   const configMaps = [...containers.flatMap(containerConfigMaps), ...volumes.flatMap(volumeConfigMaps)];
   const claims = volumes.map((volume) => volume.persistentVolumeClaim?.claimName ?? (volume.ephemeral && `${metadata.name}-${volume.name}`));
+  const claimsMade = new Map((status.resourceClaimStatuses ?? []).toReversed().map(({ name, resourceClaimName: made }) => [name, made]));
   const resourceClaims = [
-    ...(spec.resourceClaims ?? []).map((claim) => resourceClaimName(claim, status)),
+    ...(spec.resourceClaims ?? []).map((claim) => resourceClaimName(claim, claimsMade)),
     status.extendedResourceClaimStatus?.resourceClaimName,
   ];
   const keys = (kind: ReachableKind, names: readonly (string | undefined)[]): string[] =>
@@ -119,10 +120,10 @@ const volumeConfigMaps = (volume: Volume): Names => [volume.configMap?.name, ...
 /** A claim of a template is named in the status, once it was made. */
 function resourceClaimName(
   { name, resourceClaimName: direct, resourceClaimTemplateName }: { name?: string; resourceClaimName?: string; resourceClaimTemplateName?: string },
-  { resourceClaimStatuses = [] }: NonNullable<Pod['status']>,
+  claimsMade: ReadonlyMap<string | undefined, string | undefined>,
 ): string | undefined {
   if (direct !== undefined) return direct;
-  return resourceClaimTemplateName === undefined ? undefined : resourceClaimStatuses.find((claim) => claim.name === name)?.resourceClaimName;
+  return resourceClaimTemplateName === undefined ? undefined : claimsMade.get(name);
 }
 
 export function claimKeyOf({ spec }: PersistentVolume): string | undefined {

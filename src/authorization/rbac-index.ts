@@ -26,11 +26,13 @@ export interface RoleSlot {
   references: number;
 }
 
-/** Grants of one namespace, or of the cluster ('').*/
+/** Grants of one namespace, or of the cluster (''). Sets, because a group may be in thousands of bindings, and each of them may go. */
 interface GrantsBySubject {
-  users: Map<string, Grant[]>;
-  groups: Map<string, Grant[]>;
+  users: GrantMap;
+  groups: GrantMap;
 }
+
+type GrantMap = Map<string, Set<Grant>>;
 
 /**
  * Who is bound to what, looked up by subject: the cost of a question depends only on the bindings that concern the user.
@@ -91,9 +93,12 @@ export class RbacIndex {
   #addGrants(namespace: string, binding: BindingObject): Grant[] {
     const { kind, name } = binding.roleRef;
     const grants: Grant[] = [];
+    // A subject may be named thousands of times: the first time is the one that reasons name, and the others would only be tested in vain.
+    const known = new Set<Set<Grant>>();
     for (const [subjectIndex, subject] of (binding.subjects ?? []).entries()) {
-      const target = this.#subjectList(namespace, subject);
-      if (target === undefined) continue;
+      const target = this.#grantsOfSubject(namespace, subject);
+      if (target === undefined || known.has(target)) continue;
+      known.add(target);
       const role = this.#slot(kind, kind === 'Role' ? namespace : '', name);
       role.references++;
       const grant: Grant = {
@@ -103,7 +108,7 @@ export class RbacIndex {
         role,
         allowed: { decision: 'allow', reason: `RBAC: allowed by ${describe(binding, namespace, subject)}` },
       };
-      target.push(grant);
+      target.add(grant);
       grants.push(grant);
     }
     return grants;
@@ -114,23 +119,23 @@ export class RbacIndex {
     if (scope === undefined) return;
     const subject = grant.binding.subjects![grant.subjectIndex]!;
     const [map, key] = subjectKey(scope, grant.namespace, subject)!;
-    const left = map.get(key)?.filter((other) => other !== grant) ?? [];
-    if (left.length > 0) map.set(key, left);
-    else map.delete(key);
+    const grants = map.get(key);
+    grants?.delete(grant);
+    if (grants?.size === 0) map.delete(key);
     if (scope.users.size === 0 && scope.groups.size === 0) this.#grants.delete(grant.namespace);
     grant.role.references--;
     this.#dropIfUnused(grant.role, grant.role.kind === 'Role' ? grant.namespace : '');
   }
 
-  #subjectList(namespace: string, subject: Subject): Grant[] | undefined {
+  #grantsOfSubject(namespace: string, subject: Subject): Set<Grant> | undefined {
     let scope = this.#grants.get(namespace);
     if (scope === undefined) this.#grants.set(namespace, (scope = { users: new Map(), groups: new Map() }));
     const place = subjectKey(scope, namespace, subject);
     if (place === undefined) return undefined;
     const [map, key] = place;
-    let list = map.get(key);
-    if (list === undefined) map.set(key, (list = []));
-    return list;
+    let grants = map.get(key);
+    if (grants === undefined) map.set(key, (grants = new Set()));
+    return grants;
   }
 
   #slot(kind: string, namespace: string, name: string): RoleSlot {
@@ -160,17 +165,10 @@ export function missingRole({ role }: Grant, naming: RoleNaming): string | undef
 
 const unsupportedKind = (kind: string): string => `unsupported role reference kind: ${quote(kind)}`;
 
-/** Upstream names the first subject of the binding that applies to the user. */
-export function appliesTo(user: User, subject: Subject, namespace: string): boolean {
-  if (subject.kind === 'User') return user.name === subject.name;
-  if (subject.kind === 'Group') return user.groups.includes(subject.name);
-  return user.name === serviceAccountUser(subject, namespace);
-}
-
 const slotKey = (kind: string, namespace: string, name: string): string => `${kind}/${kind === 'Role' ? namespace : ''}/${name}`;
 
 /** The map and key under which a subject's grants are found; undefined where the subject can be nobody. */
-function subjectKey(scope: GrantsBySubject, namespace: string, subject: Subject): [Map<string, Grant[]>, string] | undefined {
+function subjectKey(scope: GrantsBySubject, namespace: string, subject: Subject): [GrantMap, string] | undefined {
   if (subject.kind === 'User') return [scope.users, subject.name];
   if (subject.kind === 'Group') return [scope.groups, subject.name];
   const user = serviceAccountUser(subject, namespace);
@@ -189,7 +187,7 @@ function describe(binding: BindingObject, namespace: string, subject: Subject): 
   return `${source} of ${binding.roleRef.kind} ${quote(binding.roleRef.name)} to ${subject.kind} ${quote(subjectName)}`;
 }
 
-function firstThat(grants: readonly Grant[] | undefined, test: (grant: Grant) => boolean): Grant | undefined {
+function firstThat(grants: ReadonlySet<Grant> | undefined, test: (grant: Grant) => boolean): Grant | undefined {
   if (grants !== undefined) for (const grant of grants) if (test(grant)) return grant;
   return undefined;
 }

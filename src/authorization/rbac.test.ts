@@ -208,6 +208,35 @@ describe('modes', () => {
   });
 });
 
+describe('a subject that a binding names many times', () => {
+  const subjects = Array.from({ length: 10_000 }, () => user('bob'));
+
+  it('is one grant, and the first subject that applies is named', async () => {
+    await put('clusterroles', '', role('admin', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]));
+    await put('rolebindings', 'n', binding('b', 'ClusterRole', 'admin', [user('eve'), group('devs'), ...subjects]));
+    expect(rbac.authorize(attributes('get', 'pods')).reason).toBe('RBAC: allowed by RoleBinding "b/n" of ClusterRole "admin" to Group "devs"');
+    const tested: number[] = [];
+    rbac.index.find(bob, 'n', (grant) => (tested.push(grant.subjectIndex), false));
+    expect(tested).toEqual([2, 1]);
+    await client.resource(RBAC_GROUP, 'rolebindings').delete('n', 'b');
+    expect(decide('get', 'pods')).toBe('noOpinion');
+  });
+
+  it('gets the rules of all its bindings listed up to a limit', async () => {
+    await put(
+      'clusterroles',
+      '',
+      role(
+        'wide',
+        Array.from({ length: 5_000 }, () => ({ verbs: ['get'], apiGroups: [''], resources: ['pods'] })),
+      ),
+    );
+    for (let index = 0; index < 20; index++) await put('rolebindings', 'n', binding(`b${index}`, 'ClusterRole', 'wide', [user('bob')]));
+    const { resourceRules, isIncomplete, evaluationError } = await rbac.rulesFor(bob, 'n');
+    expect([resourceRules.length, isIncomplete, evaluationError]).toEqual([50_000, true, 'only the first 50000 rules are listed']);
+  });
+});
+
 describe('escalation', () => {
   const reader: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] };
 
@@ -257,6 +286,19 @@ describe('escalation', () => {
     expect(await check(write('clusterrolebindings', binding('x', 'Role', 'r', [])))).toBe('Namespace parameter required.');
     expect(await check(write('rolebindings', binding('x', 'Role', '', [])))).toBe('Name parameter required.');
     expect(await check(write('rolebindings', binding('x', 'ClusterRole', 'a/b', [])))).toBe(`Name parameter invalid: "a/b": may not contain '/'`);
+  });
+
+  it('answers a role kind that does not exist as validation does', async () => {
+    expect(await check(write('rolebindings', binding('x', 'clusterrole', 'admin', [])))).toBe(
+      'RoleBinding.rbac.authorization.k8s.io "x" is invalid: roleRef.kind: Unsupported value: "clusterrole": supported values: "Role", "ClusterRole"',
+    );
+  });
+
+  it('does not expand the rights of a rule', async () => {
+    const list = Array.from({ length: 1_000 }, (_, index) => `x${index}`);
+    const message = await check(write('roles', role('r', [{ verbs: list, apiGroups: list, resources: list, resourceNames: list }])));
+    expect(message).toContain('is attempting to grant');
+    expect(message.length).toBeLessThan(1_000_000);
   });
 
   it('is allowed to who holds the verbs escalate and bind', async () => {

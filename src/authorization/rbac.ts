@@ -3,25 +3,26 @@ import type { Authorizer, ResourceRule, UserRules } from '../registry/authorizer
 import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
 import type { ApiObject } from '../util/api-object.ts';
+import { LIMITS } from '../util/limits.ts';
 import type { User } from '../util/user.ts';
 import { followChanges } from './follow-changes.ts';
-import { type Grant, RbacIndex, type RoleNaming, appliesTo, missingRole } from './rbac-index.ts';
+import { type Grant, RbacIndex, type RoleNaming, missingRole } from './rbac-index.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject } from './rbac-objects.ts';
-import { type RuleQuery, allowsPath, allowsResource } from './rule-set.ts';
+import { type RuleQuery, type RuleSet, allowsPath, allowsResource } from './rule-set.ts';
 
 /** Role-based access control, as pkg/registry/rbac/validation resolves it. */
 export interface RbacAuthorizer extends Authorizer {
   authorize(attributes: AuthorizationAttributes): Decision;
   rulesFor(user: User, namespace: string): UserRules;
-  /** The user's rules in a namespace ('' for the cluster's alone), and what kept others from being found. */
-  policyRulesFor(user: User, namespace: string, naming: RoleNaming): ResolvedRules;
+  /** The rules of the user's roles in a namespace ('' for the cluster's alone), each role once, and what kept others from being found. */
+  ruleSetsFor(user: User, namespace: string, naming: RoleNaming): ResolvedRules;
   readonly index: RbacIndex;
   /** Resolves once all roles and bindings that were there are known; until then their users are refused. */
   readonly synced: Promise<void>;
 }
 
 export interface ResolvedRules {
-  rules: PolicyRule[];
+  sets: readonly RuleSet[];
   errors: string[];
 }
 
@@ -42,15 +43,16 @@ export function createRbacAuthorizer(client: Client): RbacAuthorizer {
 
 /** The decisions themselves, over an index that someone else keeps. */
 export function rbacOver(index: RbacIndex): Omit<RbacAuthorizer, 'synced'> {
-  const policyRulesFor = (user: User, namespace: string, naming: RoleNaming): ResolvedRules => {
+  const ruleSetsFor = (user: User, namespace: string, naming: RoleNaming): ResolvedRules => {
     const grants = grantsFor(index, user, namespace);
-    return { rules: grants.flatMap((grant) => grant.role.rules?.rules ?? []), errors: missingRoles(grants, naming) };
+    const sets = new Set(grants.flatMap(({ role }) => role.rules ?? []));
+    return { sets: [...sets], errors: missingRoles(grants, naming) };
   };
   return {
     index,
-    policyRulesFor,
+    ruleSetsFor,
     authorize: (attributes) => decide(index, attributes),
-    rulesFor: (user, namespace) => toUserRules(policyRulesFor(user, namespace, 'kind')),
+    rulesFor: (user, namespace) => toUserRules(grantsFor(index, user, namespace)),
   };
 }
 
@@ -100,8 +102,12 @@ export const queryOf = ({ verb, apiGroup, resource, subresource, name }: Authori
 
 /** The user may be several subjects of one binding: the reason names the first. */
 function firstApplicable(index: RbacIndex, user: User, grant: Grant): Grant {
-  const first = grant.binding.subjects!.findIndex((subject) => appliesTo(user, subject, grant.namespace));
-  return index.find(user, grant.namespace, (other) => other.binding === grant.binding && other.subjectIndex === first) ?? grant;
+  let first = grant;
+  index.find(user, grant.namespace, (other) => {
+    if (other.binding === grant.binding && other.subjectIndex < first.subjectIndex) first = other;
+    return false;
+  });
+  return first;
 }
 
 function grantsFor(index: RbacIndex, user: User, namespace: string): Grant[] {
@@ -116,13 +122,28 @@ const toResourceRule = ({ verbs, apiGroups = [], resources = [], resourceNames }
   ...(resourceNames && { resourceNames }),
 });
 
-function toUserRules({ rules, errors }: ResolvedRules): UserRules {
+/** A role that is bound many times gives its rules as often, as upstream's does; a rule costs a few bytes of a role, so they are counted first. */
+function toUserRules(grants: readonly Grant[]): UserRules {
+  const errors = missingRoles(grants, 'kind');
+  const rules: PolicyRule[] = [];
+  for (const { role } of grants) {
+    const more = role.rules?.rules ?? [];
+    if (rules.length + more.length > LIMITS.reviewedRules) {
+      errors.push(`only the first ${rules.length} rules are listed`);
+      return userRules(rules, errors, true);
+    }
+    rules.push(...more);
+  }
+  return userRules(rules, errors, false);
+}
+
+function userRules(rules: readonly PolicyRule[], errors: readonly string[], isIncomplete: boolean): UserRules {
   const withResources = rules.filter((rule) => rule.resources?.length);
   const withPaths = rules.filter((rule) => rule.nonResourceURLs?.length);
   return {
     resourceRules: withResources.map(toResourceRule),
     nonResourceRules: withPaths.map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
-    isIncomplete: false,
+    isIncomplete,
     ...(errors.length > 0 && { evaluationError: aggregateMessage(errors) }),
   };
 }

@@ -15,9 +15,9 @@ export interface RuleSet {
 }
 
 /** Undefined means all. */
-type VerbSet = ReadonlySet<string> | undefined;
+export type VerbSet = ReadonlySet<string> | undefined;
 
-interface ResourceGrant {
+export interface ResourceGrant {
   verbs: VerbSet;
   apiGroups: ReadonlySet<string> | undefined;
   names: ReadonlySet<string> | undefined;

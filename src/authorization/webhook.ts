@@ -1,10 +1,10 @@
-import { reviewStatus } from '../client/review-answer.ts';
+import { flagOf, reviewStatus, textOf } from '../client/review-answer.ts';
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, WebhookError, withRetries } from '../client/webhook-client.ts';
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
 import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
 import { aggregateMessage } from '../util/aggregate-message.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
-import { ownValue, stringifyJson } from '../util/json.ts';
+import { stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { conditionRequest, reviewBody, reviewSpec } from './access-review.ts';
 import type { MatchCondition } from './match-conditions.ts';
@@ -114,8 +114,7 @@ async function review(options: AuthorizationWebhookOptions, spec: JsonObject): P
 }
 
 function decisionOf(status: JsonObject): Decision {
-  const [isAllowed, isDenied] = [ownValue(status, 'allowed') === true, ownValue(status, 'denied') === true];
-  const reason = typeof status.reason === 'string' ? status.reason : '';
+  const [isAllowed, isDenied, reason] = [flagOf(status, 'allowed'), flagOf(status, 'denied'), textOf(status, 'reason')];
   if (isAllowed && isDenied) return { decision: 'deny', reason, error: 'webhook subject access review returned both allow and deny response' };
   return { decision: isDenied ? 'deny' : isAllowed ? 'allow' : 'noOpinion', reason };
 }

@@ -167,6 +167,27 @@ describe('limits', () => {
     expect(cost).toBeLessThan(1_000_100);
   });
 
+  it('cut off regular expressions that take more than their cost stands for', () => {
+    const uneven = Array.from({ length: 30_000 }, (_, index) => (Math.sin(index * index) < 0 ? 'a' : 'b')).join('');
+    // By upstream's model these cost some 15,000 units.
+    for (const text of [`names[0].matches('[ab]*a[ab]{900}c')`, `names[0].find('[ab]*a[ab]{900}c') == ''`, `names[0].matches(names[1])`])
+      expect(evaluate(text, { names: [uneven, '[ab]*a[ab]{900}c'] }).cancelled).toBe('costLimitExceeded');
+    const patterns = Array.from({ length: 2_000 }, (_, index) => `a{1000}${index}`);
+    expect(evaluate(`names.all(n, !'a'.matches(n))`, { names: patterns }).cancelled).toBe('costLimitExceeded');
+  });
+
+  it('leave the cost of others as it is', () => {
+    const version = String.raw`^v?(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-((?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?$`;
+    const text = `names.all(n, n.matches('${version}'))`;
+    const costs = [1, 2].map(() => evaluate(text, { names: Array.from({ length: 200 }, (_, index) => `v1.${index}.3-rc.${index}`) }).cost);
+    expect(costs[0]).toBe(costs[1]);
+    const digits = evaluate(`names.all(n, n.find('[0-9]+') != '')`, { names });
+    expect(evaluate(`names.all(n, '^name-' + n == n || (n + '!').matches(n))`, { names }).cost).toBe(
+      evaluate(`names.all(n, '^name-' + n == n || (n + '!').matches(n))`, { names }).cost,
+    );
+    expect([digits.cancelled, digits.cost]).toEqual([undefined, evaluate(`names.all(n, n.find('[0-9]+') != '')`, { names }).cost]);
+  });
+
   it('cut off what is interrupted', () => {
     let asked = 0;
     const { cancelled, value } = evaluate(nested, { names }, { isInterrupted: () => ++asked === 3 });

@@ -73,6 +73,7 @@ function run(evaluate: Evaluator, localCount: number, variables: Activation, opt
     cost: 0,
     costLimit: options.costLimit ?? DEFAULT_COST_LIMIT,
     iterations: 0,
+    regexpSteps: 0,
     isInterrupted: options.isInterrupted,
   };
   try {

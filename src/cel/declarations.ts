@@ -1,3 +1,4 @@
+import type { StepBudget } from '../util/step-budget.ts';
 import type { Call } from './ast.ts';
 import type { CheckedExpr } from './checker.ts';
 import type { Macro } from './macro.ts';
@@ -20,17 +21,32 @@ export interface Overload {
   readonly call: Implementation | undefined;
 }
 
+/** A search of a regular expression. Takes values of any types and answers with an error for those it does not know. Throws BudgetExceeded. */
+export type Search = (budget: StepBudget, ...args: CelValue[]) => CelValue;
+
+/** How a function runs whose work does not follow from the sizes of its arguments. */
+export interface SearchDeclaration {
+  readonly call: Search;
+  /**
+   * A faster implementation where some arguments are known when the expression is compiled (undefined for those that are not); undefined where
+   * there is none, an error where the expression can never work.
+   */
+  readonly specialize: (constants: readonly (CelValue | undefined)[]) => Search | CelError | undefined;
+  /**
+   * How many steps its cost stands for, beside one for each unit: by character of the text, for looking at each, and by character of the pattern, for making
+   * a program and states of it.
+   */
+  readonly stepsPerCharacter: { readonly text: number; readonly pattern: number };
+}
+
 export interface FunctionDeclaration {
   readonly name: string;
   /** In the order in which they are tried. */
   readonly overloads: readonly Overload[];
   /** For all overloads: takes values of any types and answers with an error for those it does not know. */
   readonly call?: (...args: CelValue[]) => CelValue;
-  /**
-   * A faster implementation where some arguments are known when the expression is compiled (undefined for those that are not); undefined where
-   * there is none, an error where the expression can never work.
-   */
-  readonly specialize?: (constants: readonly (CelValue | undefined)[]) => ((...args: CelValue[]) => CelValue) | CelError | undefined;
+  /** For regular expressions, in place of all other implementations. */
+  readonly search?: SearchDeclaration;
   /** What is wrong with a call whose types fit. */
   readonly validate?: (call: Call, checked: CheckedExpr) => readonly CelIssue[];
 }

@@ -1,7 +1,7 @@
 import type { FunctionReference } from './checker.ts';
 import type { CallCost } from './cost/size.ts';
-import type { FunctionDeclaration, Overload } from './declarations.ts';
-import { charge, type Evaluator, type Frame } from './frame.ts';
+import type { FunctionDeclaration, Overload, Search, SearchDeclaration } from './declarations.ts';
+import { charge, withRegexpSteps, type Evaluator, type Frame } from './frame.ts';
 import { typeTest } from './runtime-types.ts';
 import { CelError, typeOf, type CelValue } from './values.ts';
 
@@ -41,7 +41,7 @@ const signatureTest =
   (args: readonly CelValue[]): boolean =>
     args.length === tests.length && args.every((arg, index) => tests[index]?.(arg) ?? true);
 
-const unknownOverload = (name: string, args: readonly CelValue[]): CelError =>
+export const unknownOverload = (name: string, args: readonly CelValue[]): CelError =>
   new CelError(`no such overload: ${name}(${args.map((arg) => typeOf(arg).name).join(', ')})`);
 
 /**
@@ -54,6 +54,38 @@ export function planStrictCall(dispatch: Dispatch, args: readonly Evaluator[], c
   if (first === undefined) return planVariadicCall(dispatch, [], cost);
   return second === undefined ? planUnaryCall(dispatch, first, cost) : planBinaryCall(dispatch, first, second, cost);
 }
+
+/**
+ * The same for a search, which takes its steps from what the call cost. With a compiled pattern, errors are answered before anything is counted, as for
+ * functions of any number of arguments.
+ */
+export function planSearchCall(
+  search: Search,
+  { text: perText, pattern: perPattern }: SearchDeclaration['stepsPerCharacter'],
+  args: readonly Evaluator[],
+  cost: CallCost,
+  isCompiled: boolean,
+): Evaluator {
+  const answersErrorsFirst = isCompiled || args.length > 2;
+  return (frame) => {
+    const values: CelValue[] = [];
+    let error: CelError | undefined;
+    for (const arg of args) {
+      const value = arg(frame);
+      if (value instanceof CelError) error ??= value;
+      if (error !== undefined && answersErrorsFirst) return error;
+      values.push(value);
+    }
+    const before = frame.cost;
+    if (typeof cost === 'number') charge(frame, cost);
+    chargeArguments(frame, cost, values);
+    if (error !== undefined) return error;
+    const included = frame.cost - before + perText * (1 + lengthOf(values[0])) + perPattern * (1 + lengthOf(values[1]));
+    return withRegexpSteps(frame, included, (budget) => search(budget, ...values));
+  };
+}
+
+const lengthOf = (value: CelValue | undefined): number => (typeof value === 'string' ? value.length : 0);
 
 /** Before the call. */
 function chargeArguments(frame: Frame, cost: CallCost, args: readonly CelValue[]): void {

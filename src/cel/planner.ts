@@ -8,7 +8,8 @@ import type { Environment } from './environment.ts';
 import { charge, type Evaluator } from './frame.ts';
 import * as operators from './operators.ts';
 import { Slots, planComprehension } from './plan-comprehension.ts';
-import { dispatchOf, planStrictCall } from './plan-call.ts';
+import { dispatchOf, planSearchCall, planStrictCall } from './plan-call.ts';
+import type { SearchDeclaration } from './declarations.ts';
 import { membershipTest } from './membership.ts';
 import { isPresent, qualify, qualifyOptionally } from './qualify.ts';
 import { ArrayList, CelError, CelList, CelOptional, EntryMap, noSuchOverload, type CelValue } from './values.ts';
@@ -166,12 +167,11 @@ export class Planner {
   #strictCall(reference: FunctionReference, args: readonly Plan[]): Plan {
     const { declaration, overloads } = reference;
     const overloadId = overloads.length === 1 ? overloads[0]!.id : '';
-    const special = declaration.specialize?.(args.map((arg) => arg.constant));
-    if (special instanceof CelError) throw new PlanError(special.message);
-    const dispatch = special ?? dispatchOf(reference);
+    if (declaration.search !== undefined) return this.#search(declaration.search, overloadId, declaration.name, args);
+    const dispatch = dispatchOf(reference);
     const folded = this.#environment.isOptimized ? this.#fold(declaration.name, overloadId, dispatch, args) : undefined;
     if (folded !== undefined) return folded;
-    const isVariadic = special !== undefined || (overloadId === '' && declaration.call === undefined);
+    const isVariadic = overloadId === '' && declaration.call === undefined;
     return {
       evaluate: planStrictCall(
         dispatch,
@@ -180,6 +180,15 @@ export class Planner {
         isVariadic,
       ),
     };
+  }
+
+  /** A call of a regular expression, compiled ahead where the pattern is a constant. */
+  #search(declared: SearchDeclaration, overloadId: string, name: string, args: readonly Plan[]): Plan {
+    const special = declared.specialize(args.map((arg) => arg.constant));
+    if (special instanceof CelError) throw new PlanError(special.message);
+    const search = special ?? declared.call;
+    const evaluators = args.map((arg) => arg.evaluate);
+    return { evaluate: planSearchCall(search, declared.stepsPerCharacter, evaluators, callCost(name, overloadId), special !== undefined) };
   }
 
   /** Calls that cost nothing since they are done ahead (cel-go interpreter/decorators.go decOptimize). */
@@ -249,7 +258,7 @@ export class Planner {
 }
 
 /** Constants are evaluated where there is nothing to look at. */
-const NO_FRAME = { variables: {}, locals: [], cost: 0, costLimit: Infinity, iterations: 0, isInterrupted: undefined };
+const NO_FRAME = { variables: {}, locals: [], cost: 0, costLimit: Infinity, iterations: 0, regexpSteps: 0, isInterrupted: undefined };
 
 /** Plans whose value is named without a cost of its own: `?:` and tests. */
 const isChoice = (plan: Plan): boolean => plan.resolve !== undefined && plan.resolve === plan.evaluate;

@@ -12,6 +12,35 @@ export function reviewStatus(body: Buffer, { kind, apiVersion }: { kind: string;
   const said = { kind: ownValue(answer, 'kind') || kind, apiVersion: ownValue(answer, 'apiVersion') || apiVersion };
   if (said.kind !== kind || said.apiVersion !== apiVersion)
     throw new Error(`no kind ${quote(String(said.kind))} is registered for version ${quote(String(said.apiVersion))}`);
-  const status = ownValue(answer, 'status');
-  return isJsonObject(status) ? status : {};
+  const status = ownValue(answer, 'status') ?? {};
+  if (!isJsonObject(status)) throw malformed('status', 'an object');
+  return status;
 }
+
+/* Fields of a status. One of another type makes the whole answer malformed, as for upstream's decoder: what is left of it must not become a yes. */
+
+export function flagOf(status: JsonObject, field: string): boolean {
+  const value = ownValue(status, field) ?? false;
+  if (typeof value !== 'boolean') throw malformed(field, 'true or false');
+  return value;
+}
+
+export function textOf(object: JsonObject, field: string): string {
+  const value = ownValue(object, field) ?? '';
+  if (typeof value !== 'string') throw malformed(field, 'a string');
+  return value;
+}
+
+export function textsOf(object: JsonObject, field: string): string[] {
+  const value = ownValue(object, field) ?? [];
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) throw malformed(field, 'a list of strings');
+  return value;
+}
+
+export function objectOf(object: JsonObject, field: string): JsonObject {
+  const value = ownValue(object, field) ?? {};
+  if (!isJsonObject(value)) throw malformed(field, 'an object');
+  return value;
+}
+
+const malformed = (field: string, type: string): Error => new Error(`the webhook's answer is malformed: ${field} is not ${type}`);

@@ -1,5 +1,6 @@
 import type { Client, Concerns, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import type { ApiObject, OwnerReference } from '../util/api-object.ts';
+import { nextTurn } from '../util/delay.ts';
 import { isApiError } from '../util/errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { type Controller, type ControllerOptions, FIELD_MANAGER } from './controller.ts';
@@ -14,6 +15,8 @@ const WORKERS = 20;
 const LOOK_AGAIN_MS = 2_000;
 /** Of kinds that cannot be watched. */
 const LOOK_AGAIN_UNWATCHED_MS = 60_000;
+/** How many owners of one object are looked for before others have their turn. */
+const REFERENCES_A_TURN = 100;
 
 /** Events come and go too fast, and own nothing (garbagecollector.DefaultIgnoredResources). */
 const isCollected = ({ plural, verbs }: ResourceIdentity): boolean => plural !== 'events' && ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb));
@@ -118,10 +121,10 @@ class GarbageCollector {
     const before = this.#graph.put(dependent)?.owners ?? [];
     if (equalJson(before, owners)) return;
     for (const owner of before) {
-      const isBlocked = owners.some((reference) => reference.uid === owner.uid && reference.blockOwnerDeletion);
-      if (!isBlocked && this.#awaiting.has(owner.uid)) this.#queue.add(owner.uid);
+      if (this.#awaiting.has(owner.uid) && !this.#graph.isBlockedBy(owner.uid, uid)) this.#queue.add(owner.uid);
     }
-    if (owners.every((owner) => before.some((reference) => equalJson(reference, owner)))) return;
+    const known = new Set(before.map(referenceText));
+    if (owners.every((owner) => known.has(referenceText(owner)))) return;
     this.#unverified.add(uid);
     this.#queue.add(uid);
   }
@@ -156,9 +159,7 @@ class GarbageCollector {
   }
 
   async #awaitDependents(owner: Place): Promise<void> {
-    const blocking = this.#graph
-      .dependentsOf(owner.uid)
-      .filter(({ owners }) => owners.some(({ uid, blockOwnerDeletion }) => uid === owner.uid && blockOwnerDeletion));
+    const blocking = this.#graph.blockingDependentsOf(owner.uid);
     if (blocking.length === 0) return this.#removeFinalizer(owner, FOREGROUND);
     for (const { uid } of blocking) if (!this.#awaiting.has(uid)) this.#queue.add(uid);
   }
@@ -193,7 +194,9 @@ class GarbageCollector {
   /** Undefined where it cannot be told, and the object must stay. */
   async #classify(dependent: Dependent, references: readonly OwnerReference[]): Promise<Owners | undefined> {
     const owners: Owners = { dangling: [], awaiting: [] };
-    for (const reference of references) {
+    for (const [index, reference] of references.entries()) {
+      // Owners are mostly in the cache, and then nothing is waited for: thousands of them would keep the thread.
+      if (index % REFERENCES_A_TURN === REFERENCES_A_TURN - 1) await nextTurn();
       const kind = this.#kinds.get(`${reference.apiVersion} ${reference.kind}`);
       if (!kind) {
         this.#puzzling.add(dependent.uid);
@@ -287,6 +290,9 @@ interface Owners {
   dangling: OwnerReference[];
   awaiting: OwnerReference[];
 }
+
+const referenceText = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string =>
+  JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
 
 type Policy = 'Orphan' | 'Background' | 'Foreground';
 

@@ -26,6 +26,17 @@ test('the graph knows who depends on whom, and forgets it', () => {
   expect(['x', 'y'].map((uid) => graph.hasDependents(uid))).toEqual([false, false]);
 });
 
+test('the graph knows which dependents an owner must wait for', () => {
+  const graph = new OwnershipGraph();
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x' };
+  graph.put({ ...dependent('a', []), owners: [owner] });
+  graph.put({ ...dependent('b', []), owners: [{ ...owner, blockOwnerDeletion: true }, owner] });
+  expect(graph.blockingDependentsOf('x').map(({ uid }) => uid)).toEqual(['b']);
+  expect([graph.isBlockedBy('x', 'a'), graph.isBlockedBy('x', 'b'), graph.isBlockedBy('y', 'b')]).toEqual([false, true, false]);
+  graph.put({ ...dependent('b', []), owners: [owner] });
+  expect(graph.blockingDependentsOf('x')).toEqual([]);
+});
+
 test('reports are limited, and come again with time', () => {
   const budget = new ReportBudget();
   const taken = (atMs: number): number => Array.from({ length: 100 }, () => budget.take(new Date(atMs))).filter(Boolean).length;

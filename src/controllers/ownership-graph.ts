@@ -18,7 +18,8 @@ export interface Dependent extends Place {
 /** Who depends on whom, by uid. Objects without owners are not in it: an owner is looked up where a reference says it is. */
 export class OwnershipGraph {
   readonly #dependents = new Map<string, Dependent>();
-  readonly #byOwner = new Map<string, Set<Dependent>>();
+  /** With whether the owner may not go before the dependent does. */
+  readonly #byOwner = new Map<string, Map<Dependent, boolean>>();
 
   get(uid: string): Dependent | undefined {
     return this.#dependents.get(uid);
@@ -26,7 +27,17 @@ export class OwnershipGraph {
 
   /** A copy: what is done with them may change the graph. */
   dependentsOf(uid: string): Dependent[] {
-    return [...(this.#byOwner.get(uid) ?? [])];
+    return [...(this.#byOwner.get(uid)?.keys() ?? [])];
+  }
+
+  /** Those that the owner must wait for when it is deleted in the foreground. Known ahead: a dependent may name thousands of owners. */
+  blockingDependentsOf(uid: string): Dependent[] {
+    return [...(this.#byOwner.get(uid) ?? [])].flatMap(([dependent, isBlocking]) => (isBlocking ? [dependent] : []));
+  }
+
+  isBlockedBy(ownerUid: string, dependentUid: string): boolean {
+    const dependent = this.#dependents.get(dependentUid);
+    return dependent !== undefined && this.#byOwner.get(ownerUid)?.get(dependent) === true;
   }
 
   hasDependents(uid: string): boolean {
@@ -38,9 +49,9 @@ export class OwnershipGraph {
     const previous = this.remove(dependent.uid);
     if (dependent.owners.length === 0) return previous;
     this.#dependents.set(dependent.uid, dependent);
-    for (const { uid } of dependent.owners) {
-      const siblings = this.#byOwner.get(uid) ?? new Set();
-      this.#byOwner.set(uid, siblings.add(dependent));
+    for (const { uid, blockOwnerDeletion = false } of dependent.owners) {
+      const siblings = this.#byOwner.get(uid) ?? new Map<Dependent, boolean>();
+      this.#byOwner.set(uid, siblings.set(dependent, blockOwnerDeletion || siblings.get(dependent) === true));
     }
     return previous;
   }

@@ -2,7 +2,7 @@ import type { ListResult } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Body } from './body.ts';
 import { encodeEntry, encodeList } from './encode.ts';
-import { JSON_TYPE, type Offer, type OutputForm, negotiateOutput } from './negotiation.ts';
+import { JSON_TYPE, type Offer, type OutputForm, YAML_TYPE, isPretty, negotiateOutput } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 import { respond, transformed } from './respond.ts';
 import { type ResourceTarget, isStoredForm } from './target.ts';
@@ -56,7 +56,8 @@ export function answerViewed(request: ServerRequest, view: View, status: number,
 }
 
 export function answerList(request: ServerRequest, target: ResourceTarget, form: OutputForm, list: ListResult): void | Promise<void> {
-  const encodeAs = (wanted: OutputForm): Body => encodeList(viewOf(target), wanted, list, () => request.query);
+  const isRewritten = form.mediaType === YAML_TYPE || (form.mediaType === JSON_TYPE && isPretty(request, form));
+  const encodeAs = (wanted: OutputForm): Body => encodeList(viewOf(target), wanted, list, () => request.query, isRewritten);
   return respond(
     request,
     200,

@@ -81,9 +81,9 @@ function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json | undefined {
 }
 
 async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json> {
-  const { YamlError, parseYaml } = await import('../util/yaml.ts');
+  const { YamlError, parseYamlInSlices } = await import('../util/yaml.ts');
   try {
-    return parseYaml(bytes.toString('utf8'), duplicates);
+    return await parseYamlInSlices(bytes.toString('utf8'), duplicates);
   } catch (error) {
     throw error instanceof YamlError ? notYaml(`error converting YAML to JSON: ${error.message}`) : error;
   }
@@ -93,7 +93,7 @@ async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json>
 async function complainOfDuplicates(request: ServerRequest, bytes: Buffer, { fieldValidation }: WriteOptions): Promise<void> {
   if (fieldValidation === 'Ignore') return;
   const { repeatedKeys } = await import('../util/yaml-duplicates.ts');
-  const complaints = repeatedKeys(bytes.toString('utf8')).map(({ line, key }) => `line ${line}: key ${JSON.stringify(key)} already set in map`);
+  const complaints = (await repeatedKeys(bytes.toString('utf8'))).map(({ line, key }) => `line ${line}: key ${JSON.stringify(key)} already set in map`);
   if (fieldValidation === 'Strict')
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${complaints.join('\n  ')}`);
   for (const complaint of complaints) request.warn(complaint);

@@ -8,14 +8,21 @@ export interface ChunkedBody {
   chunks(reuse?: 'reuse-large'): Iterable<Buffer>;
 }
 
-export type Body = Buffer | ChunkedBody;
+/** An answer whose making takes long: made and written slice by slice, while others are served. */
+export interface PiecedBody {
+  /** Each call begins anew. Pieces are small; undefined is a step of the work that made none. What is thrown in the middle cuts the answer off. */
+  pieces(): Iterable<Buffer | undefined>;
+}
+
+export type Body = Buffer | ChunkedBody | PiecedBody;
 
 export const CHUNK_BYTES = 256 * 1024;
 /** See ResponseStream.write. */
 const LARGE_PIECE_BYTES = 128 * 1024;
 
 export function wholeBody(body: Body): Buffer {
-  return Buffer.isBuffer(body) ? body : Buffer.concat([...body.chunks()], body.sizeBytes);
+  if (Buffer.isBuffer(body)) return body;
+  return 'chunks' in body ? Buffer.concat([...body.chunks()], body.sizeBytes) : Buffer.concat([...body.pieces()].filter((piece) => piece !== undefined));
 }
 
 /** The items of a list as encoded, without separators. Called with ascending indexes; what it answers with may be made on the fly. */

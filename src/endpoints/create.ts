@@ -4,6 +4,7 @@ import { normalize } from '../schema/normalize.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { type Status, methodNotSupported } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { admissionOf } from './admission.ts';
 import { recordBody } from './audit.ts';
 import { answerEntry, answerViewed, outputForm } from './answer.ts';
@@ -24,6 +25,7 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
   const body = await readTypedBody(request, target);
   const options = parseCreateOptions(request.query);
   const sent = await decodeBody(body, target, options.fieldValidation, (text) => request.warn(text));
+  if (request.isLarge) await nextTurn();
   recordBody(request, target, sent);
   const namespace = namespaceOf(request, target);
   placeInNamespace(sent, namespace);

@@ -1,3 +1,4 @@
+import { LARGE_BYTES } from '../registry/request-context.ts';
 import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode } from '../schema/decode.ts';
 import { copyEmptied } from '../schema/emptied.ts';
@@ -12,6 +13,7 @@ import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { schemaOfSent } from './custom-body.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { internalPackage } from './encode.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { CBOR_TYPE, type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
@@ -49,6 +51,7 @@ export async function decodeBody(
     badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
   const isCustom = expected.schema.custom !== undefined;
   const read = await readBody(body, unrecognized, isCustom);
+  if (body.bytes.length > LARGE_BYTES) await nextTurn();
   const sent = isCustom ? customType(read, unrecognized) : withDefaults(read.type, expected, unrecognized);
   const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
   if (sent.version === '' && (!isCustom || body.mediaType === CBOR_TYPE)) throw refuse(`Object 'apiVersion' is missing in '${read.shown()}'`);
@@ -165,11 +168,11 @@ function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json {
 }
 
 async function readYaml(bytes: Buffer): Promise<ReadBody> {
-  const { YamlError, parseYaml } = await import('../util/yaml.ts');
+  const { YamlError, parseYamlInSlices } = await import('../util/yaml.ts');
   const text = bytes.toString('utf8');
   const duplicates: DuplicateKeys = new Map();
   try {
-    const value = parseYaml(text, duplicates);
+    const value = await parseYamlInSlices(text, duplicates);
     const repeated = duplicates.size > 0 ? await yamlComplaints(text) : [];
     return {
       type: typeOf(value),
@@ -189,7 +192,7 @@ async function readYaml(bytes: Buffer): Promise<ReadBody> {
 
 async function yamlComplaints(text: string): Promise<string[]> {
   const { repeatedKeys } = await import('../util/yaml-duplicates.ts');
-  const lines = repeatedKeys(text).map(({ line, key }) => `\n  line ${line}: key ${JSON.stringify(key)} already set in map`);
+  const lines = (await repeatedKeys(text)).map(({ line, key }) => `\n  line ${line}: key ${JSON.stringify(key)} already set in map`);
   return lines.length === 0 ? [] : [YAML_ERRORS + lines.join('')];
 }
 

@@ -3,6 +3,7 @@ import { encodeCbor, encodeCborItem } from '../schema/cbor-encode.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CborWriter } from '../util/cbor-writer.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import type { Body, PiecedBody } from './body.ts';
 import type { Transform } from './negotiation.ts';
 import { metaApiVersion, partialMetadata } from './partial-metadata.ts';
 import { type View, clientObject, formName } from './view.ts';
@@ -32,37 +33,41 @@ const partialOf = (view: View, entry: CacheEntry, transform: Transform): JsonObj
 
 export const partialCborOf = (view: View, entry: CacheEntry, transform: Transform): Buffer => encodeCbor(partialOf(view, entry, transform), undefined);
 
-export const cborList = (view: View, listMeta: JsonObject, { entries }: ListResult): Buffer =>
+export const cborList = (view: View, listMeta: JsonObject, { entries }: ListResult): PiecedBody =>
   listOf({ kind: view.listKind, apiVersion: view.apiVersion }, listMeta, entries, (entry) => cborItemOf(view, entry));
 
 /** Upstream's list has no items rather than an empty list of them. */
-export function partialCborList(view: View, transform: Transform, listMeta: JsonObject, { entries }: ListResult): Buffer {
+export function partialCborList(view: View, transform: Transform, listMeta: JsonObject, { entries }: ListResult): Body {
   const type = { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform) };
   if (entries.length === 0) return encodeCbor({ ...type, metadata: listMeta, items: null }, undefined);
   return listOf(type, listMeta, entries, (entry) => encodeCborItem(partialOf(view, entry, transform), undefined));
 }
 
 /** Its four entries in the order of their keys. */
-function listOf(
+const listOf = (
   type: { kind: string; apiVersion: string },
   metadata: JsonObject,
   entries: readonly CacheEntry[],
   itemOf: (entry: CacheEntry) => Buffer,
-): Buffer {
-  const writer = new CborWriter();
-  writer.selfDescribed();
-  writer.map(4);
-  writer.string('kind');
-  writer.string(type.kind);
-  writer.string('items');
-  writer.array(entries.length);
-  for (const entry of entries) writer.raw(itemOf(entry));
-  writer.string('metadata');
-  writer.raw(encodeCborItem(metadata, undefined));
-  writer.string('apiVersion');
-  writer.string(type.apiVersion);
-  return writer.finish();
-}
+): PiecedBody => ({
+  *pieces(): Iterable<Buffer> {
+    const head = new CborWriter();
+    head.selfDescribed();
+    head.map(4);
+    head.string('kind');
+    head.string(type.kind);
+    head.string('items');
+    head.array(entries.length);
+    yield head.finish();
+    for (const entry of entries) yield itemOf(entry);
+    const tail = new CborWriter();
+    tail.string('metadata');
+    tail.raw(encodeCborItem(metadata, undefined));
+    tail.string('apiVersion');
+    tail.string(type.apiVersion);
+    yield tail.finish();
+  },
+});
 
 /** An event of a watch around its object, which has its own tag. */
 export function cborWatchFrame(type: string, object: Buffer): Buffer {

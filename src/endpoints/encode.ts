@@ -2,32 +2,32 @@ import type { ListResult } from '../registry/store.ts';
 import { ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../schema/protobuf-wire.ts';
 import { encodeEnvelope, encodeProtobuf, encodeProtobufList, encodeProtobufObject } from '../schema/protobuf.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
+import type { ApiObject } from '../util/api-object.ts';
 import { notAcceptable, unknownError } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { type Body, JsonListBody, type ListItems } from './body.ts';
+import { type Body, JsonListBody, type ListItems, type PiecedBody } from './body.ts';
+import { JsonList } from './json-list.ts';
 import { type ItemForm, RunListBody, sharedRuns } from './list-runs.ts';
 import { cborList, cborOf, partialCborList, partialCborOf } from './encode-cbor.ts';
 import { CBOR_TYPE, type OutputForm, PROTOBUF_TYPE, type Transform } from './negotiation.ts';
 import { type IncludeObject, parseTableOptions } from './options.ts';
 import { metaApiVersion, partialJson, partialMetadata } from './partial-metadata.ts';
 import { metaSchema } from './target.ts';
-import { TABLE_TAIL, emptyTable, tableHead, tableRow } from './table.ts';
+import { TABLE_TAIL, type TableOptions, emptyTable, tableHead, tableRow } from './table.ts';
 import { type View, clientObject, formName, jsonOf, typePrefix, typePrefixLengthOf } from './view.ts';
 
 /** One object in the negotiated form: JSON (from which YAML is made), protobuf or CBOR. */
 export function encodeEntry(view: View, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
   const { transform } = form;
   if (transform === undefined) return encodeObject(view, form, entry);
-  if (transform.kind === 'PartialObjectMetadataList') throw notAList(view);
+  if (transform.kind === 'PartialObjectMetadataList') {
+    // A custom object could be a list, to the type that it is read into upstream, until it is gone through.
+    if (view.isCustom) throw unknownError('content is not a list');
+    throw notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`);
+  }
   if (transform.kind === 'PartialObjectMetadata') return encodePartial(view, form, transform, entry);
   return encodeTable(view, tableOptions(transform, query()), entry, true);
 }
-
-/** Upstream's untyped objects can be asked for items, which is when they are found to be none. */
-const notAList = (view: View): Error =>
-  view.kind.schema.custom === undefined
-    ? notAcceptable(`you requested PartialObjectMetadataList, but the requested object is not a list (${goType(view)})`)
-    : unknownError('content is not a list');
 
 /** As it is, without a transform. */
 export function encodeObject(view: View, { mediaType }: OutputForm, entry: CacheEntry): Buffer {
@@ -74,30 +74,48 @@ function protobufOf(view: View, entry: CacheEntry): Buffer {
   return entry.form(`protobuf ${formName(view)}`, () => encodeProtobuf(view.kind.schema, clientObject(view, entry)));
 }
 
-export function encodeList(view: View, form: OutputForm, list: ListResult, query: () => URLSearchParams): Body {
+/**
+ * `isRewritten`: JSON that is going to be parsed and written in another form, item by item. Only a list that is sent as it is stored is put together from
+ * what is there; all others are made in slices.
+ */
+export function encodeList(view: View, form: OutputForm, list: ListResult, query: () => URLSearchParams, isRewritten = false): Body {
   const { transform, mediaType } = form;
   if (transform?.kind === 'PartialObjectMetadata')
     throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goListType(view)})`);
   if (mediaType === PROTOBUF_TYPE) return transform ? partialProtobufList(view, list, transform) : protobufList(view, list);
   if (mediaType === CBOR_TYPE) return transform ? partialCborList(view, transform, listMeta(list), list) : cborList(view, ownListMeta(view, list), list);
   const metadata = JSON.stringify(listMeta(list));
-  if (transform === undefined) return objectList(view, listHead(view.listKind, view.apiVersion, JSON.stringify(ownListMeta(view, list))), list);
+  if (transform === undefined) {
+    const head = listHead(view.listKind, view.apiVersion, JSON.stringify(ownListMeta(view, list)));
+    return isRewritten || view.convert !== undefined ? new JsonList(head, () => separateItems(itemForm(view), list.entries)) : objectList(view, head, list);
+  }
   if (transform.kind === 'PartialObjectMetadataList') {
     if (list.entries.length === 0) return noMetadata(metadata, transform);
-    return new JsonListBody(
-      listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata),
-      madeItems(list.entries, (entry) => partialJson(view, entry, transform.version)),
-      LIST_TAIL,
-    );
+    const head = listHead('PartialObjectMetadataList', metaApiVersion(transform), metadata);
+    return new JsonList(head, () => eachOf(list.entries, (entry) => partialJson(view, entry, transform.version)));
   }
   const options = tableOptions(transform, query());
   if (list.entries.length === 0) return emptyTable(view, metadata, options);
+  return new JsonList(tableHead(view, metadata, options, true), () => tableRows(view, list.entries, options));
+}
+
+function* eachOf(entries: readonly CacheEntry[], make: (entry: CacheEntry) => Buffer): Iterable<Buffer> {
+  for (const entry of entries) yield make(entry);
+}
+
+function* tableRows(view: View, entries: readonly CacheEntry[], options: TableOptions): Iterable<Buffer | undefined> {
   const now = view.environment.now();
-  return new JsonListBody(
-    tableHead(view, metadata, options, true),
-    madeItems(inRowOrder(view, list.entries), (entry) => tableRow(view, entry, options, now)),
-    TABLE_TAIL,
-  );
+  const { compareRows } = view;
+  if (compareRows === undefined) {
+    for (const entry of entries) yield tableRow(view, entry, options, now);
+    return;
+  }
+  const decoded: { entry: CacheEntry; object: ApiObject }[] = [];
+  for (const entry of entries) {
+    decoded.push({ entry, object: entry.object() });
+    yield undefined;
+  }
+  for (const { entry } of decoded.toSorted((a, b) => compareRows(a.object, b.object))) yield tableRow(view, entry, options, now);
 }
 
 /** Upstream's list has none rather than an empty one. */
@@ -120,15 +138,16 @@ const listMeta = (list: ListResult): JsonObject => ({
 /** Upstream's lists of custom objects have no type that would leave this out. */
 const ownListMeta = ({ isCustom }: View, list: ListResult): JsonObject => (isCustom ? { continue: '', ...listMeta(list) } : listMeta(list));
 
-function protobufList(view: View, list: ListResult): Buffer {
-  const items = list.entries.map((entry) => protobufOf(view, entry));
-  return encodeProtobufList(view.apiVersion, view.listKind, listMetaMessage(list), items);
-}
+const protobufList = (view: View, list: ListResult): PiecedBody => ({
+  pieces: () =>
+    encodeProtobufList({ apiVersion: view.apiVersion, kind: view.listKind }, listMetaMessage(list), list.entries, (entry) => protobufOf(view, entry)),
+});
 
-function partialProtobufList(view: View, list: ListResult, transform: Transform): Buffer {
-  const items = list.entries.map((entry) => ({ metadata: partialMetadata(view, entry) }));
-  const partial = { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform), metadata: listMeta(list), items };
-  return encodeProtobufObject(metaSchema(view.environment, transform.version, partial.kind), partial);
+function partialProtobufList(view: View, list: ListResult, transform: Transform): PiecedBody {
+  const type = { apiVersion: metaApiVersion(transform), kind: 'PartialObjectMetadataList' };
+  const schema = metaSchema(view.environment, transform.version, 'PartialObjectMetadata');
+  const messageOf = (entry: CacheEntry): Buffer => encodeProtobuf(schema, { metadata: partialMetadata(view, entry) });
+  return { pieces: () => encodeProtobufList(type, listMetaMessage(list), list.entries, messageOf) };
 }
 
 /** meta/v1 ListMeta: selfLink 1, resourceVersion 2, continue 3, remainingItemCount 4; strings are written even when empty. The writer goes backwards. */
@@ -171,13 +190,16 @@ function objectItems({ bytesOf, skipOf }: ItemForm, entries: readonly CacheEntry
   return { count: entries.length, sizeBytes, bytesAt: (index) => bytesOf(entries[index]!), skipAt: (index) => skipOf(entries[index]!) };
 }
 
-function madeItems(entries: readonly CacheEntry[], make: (entry: CacheEntry) => Buffer): ListItems {
-  const made = entries.map(make);
-  return { count: made.length, sizeBytes: made.reduce((sum, bytes) => sum + bytes.length, 0), bytesAt: (index) => made[index]!, skipAt: () => 0 };
+/** Each item by itself, its type cut off where lists leave it out. */
+function* separateItems({ bytesOf, skipOf }: ItemForm, entries: readonly CacheEntry[]): Iterable<Buffer> {
+  for (const entry of entries) {
+    const skip = skipOf(entry);
+    const bytes = bytesOf(entry);
+    yield skip > 0 ? Buffer.concat([OPENING_BRACE, bytes.subarray(skip)]) : bytes;
+  }
 }
 
-const inRowOrder = ({ compareRows }: View, entries: readonly CacheEntry[]): readonly CacheEntry[] =>
-  compareRows ? entries.toSorted((a, b) => compareRows(a.object(), b.object())) : entries;
+const OPENING_BRACE = Buffer.from('{');
 
 /** Upstream's name of the internal type, which its refusals print. */
 const goListType = (view: View): string => (view.kind.schema.custom === undefined ? `${goType(view)}List` : '*unstructured.UnstructuredList');

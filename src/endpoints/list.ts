@@ -1,3 +1,5 @@
+import type { ListOptions } from '../registry/store.ts';
+import { timeout } from '../util/errors.ts';
 import { answerList, outputForm } from './answer.ts';
 import { parseListOptions } from './options.ts';
 import type { ServerRequest } from './request.ts';
@@ -6,8 +8,13 @@ import type { ResourceTarget } from './target.ts';
 
 export function list(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   const form = outputForm(request, target, true);
-  const options = parseListOptions(request.query, { target, name: '' });
+  const options: ListOptions = { ...parseListOptions(request.query, { target, name: '' }), checkWanted: () => checkWanted(request) };
   const found = target.store.list(namespaceOf(request, target), options);
   if (found instanceof Promise) return found.then((result) => answerList(request, target, form, result));
   return answerList(request, target, form, found);
+}
+
+/** A client that has gone, or was told that the deadline has passed, is not answered; what the request does for it ends. */
+function checkWanted({ exchange }: ServerRequest): void {
+  if (exchange.isClosed) throw timeout('the client has gone');
 }

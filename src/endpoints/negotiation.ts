@@ -1,5 +1,6 @@
 import { genericNotAcceptable, notAcceptable, unsupportedMediaType } from '../util/errors.ts';
 import type { ServerRequest } from './request.ts';
+import { LIMITS } from '../util/limits.ts';
 
 /** Which bytes an answer is made of (apiserver/pkg/endpoints/handlers/negotiation). Shared between requests: never changed. */
 export interface OutputForm {
@@ -149,7 +150,7 @@ interface AcceptClause {
 }
 
 /** A header of more clauses is not a client's. */
-const ACCEPT_CLAUSES_MAX = 64;
+const ACCEPT_CLAUSES_MAX = LIMITS.acceptClauses;
 
 /** Best first, as munnerz/goautoneg orders them. */
 export function parseAccept(header: string): AcceptClause[] {

@@ -1,7 +1,7 @@
 import { DecodeError, type StrictErrors, convert, decode } from '../schema/decode.ts';
 import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
-import { applyStrategicMergePatch, parseStrategicMergePatch } from '../schema/strategic-merge.ts';
+import { applyStrategicMergePatch, parseStrategicMergePatch, withoutUnmatchedNulls } from '../schema/strategic-merge.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
 import { internalError, invalid } from '../util/errors.ts';
@@ -56,7 +56,7 @@ export const strategicMergePatch: PatchMechanism = (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = parseStrategicMergePatch(bytes, strict?.errors);
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
-  const shown = (): string => formatGo(patch);
+  const shown = (): string => formatGo(withoutUnmatchedNulls(context.before, patch));
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, convert(context.kind.schema, patched, strict)), shown);
   settleStrictErrors(strict, shown, context);
   return object;

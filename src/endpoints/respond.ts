@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 import { parseOwnJson, prettyJson } from '../util/json.ts';
-import { type Body, type ChunkedBody, wholeBody } from './body.ts';
+import { TimeSlice } from '../util/time-slice.ts';
+import { type Body, CHUNK_BYTES, type PiecedBody, wholeBody } from './body.ts';
+import { JsonList, prettyList, yamlList } from './json-list.ts';
 import { CBOR_TYPE, JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 
@@ -42,7 +44,7 @@ export function respond(request: ServerRequest, status: number, form: OutputForm
   if (form.mediaType === YAML_TYPE) return respondYaml(answer, body);
   if (form.mediaType === PROTOBUF_TYPE || form.mediaType === CBOR_TYPE) return send(answer, body);
   // Upstream's indenting encoder writes no line end, the other one does.
-  if (isPretty(request, form)) return send(answer, Buffer.from(prettyJson(parseOwnJson(wholeBody(body)))));
+  if (isPretty(request, form)) return send(answer, body instanceof JsonList ? prettyList(body) : Buffer.from(prettyJson(parseOwnJson(wholeBody(body)))));
   return send(answer, withNewline(body));
 }
 
@@ -56,33 +58,110 @@ interface Answer {
 }
 
 async function respondYaml(answer: Answer, body: Body): Promise<void> {
-  const { toYaml } = await import('../util/yaml.ts');
-  return send(answer, Buffer.from(toYaml(parseOwnJson(wholeBody(body)))));
+  const { toYaml, toYamlPieces } = await import('../util/yaml.ts');
+  return send(answer, body instanceof JsonList ? yamlList(body, toYamlPieces) : Buffer.from(toYaml(parseOwnJson(wholeBody(body)))));
 }
 
 function withNewline(body: Body): Body {
-  if (!Buffer.isBuffer(body)) return { sizeBytes: body.sizeBytes + 1, chunks: (reuse) => chunksWithNewline(body, reuse) };
-  return { sizeBytes: body.length + 1, chunks: () => [body, NEWLINE] };
+  if (Buffer.isBuffer(body)) return { sizeBytes: body.length + 1, chunks: () => [body, NEWLINE] };
+  if ('chunks' in body) return { sizeBytes: body.sizeBytes + 1, chunks: (reuse) => withNewlineBehind(body.chunks(reuse)) };
+  return { pieces: () => withNewlineBehind(body.pieces()) };
 }
 
-function* chunksWithNewline(body: ChunkedBody, reuse: 'reuse-large' | undefined): Iterable<Buffer> {
-  yield* body.chunks(reuse);
+function* withNewlineBehind<Piece>(pieces: Iterable<Piece>): Iterable<Piece | Buffer> {
+  yield* pieces;
   yield NEWLINE;
 }
 
 function send(answer: Answer, body: Body): void | Promise<void> {
   const { request, status, mediaType } = answer;
   const { exchange } = request;
+  if (!Buffer.isBuffer(body) && 'pieces' in body) return sendPieces(answer, body);
   const sizeBytes = Buffer.isBuffer(body) ? body.length : body.sizeBytes;
-  if (sizeBytes > GZIP_THRESHOLD_BYTES && acceptsGzip(exchange.headers['accept-encoding'])) {
-    const headers = { ...HEADERS[mediaType], 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
-    return writeGzip(exchange, exchange.startStream(status, headers), body).then(() => noteSerialization(answer));
-  }
+  if (sizeBytes > GZIP_THRESHOLD_BYTES && acceptsGzip(exchange.headers['accept-encoding']))
+    return sendGzip(answer, Buffer.isBuffer(body) ? [body] : body.chunks()).then(() => noteSerialization(answer));
   if (!Buffer.isBuffer(body) && sizeBytes > STREAM_THRESHOLD_BYTES)
-    return writeAll(exchange, exchange.startStream(status, HEADERS[mediaType]), body).then(() => noteSerialization(answer));
-  const whole = Buffer.isBuffer(body) ? body : partsOf(body.chunks());
+    return writeAll(exchange, exchange.startStream(status, HEADERS[mediaType]), body.chunks('reuse-large')).then(() => noteSerialization(answer));
+  return sendWhole(answer, Buffer.isBuffer(body) ? body : partsOf(body.chunks()));
+}
+
+function sendWhole(answer: Answer, whole: Buffer | readonly Buffer[]): void {
+  const { request, status, mediaType } = answer;
   if (request.audit !== undefined) noteSerialization(answer);
-  return exchange.respond(status, HEADERS[mediaType], whole);
+  request.exchange.respond(status, HEADERS[mediaType], whole);
+}
+
+/** What is made within one slice, as most are, is sent whole and at once. */
+function sendPieces(answer: Answer, body: PiecedBody): void | Promise<void> {
+  const gathering = new Gathering(body);
+  gathering.goOn();
+  return gathering.isDone && !isCompressed(answer, gathering) ? sendWhole(answer, gathering.take()) : sendInSlices(answer, gathering);
+}
+
+async function sendInSlices(answer: Answer, gathering: Gathering): Promise<void> {
+  const { exchange } = answer.request;
+  // Whether it is worth compressing shows when so much is made, as it does upstream.
+  while (!gathering.isDone && gathering.sizeBytes <= GZIP_THRESHOLD_BYTES) {
+    await gathering.nextSlice();
+    if (exchange.isClosed) return;
+  }
+  if (isCompressed(answer, gathering)) await sendGzip(answer, chunksOf(exchange, gathering));
+  else if (gathering.isDone) return sendWhole(answer, gathering.take());
+  else await writeAll(exchange, exchange.startStream(answer.status, HEADERS[answer.mediaType]), chunksOf(exchange, gathering));
+  noteSerialization(answer);
+}
+
+const isCompressed = ({ request: { exchange } }: Answer, { sizeBytes }: Gathering): boolean =>
+  sizeBytes > GZIP_THRESHOLD_BYTES && acceptsGzip(exchange.headers['accept-encoding']);
+
+/** Ends early where the client has gone. */
+async function* chunksOf(exchange: Exchange, gathering: Gathering): AsyncGenerator<Buffer> {
+  for (;;) {
+    if (gathering.sizeBytes > 0) yield gathering.take();
+    if (gathering.isDone || exchange.isClosed) return;
+    if (gathering.isSpent) await gathering.nextSlice();
+    else gathering.goOn();
+  }
+}
+
+/** The pieces of a body, made in slices of the thread's time and gathered to chunks. */
+class Gathering {
+  /** Of what is gathered and not taken. */
+  sizeBytes = 0;
+  isDone = false;
+  readonly #pieces: Iterator<Buffer | undefined>;
+  readonly #slice = new TimeSlice();
+  #gathered: Buffer[] = [];
+
+  constructor(body: PiecedBody) {
+    this.#pieces = body.pieces()[Symbol.iterator]();
+  }
+
+  get isSpent(): boolean {
+    return this.#slice.isSpent;
+  }
+
+  /** Until there is a chunk, the slice is spent or nothing is left to be made. */
+  goOn(): void {
+    do {
+      const { done, value } = this.#pieces.next();
+      if (done) this.isDone = true;
+      else if (value !== undefined) this.sizeBytes += this.#gathered[this.#gathered.push(value) - 1]!.length;
+    } while (!this.isDone && this.sizeBytes < CHUNK_BYTES && !this.#slice.isSpent);
+  }
+
+  async nextSlice(): Promise<void> {
+    await this.#slice.next();
+    this.goOn();
+  }
+
+  /** What was gathered, as one: thousands of small pieces cost more than the copy. */
+  take(): Buffer {
+    const chunk = this.#gathered.length === 1 ? this.#gathered[0]! : Buffer.concat(this.#gathered, this.sizeBytes);
+    this.#gathered = [];
+    this.sizeBytes = 0;
+    return chunk;
+  }
 }
 
 const partsOf = (chunks: Iterable<Buffer>): readonly Buffer[] => (Array.isArray(chunks) ? chunks : [...chunks]);
@@ -97,9 +176,9 @@ const noteSerialization = ({ request, startMs }: Answer): void => request.noteLa
 const acceptsGzip = (header: string | string[] | undefined): boolean =>
   typeof header === 'string' && header.split(',').some((token) => token.trim() === 'gzip');
 
-async function writeAll(exchange: Exchange, stream: ResponseStream, body: ChunkedBody): Promise<void> {
+async function writeAll(exchange: Exchange, stream: ResponseStream, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
   const gone = new Promise<void>((resolve) => exchange.onClose(resolve));
-  for (const chunk of body.chunks('reuse-large')) {
+  for await (const chunk of chunks) {
     if (stream.write(chunk)) continue;
     await Promise.race([new Promise<void>((resolve) => stream.onDrain(resolve)), gone]);
     if (exchange.isClosed) return;
@@ -110,7 +189,8 @@ async function writeAll(exchange: Exchange, stream: ResponseStream, body: Chunke
 /** The fastest level: the others gain little for much (kubernetes/kubernetes#112296). */
 const GZIP_LEVEL = 1;
 
-function writeGzip(exchange: Exchange, stream: ResponseStream, body: Body): Promise<void> {
+function sendGzip({ request: { exchange }, status, mediaType }: Answer, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
+  const stream = exchange.startStream(status, { ...HEADERS[mediaType], 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
   const gzip = createGzip({ level: GZIP_LEVEL });
   return new Promise((resolve, reject) => {
     gzip.on('data', (chunk: Buffer) => {
@@ -127,6 +207,7 @@ function writeGzip(exchange: Exchange, stream: ResponseStream, body: Body): Prom
       gzip.destroy();
       resolve();
     });
-    Readable.from(Buffer.isBuffer(body) ? [body] : body.chunks(), { objectMode: true }).pipe(gzip);
+    // A compressor would wait for ever for the rest of what cannot be made.
+    Readable.from(chunks, { objectMode: true }).on('error', reject).pipe(gzip);
   });
 }

@@ -2,6 +2,7 @@ import type { ServedVersion, Subresource } from '../registry/definition.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { Exchange, ResponseStream } from '../serving/exchange.ts';
+import { LIMITS } from '../util/limits.ts';
 
 /**
  * What a resource request is about: found by the server from the request's group, version, resource and subresource. Paths that the resource does
@@ -42,8 +43,7 @@ export interface WebSockets {
   open(exchange: Exchange, isText: boolean): ResponseStream | undefined;
 }
 
-/** Of a request's body (apiserver's MaxRequestBodyBytes). */
-export const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
+export const BODY_LIMIT_BYTES = LIMITS.bodyBytes;
 
 /** The group, version, kind and schema of what clients read and write here: the subresource's own kind where it has one. */
 export interface ClientKind {

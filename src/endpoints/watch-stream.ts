@@ -5,12 +5,13 @@ import type { Subscription } from '../storage/engine.ts';
 import { ApiError, internalError } from '../util/errors.ts';
 import type { ServerRequest } from './request.ts';
 import type { EventType, WatchEncoder } from './watch-encoder.ts';
+import { LIMITS } from '../util/limits.ts';
 
 /** Beyond this the stream's own buffer is left to drain, and events wait in ours, as references to what the cache holds anyway. */
 const WRITE_AHEAD_BYTES = 256 * 1024;
 /** What a watcher may be behind in changes; the initial state does not count, however long. Past it the watch is cut off, and the client starts anew. */
-const BACKLOG_EVENTS_MAX = 10_000;
-const BACKLOG_BYTES_MAX = 16 * 1024 * 1024;
+const BACKLOG_EVENTS_MAX = LIMITS.watchBacklogEvents;
+const BACKLOG_BYTES_MAX = LIMITS.watchBacklogBytes;
 
 type Pending = { type: EventType; entry: CacheEntry; isInitial: boolean } | { bookmark: number; isInitialEventsEnd: boolean };
 

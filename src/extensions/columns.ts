@@ -2,6 +2,8 @@ import type { CustomResourceColumnDefinition } from '../apis/facts/types/apiexte
 import type { Column } from '../registry/definition.ts';
 import { ageSince } from '../util/duration.ts';
 import type { Json } from '../util/json-types.ts';
+import { LIMITS } from '../util/limits.ts';
+import { StepBudget } from '../util/step-budget.ts';
 import { parseTime } from '../util/time.ts';
 import { compileJsonPath, printFound } from './json-path.ts';
 
@@ -24,10 +26,22 @@ function column({ name, type, format = '', description, priority = 0, jsonPath }
     priority,
     cell(object, now) {
       path ??= compileJsonPath(jsonPath) ?? (() => []);
-      const found = path(object as unknown as Json);
+      const found = path(object as unknown as Json, budgetOf(object, now));
       return type === 'string' ? (printFound(found) ?? null) : cellOf(type, found[0] ?? null, now);
     },
   };
+}
+
+/** All columns of a row share one: a definition may have thousands of columns, and each path go through the whole object. */
+const budgets = new WeakMap<object, { now: Date; budget: StepBudget }>();
+
+function budgetOf(object: object, now: Date): StepBudget {
+  const known = budgets.get(object);
+  // Every table has a time of its own; an object may be shown in many.
+  if (known?.now === now) return known.budget;
+  const budget = new StepBudget(LIMITS.jsonPathSteps);
+  budgets.set(object, { now, budget });
+  return budget;
 }
 
 function cellOf(type: string, value: Json, now: Date): string | number | boolean | null {

@@ -1,23 +1,43 @@
 import { equalJson } from '../util/json-equal.ts';
 import { isJsonObject, ownValue, stringifyJson } from '../util/json.ts';
 import type { Json } from '../util/json-types.ts';
+import { LIMITS } from '../util/limits.ts';
+import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 
 /** Finds values in an object by one JSONPath of a definition's column or selectable field, as client-go/util/jsonpath does for what definitions allow. */
-export type JsonPath = (value: Json) => Json[];
+export type JsonPath = (value: Json, budget?: StepBudget) => Json[];
 
-type Step = (values: readonly Json[]) => Json[];
+/** Throws BudgetExceeded: a path may go through all of an object in each of its steps, and for each item that it filters. */
+type Step = (values: readonly Json[], budget: StepBudget) => Json[];
 
 /** Broad paths (`..`, `[*]`) could find a multiple of what is there, again and again. */
 const MAX_FOUND = 10_000;
-/** No path that means something is longer; reading one takes time by the square of its length. */
-const MAX_PATH_LENGTH = 4_096;
 
-/** Undefined where the text is no path. */
+/** Undefined where the text is no path. What takes more steps than the budget has finds nothing. */
 export function compileJsonPath(text: string): JsonPath | undefined {
-  if (text.length > MAX_PATH_LENGTH) return undefined;
-  const steps = new PathReader(text).read();
+  const steps = readSteps(text);
   if (steps === undefined) return undefined;
-  return (value) => steps.reduce<Json[]>((values, step) => step(values).slice(0, MAX_FOUND), [value]);
+  return (value, budget = new StepBudget(LIMITS.jsonPathSteps)) => {
+    try {
+      return follow(steps, value, budget);
+    } catch (error) {
+      if (error instanceof BudgetExceeded) return [];
+      throw error;
+    }
+  };
+}
+
+/** No path that means something is longer than the limit; reading one takes time by the square of its length. */
+const readSteps = (text: string): Step[] | undefined => (text.length > LIMITS.jsonPathCharacters ? undefined : new PathReader(text).read());
+
+function follow(steps: readonly Step[], value: Json, budget: StepBudget): Json[] {
+  let found: Json[] = [value];
+  for (const step of steps) {
+    budget.spend(1 + found.length);
+    found = step(found, budget);
+    if (found.length > MAX_FOUND) found = found.slice(0, MAX_FOUND);
+  }
+  return found;
 }
 
 /** The first value found, as a column or a field selector shows it; undefined for none. */
@@ -27,14 +47,16 @@ export function printFound(found: readonly Json[]): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'object' ? stringifyJson(value) : String(value);
 }
 
-const values = (value: Json): Json[] =>
-  Array.isArray(value)
-    ? value
-    : isJsonObject(value)
-      ? Object.keys(value)
-          .toSorted()
-          .map((key) => value[key]!)
-      : [];
+function values(value: Json, budget: StepBudget): readonly Json[] {
+  if (Array.isArray(value)) {
+    budget.spend(value.length);
+    return value;
+  }
+  if (!isJsonObject(value)) return [];
+  const keys = Object.keys(value);
+  budget.spend(keys.length);
+  return keys.toSorted().map((key) => value[key]!);
+}
 
 const field =
   (name: string): Step =>
@@ -44,14 +66,14 @@ const field =
       return inner === undefined ? [] : [inner];
     });
 
-const everything: Step = (found) => found.flatMap(values);
+const everything: Step = (found, budget) => found.flatMap((value) => values(value, budget));
 
-function descendants(found: readonly Json[]): Json[] {
+function descendants(found: readonly Json[], budget: StepBudget): Json[] {
   const all: Json[] = [];
   const visit = (value: Json): void => {
     if (all.length >= MAX_FOUND) return;
     all.push(value);
-    values(value).forEach(visit);
+    values(value, budget).forEach(visit);
   };
   found.forEach(visit);
   return all;
@@ -62,10 +84,11 @@ function slice(text: string): Step | undefined {
   const match = /^(-?\d+)?(?:(:)(-?\d+)?(?::(\d+))?)?$/.exec(text.trim());
   if (!match || text.trim() === '') return undefined;
   const [, start, colon, end, step] = match;
-  return (found) =>
+  return (found, budget) =>
     found.flatMap((value) => {
       if (!Array.isArray(value)) return [];
       const from = Number(start ?? 0);
+      if (colon !== undefined) budget.spend(value.length);
       if (colon === undefined) return value.slice(from, from === -1 ? undefined : from + 1);
       const stride = Number(step ?? 1) || 1;
       return value.slice(from, end === undefined ? undefined : Number(end)).filter((_item, index) => index % stride === 0);
@@ -89,24 +112,28 @@ const compare = (left: Json, right: Json): number =>
 function filter(text: string): Step | undefined {
   const match = /^\?\((.*)\)$/s.exec(text.trim());
   if (!match) return undefined;
-  const [, left = '', operator, right = ''] = /^(.*?)\s*(==|!=|<=|>=|<|>)\s*(.*)$/s.exec(match[1]!) ?? [undefined, match[1]];
-  const leftOf = operand(left.trim());
+  const inside = match[1]!;
+  const operator = /==|!=|<=|>=|<|>/.exec(inside);
+  const leftOf = operand((operator === null ? inside : inside.slice(0, operator.index)).trim());
   if (leftOf === undefined) return undefined;
-  if (operator === undefined) return (found) => found.flatMap((value) => values(value).filter((item) => leftOf(item).length > 0));
-  const rightOf = operand(right.trim());
+  if (operator === null) return (found, budget) => found.flatMap((value) => values(value, budget).filter((item) => leftOf(item, budget).length > 0));
+  const rightOf = operand(inside.slice(operator.index + operator[0].length).trim());
   if (rightOf === undefined) return undefined;
-  const isSuch = COMPARISONS[operator]!;
-  return (found) =>
+  const isSuch = COMPARISONS[operator[0]]!;
+  return (found, budget) =>
     found.flatMap((value) =>
-      values(value).filter((item) => {
-        const [[a], [b]] = [leftOf(item), rightOf(item)];
+      values(value, budget).filter((item) => {
+        const [[a], [b]] = [leftOf(item, budget), rightOf(item, budget)];
         return a !== undefined && b !== undefined && isSuch(a, b);
       }),
     );
 }
 
-function operand(text: string): JsonPath | undefined {
-  if (text.startsWith('@')) return compileJsonPath(text.slice(1));
+function operand(text: string): ((item: Json, budget: StepBudget) => Json[]) | undefined {
+  if (text.startsWith('@')) {
+    const steps = readSteps(text.slice(1));
+    return steps && ((item, budget) => follow(steps, item, budget));
+  }
   const quoted = /^(['"])(.*)\1$/s.exec(text);
   if (quoted) return () => [quoted[2]!];
   if (text === 'true' || text === 'false') return () => [text === 'true'];

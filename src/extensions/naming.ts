@@ -146,7 +146,8 @@ function decideNames({ spec, status }: CustomResourceDefinition, all: AcceptedNa
   };
   decide('plural', 'resources', 'PluralConflict');
   decide('singular', 'resources', 'SingularConflict');
-  const conflicts = (asked.shortNames ?? []).filter((name) => !(had.shortNames ?? []).includes(name) && isTaken('resources', name));
+  const former = new Set(had.shortNames);
+  const conflicts = (asked.shortNames ?? []).filter((name) => !former.has(name) && isTaken('resources', name));
   if (conflicts.length > 0) accepted = { status: 'False', reason: 'ShortNamesConflict', message: aggregate(conflicts.map(inUse)) };
   else assignList(names, 'shortNames', asked.shortNames);
   decide('kind', 'kinds', 'KindConflict');

@@ -109,7 +109,10 @@ export class GrpcChannel {
       let call: Call | undefined;
       let stopWaiting: (() => void) | undefined;
       const handler: StreamHandler = {
-        onMessage: (received) => (answer = received),
+        onMessage(received) {
+          if (answer) return fail(new GrpcError(GrpcCode.internal, 'the server sent more than one answer'));
+          answer = received;
+        },
         onEnd(error) {
           clearTimeout(timer);
           stopWaiting?.();

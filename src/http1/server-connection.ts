@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { MonotonicClock, Timer } from '../util/clock.ts';
 import { withListener } from '../util/listeners.ts';
+import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../util/unsent-answers.ts';
 import { type BodyReader, LengthBody } from './body-reader.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { HeadReader } from './head-reader.ts';
@@ -20,17 +21,21 @@ export interface ConnectionLimits extends HeadLimits {
 
 export interface ServerConnectionOptions extends ConnectionLimits {
   clock: MonotonicClock;
+  unsent: UnsentLedger;
 }
 
 export interface ServerConnectionEvents {
   /** Gives the connection its `owner` before anything else. `hasBody`: something follows the head. */
   onRequest(head: RequestHead, hasBody: boolean): void;
+  /** The connection was given up because its client does not read. */
+  onUnread(message: string): void;
   /** What came was no request, or none came in time; the connection ends. */
   onBadRequest(message: string): void;
 }
 
 /** What the owner of a request is told. `onOver` is the last. */
 export interface RequestEvents {
+  readonly requester?: Requester | undefined;
   onData(piece: Buffer): void;
   /** The request's body is whole. */
   onBodyEnd(): void;
@@ -52,7 +57,7 @@ const EXPECTATION_FAILED = 'HTTP/1.1 417 Expectation Failed\r\nConnection: close
  * nobody has use for here. One request is given out at a time, as Go's server does: what comes behind it waits, one piece of it with us and the rest with the
  * client. What is written in one turn of the loop goes out together.
  */
-export class ServerConnection {
+export class ServerConnection implements UnsentHolder {
   /** Of the request that is open. */
   owner: RequestEvents | undefined;
   /** No request follows the one that is open. */
@@ -81,6 +86,12 @@ export class ServerConnection {
   #unwrittenMore: Buffer[] | undefined;
   #unwrittenBytes = 0;
   #isFlushing = false;
+  /** Of an answer that is at hand, what its owner has still to write. */
+  #plannedBytes = 0;
+  /** Given to the socket so far. */
+  #handedBytes = 0;
+  /** Where all that is counted while the client is behind. */
+  #unsentClaim: UnsentClaim | undefined;
   /** The socket holds more than it likes to. */
   #isCongested = false;
   #drainListeners: readonly (() => void)[] | undefined;
@@ -116,9 +127,32 @@ export class ServerConnection {
     return this.#body instanceof LengthBody ? this.#body.remainingBytes : Infinity;
   }
 
+  get userName(): string {
+    return this.owner?.requester?.clientName ?? '';
+  }
+
+  get isLongRunning(): boolean {
+    return this.owner?.requester?.isLongRunning ?? false;
+  }
+
+  takenBytes(): number {
+    return this.#handedBytes - this.#socket.writableLength;
+  }
+
+  cutOff(message: string): void {
+    this.#events.onUnread(message);
+    this.#socket.destroy();
+  }
+
+  /** So much of an answer is in memory already, and will be written as the client reads. */
+  plan(sizeBytes: number): void {
+    this.#plannedBytes = sizeBytes;
+  }
+
   /** False where the client is behind: `onceDrained` tells when it has caught up. The bytes are not copied. */
   write(bytes: Buffer): boolean {
     this.#unwrittenBytes += bytes.length;
+    if (this.#plannedBytes > 0) this.#plannedBytes = Math.max(0, this.#plannedBytes - bytes.length);
     if (!this.#unwritten) this.#unwritten = bytes;
     else if (!this.#unwrittenMore) this.#unwrittenMore = [bytes];
     else this.#unwrittenMore.push(bytes);
@@ -174,6 +208,8 @@ export class ServerConnection {
     this.#hand();
     this.#isDeaf = true;
     this.#timer.cancel();
+    this.#unsentClaim?.close();
+    this.#unsentClaim = undefined;
     socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd);
     // As if nobody had ever listened: the first who does sets it going. Node has no other way to say so (its own server does the same).
     socket.pause();
@@ -209,11 +245,22 @@ export class ServerConnection {
     if (!more) this.#isCongested = !this.#socket.write(first);
     else if (sizeBytes <= JOINED_BYTES) this.#isCongested = !this.#socket.write(Buffer.concat([first, ...more], sizeBytes));
     else for (const bytes of [first, ...more]) this.#isCongested = !this.#socket.write(bytes);
+    this.#handedBytes += sizeBytes;
+    this.#countUnsent();
     if (!this.#isCongested && this.#drainListeners) this.#tellDrained();
+  }
+
+  #countUnsent(): void {
+    if (this.#isCongested) (this.#unsentClaim ??= this.#options.unsent.open(this)).set(this.#plannedBytes + this.bufferedBytes);
+    else if (this.#unsentClaim) {
+      this.#unsentClaim.close();
+      this.#unsentClaim = undefined;
+    }
   }
 
   #drained(): void {
     this.#isCongested = false;
+    this.#countUnsent();
     this.#tellDrained();
     if (!this.owner && !this.#isDeaf) this.#next();
   }
@@ -372,6 +419,8 @@ export class ServerConnection {
 
   #closed(): void {
     this.#timer.cancel();
+    this.#unsentClaim?.close();
+    this.#unsentClaim = undefined;
     this.#isDeaf = true;
     this.owner?.onOver();
     this.owner = undefined;

@@ -95,15 +95,15 @@ describe('a client that does not read', () => {
   const big = Buffer.alloc(MIB);
   const greetWide = (): TestPeer => TestPeer.greet(server.port, [[Setting.initialWindowSize, 2 ** 30]]).send(widen(0, 2 ** 30));
 
-  test('has at most 64 MiB of bodies waiting; others are served', async () => {
-    server = await TestServer.start((request) => request.answer(request.head.target === '/' ? 'ok' : big));
+  test('has at most 16 MiB of bodies waiting; others are served', async () => {
+    server = await TestServer.start((request) => request.answer(request.head.target === '/' ? 'ok' : big), { unsentBytesPerConnection: 16 * MIB });
     const [good, bad] = [TestPeer.greet(server.port), greetWide()];
     await bad.reaction();
     bad.socket.pause();
     bad.send(...Array.from({ length: 100 }, (_, index) => get(odd(index), '/big')));
-    while (server.requests.length < 65) await new Promise(setImmediate);
+    while (server.requests.length < 17) await new Promise(setImmediate);
     expect(await good.send(get(1)).reaction()).toEqual(['answer 1', 'data 1 end']);
-    expect(server.requests.length).toBeLessThanOrEqual(1 + 70);
+    expect(server.requests.length).toBeLessThanOrEqual(1 + 25);
     bad.socket.resume();
     await bad.until(() => bad.frames.some(({ type, streamId }) => type === FrameType.rstStream && streamId === 199));
     const answered = server.requests.length - 1;
@@ -226,11 +226,15 @@ test('20,000 sequences of frames, half of them with bytes changed, leave nothing
           unansweredResetsPerSecond: 20,
           resetsPerSecond: 40,
           controlFramesPerSecond: 20,
+          unsentBytesPerConnection: 100_000,
+          maxUnsentBytesPerConnection: 400_000,
+          unsent: server.unsent,
         },
         {
           onRequest: (stream, head) => answerSomehow(begin(connection, stream, head), random),
           onOversizedHead: (stream) => begin(connection, stream, { method: 'GET', target: '/', headers: {}, contentLength: undefined }).answer('431'),
           onAbuse: () => broken++,
+          onUnread: () => {},
           onViolation: () => broken++,
         },
       );
@@ -252,7 +256,7 @@ test('20,000 sequences of frames, half of them with bytes changed, leave nothing
     for (const socket of sockets) socket.destroy();
     await new Promise(setImmediate);
     served += requests.length;
-    expect([requests.filter(({ isOver }) => !isOver).length, clock.openTimers]).toEqual([0, 0]);
+    expect([requests.filter(({ isOver }) => !isOver).length, clock.openTimers, server.unsent.size, server.unsent.totalBytes]).toEqual([0, 0, 0, 0]);
   }
   expect(served).toBeGreaterThan(20_000);
   expect(broken).toBeGreaterThan(5_000);

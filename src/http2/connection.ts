@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { UnsentClaim } from '../util/unsent-answers.ts';
 import {
   DEFAULT_WINDOW_BYTES,
   ErrorCode,
@@ -41,6 +42,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   protected socket: Socket | undefined;
   /** The sizes of all that waits on streams for the peer to read. */
   protected unsentBytes = 0;
+  /** Given to the socket so far. */
+  protected handedBytes = 0;
   /** What still comes is not listened to. */
   protected isDeaf = false;
   readonly #streamWindowBytes: number;
@@ -90,6 +93,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     const isWaiting = this.#isCongested || stream.body.unsentBytes > 0;
     // One who was told to wait before is still told of the end of it.
     if (isWaiting) stream.wantsDrain = true;
+    if (stream.body.unsentBytes > 0) this.onWaiting(stream);
     return !isWaiting;
   }
 
@@ -125,6 +129,10 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   protected abstract onSocketClose(error: Error | undefined): void;
   /** All that a stream had to say has been handed to the network. */
   protected onSent(_stream: Stream): void {}
+  /** Some of a body waits for the peer, and may be more than before. */
+  protected onWaiting(_stream: Stream): void {}
+  /** The socket holds more than the peer has taken, or no longer does. */
+  protected onCongestion(_isCongested: boolean): void {}
   /** A frame that brings nothing: a ping, settings, an empty one. */
   protected onControlFrame(): void {}
   /** The peer has said what it takes. */
@@ -155,6 +163,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     stream.isOver = true;
     if (stream.id !== 0) this.streams.delete(stream);
     this.unsentBytes -= stream.body.unsentBytes;
+    stream.unsentClaim?.close();
+    stream.unsentClaim = undefined;
   }
 
   protected write(bytes: Buffer): void {
@@ -192,12 +202,15 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
       if (!error) giveBack(bytes);
     };
     this.#isCongested = !(isReusable(bytes) ? socket.write(bytes, onWritten) : socket.write(bytes));
+    this.handedBytes += bytes.length;
+    if (this.#isCongested) this.onCongestion(true);
     this.#settle();
     if (!this.#isCongested && this.unsentBytes > 0) this.#pumpAll();
   }
 
   #onSocketDrain(): void {
     this.#isCongested = false;
+    this.onCongestion(false);
     this.#waitingReplies = 0;
     this.#settle();
     this.#pumpAll();
@@ -235,12 +248,19 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     this.flushLater();
     this.#sendWindowBytes -= sizeBytes;
     this.unsentBytes -= sizeBytes;
+    if (stream.unsentClaim) this.#countDown(stream, stream.unsentClaim);
     this.#lastTurnId = stream.id;
     if (stream.flush !== this.#flushes) stream.unflushedBytes = 0;
     stream.flush = this.#flushes;
     stream.unflushedBytes += sizeBytes;
     if (body.unsentBytes === 0 && (stream.wantsDrain || body.isDone)) this.settleLater(stream);
     return true;
+  }
+
+  #countDown(stream: Stream, claim: UnsentClaim): void {
+    if (stream.body.unsentBytes > 0) return claim.set(stream.body.unsentBytes);
+    claim.close();
+    stream.unsentClaim = undefined;
   }
 
   protected settleLater(stream: Stream): void {

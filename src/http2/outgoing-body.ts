@@ -15,6 +15,7 @@ export class OutgoingBody {
   #index = 0;
   #offset = 0;
   #unsentBytes = 0;
+  #sentBytes = 0;
   #isComplete = false;
   /** Frames that follow the last byte, and end the stream in its place. */
   #trailers: Buffer | undefined;
@@ -33,6 +34,16 @@ export class OutgoingBody {
   /** What waits for room. */
   get unsentBytes(): number {
     return this.#unsentBytes;
+  }
+
+  /** What has gone out. */
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
+  /** The stream's window is open: it waits for the connection, if for anything. */
+  get hasRoom(): boolean {
+    return this.#windowBytes > 0;
   }
 
   /** There is none. */
@@ -94,6 +105,7 @@ export class OutgoingBody {
     }
     this.#windowBytes -= sizeBytes;
     this.#unsentBytes -= sizeBytes;
+    this.#sentBytes += sizeBytes;
     if (this.#unsentBytes === 0) this.#forget();
   }
 

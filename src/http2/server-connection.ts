@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../util/clock.ts';
+import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../util/unsent-answers.ts';
 import { type AbuseLimits, AbuseGuard } from './abuse-guard.ts';
 import { CONNECTION_WINDOW_BYTES, Http2Connection } from './connection.ts';
 import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, Http2Error, PREFACE, Setting, goawayFrame, headersFrames, numberFrame, settingsFrame } from './frames.ts';
@@ -20,10 +21,14 @@ export interface ConnectionLimits extends AbuseLimits {
   streamsPerConnection: number;
   /** Of each request's body: so much may be under way to us, or wait with its owner, who releases it. */
   streamWindowBytes: number;
+  /** Of answers whose client does not read them: past the first, it has to read before it may ask for more; past the second, answers are reset. */
+  unsentBytesPerConnection: number;
+  maxUnsentBytesPerConnection: number;
 }
 
 export interface ServerConnectionOptions extends ConnectionLimits {
   clock: Clock;
+  unsent: UnsentLedger;
 }
 
 export interface ServerConnectionEvents {
@@ -33,12 +38,15 @@ export interface ServerConnectionEvents {
   onOversizedHead(stream: ServerStream): void;
   /** The client does what no honest one does; the connection is cut off. */
   onAbuse(message: string): void;
+  /** An answer, or the connection, was given up because its client does not read. */
+  onUnread(message: string): void;
   /** The client has broken a rule; the connection ends. */
   onViolation(message: string): void;
 }
 
 /** What the owner of a request is told. `onOver` is the last. */
 export interface ServerStreamEvents extends StreamEvents {
+  readonly requester?: Requester | undefined;
   /** The request's body is whole. */
   onBodyEnd(): void;
   /** The answer has left, or the client has gone. */
@@ -56,16 +64,45 @@ export class ServerStream extends Http2Stream<ServerStreamEvents> {
 
 /** What a client may remember with us, as the RFC sets it before anything is said of it. */
 const HEADER_TABLE_BYTES = 4096;
-/** Answers wait in memory while their client reads slowly; past this, it has to read before it may ask for more. */
-const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /** What else we have to say waits in the socket: no client that keeps to its number of streams leaves so much unread. */
-const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 1024 * 1024;
 /** For the client to close in turn, once it was told all. */
 const FAREWELL_MS = 1000;
 /** For a client that reads slowly to take what it was told. */
 const LAST_READ_MS = 30_000;
 /** A client that keeps to its number of streams has no more of them on its way. */
 const MAX_UNHEARD_STREAMS = 1000;
+
+/** An answer that waits for its client's windows or for the connection. */
+class WaitingAnswer implements UnsentHolder {
+  readonly userName: string;
+  readonly isLongRunning: boolean;
+  readonly #connection: ServerConnection;
+  readonly #stream: ServerStream;
+  /** What others on the connection were given while this one waited for nothing but the connection: it is not its reader who is slow. */
+  #othersBytes = 0;
+  #lastTakenBytes: number;
+
+  constructor(connection: ServerConnection, stream: ServerStream) {
+    const { requester } = stream.events;
+    this.userName = requester?.clientName ?? '';
+    this.isLongRunning = requester?.isLongRunning ?? false;
+    this.#connection = connection;
+    this.#stream = stream;
+    this.#lastTakenBytes = connection.takenBytes();
+  }
+
+  takenBytes(): number {
+    const takenBytes = this.#connection.takenBytes();
+    if (this.#stream.body.hasRoom) this.#othersBytes += takenBytes - this.#lastTakenBytes;
+    this.#lastTakenBytes = takenBytes;
+    return this.#stream.body.sentBytes + this.#othersBytes;
+  }
+
+  cutOff(message: string): void {
+    this.#connection.giveUp(this.#stream, message);
+  }
+}
 
 /** The server's end of an HTTP/2 connection. */
 export class ServerConnection extends Http2Connection<ServerStream> {
@@ -79,6 +116,8 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   #hasSentHeaders = false;
   #hasBegun = false;
   #isClosing = false;
+  /** While the socket holds what the client has not taken. */
+  #congestion: UnsentClaim | undefined;
   #lastUsedMs: number;
   #idleTimer: Timer;
 
@@ -236,7 +275,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
     if (streamId <= this.#lastStreamId || this.#isClosing) return this.#passOver(streamId, endsStream, ErrorCode.protocolError);
     this.#lastStreamId = streamId;
     if (this.socket!.writableLength > MAX_UNREAD_BYTES) return this.#cutOff('too many answers that nobody reads');
-    if (this.streams.size >= this.#options.streamsPerConnection || this.unsentBytes > MAX_UNSENT_BYTES) {
+    if (this.streams.size >= this.#options.streamsPerConnection || this.unsentBytes > this.#options.unsentBytesPerConnection) {
       return this.#writeReset(streamId, ErrorCode.refusedStream, endsStream);
     }
     this.#onRequest(streamId, fields, endsStream, isTooLarge);
@@ -312,6 +351,54 @@ export class ServerConnection extends Http2Connection<ServerStream> {
     this.socket!.destroy();
   }
 
+  protected override onWaiting(stream: ServerStream): void {
+    const { maxUnsentBytesPerConnection, unsent } = this.#options;
+    // One that is alone may be of any size: it has no other to wait for.
+    if (this.unsentBytes > maxUnsentBytesPerConnection && stream.body.unsentBytes < this.unsentBytes) {
+      return this.giveUp(stream, 'too many answers that nobody reads', ErrorCode.enhanceYourCalm);
+    }
+    stream.unsentClaim ??= unsent.open(new WaitingAnswer(this, stream));
+    stream.unsentClaim.set(stream.body.unsentBytes);
+  }
+
+  /** An answer that its client does not read is reset, and what it holds is let go. */
+  giveUp(stream: ServerStream, message: string, code: number = ErrorCode.cancel): void {
+    if (stream.isOver) return;
+    this.#events.onUnread(message);
+    this.#reset(stream, code);
+  }
+
+  /** What the client has taken of all that was sent. */
+  takenBytes(): number {
+    return this.handedBytes - this.socket!.writableLength;
+  }
+
+  protected override onCongestion(isCongested: boolean): void {
+    if (!isCongested) {
+      this.#congestion?.close();
+      this.#congestion = undefined;
+      return;
+    }
+    this.#congestion ??= this.#options.unsent.open(this.#asHolder());
+    this.#congestion.set(this.socket!.writableLength);
+  }
+
+  /** The socket's own buffer. It is all connections' and no user's: what the answers hold beside it is counted for their users. */
+  #asHolder(): UnsentHolder {
+    const isLongRunning = (): boolean => this.streams.values().some(({ events }) => events.requester?.isLongRunning);
+    return {
+      userName: '',
+      get isLongRunning() {
+        return isLongRunning();
+      },
+      takenBytes: () => this.takenBytes(),
+      cutOff: (message) => {
+        this.#events.onUnread(message);
+        this.socket!.destroy();
+      },
+    };
+  }
+
   protected override onSettings(): void {
     this.#hasBegun = true;
   }
@@ -336,6 +423,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
 
   protected override onSocketClose(): void {
     this.#idleTimer.cancel();
+    this.onCongestion(false);
     this.#closeAll();
   }
 

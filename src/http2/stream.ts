@@ -1,3 +1,4 @@
+import type { UnsentClaim } from '../util/unsent-answers.ts';
 import { OutgoingBody } from './outgoing-body.ts';
 
 /** What the owner of a stream is told, at either end. */
@@ -17,6 +18,8 @@ export class Http2Stream<Events extends StreamEvents> {
   isOver = false;
   readonly body = new OutgoingBody();
   wantsDrain = false;
+  /** Where its body is counted while some of it waits for the peer. */
+  unsentClaim: UnsentClaim | undefined = undefined;
   /** Waits for the next flush, to be told of it. */
   isSettling = false;
   /** Given to the connection since its last flush, which `flush` counts. */

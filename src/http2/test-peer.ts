@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 import { FakeClock } from '../storage/fake-clock.ts';
-import type { Timer } from '../util/clock.ts';
+import { UnsentAnswers, type UnsentLimits } from '../serving/unsent-answers.ts';
+import type { MonotonicClock, Timer } from '../util/clock.ts';
+import type { Requester } from '../util/unsent-answers.ts';
 import { ErrorCode, Flag, type Frame, FrameReader, FrameType, PREFACE, frame, goawayFrame, numberFrame, settingsFrame } from './frames.ts';
 import { BlockWriter } from './hpack.ts';
 import type { RequestHead } from './request-head.ts';
@@ -9,7 +11,7 @@ import { ServerConnection, type ServerConnectionOptions, type ServerStream } fro
 
 /* For tests: our end of HTTP/2 on a socket of the loopback, and a client that sends any frames it likes. */
 
-const LIMITS: Omit<ServerConnectionOptions, 'clock'> = {
+const LIMITS: Omit<ServerConnectionOptions, 'clock' | 'unsent'> = {
   headerTimeoutMs: 32_000,
   idleTimeoutMs: 90_000,
   headerBytes: 64 * 1024,
@@ -19,7 +21,11 @@ const LIMITS: Omit<ServerConnectionOptions, 'clock'> = {
   unansweredResetsPerSecond: 400,
   resetsPerSecond: 1_000,
   controlFramesPerSecond: 500,
+  unsentBytesPerConnection: 64 * 1024 * 1024,
+  maxUnsentBytesPerConnection: 64 * 1024 * 1024,
 };
+
+const UNSENT_LIMITS: UnsentLimits = { unreadTimeoutMs: 30_000, unsentBytesPerUser: 128 * 1024 * 1024, unsentBytesInAll: 512 * 1024 * 1024 };
 
 /** Knows how many timers wait. */
 export class CountingClock extends FakeClock {
@@ -28,6 +34,9 @@ export class CountingClock extends FakeClock {
   get openTimers(): number {
     return this.#waiting.size;
   }
+
+  /** For those whose timer may wait a little longer than what it looks after. */
+  readonly uncounted: MonotonicClock = { nowMs: () => this.now(), after: (delayMs, callback) => super.after(delayMs, callback) };
 
   override after(delayMs: number, callback: () => void): Timer {
     const forget = (): unknown => this.#waiting.delete(timer);
@@ -53,6 +62,8 @@ export class TestRequest {
   isOver = false;
   drains = 0;
   onWhole: (() => void) | undefined;
+  /** Whose request it is, where a test sets it before it answers. */
+  requester: Requester | undefined;
   readonly connection: ServerConnection;
   readonly stream: ServerStream;
   readonly head: RequestHead;
@@ -65,7 +76,11 @@ export class TestRequest {
 
   /** Takes in what comes. */
   listen(): void {
+    const requester = (): Requester | undefined => this.requester;
     this.stream.events = {
+      get requester() {
+        return requester();
+      },
       onData: (piece) => {
         this.chunks.push(piece);
         this.connection.release(this.stream, piece.length);
@@ -108,18 +123,20 @@ const plainHandler: Handler = (request) => {
 
 export class TestServer {
   readonly clock = new CountingClock();
+  readonly unsent: UnsentAnswers;
   readonly requests: TestRequest[] = [];
   readonly problems: string[] = [];
   readonly connections: ServerConnection[] = [];
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
 
-  private constructor(handler: Handler, limits: Partial<ServerConnectionOptions>, keepsRequests: boolean) {
+  private constructor(handler: Handler, limits: Partial<ServerConnectionOptions & UnsentLimits>, keepsRequests: boolean) {
+    this.unsent = new UnsentAnswers({ ...UNSENT_LIMITS, ...limits }, this.clock.uncounted);
     this.#server = createServer({ noDelay: true }, (socket) => {
       this.#sockets.add(socket.once('close', () => this.#sockets.delete(socket)));
       const connection: ServerConnection = new ServerConnection(
         socket,
-        { ...LIMITS, clock: this.clock, ...limits },
+        { ...LIMITS, clock: this.clock, unsent: this.unsent, ...limits },
         {
           onRequest: (stream, head) => {
             const request = this.#take(connection, stream, head);
@@ -128,6 +145,7 @@ export class TestServer {
           },
           onOversizedHead: (stream) => this.#take(connection, stream, { method: 'GET', target: '/', headers: {}, contentLength: undefined }).answer('431'),
           onAbuse: (message) => this.problems.push(`abuse: ${message}`),
+          onUnread: (message) => this.problems.push(`unread: ${message}`),
           onViolation: (message) => this.problems.push(message),
         },
       );
@@ -135,7 +153,7 @@ export class TestServer {
     });
   }
 
-  static async start(handler: Handler = plainHandler, limits: Partial<ServerConnectionOptions> = {}, keepsRequests = true): Promise<TestServer> {
+  static async start(handler: Handler = plainHandler, limits: Partial<ServerConnectionOptions & UnsentLimits> = {}, keepsRequests = true): Promise<TestServer> {
     const server = new TestServer(handler, limits, keepsRequests);
     await once(server.#server.listen(0, '127.0.0.1'), 'listening');
     return server;

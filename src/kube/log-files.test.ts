@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { ServerRequest } from '../endpoints/request.ts';
 import { FakeExchange } from '../server/testing/fake-exchange.ts';
-import { logFilesHandler } from './log-files.ts';
+import { logFilesHandler, withoutTrailingSlashes } from './log-files.ts';
 
 const MODIFIED = new Date('2026-01-02T03:04:05.678Z');
 const MODIFIED_TEXT = 'Fri, 02 Jan 2026 03:04:05 GMT';
@@ -96,4 +96,11 @@ test('what has not changed is not sent', async () => {
 
 test('it is read, not written', async () => {
   await expect(ask('/logs/a.log', {}, 'DELETE')).rejects.toThrow('the server does not allow this method on the requested resource');
+});
+
+test('slashes at the end are taken off in one pass', () => {
+  expect(['', '/', '/a//', '/a/b', '//'].map(withoutTrailingSlashes)).toEqual(['', '', '/a', '/a/b', '']);
+  const startedAtMs = performance.now();
+  expect(withoutTrailingSlashes(`${'/'.repeat(250_000)}x`)).toHaveLength(250_001);
+  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
 });

@@ -17,7 +17,7 @@ export function logFilesHandler(folder = '/var/log'): Handler {
     const path = decodedPath(request.info.path);
     if (path === undefined || path.split(/[/\\]/).includes('..') || path.includes('\0')) return text(request, 400, 'invalid URL path');
     if (path.endsWith('/index.html')) return redirect(request, './');
-    const actual = posix.join(folder, path.slice(ROOT.length).replace(/\/+$/, ''));
+    const actual = posix.join(folder, withoutTrailingSlashes(path.slice(ROOT.length)));
     let file: FileHandle;
     try {
       file = await open(actual, WITHOUT_WAITING);
@@ -30,6 +30,13 @@ export function logFilesHandler(folder = '/var/log'): Handler {
       await file.close();
     }
   };
+}
+
+/** By hand: a regular expression would look at each slash of a path for the end of it. */
+export function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (end > 0 && path[end - 1] === '/') end--;
+  return path.slice(0, end);
 }
 
 function decodedPath(path: string): string | undefined {

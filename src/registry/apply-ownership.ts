@@ -1,5 +1,6 @@
 import { clone } from '../schema/clone.ts';
 import { DecodeError, convert } from '../schema/decode.ts';
+import { TooManyItems } from '../schema/ownership/count-items.ts';
 import { conflictError } from '../schema/ownership/conflict-error.ts';
 import { difference, hasPath, isEmpty, setOf } from '../schema/ownership/field-set.ts';
 import { MIGRATING_MANAGER, lastAppliedFields, updateLastApplied } from '../schema/ownership/last-applied.ts';
@@ -12,7 +13,7 @@ import { type Application, OwnershipConflicts, type Versioned } from '../schema/
 import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
-import { badRequest, unknownError } from '../util/errors.ts';
+import { badRequest, requestEntityTooLarge, unknownError } from '../util/errors.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { settled } from '../util/pending.ts';
@@ -54,6 +55,7 @@ function appliedOnce(apply: Apply, way: WayOfWriting, subresource: Subresource |
     if (error instanceof OwnershipConflicts) throw conflictError(error.conflicts);
     if (error instanceof ManagedFieldsError) throw unknownError(`failed to decode managed fields: ${error.message}`);
     if (error instanceof UnknownInVersion) throw unknownError(error.message);
+    if (error instanceof TooManyItems) throw requestEntityTooLarge(error.message);
     throw error instanceof ItemError ? unknownError(`failed to merge config: ${error.message}`) : error;
   }
 }
@@ -74,8 +76,8 @@ function checkType(apply: Apply): void {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** `default/web; apps/v1, Kind=Deployment`: the object as upstream's errors name it. */
-function subject(apply: Apply): string {
-  const metadata = isJsonObject(apply.config['metadata']) ? apply.config['metadata'] : {};
+function subject(apply: Apply, object = apply.config): string {
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
   const { group, version, kind } = kindOf(apply);
   return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${showKind(group, version, kind)}`;
 }
@@ -113,7 +115,26 @@ function trackedManagers(apply: Apply, way: WayOfWriting, live: Versioned, manag
   if (managers.size > 0) return managers;
   checkLive((shown) => `failed to create manager for existing fields: failed to convert new object (${shown}) to smd typed`);
   const writer: Writer = { ...writerOf(apply, live.apiVersion), name: BEFORE_FIRST_APPLY };
-  return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer);
+  try {
+    return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer);
+  } catch (error) {
+    throw error instanceof ItemError ? untypedError(apply, live, error) : error;
+  }
+}
+
+/** What is stored can have items that nobody can own: a strategic merge patch may make them (fieldmanager's skipNonAppliedManager). */
+function untypedError(apply: Apply, { plan, value }: Versioned, { message }: ItemError): Error {
+  const why = messageOf(() => validateApplied(plan, value)) ?? message;
+  return unknownError(`failed to create manager for existing fields: failed to convert new object (${subject(apply, value)}) to smd typed: ${why}`);
+}
+
+function messageOf(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** kubectl takes fields from others without asking, where they are as its client-side apply left them. */

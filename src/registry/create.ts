@@ -4,6 +4,7 @@ import type { ApiObject } from '../util/api-object.ts';
 import { ApiError, alreadyExists, generateNameConflict, isTooLargeForStore, unknownError } from '../util/errors.ts';
 import type { FieldError, FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata, validateNames, wipeSystemMetadata } from './metadata.ts';
@@ -57,6 +58,7 @@ export async function createUnwiped<T extends ApiObject>(
 ): Promise<WriteResult<T>> {
   const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, undefined);
   if (owned) await owned;
+  if (context.isLarge) await nextTurn();
   return createOwned(parts, context, namespace, object, options);
 }
 
@@ -158,6 +160,7 @@ async function commitNew<T extends ApiObject>(
 ): Promise<WriteResult<T>> {
   const { definition, engine, admission } = parts;
   prepareForCreate(parts, object, context);
+  if (context.isLarge) await nextTurn();
   const stored = canonical(parts, object);
   definition.keepEmptied?.(object, stored);
   const name = stored.metadata.name ?? '';
@@ -175,8 +178,11 @@ async function commitNew<T extends ApiObject>(
   };
   const attributes = admissionAttributes(parts, context, call);
   const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
+  if (context.isLarge) await nextTurn();
   validateNew(parts, stored, object, forbidden);
+  if (context.isLarge) await nextTurn();
   for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
+  if (context.isLarge) await nextTurn();
   const validated = admission.validate(attributes);
   if (validated) await validated;
 
@@ -191,6 +197,7 @@ async function commitNew<T extends ApiObject>(
   if (Number(resourceVersion) > 0) throw unknownError('resourceVersion should not be set on objects to be created');
   delete stored.metadata.resourceVersion;
   const ttlSeconds = definition.ttlSeconds?.(stored);
+  if (context.isLarge) await nextTurn();
   const encoded = encodeStored(parts, stored);
   const value = encoded instanceof Promise ? await encoded : encoded;
   const revision = await timedStorage(context, engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }));

@@ -29,7 +29,7 @@ export interface Write {
 
 /**
  * Brings the managedFields of a changed or new object up to date (KEP-555), before admission sees it: who changed a field owns it. What admission, hooks
- * and the kind's rules change afterwards belongs to nobody. An object whose items cannot be told apart is left without managedFields.
+ * and the kind's rules change afterwards belongs to nobody. An object whose items cannot be told apart, or are too many, is left without managedFields.
  */
 export function recordOwnership(write: Write, object: ApiObject, old: ApiObject | undefined): Promise<void> | void {
   const { definition, options } = write;

@@ -134,7 +134,8 @@ function validateFinalizers(finalizers: readonly string[], errors: FieldErrors):
 }
 
 function validateNoNewFinalizers(finalizers: readonly string[], old: readonly string[], errors: FieldErrors): void {
-  const added = [...new Set(finalizers)].filter((finalizer) => !old.includes(finalizer)).sort();
+  const former = new Set(old);
+  const added = [...new Set(finalizers)].filter((finalizer) => !former.has(finalizer)).sort();
   if (added.length === 0) return;
   const printed = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
   errors.forbidden(`no new finalizers can be added if the object is being deleted, found new finalizers ${printed}`);

@@ -20,11 +20,13 @@ function found({ cache, definition, conversion }: StoreParts, key: string, name:
 }
 
 /** '' is the newest there is, '0' whatever is at hand, N nothing older than N. Undefined where there is nothing to wait for. */
-function waitForVersion({ cache, definition }: StoreParts, resourceVersion: string): Promise<void> | undefined {
+function waitForVersion({ cache, definition }: StoreParts, resourceVersion: string, isExact = false): Promise<void> | undefined {
   if (resourceVersion === '') return cache.freshen();
   const revision = parseVersion(resourceVersion);
   if (revision === 0) return undefined;
-  return definition.isUncached && revision > cache.revision ? refuseUnlessReached(cache, revision, resourceVersion) : cache.waitFor(revision, resourceVersion);
+  return (definition.isUncached || isExact) && revision > cache.revision
+    ? refuseUnlessReached(cache, revision, resourceVersion)
+    : cache.waitFor(revision, resourceVersion);
 }
 
 /** What upstream reads from etcd, it does not wait for: a version that etcd has not reached is refused at once, and nobody is told to come back. */
@@ -52,7 +54,7 @@ const namespacePrefix = ({ definition, keyPrefix }: StoreParts, namespace: strin
   definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
 
 /** Undefined where everything is selected. */
-export function matcher({ definition }: StoreParts, { labels, fields }: Selection): ((entry: CacheEntry) => boolean) | undefined {
+export function matcher({ definition }: Pick<StoreParts, 'definition'>, { labels, fields }: Selection): ((entry: CacheEntry) => boolean) | undefined {
   if (labels.isEmpty && fields.isEmpty) return undefined;
   if (isByName({ labels, fields })) return named(fields.exactMatch('metadata.name')!);
   const selectable = Object.assign({}, definition.selectable, ...definition.served.map((version) => version.selectable ?? {}));
@@ -90,15 +92,22 @@ const convertedMatcher = (parts: StoreParts, selection: Selection): Matches | un
 
 function listStored(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   if (options.continue !== '') return listFurther(parts, namespace, options);
-  const wait = waitForVersion(parts, options.resourceVersion);
+  const wait = waitForVersion(parts, options.resourceVersion, isExactOfOne(options));
   return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
 }
 
-function listFirst(parts: StoreParts, namespace: string, options: ListOptions): ListResult {
+/** Upstream's cache passes on to etcd what asks for one object as it was. */
+const isExactOfOne = ({ resourceVersionMatch, selection }: ListOptions): boolean =>
+  resourceVersionMatch === 'Exact' && selection.fields.exactMatch('metadata.name') !== undefined;
+
+/** A limit with a version and no match is an exact list, from before matches existed. */
+const isExactList = ({ resourceVersionMatch, limit }: ListOptions): boolean => resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);
+
+function listFirst(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   const prefix = namespacePrefix(parts, namespace);
   const version = parseVersion(options.resourceVersion);
-  // A limit with a version and no match is an exact list, from before matches existed; version 0 is served whole from upstream's cache.
-  const isExact = version > 0 && (options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && options.limit > 0));
+  // Version 0 is served whole from upstream's cache.
+  const isExact = version > 0 && isExactList(options);
   const limit = options.resourceVersion === '0' && !parts.definition.isUncached ? 0 : options.limit;
   try {
     const one = isExact ? undefined : listOne(parts, namespace, options.selection);
@@ -119,7 +128,7 @@ function listOne(parts: StoreParts, namespace: string, selection: Selection): Li
   return { entries: isSelected ? [entry] : [], revision: parts.cache.revision, continue: '', remainingItemCount: undefined };
 }
 
-function listFurther(parts: StoreParts, namespace: string, options: ListOptions): ListResult {
+function listFurther(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   const prefix = namespacePrefix(parts, namespace);
   const token = decodeContinue(options.continue, prefix);
   if (options.resourceVersion !== '' && options.resourceVersion !== '0') throw badRequest('specifying resource version is not allowed when using continue');
@@ -139,10 +148,23 @@ const expiredContinue = (token: string): Error =>
     token,
   );
 
-function page(parts: StoreParts, prefix: string, options: ListOptions, limit: number, from: { after?: string; revision?: number }): ListResult {
-  const matches = matcher(parts, options.selection);
-  const list = parts.cache.list(prefix, { ...from, ...(limit > 0 && { limit }), ...(matches && { matches }) });
-  return { entries: list.entries, revision: list.revision, ...rest(list, prefix, matches === undefined) };
+function page(
+  { definition, cache }: StoreParts,
+  prefix: string,
+  { selection, checkWanted }: ListOptions,
+  limit: number,
+  from: { after?: string; revision?: number },
+): ListResult | Promise<ListResult> {
+  const matches = matcher({ definition }, selection);
+  const range = { ...from, ...(limit > 0 && { limit }) };
+  const resultOf = (list: CacheList): ListResult => ({
+    entries: list.entries,
+    revision: list.revision,
+    ...rest(list, prefix, matches === undefined),
+  });
+  if (matches === undefined) return resultOf(cache.list(prefix, range));
+  const selected = cache.select(prefix, matches, { ...range, checkWanted });
+  return selected instanceof Promise ? selected.then(resultOf) : resultOf(selected);
 }
 
 function rest(list: CacheList, prefix: string, isUnselected: boolean): Pick<ListResult, 'continue' | 'remainingItemCount'> {
@@ -151,17 +173,20 @@ function rest(list: CacheList, prefix: string, isUnselected: boolean): Pick<List
 }
 
 export async function watchEntries(parts: StoreParts, namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription> {
-  const { conversion, cache } = parts;
+  const { conversion } = parts;
   if (!conversion) return watchStored(parts, namespace, options, matcher(parts, options.selection) ?? EVERY_ENTRY, sink);
   const stored = isByName(options.selection) ? matcher(parts, options.selection)! : EVERY_ENTRY;
   const wantsState = options.sendInitialEvents ?? parseVersion(options.resourceVersion) === 0;
   // Many at a time: the watch finds each of them converted.
-  if (wantsState) await conversion.readAll(cache.list(namespacePrefix(parts, namespace), { matches: stored }).entries);
+  if (wantsState) await conversion.readAll((await stateOf(parts, namespacePrefix(parts, namespace), stored)).entries);
   return watchStored(parts, namespace, options, stored, convertingSink(conversion, convertedMatcher(parts, options.selection), sink));
 }
 
 type Matches = (entry: CacheEntry) => boolean;
 const EVERY_ENTRY: Matches = () => true;
+
+const stateOf = ({ cache }: StoreParts, prefix: string, matches: Matches): CacheList | Promise<CacheList> =>
+  matches === EVERY_ENTRY ? cache.list(prefix) : cache.select(prefix, matches);
 
 async function watchStored(parts: StoreParts, namespace: string, options: WatchOptions, matches: Matches, sink: WatchSink): Promise<Subscription> {
   const { cache } = parts;
@@ -172,7 +197,7 @@ async function watchStored(parts: StoreParts, namespace: string, options: WatchO
 
   let sentRevision = version;
   if (wantsState) {
-    const state = cache.list(prefix, { matches });
+    const state = await stateOf(parts, prefix, matches);
     for (const entry of state.entries) sink.send('ADDED', entry, undefined);
     sentRevision = state.revision;
     if (options.sendInitialEvents && options.allowBookmarks) sink.bookmark(state.revision, true);

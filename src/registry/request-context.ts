@@ -15,6 +15,9 @@ export type LatencyPart =
   | 'transform-response-object'
   | 'validating-webhook';
 
+/** Of longer objects, each phase of a write (parsing, decoding, ownership, defaults, validation, encoding) takes milliseconds. */
+export const LARGE_BYTES = 128 * 1024;
+
 /** What the layers below the endpoints know of the request they work for. Controllers inside the process make their own. */
 export interface RequestContext {
   user: User;
@@ -27,6 +30,8 @@ export interface RequestContext {
   noteLatency?(part: LatencyPart, durationMs: number): void;
   /** What goes along with requests that are made for this one: W3C's `traceparent`. Absent where nothing is traced. */
   readonly traceparent?: string | undefined;
+  /** What is written is so long (LARGE_BYTES) that others have a turn of the event loop between the phases of the write. */
+  isLarge?: boolean;
   /** Aborted when the client has gone or the deadline has passed. */
   signal: AbortSignal | undefined;
 }

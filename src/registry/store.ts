@@ -67,6 +67,8 @@ export interface ListOptions {
   continue: string;
   resourceVersion: string;
   resourceVersionMatch: '' | 'Exact' | 'NotOlderThan';
+  /** Called while a selection goes on; throws where nobody waits for the list any more. */
+  checkWanted?: () => void;
 }
 
 export interface ListResult {

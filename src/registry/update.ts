@@ -7,13 +7,14 @@ import { type FieldError, FieldErrors } from '../util/field-errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { pathSegmentName } from '../util/names.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import type { AdmissionAttributes } from './admission.ts';
 import { createOwned, createUnwiped, validateWhole } from './create.ts';
 import type { Transaction, UpdateRules } from './definition.ts';
 import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-ownership.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import { refuseIfInvalid } from './judge.ts';
-import type { RequestContext } from './request-context.ts';
+import { LARGE_BYTES, type RequestContext } from './request-context.ts';
 import {
   type StoreParts,
   admissionAttributes,
@@ -68,9 +69,11 @@ export async function update<T extends ApiObject>(
     if (!entry && !mayCreate) throw notFound(groupResource(definition), name);
     try {
       if (!entry) return await createInstead(parts, context, namespace, name, await next(undefined), options);
+      if (entry.bytes.length > LARGE_BYTES) context.isLarge = true;
       const old = entry.object<T>();
       // An apply leaves what is there as it is, and so reads its managedFields once for all who apply to it.
       const changed = await next(options.isApply ? old : clone(old));
+      if (context.isLarge) await nextTurn();
       return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, changed);
     } catch (error) {
       // Another writer came first. The next round sees its object, and refuses if this one insists on the version that is gone.
@@ -103,6 +106,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, old);
     if (owned) await owned;
   }
+  if (context.isLarge) await nextTurn();
   const { managedFields } = object.metadata;
   await admit(call, object, 'mutate');
   guardOwnership(object, managedFields, context);
@@ -113,12 +117,16 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     // Subresources leave alone what is allocated: what their objects say of it does not count.
     if (options.subresource === '') hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
     prepareForUpdate(call, object);
+    if (context.isLarge) await nextTurn();
     const stored = canonical(parts, object);
     keepUnchangedTimes(stored, old);
     call.rules.keepEmptied?.(object, stored);
     const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;
+    if (context.isLarge) await nextTurn();
     validateChange(call, stored, object, forbidden);
+    if (context.isLarge) await nextTurn();
     for (const warning of warningsOf(call, stored)) context.warn(warning);
+    if (context.isLarge) await nextTurn();
     await admit(call, stored, 'validate');
     const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
     await hooks?.commit();

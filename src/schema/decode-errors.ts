@@ -82,7 +82,8 @@ export function goTypeName(type: TypeSchema): string {
     case 'object':
       return type.name.split('.').slice(-2).join('.');
     case 'list':
-      return type.goName ?? `[]${goTypeName(type.items)}`;
+      // Only apiextensions' enum is a list of such values that a wrong one is told of by its type.
+      return type.goName ?? `[]${type.items.type === 'any' ? 'v1.JSON' : goTypeName(type.items)}`;
     case 'map':
       return type.goName ?? `map[string]${goTypeName(type.values)}`;
     default:

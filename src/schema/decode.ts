@@ -11,6 +11,7 @@ import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './dec
 import { noteEmptied } from './emptied.ts';
 import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
+import { LIMITS } from '../util/limits.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
 export class DecodeError extends Error {}
@@ -23,7 +24,7 @@ export interface StrictErrors {
   errors: string[];
 }
 
-const MAX_STRICT_ERRORS = 100;
+const MAX_STRICT_ERRORS = LIMITS.strictErrors;
 const MAX_INT32 = 2 ** 31 - 1;
 const MIN_INT32 = -(2 ** 31);
 /** One of a list of bytes. */
@@ -254,30 +255,28 @@ class Decoder {
     throw new DecodeError(this.firstError!);
   }
 
-  /** apiextensions' JSONSchemaPropsOr…: their unmarshalers read what is inside without being strict, and what they find wrong ends the reading. */
-  alternative(choice: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
-    const { firstError } = this;
+  /** apiextensions' JSONSchemaPropsOr…: their unmarshalers read what is inside without being strict, and the first mismatch in it ends the reading. */
+  alternative(either: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
+    const { strict, firstError } = this;
+    this.strict = undefined;
     this.firstError = undefined;
-    const value = this.#alternativeOf(choice, raw);
-    if (this.firstError !== undefined) throw new DecodeError(this.firstError);
+    const value = this.#eitherValue(either, raw);
+    const found = this.firstError as string | undefined;
+    // The decoder around it says where it was itself, in a schema (encoding/json's addErrorContext).
+    if (found !== undefined) throw new DecodeError(found.replace(/(?<=Go struct field )\w+/, 'JSONSchemaProps'));
+    this.strict = strict;
     this.firstError = firstError;
     return value;
   }
 
-  #alternativeOf({ schema, or }: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
-    const { strict } = this;
-    this.strict = undefined;
-    try {
-      if (isJsonObject(raw)) return this.object(planOf(schema), raw);
-      if (or === 'boolean') {
-        if (typeof raw !== 'boolean') throw new DecodeError('boolean or JSON schema expected');
-        return raw;
-      }
-      if (!Array.isArray(raw)) return null;
-      return this.list({ type: 'list', items: or === 'objects' ? schema : { type: 'string' } }, raw);
-    } finally {
-      this.strict = strict;
+  #eitherValue({ schema, or }: NonNullable<ScalarSchema['orObject']>, raw: Json): Json | undefined {
+    if (isJsonObject(raw)) return this.object(planOf(schema), raw);
+    if (or === 'boolean') {
+      if (typeof raw !== 'boolean') throw new DecodeError('boolean or JSON schema expected');
+      return raw;
     }
+    if (!Array.isArray(raw)) return null;
+    return this.list({ type: 'list', items: or === 'objects' ? schema : { type: 'string' } }, raw);
   }
 
   complainOfUnknown(key: string): void {

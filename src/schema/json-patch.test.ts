@@ -61,7 +61,7 @@ describe('applyJsonPatch', () => {
 
   test('bounds what is copied', () => {
     const patch = `[${Array.from({ length: 30 }, (_, index) => `{"op":"copy","from":"/a","path":"/a/x${index}"}`).join(',')}]`;
-    expect(codeOf(() => apply('{"a":{"b":"x"}}', patch))).toBe(422);
+    expect(codeOf(() => apply(`{"a":{"b":"${'x'.repeat(10_000)}"}}`, patch))).toBe(422);
   });
 });
 
@@ -87,4 +87,27 @@ test('values cannot be put into each other without end', () => {
   const deep = `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`;
   const path = '/a'.repeat(600);
   expect(codeOf(() => apply('{}', `[{"op":"add","path":"/a","value":${deep}},{"op":"add","path":"${path}","value":${deep}}]`))).toBe(422);
+});
+
+describe('what a patch asks for is bounded', () => {
+  const numbers = `[${Array.from({ length: 90_000 }, () => 1).join(',')}]`;
+
+  test('copies count as values', () => {
+    expect(codeOf(() => apply(`{"a":${numbers}}`, '[{"op":"copy","from":"/a","path":"/b"}]'))).toBe(200);
+    expect(codeOf(() => apply(`{"a":${numbers}}`, '[{"op":"copy","from":"/a","path":"/b"},{"op":"copy","from":"/a","path":"/c"}]'))).toBe(413);
+  });
+
+  test('insertions count the items that they move', () => {
+    const inserts = (path: string, count: number): string => `[${Array.from({ length: count }, () => `{"op":"add","path":"${path}","value":1}`).join(',')}]`;
+    expect(codeOf(() => apply(`{"a":${numbers}}`, inserts('/a/-', 10_000)))).toBe(200);
+    expect(codeOf(() => apply(`{"a":${numbers}}`, inserts('/a/0', 1_000)))).toBe(200);
+    expect(codeOf(() => apply(`{"a":${numbers}}`, inserts('/a/0', 10_000)))).toBe(413);
+  });
+
+  test('paths count their steps', () => {
+    const deep = `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`;
+    const tests = Array.from({ length: 1_000 }, () => `{"op":"test","path":"${'/a'.repeat(500)}","value":1}`);
+    expect(codeOf(() => apply(deep, `[${tests.slice(0, 300).join(',')}]`))).toBe(200);
+    expect(codeOf(() => apply(deep, `[${tests.join(',')}]`))).toBe(413);
+  });
 });

@@ -1,8 +1,10 @@
 import { badRequest, genericInvalid, requestEntityTooLarge } from '../util/errors.ts';
 import { equalJson } from '../util/json-equal.ts';
 import { ownValue, parseJson, setKey, stringifyJson } from '../util/json.ts';
-import { type DuplicateKeys, JsonError, MAX_DEPTH } from '../util/json-parser.ts';
+import { type DuplicateKeys, JsonError, MAX_DEPTH, MAX_VALUES, tooManyValues } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { LIMITS } from '../util/limits.ts';
+import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 import { clone } from './clone.ts';
 import { DecodeError, decodeType } from './decode.ts';
 import type { FieldSchema, ListSchema, ScalarType } from './schema.ts';
@@ -14,10 +16,6 @@ export interface JsonPatchOperation {
   from?: string;
   value?: Json;
 }
-
-const MAX_OPERATIONS = 10_000;
-/** What all `copy` operations of a patch may add: as much as a request's body. */
-const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 const field = (name: string, type: ScalarType): [string, FieldSchema] => [name, { name, type: { type }, required: false, whenEmpty: 'omit', pointer: true }];
 
@@ -40,10 +38,12 @@ export function parseJsonPatch(body: string | Uint8Array, strictErrors?: string[
   const duplicates: DuplicateKeys = new Map();
   const errors: string[] = [];
   try {
-    const operations = decodeType(OPERATIONS, parseJson(body, duplicates), { duplicates, errors }) as unknown as JsonPatchOperation[] | null;
+    const parsed = parseJson(body, duplicates);
+    const max = LIMITS.jsonPatchOperations;
+    if (Array.isArray(parsed) && parsed.length > max)
+      throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${max}, got ${parsed.length}`);
+    const operations = decodeType(OPERATIONS, parsed, { duplicates, errors }) as unknown as JsonPatchOperation[] | null;
     strictErrors?.push(...errors.map((error) => `json patch ${error}`));
-    if (operations !== null && operations.length > MAX_OPERATIONS)
-      throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`);
     return operations ?? [];
   } catch (error) {
     if (!(error instanceof JsonError || error instanceof DecodeError)) throw error;
@@ -51,9 +51,9 @@ export function parseJsonPatch(body: string | Uint8Array, strictErrors?: string[
   }
 }
 
-/** The document with the operations applied; the one given stays as it was. Throws the generic 422 where one does not apply. */
+/** The document with the operations applied; the one given stays as it was. Throws the generic 422 where one does not apply, 413 where they ask for too much. */
 export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): Json {
-  const patching = new Patching(document);
+  const patching = new JsonPatching(document);
   for (const operation of operations) patching.apply(operation);
   return patching.result();
 }
@@ -65,9 +65,17 @@ interface Place {
   key: string;
 }
 
-class Patching {
+/** What a step of a path takes: it is unescaped, looked up, and what it leads to is looked up among what may be changed. */
+const STEPS_OF_PATH_STEP = 5;
+/** An insertion moves the items behind it, some hundred of them in the time of a step. */
+const ITEMS_MOVED_IN_A_STEP = 100;
+
+/** Operations applied one after another to one document, which stays as it was. Throws as applyJsonPatch. */
+export class JsonPatching {
   root: Json;
   copiedBytes = 0;
+  copiedValues = 0;
+  readonly budget = new StepBudget(LIMITS.jsonPatchSteps);
   /** Containers that this patching made, and may change. */
   readonly owned = new Set<Container>();
 
@@ -76,6 +84,14 @@ class Patching {
   }
 
   apply(operation: JsonPatchOperation): void {
+    try {
+      this.applyWithinBudget(operation);
+    } catch (error) {
+      throw error instanceof BudgetExceeded ? requestEntityTooLarge(`limit is ${error.limit} steps of a JSON patch`) : error;
+    }
+  }
+
+  applyWithinBudget(operation: JsonPatchOperation): void {
     const path = operation.path ?? this.refuse();
     const value = operation.value ?? null;
     switch (operation.op) {
@@ -114,14 +130,19 @@ class Patching {
     const { container, key } = this.open(path);
     if (!Array.isArray(container)) setKey(container, key, value);
     else if (key === '-') container.push(value);
-    else container.splice(this.index(key, container.length + 1), 0, value);
+    else this.splice(container, this.index(key, container.length + 1), 0, value);
   }
 
   remove(path: string): void {
     const { container, key } = this.open(path);
-    if (Array.isArray(container)) container.splice(this.index(key, container.length), 1);
+    if (Array.isArray(container)) this.splice(container, this.index(key, container.length), 1);
     else if (Object.hasOwn(container, key)) delete container[key];
     else this.refuse();
+  }
+
+  splice(list: Json[], index: number, removed: number, ...added: Json[]): void {
+    this.budget.spend(Math.ceil((list.length - index) / ITEMS_MOVED_IN_A_STEP));
+    list.splice(index, removed, ...added);
   }
 
   /** A missing key of an object is no error to evanphx/json-patch. */
@@ -139,7 +160,9 @@ class Patching {
   copyOf(from: string): Json {
     const value = this.get(from);
     this.copiedBytes += Buffer.byteLength(stringifyJson(value));
-    if (this.copiedBytes > MAX_COPIED_BYTES) this.refuse();
+    if (this.copiedBytes > LIMITS.jsonPatchCopiedBytes) this.refuse();
+    this.copiedValues += countValues(value);
+    if (this.copiedValues > MAX_VALUES) throw tooManyValues();
     return clone(value);
   }
 
@@ -180,6 +203,7 @@ class Patching {
   /** What stands before the first slash does not count. */
   steps(path: string): string[] {
     const steps = path.split('/').slice(1);
+    this.budget.spend(STEPS_OF_PATH_STEP * steps.length);
     if (steps.length === 0) this.refuse();
     return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   }
@@ -206,6 +230,13 @@ class Patching {
     for (const key of Object.keys(value).toSorted()) setKey(sorted, key, this.settle(value[key]!));
     return sorted;
   }
+}
+
+function countValues(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) if (item !== undefined) count += countValues(item);
+  return count;
 }
 
 /** Without recursion: a patch can put values into each other to a depth that no stack bears. */

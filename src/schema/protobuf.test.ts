@@ -97,7 +97,11 @@ describe('what Go writes', () => {
   test('lists of encoded items, and frames of a watch', () => {
     const pod = { metadata: { name: 'a' }, spec: { containers: null }, status: {} };
     const raw = encodeProtobuf(podSchema, pod);
-    const list = decodeEnvelope(encodeProtobufList('v1', 'PodList', encodeProtobuf(schemaOf(`${META}.ListMeta`), { resourceVersion: '7' }), [raw, raw]));
+    const metadata = encodeProtobuf(schemaOf(`${META}.ListMeta`), { resourceVersion: '7' });
+    const pieces = [...encodeProtobufList({ apiVersion: 'v1', kind: 'PodList' }, metadata, [raw, raw], (item) => item)];
+    // Its length comes first, so that there is a step for each item before there is a piece.
+    expect(pieces.slice(0, 3)).toEqual([undefined, undefined, expect.any(Buffer)]);
+    const list = decodeEnvelope(Buffer.concat(pieces.filter((piece) => piece !== undefined)));
     expect(list).toMatchObject({ apiVersion: 'v1', kind: 'PodList' });
     expect(decodeProtobuf(schemaOfKind('', 'v1', 'PodList'), list.raw)).toEqual({ metadata: { resourceVersion: '7' }, items: [pod, pod] });
     const frame = encodeWatchFrame('ADDED', Buffer.from('{"a":1}'));

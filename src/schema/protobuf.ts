@@ -41,13 +41,13 @@ const [API_VERSION, KIND] = [tagOf(1, WIRE_BYTES), tagOf(2, WIRE_BYTES)];
 export const isProtobufEnvelope = (bytes: Uint8Array): boolean => bytes.length >= MAGIC.length && MAGIC.equals(bytes.subarray(0, MAGIC.length));
 
 /** `k8s\0` and the envelope around a bare message. */
-export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array): Buffer {
+export const encodeEnvelope = (apiVersion: string, kind: string, raw: Uint8Array): Buffer =>
+  Buffer.concat([envelopeHead(apiVersion, kind, raw.length), raw, ENVELOPE_TAIL]);
+
+/** What stands before the bare message of so many bytes. */
+function envelopeHead(apiVersion: string, kind: string, rawBytes: number): Buffer {
   const writer = new ProtobufWriter();
-  for (const tag of [CONTENT_TYPE, CONTENT_ENCODING]) {
-    writer.string('');
-    writer.varint(tag);
-  }
-  writer.bytes(raw);
+  writer.varint(rawBytes);
   writer.varint(RAW);
   const before = writer.size;
   writer.string(kind);
@@ -58,6 +58,18 @@ export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array
   writer.varint(TYPE_META);
   writer.raw(MAGIC);
   return writer.finish();
+}
+
+/** An empty content encoding and content type. */
+const ENVELOPE_TAIL = Buffer.from([CONTENT_ENCODING, 0, CONTENT_TYPE, 0]);
+
+/** A field's tag, which takes one byte, and its length. */
+function fieldHead(tag: number, sizeBytes: number): Buffer {
+  const head = [tag];
+  let rest = sizeBytes;
+  for (; rest > 0x7f; rest = Math.floor(rest / 128)) head.push((rest % 128) | 0x80);
+  head.push(rest);
+  return Buffer.from(head);
 }
 
 /** Shares `bytes`. Throws badRequest where they are no envelope. */
@@ -93,19 +105,39 @@ export function encodeProtobufObject(schema: ObjectSchema, object: { apiVersion:
 
 const [LIST_METADATA, LIST_ITEM] = [tagOf(1, WIRE_BYTES), tagOf(2, WIRE_BYTES)];
 
+/** Items that are encoded when a list is measured are kept until it is written, up to so many bytes; beyond that they are encoded again. */
+const KEPT_ITEM_BYTES = 1024 * 1024;
+
 /**
- * A list of objects that are encoded already, as bare messages: every List kind has its metadata as field 1 and its items as field 2.
- * `metadata` is an encoded ListMeta.
+ * A list, item by item: every List kind has its metadata as field 1 and its items as field 2. Its length comes before it, so that all items are encoded to
+ * be measured (those steps make no piece, and are undefined) before the first is written. `messageOf` gives the same for the same item; `metadata` is an
+ * encoded ListMeta.
  */
-export function encodeProtobufList(apiVersion: string, kind: string, metadata: Uint8Array, items: readonly Uint8Array[]): Buffer {
-  const writer = new ProtobufWriter();
-  for (let i = items.length - 1; i >= 0; i--) {
-    writer.bytes(items[i]!);
-    writer.varint(LIST_ITEM);
+export function* encodeProtobufList<Item>(
+  type: { apiVersion: string; kind: string },
+  metadata: Buffer,
+  items: readonly Item[],
+  messageOf: (item: Item) => Buffer,
+): Iterable<Buffer | undefined> {
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  const metadataHead = fieldHead(LIST_METADATA, metadata.length);
+  let sizeBytes = metadataHead.length + metadata.length;
+  for (const item of items) {
+    const message = messageOf(item);
+    sizeBytes += fieldHead(LIST_ITEM, message.length).length + message.length;
+    if (keptBytes <= KEPT_ITEM_BYTES) keptBytes += kept[kept.push(message) - 1]!.length;
+    yield undefined;
   }
-  writer.bytes(metadata);
-  writer.varint(LIST_METADATA);
-  return encodeEnvelope(apiVersion, kind, writer.finish());
+  yield envelopeHead(type.apiVersion, type.kind, sizeBytes);
+  yield metadataHead;
+  yield metadata;
+  for (const [index, item] of items.entries()) {
+    const message = kept[index] ?? messageOf(item);
+    yield fieldHead(LIST_ITEM, message.length);
+    yield message;
+  }
+  yield ENVELOPE_TAIL;
 }
 
 const [EVENT_TYPE, EVENT_OBJECT, RAW_EXTENSION] = [tagOf(1, WIRE_BYTES), tagOf(2, WIRE_BYTES), tagOf(1, WIRE_BYTES)];

@@ -3,6 +3,7 @@ import { isApiError } from '../util/errors.ts';
 import { parseJson, stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch } from './strategic-merge.ts';
+import { StepBudget } from '../util/step-budget.ts';
 import { thing } from './test-schemas.ts';
 
 const apply = (document: string, patch: string): JsonObject =>
@@ -122,5 +123,26 @@ describe('strategic merge', () => {
     applyStrategicMergePatch(thing, document, patch);
     expect(stringifyJson([document, patch])).toBe(before);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});
+
+describe('what a patch asks for is bounded', () => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
+
+  test('deletions are looked up', () => {
+    const list = names(40_000);
+    const budget = new StepBudget(2_000_000);
+    const merge = (document: object, patch: object): JsonObject => applyStrategicMergePatch(thing, document as JsonObject, patch as JsonObject, budget);
+    expect(merge({ metadata: { finalizers: list } }, { metadata: { '$deleteFromPrimitiveList/finalizers': list } })).toEqual({ metadata: { finalizers: [] } });
+    const containers = list.map((name) => ({ name }));
+    const deleted = merge({ spec: { containers } }, { spec: { containers: list.map((name) => ({ name, $patch: 'delete' })) } });
+    expect(deleted).toEqual({ spec: { containers: [] } });
+    expect(budget.spent).toBeLessThan(2_000_000);
+  });
+
+  test('an item that is patched again and again counts each time', () => {
+    const ports = names(1_000).map((_, index) => ({ containerPort: index }));
+    const patch = JSON.stringify({ containers: names(2_000).map(() => ({ name: 'c', ports: [{ containerPort: 0, protocol: 'x' }] })) });
+    expect(() => spec(JSON.stringify({ containers: [{ name: 'c', ports }] }), patch)).toThrow('limit is 2000000 steps of a strategic merge patch');
   });
 });

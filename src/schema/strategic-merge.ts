@@ -1,7 +1,9 @@
-import { badRequest, genericInvalid, unknownError } from '../util/errors.ts';
+import { badRequest, genericInvalid, requestEntityTooLarge, unknownError } from '../util/errors.ts';
 import { formatGo, goTypeOfValue } from '../util/go-format.ts';
 import { isJsonObject, ownValue, setKey } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { LIMITS } from '../util/limits.ts';
+import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 import { parsePatchObject } from './merge-patch.ts';
 import type { ObjectSchema, TypeSchema } from './schema.ts';
 import { type Lookup, lookUpList, lookUpObject } from './strategic-merge-lookup.ts';
@@ -19,16 +21,45 @@ export const parseStrategicMergePatch = (body: string | Uint8Array, strictErrors
  * apimachinery/pkg/util/strategicpatch: the document with the patch merged in, lists by their merge keys, directives obeyed. Neither is changed. The
  * result is to be read by `convert`. Throws as upstream answers: 400 or 422 for a directive of the wrong form, else 500 with the bare message.
  */
-export const applyStrategicMergePatch = (schema: ObjectSchema, document: JsonObject, patch: JsonObject): JsonObject => mergeObject(schema, document, patch);
+export function applyStrategicMergePatch(
+  schema: ObjectSchema,
+  document: JsonObject,
+  patch: JsonObject,
+  budget = new StepBudget(LIMITS.strategicMergeSteps),
+): JsonObject {
+  try {
+    return mergeObject(schema, document, patch, budget);
+  } catch (error) {
+    throw error instanceof BudgetExceeded ? requestEntityTooLarge(`limit is ${error.limit} steps of a strategic merge patch`) : error;
+  }
+}
 
-function mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject): JsonObject {
+/** The patch as upstream's errors show it: where there was nothing to merge with, its nulls are gone (discardNullValuesFromPatch works in place). */
+export function withoutUnmatchedNulls(document: JsonObject, patch: JsonObject): JsonObject {
+  const rest: JsonObject = {};
+  for (const [key, value] of Object.entries(patch)) {
+    const current = ownValue(document, key);
+    const isMatched = value === null || (current !== undefined && goTypeOfValue(current) === goTypeOfValue(value));
+    if (!isMatched) setKey(rest, key, withoutNulls(value!));
+    else setKey(rest, key, isJsonObject(current) && isJsonObject(value) ? withoutUnmatchedNulls(current, value) : value);
+  }
+  return rest;
+}
+
+/** Each item of a list is looked up several times, by its key, its place in the list and its place in the patch. */
+const STEPS_OF_ITEM = 10;
+
+/** One patch may name the same item thousands of times, and each time what is in it is gone through: that is what the budget counts. */
+function mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject, budget: StepBudget): JsonObject {
   const directive = ownValue(patch, DIRECTIVE);
   if (directive !== undefined) return obeyDirective(directive, patch);
   const merged: JsonObject = { ...original };
   const rest: JsonObject = { ...patch };
+  const keys = Object.keys(rest);
+  budget.spend(1 + keys.length + Object.keys(merged).length);
   retainKeys(merged, rest);
-  setElementOrders(type, merged, rest);
-  for (const key of Object.keys(rest)) mergeKey(type, merged, key, rest[key]!);
+  setElementOrders(type, merged, rest, budget);
+  for (const key of keys) if (Object.hasOwn(rest, key)) mergeKey(type, merged, key, rest[key]!, budget);
   return merged;
 }
 
@@ -53,7 +84,7 @@ function retainKeys(merged: JsonObject, patch: JsonObject): void {
   for (const key of Object.keys(merged)) if (!keys.has(key)) delete merged[key];
 }
 
-function mergeKey(type: TypeSchema, merged: JsonObject, patchKey: string, patchValue: Json): void {
+function mergeKey(type: TypeSchema, merged: JsonObject, patchKey: string, patchValue: Json, budget: StepBudget): void {
   const isDeletion = patchKey.startsWith(DELETE_ITEMS);
   const key = isDeletion ? suffixOf(patchKey, DELETE_ITEMS, 'invalid patch format of primitive list') : patchKey;
   if (patchValue === null) {
@@ -65,8 +96,8 @@ function mergeKey(type: TypeSchema, merged: JsonObject, patchKey: string, patchV
     if (!isDeletion) setOrDelete(merged, key, withoutDirectives(withoutNulls(patchValue)));
     return;
   }
-  if (isJsonObject(current)) setKey(merged, key, mergeField(lookUpObject(type, key), current, patchValue as JsonObject));
-  else if (Array.isArray(current)) setKey(merged, key, mergeListField(lookUpList(type, key), current, patchValue as Json[], isDeletion));
+  if (isJsonObject(current)) setKey(merged, key, mergeField(lookUpObject(type, key), current, patchValue as JsonObject, budget));
+  else if (Array.isArray(current)) setKey(merged, key, mergeListField(lookUpList(type, key), current, patchValue as Json[], isDeletion, budget));
   else setKey(merged, key, patchValue);
 }
 
@@ -81,22 +112,26 @@ function setOrDelete(object: JsonObject, key: string, value: Json | undefined): 
   else setKey(object, key, value);
 }
 
-const mergeField = (lookup: Lookup, current: JsonObject, patch: JsonObject): JsonObject =>
-  lookup.strategy === 'replace' ? patch : mergeObject(lookup.type, current, patch);
+const mergeField = (lookup: Lookup, current: JsonObject, patch: JsonObject, budget: StepBudget): JsonObject =>
+  lookup.strategy === 'replace' ? patch : mergeObject(lookup.type, current, patch, budget);
 
-const mergeListField = (lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean): Json[] =>
-  lookup.strategy === 'merge' || isDeletion ? mergeList(lookup, current, patch, isDeletion) : patch;
+const mergeListField = (lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] =>
+  lookup.strategy === 'merge' || isDeletion ? mergeList(lookup, current, patch, isDeletion, budget) : patch;
 
-function mergeList(lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean): Json[] {
+function mergeList(lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] {
   if (current.length === 0 && patch.length === 0) return current;
+  budget.spend(STEPS_OF_ITEM * (current.length + patch.length));
   if (!holdObjects(current, patch)) {
-    if (isDeletion) return current.filter((item) => !patch.includes(item));
+    if (isDeletion) {
+      const deleted = new Set(patch);
+      return current.filter((item) => !deleted.has(item));
+    }
     return inOrderOf([...new Set([...current, ...patch])], patch, current, itemKeys(undefined));
   }
   const { mergeKey: key } = lookup;
   if (key === undefined) throw unknownError(`cannot merge lists without merge key for ${lookup.type.type === 'object' ? 'struct' : lookup.type.type}`);
   const { kept, items } = obeyListDirectives(current as JsonObject[], patch as JsonObject[], key);
-  return inOrderOf(mergeItems(lookup.type, kept, items, key), items, kept, itemKeys(key));
+  return inOrderOf(mergeItems(lookup.type, kept, items, key, budget), items, kept, itemKeys(key));
 }
 
 /** Whether the items are objects. They must all be of one type, and no lists. */
@@ -112,7 +147,7 @@ function holdObjects(...lists: Json[][]): boolean {
 /** Items with a `$patch` are orders: delete the item of this key, or replace the whole list. */
 function obeyListDirectives(current: JsonObject[], patch: JsonObject[], key: string): { kept: JsonObject[]; items: JsonObject[] } {
   const items = patch.filter((item) => ownValue(item, DIRECTIVE) === undefined);
-  let kept = current;
+  const deleted = new Set<Json>();
   let isReplaced = false;
   for (const item of patch) {
     const directive = ownValue(item, DIRECTIVE);
@@ -120,29 +155,27 @@ function obeyListDirectives(current: JsonObject[], patch: JsonObject[], key: str
     if (directive === 'replace') isReplaced = true;
     else if (directive === 'merge') throw unknownError('merging lists cannot yet be specified in the patch');
     else if (directive !== 'delete') throw unknownPatchType(directive, item);
-    else {
-      const value = requireKey(item, key);
-      kept = kept.filter((candidate) => ownValue(candidate, key) !== value);
-    }
+    else deleted.add(requireKey(item, key));
   }
-  return isReplaced ? { kept: items, items: [] } : { kept, items };
+  if (isReplaced) return { kept: items, items: [] };
+  return { kept: deleted.size === 0 ? current : current.filter((candidate) => !deleted.has(ownValue(candidate, key) as Json)), items };
 }
 
-function mergeItems(type: TypeSchema, current: readonly JsonObject[], patch: readonly JsonObject[], key: string): JsonObject[] {
+function mergeItems(type: TypeSchema, current: readonly JsonObject[], patch: readonly JsonObject[], key: string, budget: StepBudget): JsonObject[] {
   const merged = [...current];
   const places = new Map<Json | undefined, number>();
   for (const [place, item] of merged.entries()) if (!places.has(ownValue(item, key))) places.set(ownValue(item, key), place);
   for (const item of patch) {
     const value = requireKey(item, key);
     const place = places.get(value);
-    if (place !== undefined) merged[place] = mergeObject(type, merged[place]!, item);
+    if (place !== undefined) merged[place] = mergeObject(type, merged[place]!, item, budget);
     else places.set(value, merged.push(item) - 1);
   }
   return merged;
 }
 
 /** `$setElementOrder/list` gives the order of the list's items; the list's own patch is merged along with it. */
-function setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObject): void {
+function setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObject, budget: StepBudget): void {
   for (const directive of Object.keys(patch)) {
     if (!directive.startsWith(SET_ORDER)) continue;
     const order = requireList(patch[directive]!);
@@ -152,6 +185,7 @@ function setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObjec
     const sent = ownValue(patch, key);
     const currentItems = current === undefined ? [] : requireList(current);
     const sentItems = sent === undefined ? [] : requireList(sent);
+    budget.spend(STEPS_OF_ITEM * (order.length + currentItems.length + sentItems.length));
     const lookup = lookUpList(type, key);
     checkOrder(sentItems, order, lookup.mergeKey);
     if (current === undefined && sent === undefined) continue;
@@ -160,7 +194,7 @@ function setElementOrders(type: TypeSchema, merged: JsonObject, patch: JsonObjec
         ? (withoutDirectives(sentItems) as Json[])
         : sent === undefined
           ? currentItems
-          : mergeListField(lookup, currentItems, sentItems, false);
+          : mergeListField(lookup, currentItems, sentItems, false, budget);
     holdObjects(currentItems, sentItems);
     setKey(merged, key, inOrderOf(both, order, currentItems, itemKeys(lookup.mergeKey)));
     delete patch[key];

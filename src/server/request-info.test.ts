@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseRequestInfo } from './request-info.ts';
+import { LIMITS } from '../util/limits.ts';
 
 /** method, target → verb, prefix, group, version, namespace, resource, subresource, name, parts (requestinfo_test.go, and more). */
 const RESOURCES: [string, string, string, string, string, string, string, string, string, string, string[]][] = [
@@ -105,4 +106,23 @@ test('names of Object.prototype are just names', () => {
 test('a query has an end', () => {
   expect(parseRequestInfo('GET', `/api/v1/pods?${'a=b&'.repeat(9_999)}watch=true`).verb).toBe('watch');
   expect(() => parseRequestInfo('GET', `/api/v1/pods?${'a=b&'.repeat(10_000)}watch=true`)).toThrow('the query has more than 10000 parameters');
+});
+
+test('a URL has a limit, and is refused before it is looked at', () => {
+  const problem = (() => {
+    try {
+      return parseRequestInfo('GET', `/${'%'.repeat(LIMITS.urlCharacters)}`);
+    } catch (error) {
+      return error;
+    }
+  })();
+  expect(problem).toMatchObject({ code: 414, message: 'Request URI too long: limit is 262144 characters' });
+});
+
+test('a label selector beside a name is not read beyond its limit', () => {
+  const list = (values: number): string =>
+    parseRequestInfo('GET', `/api/v1/pods?fieldSelector=metadata.name=x&labelSelector=a+in+(${Array.from({ length: values }, (_, i) => `v${i}`).join(',')})`)
+      .name;
+  expect(list(LIMITS.selectorValues)).toBe('x');
+  expect(list(LIMITS.selectorValues + 1)).toBe('');
 });

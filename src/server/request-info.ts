@@ -1,8 +1,9 @@
 import type { RequestInfo } from '../endpoints/request.ts';
-import { badRequest, unknownError } from '../util/errors.ts';
+import { badRequest, unknownError, uriTooLong } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
 import { parseFieldSelector } from '../util/field-selector.ts';
 import { parseLabelSelector } from '../util/label-selector.ts';
+import { LIMITS } from '../util/limits.ts';
 import { pathSegmentErrors } from '../util/names.ts';
 import { firstQueryValue, splitTarget } from './request-target.ts';
 
@@ -37,11 +38,13 @@ export const emptyRequestInfo = (path: string): RequestInfo => ({
  * Says what a request is about from its method and target alone. Where a path segment is percent-encoded it is decoded by itself, so an
  * encoded slash never makes a new segment (CVE-2015-5305). Rules: apiserver/pkg/endpoints/request/requestinfo.go.
  *
- * Throws badRequest for a malformed escape, a slash inside a namespace or name, or a query of too many parameters; a 500 for `/api/v1/watch` with nothing behind it, as upstream.
+ * Throws uriTooLong; badRequest for a malformed escape, a slash inside a namespace or name, or a query of too many parameters; a 500 for `/api/v1/watch` with nothing behind it, as upstream.
  */
 export function parseRequestInfo(method: string, target: string): RequestInfo {
+  if (target.length > LIMITS.urlCharacters) throw uriTooLong(LIMITS.urlCharacters);
   const { path, query } = splitTarget(target);
-  if (query.length > MAX_PARAMETERS && countParameters(query) > MAX_PARAMETERS) throw badRequest(`the query has more than ${MAX_PARAMETERS} parameters`);
+  const maxParameters = LIMITS.queryParameters;
+  if (query.length > maxParameters && countParameters(query) > maxParameters) throw badRequest(`the query has more than ${maxParameters} parameters`);
   const info = emptyRequestInfo(path);
   const segments = splitPath(path);
   const resourceAt = readGroupVersion(info, segments);
@@ -54,9 +57,7 @@ export function parseRequestInfo(method: string, target: string): RequestInfo {
   return info;
 }
 
-/** As Go's net/url (CVE-2025-61726). Queries are searched for several names, before anyone knows who asks. */
-const MAX_PARAMETERS = 10_000;
-
+/** Queries are searched for several names, before anyone knows who asks (CVE-2025-61726). */
 function countParameters(query: string): number {
   let count = 1;
   for (let at = query.indexOf('&'); at >= 0; at = query.indexOf('&', at + 1)) count++;
@@ -126,12 +127,14 @@ const isTrue = (value: string | undefined): boolean => value !== undefined && va
 /** The name that `fieldSelector=metadata.name=x` asks for; none where the list's options are not well-formed as a whole. */
 function nameFromFieldSelector(query: string): string {
   const text = firstQueryValue(query, 'fieldSelector');
-  if (text === undefined || text === '') return '';
+  // Most selectors name no object: what is in them need not be known before it is known who asks.
+  if (text === undefined || !text.includes('metadata.name')) return '';
   if (!isInteger(firstQueryValue(query, 'limit')) || !isInteger(firstQueryValue(query, 'timeoutSeconds'))) return '';
   try {
-    parseLabelSelector(firstQueryValue(query, 'labelSelector') ?? '');
     const name = parseFieldSelector(text).exactMatch('metadata.name') ?? '';
-    return pathSegmentErrors(name).length === 0 ? name : '';
+    if (name === '' || pathSegmentErrors(name).length > 0) return '';
+    parseLabelSelector(firstQueryValue(query, 'labelSelector') ?? '');
+    return name;
   } catch {
     return '';
   }

@@ -22,8 +22,23 @@ const QUERIES = [
   'limit=5&labelSelector=a%3Db',
   '%',
   'watch=%26a',
+  '%77%61%74%63%68=1',
+  '%77%61%74%63%6=1',
+  'watc%68',
+  'watch%=1',
+  'watc%&h=1',
+  'watch%3D=1&watch=2',
 ];
 
 test.each(QUERIES)('%j reads as URLSearchParams reads it', (query) => {
   expect(firstQueryValue(query, 'watch')).toBe(new URLSearchParams(query).get('watch') ?? undefined);
+});
+
+test('a value is found without looking at the rest of the query for each pair', () => {
+  // A string that counts the characters that are looked at would be none; but with one search of the rest for each pair this takes seconds.
+  const query = `${'a&'.repeat(9_999)}${'x'.repeat(1_000_000)}`;
+  const startedAtMs = performance.now();
+  for (const name of ['timeout', 'watch', 'fieldSelector', 'labelSelector']) expect(firstQueryValue(query, name)).toBeUndefined();
+  expect(firstQueryValue(`%${query}&pretty=1`, 'pretty')).toBe('1');
+  expect(performance.now() - startedAtMs).toBeLessThan(500);
 });

@@ -40,12 +40,35 @@ export function firstQueryValue(query: string, name: string): string | undefined
 }
 
 function valueOfPair(query: string, start: number, end: number, name: string): string | undefined {
-  const equals = query.indexOf('=', start);
-  const keyEnd = equals < 0 || equals > end ? end : equals;
-  const isPlainMatch = keyEnd - start === name.length && query.startsWith(name, start);
-  if (!isPlainMatch && decodeFormText(query.slice(start, keyEnd)) !== name) return undefined;
+  const keyEnd = endOfKey(query, start, end, name);
+  if (keyEnd < 0) return undefined;
   return keyEnd === end ? '' : decodeFormText(query.slice(keyEnd + 1, end));
 }
+
+/**
+ * Where the pair's key ends, where that is `name`, however it is escaped; -1 where it is another. It looks no further than the first difference: a query may
+ * have thousands of pairs, and every name is looked for in all of them. Names are ASCII without spaces, so that a plus sign is always a difference.
+ */
+function endOfKey(query: string, start: number, end: number, name: string): number {
+  let at = start;
+  for (let index = 0; index < name.length; index++) {
+    if (at >= end) return -1;
+    let code = query.charCodeAt(at);
+    let length = 1;
+    if (code === PERCENT && at + 2 < end && isHexDigit(query.charCodeAt(at + 1)) && isHexDigit(query.charCodeAt(at + 2))) {
+      code = Number.parseInt(query.slice(at + 1, at + 3), 16);
+      length = 3;
+    }
+    if (code !== name.charCodeAt(index)) return -1;
+    at += length;
+  }
+  return at === end || query.charCodeAt(at) === EQUALS ? at : -1;
+}
+
+const PERCENT = 37;
+const EQUALS = 61;
+
+const isHexDigit = (code: number): boolean => (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
 function decodeFormText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;

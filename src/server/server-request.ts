@@ -29,6 +29,8 @@ export class IncomingRequest implements ServerRequest {
   readonly responseHeaders: Record<string, string | string[]> = {};
   info: RequestInfo = UNKNOWN_INFO;
   user: User = ANONYMOUS;
+  /** Who was authenticated, whomever it impersonates; empty before that. */
+  clientName = '';
   auditId = '';
   deadlineMs: number | undefined = undefined;
   /** Watches, proxies and streams: no deadline, no place in the in-flight limits. Set with `info`. */

@@ -30,7 +30,7 @@ class SlowClient extends FakeExchange {
 describe('the time that writing takes', () => {
   test('is that of every piece, and of the wait for the client', async () => {
     const client = new SlowClient(5);
-    const exchange = new TrackedExchange(client, { responseHeaders: {}, isLongRunning: false });
+    const exchange = new TrackedExchange(client, { responseHeaders: {}, isLongRunning: false, clientName: '' });
     const stream = exchange.startStream(200, {});
     for (const waitMs of [100, 200]) {
       expect(stream.write(Buffer.from('abc'))).toBe(false);
@@ -43,7 +43,7 @@ describe('the time that writing takes', () => {
   });
 
   test('is known of a whole answer before it leaves', () => {
-    const exchange = new TrackedExchange(new FakeExchange('/'), { responseHeaders: {}, isLongRunning: false });
+    const exchange = new TrackedExchange(new FakeExchange('/'), { responseHeaders: {}, isLongRunning: false, clientName: '' });
     let knownMs = 0;
     exchange.beforeAnswer = () => void (knownMs = exchange.writeMs);
     exchange.respond(200, {}, 'x');

@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { ConnectionInfo, Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 import { byteSizeOf } from '../util/byte-size.ts';
+import type { Requester } from '../util/unsent-answers.ts';
 
 /** What an exchange is told of the request it carries. */
-export interface AnswerContext {
+export interface AnswerContext extends Requester {
   /** Joined to the headers of whatever answer leaves; the answer's own win. */
   readonly responseHeaders: Record<string, string | string[]>;
   /** Streams of long-running requests are not counted: a watch writes too often for a wrapper. */
@@ -33,6 +34,7 @@ export class TrackedExchange implements Exchange {
   constructor(inner: Exchange, context: AnswerContext) {
     this.#inner = inner;
     this.#context = context;
+    inner.requester = context;
   }
 
   get method(): string {

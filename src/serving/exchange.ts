@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
+import type { Requester } from '../util/unsent-answers.ts';
 
 /** Names are lower case. A list value is sent as several header lines. */
 export type ResponseHeaders = Record<string, string | number | string[]>;
@@ -26,6 +27,8 @@ export interface Exchange {
   readonly connection: ConnectionInfo;
   /** What is on every answer, unless it brings its own. Those who pass on another server's answer add that to these. */
   readonly ownHeaders?: Readonly<Record<string, string | string[]>>;
+  /** For whom the answer is, so that what its client does not read is counted for them. To be set by whoever finds out. */
+  requester?: Requester | undefined;
   /** True once an answer was begun. */
   readonly isAnswered: boolean;
   /** True once the client has gone or the answer is complete. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { withListener } from '../util/listeners.ts';
+import type { Requester } from '../util/unsent-answers.ts';
 import { tooLarge } from './body.ts';
 import type { Connection } from './connection.ts';
 import { linesOf } from './headers.ts';
@@ -15,6 +16,7 @@ export abstract class HttpExchange {
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   isAnswered = false;
+  requester: Requester | undefined = undefined;
   isClosed = false;
   readonly #fields: readonly string[];
   readonly #body: IncomingBody | undefined;

@@ -1,70 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import { describe, expect, test } from 'vitest';
-import { TestClock } from '../util/test-clock.ts';
-import { Connection } from './connection.ts';
 import type { Exchange, ResponseStream } from './exchange.ts';
-import { createHttp1 } from './http1.ts';
-import { DEFAULT_LIMITS, type ServingLimits, type ServingProblem } from './limits.ts';
-import { socketPair } from './test-sockets.ts';
-
-/* One connection, without TLS, whose time stands still. */
-
-class Served {
-  readonly clock = new TestClock();
-  readonly problems: ServingProblem[] = [];
-  readonly exchanges: Exchange[] = [];
-  readonly client: Socket;
-  readonly connection: Connection;
-  /** All that the client has received. */
-  text = '';
-  isClosed = false;
-
-  constructor([client, server]: [Socket, Socket], limits: ServingLimits, onExchange: (exchange: Exchange) => void) {
-    this.client = client;
-    this.connection = new Connection(server as TLSSocket);
-    server.on('error', () => server.destroy());
-    client.on('error', () => {});
-    client.on('data', (piece: Buffer) => (this.text += piece.toString('latin1')));
-    server.on('close', () => (this.isClosed = true));
-    const http1 = createHttp1({
-      limits,
-      clock: this.clock,
-      onExchange: (exchange) => {
-        this.exchanges.push(exchange);
-        this.connection.openExchanges++;
-        exchange.onClose(() => this.connection.openExchanges--);
-        onExchange(exchange);
-      },
-      onProblem: (problem) => this.problems.push(problem),
-    });
-    http1.serve(this.connection);
-  }
-
-  /** Looks again every turn of the loop. */
-  async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await new Promise(setImmediate);
-  }
-
-  count(text: string): number {
-    return this.text.split(text).length - 1;
-  }
-}
-
-/** Over when a number has not changed for many turns of the loop. */
-async function untilStill(read: () => number): Promise<void> {
-  let before = read();
-  for (let turns = 0; turns < 300; turns++) {
-    await new Promise(setImmediate);
-    if (read() === before) continue;
-    before = read();
-    turns = 0;
-  }
-}
-
-const serve = async (onExchange: (exchange: Exchange) => void = () => {}, limits: Partial<ServingLimits> = {}): Promise<Served> =>
-  new Served(await socketPair(), { ...DEFAULT_LIMITS, ...limits }, onExchange);
+import { DEFAULT_LIMITS } from './limits.ts';
+import { get, serve, untilStill } from './test-http1.ts';
 
 const echo = (exchange: Exchange): void => exchange.respond(200, {}, exchange.target);
 const echoBody = (exchange: Exchange): void => {
@@ -73,7 +12,6 @@ const echoBody = (exchange: Exchange): void => {
     (error: Error) => exchange.respond(400, {}, error.message),
   );
 };
-const get = (path: string, ...lines: string[]): string => ['GET ', path, ' HTTP/1.1\r\nHost: a\r\n', ...lines.map((line) => `${line}\r\n`), '\r\n'].join('');
 const post = (...lines: string[]): string => get('/', ...lines).replace('GET', 'POST');
 
 describe('requests', () => {

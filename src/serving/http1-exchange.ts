@@ -54,6 +54,7 @@ export class Http1Exchange extends HttpExchange implements Exchange, RequestEven
       return this.#http1.complete(isLast);
     }
     this.#http1.write(Buffer.from(head, 'latin1'));
+    this.#http1.plan(sizeBytes);
     writeParts(this.#http1, partsOf(body!), () => this.#http1.complete(isLast));
   }
 

@@ -1,5 +1,6 @@
 import { ServerConnection } from '../http1/server-connection.ts';
 import { type MonotonicClock, monotonicClock } from '../util/clock.ts';
+import type { UnsentLedger } from '../util/unsent-answers.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
 import { Http1Exchange } from './http1-exchange.ts';
 import type { ServingLimits, ServingProblem } from './limits.ts';
@@ -8,12 +9,13 @@ export interface Http1Options {
   limits: ServingLimits;
   onExchange: ExchangeSink;
   onProblem: (problem: ServingProblem) => void;
+  unsent: UnsentLedger;
   clock?: MonotonicClock;
 }
 
 /** Speaks HTTP/1.x on connections that are handed to it. */
-export function createHttp1({ limits, onExchange, onProblem, clock = monotonicClock }: Http1Options): { serve(connection: Connection): void } {
-  const options = { ...limits, clock };
+export function createHttp1({ limits, onExchange, onProblem, unsent, clock = monotonicClock }: Http1Options): { serve(connection: Connection): void } {
+  const options = { ...limits, clock, unsent };
   return {
     serve(connection) {
       const { socket, remoteAddress } = connection;
@@ -23,6 +25,7 @@ export function createHttp1({ limits, onExchange, onProblem, clock = monotonicCl
           http1.owner = exchange;
           onExchange(exchange, connection);
         },
+        onUnread: (message) => onProblem({ kind: 'unread-answer', remoteAddress, message }),
         onBadRequest: (message) => onProblem({ kind: 'bad-request', remoteAddress, message }),
       });
       connection.setGracefulClose(() => http1.finish());

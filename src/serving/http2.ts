@@ -1,5 +1,6 @@
 import { ServerConnection } from '../http2/server-connection.ts';
 import { systemClock } from '../util/clock.ts';
+import type { UnsentLedger } from '../util/unsent-answers.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import type { ServingLimits, ServingProblem } from './limits.ts';
@@ -8,6 +9,7 @@ export interface Http2Options {
   limits: ServingLimits;
   onExchange: ExchangeSink;
   onProblem: (problem: ServingProblem) => void;
+  unsent: UnsentLedger;
 }
 
 /** In Go's words. */
@@ -15,8 +17,8 @@ const OVERSIZED_HEAD = '<h1>HTTP Error 431</h1><p>Request Header Field(s) Too La
 const UNREAD_HEAD = { method: 'GET', target: '/', headers: {}, contentLength: undefined };
 
 /** Speaks HTTP/2 on connections that are handed to it. */
-export function createHttp2({ limits, onExchange, onProblem }: Http2Options): { serve(connection: Connection): void } {
-  const options = { ...limits, clock: systemClock };
+export function createHttp2({ limits, onExchange, onProblem, unsent }: Http2Options): { serve(connection: Connection): void } {
+  const options = { ...limits, clock: systemClock, unsent };
   return {
     serve(connection) {
       const { socket, remoteAddress } = connection;
@@ -32,6 +34,7 @@ export function createHttp2({ limits, onExchange, onProblem }: Http2Options): { 
           exchange.respond(431, {}, OVERSIZED_HEAD);
         },
         onAbuse: (message) => onProblem({ kind: 'http2-abuse', remoteAddress, message }),
+        onUnread: (message) => onProblem({ kind: 'unread-answer', remoteAddress, message }),
         onViolation: (message) => onProblem({ kind: 'http2-session', remoteAddress, message }),
       });
       connection.setGracefulClose(() => http2.finish());

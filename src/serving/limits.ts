@@ -1,7 +1,8 @@
 import type { ConnectionLimits } from '../http2/server-connection.ts';
+import type { UnsentLimits } from './unsent-answers.ts';
 
 /** What one client may cost before it is cut off. Upstream's numbers where it has them (apiserver/pkg/server/secure_serving.go). */
-export interface ServingLimits extends ConnectionLimits {
+export interface ServingLimits extends ConnectionLimits, UnsentLimits {
   /** How long a client that is still sending a body we did not want may go on, so that it gets to read our answer. */
   lingerMs: number;
 }
@@ -17,11 +18,16 @@ export const DEFAULT_LIMITS: Readonly<ServingLimits> = {
   resetsPerSecond: 1_000,
   controlFramesPerSecond: 500,
   lingerMs: 500,
+  unsentBytesPerConnection: 16 * 1024 * 1024,
+  maxUnsentBytesPerConnection: 64 * 1024 * 1024,
+  unsentBytesPerUser: 128 * 1024 * 1024,
+  unsentBytesInAll: 512 * 1024 * 1024,
+  unreadTimeoutMs: 30_000,
 };
 
 /** Something that went wrong with one client, for the log. */
 export interface ServingProblem {
-  kind: 'tls-handshake' | 'bad-request' | 'http2-abuse' | 'http2-session' | 'handler' | 'certificates';
+  kind: 'tls-handshake' | 'bad-request' | 'http2-abuse' | 'http2-session' | 'unread-answer' | 'handler' | 'certificates';
   remoteAddress: string;
   message: string;
 }

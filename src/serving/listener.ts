@@ -1,5 +1,6 @@
 import { type AddressInfo, type ListenOptions as NetListenOptions, type Server, type Socket, createServer } from 'node:net';
 import { type SecureContextOptions, type Server as TlsServer, type TLSSocket, createServer as createTlsServer } from 'node:tls';
+import { monotonicClock } from '../util/clock.ts';
 import { type ServingCertificates, type ServingContexts, createContexts } from './certificates/contexts.ts';
 import { checkKeyType, parsePeerCertificates } from './certificates/peer.ts';
 import { Connection, type ExchangeSink } from './connection.ts';
@@ -8,6 +9,7 @@ import { createHttp1 } from './http1.ts';
 import { createHttp2 } from './http2.ts';
 import { DEFAULT_LIMITS, type ServingLimits, type ServingProblem, limitProblems } from './limits.ts';
 import { resolveTlsFlags } from './tls-options.ts';
+import { UnsentAnswers } from './unsent-answers.ts';
 
 export interface ListenOptions {
   /** `--bind-address`. An unspecified one (empty, 0.0.0.0, ::) means every interface and both address families. */
@@ -67,8 +69,9 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
   );
   const clients = new Clients();
   const sink = clients.countingSink(onExchange, onProblem);
-  const http1 = createHttp1({ limits, onExchange: sink, onProblem });
-  const http2 = createHttp2({ limits, onExchange: sink, onProblem });
+  const unsent = new UnsentAnswers(limits, monotonicClock);
+  const http1 = createHttp1({ limits, onExchange: sink, onProblem, unsent });
+  const http2 = createHttp2({ limits, onExchange: sink, onProblem, unsent });
   let tlsHandshakeErrors = 0;
 
   const tlsServers = createTlsServers(options, limits, contexts);

@@ -13,6 +13,8 @@ describe('durations', () => {
     ['7ns', '7ns'],
     ['100h', '100h0m0s'],
     ['+.5h', '30m0s'],
+    ['000000000000000000000000000001.5s', '1.5s'],
+    ['1h1h1m1m', '2h2m0s'],
     ['9223372036854775807ns', '2562047h47m16.854775807s'],
   ])('%s is %s', (text, canonical) => expect(canonicalDuration(text)).toBe(canonical));
 
@@ -23,6 +25,9 @@ describe('durations', () => {
     ['1d', 'time: unknown unit "d" in duration "1d"'],
     ['.s', 'time: invalid duration ".s"'],
     ['9999999999h', 'time: invalid duration "9999999999h"'],
+    ['99999999999999999999ns', 'time: invalid duration "99999999999999999999ns"'],
+    [`${'9'.repeat(1_000_000)}s`, `time: invalid duration "${'9'.repeat(100)}…"`],
+    ['1h'.repeat(1_000), `time: invalid duration "${'1h'.repeat(50)}…"`],
   ])('%j is refused', (text, message) => expect(() => canonicalDuration(text)).toThrow(message));
 
   test('in milliseconds', () => {

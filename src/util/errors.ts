@@ -135,6 +135,8 @@ export function resourceExpired(message: string, continueToken?: string): ApiErr
   return error;
 }
 export const requestEntityTooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`);
+/** Upstream has no words for it: Go's server closes connections whose head is too large. */
+export const uriTooLong = (limit: number): ApiError => new ApiError(414, 'RequestEntityTooLarge', `Request URI too long: limit is ${limit} characters`);
 export const unsupportedMediaType = (message: string): ApiError => new ApiError(415, 'UnsupportedMediaType', message);
 /** What upstream's router says of a content type that no route consumes: as unsupportedMediaType, with empty details. */
 export const genericUnsupportedMediaType = (): ApiError => new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});

@@ -1,4 +1,5 @@
 import { formatGo } from './go-format.ts';
+import { LIMITS } from './limits.ts';
 import { stringifyJson } from './json-writer.ts';
 
 /** Why a field is refused; the values are the Status causes' reasons (apimachinery/pkg/util/validation/field). */
@@ -74,8 +75,10 @@ export function summarize(errors: readonly FieldError[]): string {
   return messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
 }
 
-/** So many errors say that an object is no use; a body has room for a million of them, and their text for a hundred times its size. */
-const MAX_FIELD_ERRORS = 1_000;
+const FEW_ERRORS = 2;
+
+/** How many characters the errors of a list have. Each may show a value of megabytes, or an enumeration of as many. */
+const charactersOf = new WeakMap<readonly FieldError[], number>();
 
 /** Ends a validation that finds no end: the client is told of the errors so far. */
 export class TooManyFieldErrors extends Error {
@@ -128,8 +131,14 @@ export class FieldErrors {
   }
 
   #add(type: FieldErrorType, body: string): void {
-    this.list.push({ type, field: this.path || '[]', body });
-    if (this.list.length >= MAX_FIELD_ERRORS) throw new TooManyFieldErrors(this.list);
+    const field = this.path || '[]';
+    this.list.push({ type, field, body });
+    const characters = (charactersOf.get(this.list) ?? 0) + field.length + body.length;
+    charactersOf.set(this.list, characters);
+    // So many errors say that an object is no use; a body has room for a million of them, and their text for a hundred times its size. The first few may
+    // be as long as the values that they show.
+    const isTooLong = characters >= LIMITS.fieldErrorCharacters && this.list.length > FEW_ERRORS;
+    if (this.list.length >= LIMITS.fieldErrors || isTooLong) throw new TooManyFieldErrors(this.list);
   }
   required(detail = ''): void {
     this.#add('FieldValueRequired', withDetail('Required value', detail));

@@ -1,4 +1,5 @@
-import { MAX_REQUIREMENTS, SelectorSyntaxError, tooManyRequirements } from './label-selector.ts';
+import { LIMITS } from './limits.ts';
+import { SelectorSyntaxError, tooManyRequirements } from './label-selector.ts';
 
 /** A parsed field selector. Grammar and errors: apimachinery/pkg/fields. */
 export interface FieldSelector {
@@ -23,8 +24,6 @@ export function parseFieldSelector(text: string): FieldSelector {
   if (text === '') return EVERY_FIELD;
   const requirements: FieldRequirement[] = [];
   for (const term of splitTerms(text).toSorted()) {
-    if (term === '') continue;
-    if (requirements.length >= MAX_REQUIREMENTS) throw tooManyRequirements();
     const parts = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
     if (parts === null) throw new SelectorSyntaxError(`invalid selector: '${text}'; can't understand '${term}'`);
     const value = unescapeValue(parts[3]!);
@@ -35,27 +34,51 @@ export function parseFieldSelector(text: string): FieldSelector {
 }
 
 export function fieldSelectorOf(requirements: readonly FieldRequirement[]): FieldSelector {
+  let demands: FieldDemand[] | undefined;
   return {
     isEmpty: requirements.length === 0,
     requirements,
     exactMatch: (field) => requirements.find((r) => r.field === field && r.operator === '=')?.value,
-    matches: (valueOf) => requirements.every((r) => (valueOf(r.field) === r.value) === (r.operator === '=')),
+    matches: (valueOf) => (demands ??= demandsOf(requirements)).every((demand) => meets(demand, valueOf(demand.field))),
     toString: () => requirements.map((r) => `${r.field}${r.operator}${escapeValue(r.value)}`).join(','),
   };
 }
 
-/** Terms between commas; a comma behind a backslash is data. */
+/** All that a selector's requirements say of one field: however many they are, its value is looked up. */
+interface FieldDemand {
+  field: string;
+  /** One at most can be met; none: any. */
+  wanted: Set<string>;
+  unwanted: Set<string>;
+}
+
+function demandsOf(requirements: readonly FieldRequirement[]): FieldDemand[] {
+  const demands = new Map<string, FieldDemand>();
+  for (const { field, operator, value } of requirements) {
+    let demand = demands.get(field);
+    if (demand === undefined) demands.set(field, (demand = { field, wanted: new Set(), unwanted: new Set() }));
+    (operator === '=' ? demand.wanted : demand.unwanted).add(value);
+  }
+  return [...demands.values()];
+}
+
+const meets = ({ wanted, unwanted }: FieldDemand, value: string): boolean =>
+  (wanted.size === 0 || (wanted.size === 1 && wanted.has(value))) && !unwanted.has(value);
+
+/** Terms between commas, but for the empty ones, which ask for nothing; a comma behind a backslash is data. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;
   for (let at = 0; at < text.length; at++) {
     if (text[at] === '\\') at++;
     else if (text[at] === ',') {
-      terms.push(text.slice(start, at));
+      if (at > start) terms.push(text.slice(start, at));
+      if (terms.length > LIMITS.selectorRequirements) throw tooManyRequirements();
       start = at + 1;
     }
   }
-  terms.push(text.slice(start));
+  if (start < text.length) terms.push(text.slice(start));
+  if (terms.length > LIMITS.selectorRequirements) throw tooManyRequirements();
   return terms;
 }
 

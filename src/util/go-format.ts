@@ -28,7 +28,8 @@ export function goTypeOfValue(value: Json | undefined): string {
     case 'boolean':
       return 'bool';
     case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64';
+      // Integers that are larger are bigints: what is not was written with an exponent, which Go reads into a float.
+      return Number.isSafeInteger(value) ? 'int64' : 'float64';
     case 'bigint':
       return 'int64';
     default:

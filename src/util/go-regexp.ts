@@ -150,10 +150,13 @@ class Checker {
   }
 
   #classItem(start: number): void {
-    if (this.#take(POSIX_CLASS)) return;
-    const unknown = this.#pattern.startsWith('[:', this.#position) ? this.#take(ANY_POSIX_CLASS) : null;
-    if (unknown) throw new SyntaxProblem('invalid character class range', unknown[0]);
-    if (this.#take(PERL_CLASS) || this.#takeUnicodeClass()) return;
+    // Most items are letters: expressions are tried where they can match.
+    if (this.#pattern.startsWith('[:', this.#position)) {
+      if (this.#take(POSIX_CLASS)) return;
+      const unknown = this.#take(ANY_POSIX_CLASS);
+      if (unknown) throw new SyntaxProblem('invalid character class range', unknown[0]);
+    }
+    if (this.#pattern[this.#position] === '\\' && (this.#take(PERL_CLASS) || this.#takeUnicodeClass())) return;
     const from = this.#position;
     const low = this.#classCharacter(start);
     const isRange = this.#pattern[this.#position] === '-' && this.#position + 1 < this.#pattern.length && this.#pattern[this.#position + 1] !== ']';
@@ -178,6 +181,7 @@ class Checker {
 }
 
 function checkCount(repetition: string): void {
+  if (repetition[0] !== '{') return;
   const [, min = '', comma, max = ''] = /^\{(\d+)(,)?(\d*)\}/.exec(repetition) ?? [];
   const counts = [min, max].filter((count) => count !== '').map(Number);
   const isWrong = counts.some((count) => count > MAX_REPEAT) || (comma !== undefined && max !== '' && counts[1]! < counts[0]!);

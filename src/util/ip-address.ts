@@ -14,12 +14,28 @@ export function parseIp(text: string): IpAddress | undefined {
   return text.includes(':') ? parseIp6(text) : parseIp4(text);
 }
 
+const IP4_PART_MAX_LENGTH = 16;
+
+/** Character by character: lists of addresses have room for tens of thousands, and each is read several times. */
 function parseIp4(text: string): IpAddress | undefined {
-  const parts = text.split('.');
-  if (parts.length !== 4 || !parts.every((part) => /^[0-9]{1,16}$/.test(part))) return undefined;
-  const bytes = parts.map(Number);
-  if (bytes.some((byte) => byte > 255)) return undefined;
-  return { bytes, hasLeadingZeros: parts.some((part) => part.length > 1 && part.startsWith('0')) };
+  const bytes: number[] = [];
+  let hasLeadingZeros = false;
+  let start = 0;
+  let value = 0;
+  for (let at = 0; at <= text.length; at++) {
+    const digit = at === text.length ? -1 : text.charCodeAt(at) - 48;
+    if (digit >= 0 && digit <= 9) {
+      value = value * 10 + digit;
+      continue;
+    }
+    const isPartEnd = at === text.length || text[at] === '.';
+    if (!isPartEnd || at === start || at - start > IP4_PART_MAX_LENGTH || value > 255 || bytes.length === 4) return undefined;
+    if (at - start > 1 && text[start] === '0') hasLeadingZeros = true;
+    bytes.push(value);
+    start = at + 1;
+    value = 0;
+  }
+  return bytes.length === 4 ? { bytes, hasLeadingZeros } : undefined;
 }
 
 const IP6_MAX_LENGTH = 64;

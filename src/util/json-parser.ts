@@ -1,4 +1,5 @@
 import { requestEntityTooLarge } from './errors.ts';
+import { LIMITS } from './limits.ts';
 import { quote } from './field-errors.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
@@ -21,13 +22,13 @@ export interface Repeats {
  * Deeper nesting is refused. Upstream refuses at 10,000 on stacks that grow; ours do not, and everything that walks a value must come back from
  * the deepest that is let in.
  */
-export const MAX_DEPTH = 1_000;
+export const MAX_DEPTH = LIMITS.bodyDepth;
 
 /**
  * What one body may hold, in whatever form it comes: each value costs time in every step of a write, during which nobody else is served, and a body
  * of three mebibytes has room for a million. What fits into etcd's 1.5 MiB has less, but for made-up objects.
  */
-export const MAX_VALUES = 100_000;
+export const MAX_VALUES = LIMITS.bodyValues;
 /** Objects of more keys are hash tables to V8, and every key of theirs costs as much as so many values. */
 export const LARGE_OBJECT_KEYS = 1_000;
 export const LARGE_OBJECT_KEY_VALUES = 5;

@@ -9,6 +9,9 @@ export const stringifyUnescaped = (value: unknown): string => write(value, undef
 /** As `?pretty=true` answers: two spaces a level. */
 export const prettyJson = (value: unknown): string => escapeHtml(write(value, 2));
 
+/** The same, for the lines behind the first to begin with `indent`. Line ends stand between values only: those in strings are escaped. */
+export const prettyJsonAt = (value: unknown, indent: string): string => prettyJson(value).replaceAll('\n', `\n${indent}`);
+
 const HTML = /[<>&\u2028\u2029]/g;
 
 /** These characters can only stand inside strings, so the text can be escaped after it was written. */

@@ -1,7 +1,7 @@
 import { type DuplicateKeys, type Repeats, JsonError, parseDocument } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
-export { prettyJson, stringifyJson, stringifyUnescaped } from './json-writer.ts';
+export { prettyJson, prettyJsonAt, stringifyJson, stringifyUnescaped } from './json-writer.ts';
 
 /**
  * The one JSON text reads as. Throws JsonError, worded as Go words it. Where `duplicates` is given, the text is a client's: objects that repeat a key

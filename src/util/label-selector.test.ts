@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Random } from './test-random.ts';
 import { SelectorSyntaxError, parseLabelSelector } from './label-selector.ts';
 
 const labels = { app: 'web', n: '5', 'example.com/x': '' };
@@ -57,4 +58,47 @@ test('has an end', () => {
   const requirements = (count: number): string => Array.from({ length: count }, (_, index) => `a!=${index}`).join(',');
   expect(parseLabelSelector(requirements(1000)).requirements).toHaveLength(1000);
   expect(() => parseLabelSelector(requirements(1001))).toThrow('a selector may have at most 1000 requirements');
+});
+
+test('values and the errors over them have limits', () => {
+  const of = (count: number, value: string): string => `a in (${Array.from({ length: count }, (_, index) => `${value}${index}`).join(',')})`;
+  expect(parseLabelSelector(of(10_000, 'v')).requirements[0]!.values).toHaveLength(10_000);
+  expect(() => parseLabelSelector(of(10_001, 'v'))).toThrow('a selector may have at most 10000 values');
+  expect(() => parseLabelSelector(','.repeat(1_000_000))).toThrow('a selector may have at most 10000 values');
+  const message = (() => {
+    try {
+      return parseLabelSelector(of(10_000, '-')).toString();
+    } catch (error) {
+      return (error as Error).message;
+    }
+  })();
+  expect(message.split('Invalid value').length - 1).toBe(100);
+});
+
+test('many requirements together select what each of them does', () => {
+  const random = new Random(17);
+  const pick = <T>(from: readonly T[]): T => from[random.below(from.length)]!;
+  const values = ['1', '2', '3', 'x'];
+  const requirement = (): string => {
+    const key = `k${random.below(30)}`;
+    return pick([
+      `${key}=${pick(values)}`,
+      `${key}!=${pick(values)}`,
+      `${key} in (${pick(values)},${pick(values)})`,
+      `${key} notin (${pick(values)})`,
+      key,
+      `!${key}`,
+      `${key}>1`,
+      `${key}<3`,
+    ]);
+  };
+  let matched = 0;
+  for (let round = 0; round < 20_000; round++) {
+    const requirements = Array.from({ length: 1 + random.below(random.chance(0.2) ? 30 : 6) }, requirement);
+    const some = Object.fromEntries(Array.from({ length: random.below(30) }, () => [`k${random.below(30)}`, pick(values)]));
+    const wanted = requirements.every((one) => parseLabelSelector(one).matches(some));
+    if (wanted) matched++;
+    expect(parseLabelSelector(requirements.join(',')).matches(some), `${requirements.join(',')} ${JSON.stringify(some)}`).toBe(wanted);
+  }
+  expect(matched).toBeGreaterThan(100);
 });

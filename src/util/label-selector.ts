@@ -1,4 +1,5 @@
 import { quote } from './field-errors.ts';
+import { LIMITS } from './limits.ts';
 import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 
 /** A parsed label selector. Grammar and errors: apimachinery/pkg/labels. */
@@ -23,66 +24,137 @@ export interface LabelRequirement {
 /** The text does not follow the grammar; the message is upstream's. */
 export class SelectorSyntaxError extends Error {}
 
-/** Every object of a list is held against every requirement, and a URL has room for a hundred thousand. A requirement may have any number of values. */
-export const MAX_REQUIREMENTS = 1_000;
-
-export const tooManyRequirements = (): Error => new SelectorSyntaxError(`a selector may have at most ${MAX_REQUIREMENTS} requirements`);
+/** Every object of a list is held against every requirement, and a URL has room for a hundred thousand. */
+export const tooManyRequirements = (): Error => new SelectorSyntaxError(`a selector may have at most ${LIMITS.selectorRequirements} requirements`);
+const tooManyValues = (): Error => new SelectorSyntaxError(`a selector may have at most ${LIMITS.selectorValues} values`);
 
 export const EVERYTHING: LabelSelector = { isEmpty: true, requirements: [], matches: () => true, toString: () => '' };
 
 /** Throws SelectorSyntaxError. */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text === '') return EVERYTHING;
+  // Counted before tokens are made of them: commas stand between requirements and between values.
+  if (hasMoreCommas(text, LIMITS.selectorRequirements + LIMITS.selectorValues)) throw tooManyValues();
   const requirements = new Parser(text).parse();
   if (requirements.length === 0) return EVERYTHING;
   return labelSelectorOf(requirements);
 }
 
+function hasMoreCommas(text: string, max: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) if (++count > max) return true;
+  return false;
+}
+
 /** A selector of requirements that are known to be valid. */
 export function labelSelectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   const sorted = requirements.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const tests = sorted.map(testOf);
+  // Most are parsed to be authorized or printed, and never held against labels.
+  let compiled: ((labels: Labels) => boolean) | undefined;
   return {
     isEmpty: sorted.length === 0,
     requirements: sorted,
-    matches: (labels) => tests.every((test) => test(labels)),
+    matches: (labels) => (compiled ??= compile(sorted))(labels),
     toString: () => sorted.map(printRequirement).join(','),
   };
 }
 
-type LabelTest = (labels: Record<string, string> | undefined) => boolean;
+function compile(requirements: readonly LabelRequirement[]): (labels: Labels) => boolean {
+  const demands = demandsOf(requirements);
+  return demands.size <= FEW_KEYS ? (labels) => meetsFew(demands, labels) : meetsMany(demands);
+}
 
-function testOf({ key, operator, values }: LabelRequirement): LabelTest {
-  const valueIn = (labels: Record<string, string> | undefined): string | undefined =>
-    labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
-  const wanted = new Set(values);
+/** All that a selector's requirements say of one key: however many they are, a value is looked up. */
+interface Demand {
+  /** The key must be there; must not be. */
+  isRequired: boolean;
+  isForbidden: boolean;
+  /** Undefined: any. */
+  wanted: ReadonlySet<string> | undefined;
+  unwanted: Set<string>;
+  above: bigint | undefined;
+  below: bigint | undefined;
+}
+
+/** By key. */
+type Demands = ReadonlyMap<string, Demand>;
+
+function demandsOf(requirements: readonly LabelRequirement[]): Demands {
+  const demands = new Map<string, Demand>();
+  for (const requirement of requirements) {
+    const { key } = requirement;
+    let demand = demands.get(key);
+    if (demand === undefined)
+      demands.set(key, (demand = { isRequired: false, isForbidden: false, wanted: undefined, unwanted: new Set(), above: undefined, below: undefined }));
+    addTo(demand, requirement);
+  }
+  return demands;
+}
+
+function addTo(demand: Demand, { operator, values }: LabelRequirement): void {
   switch (operator) {
-    case '=':
-    case '==':
-    case 'in':
-      return (labels) => {
-        const value = valueIn(labels);
-        return value !== undefined && wanted.has(value);
-      };
     case '!=':
     case 'notin':
-      return (labels) => {
-        const value = valueIn(labels);
-        return value === undefined || !wanted.has(value);
-      };
-    case 'exists':
-      return (labels) => valueIn(labels) !== undefined;
+      for (const value of values) demand.unwanted.add(value);
+      return;
     case '!':
-      return (labels) => valueIn(labels) === undefined;
-    case 'gt':
+      demand.isForbidden = true;
+      return;
+    case '=':
+    case '==':
+    case 'in': {
+      const { wanted } = demand;
+      demand.wanted = new Set(wanted ? values.filter((value) => wanted.has(value)) : values);
+      break;
+    }
+    case 'gt': {
+      const bound = parseInt64(values[0] ?? '')!;
+      if (demand.above === undefined || bound > demand.above) demand.above = bound;
+      break;
+    }
     case 'lt': {
       const bound = parseInt64(values[0] ?? '')!;
-      return (labels) => {
-        const value = parseInt64(valueIn(labels) ?? '');
-        return value !== undefined && (operator === 'gt' ? value > bound : value < bound);
-      };
+      if (demand.below === undefined || bound < demand.below) demand.below = bound;
+      break;
     }
+    case 'exists':
   }
+  demand.isRequired = true;
+}
+
+function meets({ isRequired, isForbidden, wanted, unwanted, above, below }: Demand, value: string | undefined): boolean {
+  if (value === undefined) return !isRequired;
+  if (isForbidden || unwanted.has(value) || (wanted !== undefined && !wanted.has(value))) return false;
+  if (above === undefined && below === undefined) return true;
+  const number = parseInt64(value);
+  return number !== undefined && (above === undefined || number > above) && (below === undefined || number < below);
+}
+
+/** Selectors of so many keys look for each among the labels; for those of more, each label is looked for among the keys. */
+const FEW_KEYS = 8;
+
+type Labels = Readonly<Record<string, string>> | undefined;
+
+function meetsFew(demands: Demands, labels: Labels): boolean {
+  for (const [key, demand] of demands) {
+    if (!meets(demand, labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined)) return false;
+  }
+  return true;
+}
+
+function meetsMany(demands: Demands): (labels: Labels) => boolean {
+  let required = 0;
+  for (const { isRequired } of demands.values()) if (isRequired) required++;
+  return (labels) => {
+    let found = 0;
+    for (const key of Object.keys(labels ?? {})) {
+      const demand = demands.get(key);
+      if (demand === undefined) continue;
+      if (!meets(demand, labels![key])) return false;
+      if (demand.isRequired) found++;
+    }
+    return found === required;
+  };
 }
 
 /** As strconv.ParseInt(text, 10, 64): undefined for anything else. */
@@ -159,6 +231,7 @@ const BINARY_OPERATORS: ReadonlyMap<TokenType, LabelOperator> = new Map([
 class Parser {
   readonly #tokens: Token[];
   #at = 0;
+  #values = 0;
   constructor(text: string) {
     this.#tokens = scan(text);
   }
@@ -175,7 +248,7 @@ class Parser {
       } catch (error) {
         throw error instanceof SelectorSyntaxError ? new SelectorSyntaxError(`unable to parse requirement: ${error.message}`) : error;
       }
-      if (requirements.length > MAX_REQUIREMENTS) throw tooManyRequirements();
+      if (requirements.length > LIMITS.selectorRequirements) throw tooManyRequirements();
       const behind = this.#take();
       if (behind.type === 'end') return requirements;
       if (behind.type !== ',') throw new SelectorSyntaxError(`found '${behind.text}', expected: ',' or 'end of string'`);
@@ -213,11 +286,11 @@ class Parser {
     const word = this.#takeOperator();
     const operator = BINARY_OPERATORS.get(word.type);
     if (operator === undefined) throw new SelectorSyntaxError(`found '${word.text}', expected: in, notin, =, ==, !=, gt, lt`);
-    const values = operator === 'in' || operator === 'notin' ? this.#values() : [this.#exactValue()];
+    const values = operator === 'in' || operator === 'notin' ? this.#valueList() : [this.#exactValue()];
     return validRequirement({ key, operator, values: [...new Set(values)].toSorted() });
   }
 
-  #values(): string[] {
+  #valueList(): string[] {
     const open = this.#take();
     if (open.type !== '(') throw new SelectorSyntaxError(`found '${open.text}' expected: '('`);
     const first = this.#peek();
@@ -228,6 +301,7 @@ class Parser {
     if (first.type !== 'identifier' && first.type !== ',') throw new SelectorSyntaxError(`found '${first.text}', expected: ',', ')' or identifier`);
     const values: string[] = [];
     for (;;) {
+      if (this.#values + values.length > LIMITS.selectorValues) throw tooManyValues();
       const token = this.#take();
       const next = this.#peek();
       if (token.type === 'identifier') {
@@ -240,6 +314,8 @@ class Parser {
       } else throw new SelectorSyntaxError(`found '${token.text}', expected: ',', or identifier`);
     }
     this.#take();
+    this.#values += values.length;
+    if (this.#values > LIMITS.selectorValues) throw tooManyValues();
     return values;
   }
 
@@ -261,6 +337,7 @@ function validRequirement(requirement: LabelRequirement): LabelRequirement {
     errors.push(`values[0]: Invalid value: ${quote(values[0]!)}: for 'Gt', 'Lt' operators, the value must be an integer`);
   }
   for (const [index, value] of values.entries()) {
+    if (errors.length >= LIMITS.selectorErrors) break;
     const valueErrors = labelValueErrors(value);
     if (valueErrors.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${quote(value)}: ${valueErrors.join('; ')}`);
   }

@@ -1,15 +1,27 @@
 import { expect, test } from 'vitest';
 import { repeatedKeys } from './yaml-duplicates.ts';
 
-test('a key is told of after what its value holds', () => {
-  expect(repeatedKeys('a:\n  b: 1\n  b: 2\nc: 1\na:\n- d: 1\n  d: 2\n')).toEqual([
+test('a key is told of after what its value holds', async () => {
+  expect(await repeatedKeys('a:\n  b: 1\n  b: 2\nc: 1\na:\n- d: 1\n  d: 2\n')).toEqual([
     { line: 3, key: 'b' },
     { line: 7, key: 'd' },
     { line: 5, key: 'a' },
   ]);
 });
 
-test('no more than anybody reads, and nothing that would take long', () => {
-  expect(repeatedKeys(`{${'"a":1,'.repeat(1000)}"a":1}`)).toHaveLength(100);
-  expect(() => repeatedKeys(`{${'"a":1,'.repeat(100_000)}"a":1}`)).toThrow('Request entity too large');
+test('no more than anybody reads, and nothing that would take long', async () => {
+  expect(await repeatedKeys(`{${'"a":1,'.repeat(1000)}"a":1}`)).toHaveLength(100);
+  await expect(repeatedKeys(`{${'"a":1,'.repeat(100_000)}"a":1}`)).rejects.toThrow('Request entity too large');
+});
+
+test('lines are those of the text', async () => {
+  expect((await repeatedKeys(`a: 1\n${'a: 1\n\n'.repeat(30)}`)).map(({ line }) => line)).toEqual(Array.from({ length: 30 }, (_, index) => 2 + 2 * index));
+});
+
+test('lines are found once, however many keys are repeated', async () => {
+  const text = `x: |\n${' y\n'.repeat(500_000)}${'a: 1\n'.repeat(1_000)}`;
+  const startedAtMs = performance.now();
+  const found = await repeatedKeys(text);
+  expect([found.length, found[0], found.at(-1)]).toEqual([100, { line: 500_003, key: 'a' }, { line: 500_102, key: 'a' }]);
+  expect(performance.now() - startedAtMs).toBeLessThan(5_000);
 });

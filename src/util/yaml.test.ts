@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { duplicatePaths } from './json.ts';
 import type { DuplicateKeys } from './json-parser.ts';
-import { YamlError, parseYaml, toYaml } from './yaml.ts';
+import { YamlError, parseYaml, parseYamlInSlices, toYaml } from './yaml.ts';
 
 describe('parseYaml', () => {
   test('resolves scalars as go-yaml v2 does', () => {
@@ -165,5 +165,26 @@ describe('a text that would take long', () => {
     expect(parseYaml(`{"a":[${'1,'.repeat(90_000)}1],"b":1,"b":2}`, duplicates)).toMatchObject({ b: 2 });
     expect(duplicates.size).toBe(1);
     expect(parseYaml('{a: 1, "b": yes}')).toEqual({ a: 1, b: true });
+  });
+});
+
+describe('in slices', () => {
+  test.each(['a: 1\nb: [x, {c: 2}]\n', '', '# nothing', 'a: &x {b: 1}\nc: *x\n', '{"a": [1, 2]}', `list:\n${'- a: b\n  c: d\n'.repeat(3_000)}`])(
+    'the same as at once (%#)',
+    async (text) => {
+      expect(await parseYamlInSlices(text)).toEqual(parseYaml(text));
+    },
+  );
+
+  test.each(['a: [', 'a: b: c', '\t- a', 'a: *x', `${'['.repeat(20_000)}`, `[${'1,'.repeat(100_000)}]`])('what is wrong is told alike (%#)', async (text) => {
+    const told = (error: unknown): string => (error as Error).message;
+    const atOnce = ((): string => {
+      try {
+        return JSON.stringify(parseYaml(text));
+      } catch (error) {
+        return told(error);
+      }
+    })();
+    await expect(parseYamlInSlices(text).then((value) => JSON.stringify(value), told)).resolves.toBe(atOnce);
   });
 });

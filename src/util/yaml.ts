@@ -16,21 +16,23 @@ import {
 } from 'yaml';
 import { requestEntityTooLarge } from './errors.ts';
 import { parseJson, setKey } from './json.ts';
+import { LIMITS } from './limits.ts';
 import { type DuplicateKeys, JsonError, LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { surrogateEscapeIn } from './surrogate-escapes.ts';
+import { TimeSlice } from './time-slice.ts';
 import { type Resolved, resolvePlain } from './yaml-scalars.ts';
 
-export { toYaml } from './yaml-writer.ts';
+export { toYaml, toYamlPieces } from './yaml-writer.ts';
 
 /** Text that is no YAML, or that has no JSON form. Worded as go-yaml words it, where the parser's finding has a counterpart there. */
 export class YamlError extends Error {}
 
 const TAG_PREFIX = 'tag:yaml.org,2002:';
 /** A line of `key: value` has seven or eight tokens, a literal block one, however long. The parser takes 2 µs for each, and nobody is served meanwhile. */
-const MAX_TOKENS = 100_000;
+const MAX_TOKENS = LIMITS.yamlTokens;
 /** What aliases may repeat of an anchor's text: as much as a request's body. */
-const MAX_ALIASED_CHARACTERS = 3 * 1024 * 1024;
+const MAX_ALIASED_CHARACTERS = LIMITS.yamlAliasedCharacters;
 
 /**
  * The first document of a YAML text as JSON, as sigs.k8s.io/yaml converts it: YAML 1.1 with `yes`, `on` and `0777`, merge keys, keys sorted and made
@@ -61,13 +63,25 @@ function refuseSurrogates(text: string): void {
   throw new YamlError(`yaml: ${line > 1 ? `line ${line}: ` : ''}found invalid Unicode character escape code`);
 }
 
-function parseYamlOnly(text: string, duplicates: DuplicateKeys | undefined): Json {
+/** The same, in slices of the thread's time: for texts of clients, of which a long one takes a tenth of a second. */
+export async function parseYamlInSlices(text: string, duplicates?: DuplicateKeys): Promise<Json> {
+  const json = jsonIn(text, duplicates);
+  if (json !== undefined) return json;
+  const document = await documentInSlices(text);
+  return parsing(() => jsonOfDocument(document, duplicates));
+}
+
+const parseYamlOnly = (text: string, duplicates: DuplicateKeys | undefined): Json => parsing(() => jsonOfDocument(documentOf(text), duplicates));
+
+const jsonOfDocument = (document: Document.Parsed | undefined, duplicates: DuplicateKeys | undefined): Json =>
+  document?.contents == null ? null : new YamlConverter(duplicates).convert(document.contents);
+
+function parsing<T>(parse: () => T): T {
   const { stackTraceLimit } = Error;
   try {
     // The parser makes an error of every comma too many; their stacks would take most of its time.
     Error.stackTraceLimit = 0;
-    const document = documentOf(text);
-    return document?.contents == null ? null : new YamlConverter(duplicates).convert(document.contents);
+    return parse();
   } catch (error) {
     if (error instanceof RangeError) throw new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
     throw error;
@@ -76,24 +90,58 @@ function parseYamlOnly(text: string, duplicates: DuplicateKeys | undefined): Jso
   }
 }
 
+const newComposer = (): Composer<ParsedNode> =>
+  new Composer({ version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, strict: true, prettyErrors: false, logLevel: 'silent' });
+
 /** The first document of a text, as the parser has it. Throws YamlError, and 413 beyond MAX_TOKENS. */
-export function documentOf(text: string): Document.Parsed | undefined {
-  const options = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, strict: true, prettyErrors: false, logLevel: 'silent' } as const;
-  for (const document of new Composer(options).compose(tokensOf(text))) {
-    const error = document.errors[0];
-    if (error !== undefined) throw new YamlError(`yaml: line ${lineOf(text, error.pos[0])}: ${WORDING[error.code] ?? error.message}`);
-    return document as Document.Parsed;
+function documentOf(text: string): Document.Parsed | undefined {
+  const composer = newComposer();
+  for (const token of tokensOf(text)) {
+    if (token === undefined) continue;
+    for (const document of composer.next(token)) return checked(document, text);
   }
+  for (const document of composer.end()) return checked(document, text);
   return undefined;
 }
 
-/** As `Parser.parse`, counting (CVE-2019-11254). */
-function* tokensOf(text: string): ReturnType<Parser['parse']> {
+/** The same, in slices. What the composer does with a token, which may be a whole document, has a turn of its own. */
+export async function documentInSlices(text: string): Promise<Document.Parsed | undefined> {
+  const composer = newComposer();
+  const slice = new TimeSlice();
+  const documentsIn = (documents: Iterable<ComposedDocument>): Document.Parsed | undefined =>
+    parsing(() => {
+      for (const document of documents) return checked(document, text);
+      return undefined;
+    });
+  for (const token of tokensOf(text)) {
+    if (slice.isSpent) await slice.next();
+    const document = token === undefined ? undefined : documentsIn(composer.next(token));
+    if (document !== undefined) {
+      await slice.next();
+      return document;
+    }
+  }
+  return documentsIn(composer.end());
+}
+
+type ComposedDocument = ReturnType<Composer['next']> extends Iterable<infer Composed> ? Composed : never;
+
+function checked(document: ComposedDocument, text: string): Document.Parsed {
+  const error = document.errors[0];
+  if (error !== undefined) throw new YamlError(`yaml: line ${lineOf(text, error.pos[0])}: ${WORDING[error.code] ?? error.message}`);
+  return document as Document.Parsed;
+}
+
+type Token = ReturnType<Parser['parse']> extends Iterable<infer Parsed> ? Parsed : never;
+
+/** As `Parser.parse`, counting (CVE-2019-11254). Undefined is a step that made no token. */
+function* tokensOf(text: string): Iterable<Token | undefined> {
   const parser = new Parser();
   let count = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > MAX_TOKENS) throw requestEntityTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
     yield* parser.next(lexeme);
+    yield undefined;
   }
   yield* parser.end();
 }
@@ -111,7 +159,7 @@ const WORDING: Record<string, string> = {
 };
 
 /** From 1. */
-export const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
 
 type Node = ParsedNode | Alias | Scalar | YAMLMap | YAMLSeq;
 

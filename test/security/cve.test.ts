@@ -453,7 +453,7 @@ test('CVE-2022-3162: one resource does not read the keys of another, nor one nam
 test('CVE-2025-61726: a query of too many parameters', async () => {
   const anonymous = server.client('');
   for (const pair of ['+&', '%77atch&', 'a=b&']) {
-    expect(await failureOf(anonymous, { path: `/api/v1/pods?${pair.repeat(100_000)}` })).toMatchObject({
+    expect(await failureOf(anonymous, { path: `/api/v1/pods?${pair.repeat(20_000)}` })).toMatchObject({
       code: 400,
       message: 'the query has more than 10000 parameters',
     });

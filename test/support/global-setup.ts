@@ -13,6 +13,8 @@ declare module 'vitest' {
     distDir: string;
     /** How many faults a test of test/faults is to inject. */
     faultInjections: number;
+    /** What no request may take longer of another client's time. */
+    stallBoundMs: number;
   }
 }
 

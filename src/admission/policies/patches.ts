@@ -1,7 +1,7 @@
 import { NotJsonError, toJson } from '../../cel/data/json-value.ts';
 import { AppliedObjectValue, JsonPatchValue } from '../../cel/library/mutation.ts';
 import { CelList, CelMap, type CelValue } from '../../cel/values.ts';
-import { type JsonPatchOperation, applyJsonPatch } from '../../schema/json-patch.ts';
+import { type JsonPatchOperation, JsonPatching } from '../../schema/json-patch.ts';
 import { mergeObjects } from '../../schema/ownership/merge.ts';
 import { fieldElement, showPath, type PathElement } from '../../schema/ownership/path-element.ts';
 import { resolvePlan, typePlanOf, type TypePlan } from '../../schema/ownership/type-plan.ts';
@@ -17,19 +17,24 @@ export class PatchError extends Error {}
 /** The object with a list of `JSONPatch` values applied; as it was where a `test` among them finds another value (policy/mutating/patch/json_patch.go). */
 export function jsonPatched(object: JsonObject, patch: CelValue): JsonObject {
   if (!(patch instanceof CelList)) throw new PatchError('type mismatch: JSONPatchType.expression should evaluate to array');
-  let patched: Json = object;
-  for (let index = 0; index < patch.size; index++) {
-    const operation = operationOf(patch.get(index));
+  const patching = new JsonPatching(object);
+  const operations: JsonPatchOperation[] = [];
+  const orFail = <R>(run: () => R): R | undefined => {
     try {
-      patched = applyJsonPatch(patched, [operation]);
+      return run();
     } catch (error) {
       if (!isApiError(error)) throw error;
-      const failure = patchFailure(patched, [operation]);
-      if (failure.endsWith(TEST_FAILED)) return object;
+      const failure = patchFailure(object, operations);
+      if (failure.endsWith(TEST_FAILED)) return undefined;
       throw new PatchError(`JSON Patch: ${failure}`);
     }
+  };
+  for (let index = 0; index < patch.size; index++) {
+    const operation = operationOf(patch.get(index));
+    operations.push(operation);
+    if (orFail(() => (patching.apply(operation), true)) === undefined) return object;
   }
-  return patched as JsonObject;
+  return (orFail(() => patching.result()) ?? object) as JsonObject;
 }
 
 function operationOf(value: CelValue): JsonPatchOperation {

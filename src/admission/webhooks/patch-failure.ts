@@ -1,4 +1,5 @@
-import { type JsonPatchOperation, applyJsonPatch } from '../../schema/json-patch.ts';
+import { type JsonPatchOperation, JsonPatching, applyJsonPatch } from '../../schema/json-patch.ts';
+import { isApiError } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import { isJsonObject, ownValue } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
@@ -9,12 +10,13 @@ export const TEST_FAILED = ': test failed';
 
 /** Why a patch does not apply to a document, in the words of evanphx/json-patch, which is what upstream applies them with. */
 export function patchFailure(document: Json, operations: readonly JsonPatchOperation[]): string {
-  let current = document;
-  for (const operation of operations) {
+  const patching = new JsonPatching(document);
+  for (const [index, operation] of operations.entries()) {
     try {
-      current = applyJsonPatch(current, [operation]);
-    } catch {
-      return failureOf(current, operation);
+      patching.apply(operation);
+    } catch (error) {
+      // A part of the operation may have been done: what it failed on is made anew.
+      return isApiError(error, 'RequestEntityTooLarge') ? error.message : failureOf(applyJsonPatch(document, operations.slice(0, index)), operation);
     }
   }
   return 'the patch makes more of the object than may be made';

@@ -2,6 +2,7 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { pathSegmentErrors } from '../../util/names.ts';
 import type { NamedRuleWithOperations, Rule, RuleWithOperations } from '../facts/types/admissionregistration-v1.ts';
 import { validateOptionalChoice } from '../validation/choice.ts';
+import { repeats } from '../validation/repeats.ts';
 
 /** Which requests a webhook or policy is for (pkg/apis/admissionregistration/validation). */
 const ALL = '*';
@@ -33,9 +34,10 @@ export function validateMutableOperations(rules: readonly RuleWithOperations[] |
 }
 
 function validateResourceNames(names: readonly string[], errors: FieldErrors): void {
+  const isRepeated = repeats<string>();
   for (const [index, name] of names.entries()) {
     for (const error of pathSegmentErrors(name)) errors.index(index).invalid(name, error);
-    if (names.indexOf(name) < index) errors.index(index).duplicate(name);
+    if (isRepeated(name)) errors.index(index).duplicate(name);
   }
 }
 

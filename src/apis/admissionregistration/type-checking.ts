@@ -50,7 +50,7 @@ const seenAs = ({ kind, seen }: ServedType): DeclaredType | undefined => declare
 type Rule = NonNullable<NonNullable<ValidatingAdmissionPolicy['spec']['matchConstraints']>['resourceRules']>[number];
 
 /** By group, version and kind. Of rules with a star nobody knows what they name; subresources are not looked at. */
-function typesToCheck(rules: readonly Rule[], served: readonly ServedType[]): ServedType[] {
+export function typesToCheck(rules: readonly Rule[], served: readonly ServedType[]): ServedType[] {
   const found = new Map<string, ServedType>();
   for (const rule of rules) {
     const named = namedTypes(rule, served).slice(0, MAX_TYPES_OF_A_RULE);
@@ -63,16 +63,13 @@ function typesToCheck(rules: readonly Rule[], served: readonly ServedType[]): Se
 /** To the mapper that upstream asks, the core group's name is no name: a resource of any group will do. */
 function namedTypes({ apiGroups = [], apiVersions = [], resources = [] }: Rule, served: readonly ServedType[]): ServedType[] {
   if ([...apiGroups, ...apiVersions].some((name) => name.includes('*'))) return [];
-  const plurals = resources.filter((name) => !/[*/]/.test(name)).toSorted();
-  return apiGroups
-    .toSorted()
-    .flatMap((group) =>
-      apiVersions
-        .toSorted()
-        .flatMap((version) =>
-          plurals.flatMap((plural) => served.filter((type) => type.version === version && type.plural === plural && (group === '' || type.group === group))),
-        ),
-    );
+  const [groups, versions, plurals] = [new Set(apiGroups), new Set(apiVersions), new Set(resources.filter((name) => !/[*/]/.test(name)))];
+  // Of what is served, not of what is named: the names multiply. In the order in which upstream would come upon them.
+  const named = served
+    .filter(({ version, plural }) => versions.has(version) && plurals.has(plural))
+    .toSorted((a, b) => compare(a.version, b.version) || compare(a.plural, b.plural));
+  const ofGroups = named.filter(({ group }) => group !== '' && groups.has(group)).toSorted((a, b) => compare(a.group, b.group));
+  return groups.has('') ? [...named, ...ofGroups] : ofGroups;
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -4,6 +4,7 @@ import { defineResource } from '../define.ts';
 import type { ValidatingAdmissionPolicyBinding } from '../facts/types/admissionregistration-v1.ts';
 import { defaultMatchResources, formatParamRef, validateMatchResources, validateParamRef } from './match-resources.ts';
 import { reservedNameWarnings } from './reserved-names.ts';
+import { repeats } from '../validation/repeats.ts';
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 const DENY_AND_WARN =
@@ -44,9 +45,10 @@ export function validatePolicyName(name: string, errors: FieldErrors): void {
 }
 
 function validateActions(actions: readonly string[], errors: FieldErrors): void {
+  const isRepeated = repeats<string>();
   for (const [index, action] of actions.entries()) {
     if (!ACTIONS.includes(action)) errors.index(index).notSupported(action, ACTIONS);
-    if (actions.indexOf(action) < index) errors.index(index).duplicate(action);
+    if (isRepeated(action)) errors.index(index).duplicate(action);
   }
   if (actions.includes('Deny') && actions.includes('Warn')) errors.invalid(actions, DENY_AND_WARN);
   if (actions.length === 0) errors.required('at least one validation action is required');

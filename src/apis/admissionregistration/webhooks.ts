@@ -12,6 +12,7 @@ import { expressionsOf, validateMatchConditions } from './match-conditions.ts';
 import { EQUIVALENT, FAIL, FAILURE_POLICIES, MATCH_POLICIES, NEVER, REINVOCATION_POLICIES } from './policies.ts';
 import { defaultRules, validateRules } from './rules.ts';
 import { reservedNameWarnings } from './reserved-names.ts';
+import { repeats } from '../validation/repeats.ts';
 
 /** A webhook of either kind: a validating one has no reinvocationPolicy. */
 type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
@@ -125,9 +126,10 @@ function validateSideEffects(value: string | null, choices: readonly string[], e
 
 function validateReviewVersions(versions: readonly string[], leniency: Leniency, errors: FieldErrors): void {
   if (versions.length === 0) return errors.required(`must specify one of ${REVIEW_VERSIONS.join(', ')}`);
+  const isRepeated = repeats<string>();
   for (const [index, version] of versions.entries()) {
     const at = errors.index(index);
-    if (versions.indexOf(version) < index) at.invalid(version, 'duplicate version');
+    if (isRepeated(version)) at.invalid(version, 'duplicate version');
     else for (const error of dns1035LabelErrors(version)) at.invalid(version, error);
   }
   if (!leniency.allowUnknownReviewVersions && !versions.some(isKnownReview))

@@ -4,6 +4,7 @@ import type { CustomResourceConversion } from '../facts/types/apiextensions-v1.t
 import { validateCaBundle } from '../validation/ca-bundle.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { validateWebhookClientConfig } from '../validation/webhook-client-config.ts';
+import { repeats } from '../validation/repeats.ts';
 
 /** How objects are turned from one version into another. */
 const NONE = 'None';
@@ -40,8 +41,9 @@ export function validateConversion({ strategy, webhook }: CustomResourceConversi
 
 function validateReviewVersions(versions: readonly string[], requireKnown: boolean, errors: FieldErrors): void {
   if (versions.length === 0) return errors.required();
+  const isRepeated = repeats<string>();
   for (const [index, version] of versions.entries()) {
-    if (versions.indexOf(version) < index) errors.index(index).invalid(version, 'duplicate version');
+    if (isRepeated(version)) errors.index(index).invalid(version, 'duplicate version');
     else for (const error of dns1035LabelErrors(version)) errors.index(index).invalid(version, error);
   }
   if (requireKnown && !hasKnownReview(versions)) errors.invalid(versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`);

@@ -4,6 +4,7 @@ import { findField } from './field-path.ts';
 import { printedItems } from './internal-spec.ts';
 import { schemaIn, schemasIn } from './schema-walk.ts';
 import { structuralProblem } from './structural.ts';
+import { repeats } from '../validation/repeats.ts';
 
 /** What a schema may say in the subset of OpenAPI that Kubernetes takes (apiextensions-apiserver/pkg/apis/apiextensions/validation). */
 type Schema = JSONSchemaProps;
@@ -139,13 +140,14 @@ function validateMapList(schema: Schema, keys: readonly string[], errors: FieldE
   if (schema.items === undefined) return errors.at('items').required('must have a schema if x-kubernetes-list-type is map');
   if (!items) return errors.at('items').invalid(printedItems(schema.items), 'must only have a single schema if x-kubernetes-list-type is map');
   if (items.type !== 'object') return errors.at('items', 'type').invalid(items.type ?? '', "must be object if parent array's x-kubernetes-list-type is map");
-  for (const [index, key] of keys.entries()) {
+  const isRepeated = repeats<string>();
+  for (const key of keys) {
     const property = propertyOf(items, key);
     const isScalar = property?.type !== 'array' && property?.type !== 'object';
     if (!property) errors.at('x-kubernetes-list-map-keys').invalid(keys, 'entries must all be names of item properties');
     else if (!isScalar)
       errors.at('items', 'properties').key(key).at('type').invalid(items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map");
-    if (keys.indexOf(key) < index) errors.at('x-kubernetes-list-map-keys').invalid(keys, 'must not contain duplicate entries');
+    if (isRepeated(key)) errors.at('x-kubernetes-list-map-keys').invalid(keys, 'must not contain duplicate entries');
   }
 }
 
@@ -158,11 +160,12 @@ export function validateKeysAndItems(schema: Schema, errors: FieldErrors): void 
   if (!items || (listType !== 'set' && listType !== 'map')) return;
   if (items.nullable) errors.at('items', 'nullable').forbidden(`cannot be nullable when x-kubernetes-list-type is ${listType}`);
   if (listType === 'set') return;
+  const required = new Set(items.required);
   for (const key of keys) {
     const property = propertyOf(items, key);
     if (!property) continue;
     const at = errors.at('items', 'properties').key(key);
-    const isThere = (items.required ?? []).includes(key) || isDefaulted(property);
+    const isThere = required.has(key) || isDefaulted(property);
     if (!isThere) at.at('default').required('this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property');
     if (property.nullable) at.at('nullable').forbidden('this property is in x-kubernetes-list-map-keys, so it cannot be nullable');
   }

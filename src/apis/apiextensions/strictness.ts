@@ -54,8 +54,9 @@ const hasUnsoundKeys: Parameters<typeof someSchemaOf>[1] = (schema) => {
 function* unchangedManyFields(spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec): Generator<string> {
   const [now, before] = [internalSpec(spec), internalSpec(old)];
   if (before.selectableFields.length > MAX_SELECTABLE_FIELDS && equalJson(now.selectableFields, before.selectableFields)) yield '';
+  const versions = new Map(before.versions.toReversed().map((version) => [version.name, version]));
   for (const { name, selectableFields = [] } of now.versions) {
-    const former = before.versions.find((version) => version.name === name)?.selectableFields ?? [];
+    const former = versions.get(name)?.selectableFields ?? [];
     if (former.length > MAX_SELECTABLE_FIELDS && equalJson(selectableFields, former)) yield name;
   }
 }

@@ -67,14 +67,15 @@ function validateServer(
   for (const error of dns1123SubdomainErrors(apiServerID)) errors.at('apiServerID').invalid(apiServerID, error);
   validateApiVersion(encodingVersion, errors.at('encodingVersion'));
   for (const [index, version] of decodableVersions.entries()) validateApiVersion(version, errors.at('decodableVersions').index(index));
-  if (!decodableVersions.includes(encodingVersion))
+  const decodable = new Set(decodableVersions);
+  if (!decodable.has(encodingVersion))
     errors
       .at('decodableVersions')
       .invalid(decodableVersions.length === 0 ? null : decodableVersions, `decodableVersions must include encodingVersion ${encodingVersion}`);
   for (const [index, version] of servedVersions.entries()) {
     const at = errors.at('servedVersions').index(index);
     validateApiVersion(version, at);
-    if (!decodableVersions.includes(version))
+    if (!decodable.has(version))
       at.invalid(version, `individual served version : ${version} must be included in decodableVersions : [${decodableVersions.join(' ')}]`);
   }
 }

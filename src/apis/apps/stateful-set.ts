@@ -254,8 +254,8 @@ function asMade({ template, volumeClaimTemplates = [] }: StatefulSetSpec): PodTe
   if (!template.spec.subdomain && !template.spec.hostname && volumeClaimTemplates.length === 0) return template;
   const { subdomain, hostname, ...spec } = template.spec;
   void [subdomain, hostname];
-  const names = [...new Set(volumeClaimTemplates.map(({ metadata }) => metadata.name ?? ''))];
-  const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
-  const volumes = [...claims, ...(spec.volumes ?? []).filter(({ name }) => !names.includes(name))];
+  const names = new Set(volumeClaimTemplates.map(({ metadata }) => metadata.name ?? ''));
+  const claims = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const volumes = [...claims, ...(spec.volumes ?? []).filter(({ name }) => !names.has(name))];
   return { ...template, spec: { ...spec, ...(volumes.length > 0 && { volumes }) } };
 }

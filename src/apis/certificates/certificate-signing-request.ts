@@ -9,6 +9,7 @@ import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateSignerName } from '../validation/signer-name.ts';
 import { certificateRequestProblem } from './certificate-request.ts';
 import { certificateProblem } from './issued-certificate.ts';
+import { repeats } from '../validation/repeats.ts';
 
 const APPROVED = 'Approved';
 const DENIED = 'Denied';
@@ -142,24 +143,27 @@ function validateUsages(usages: readonly string[], errors: FieldErrors, former: 
   if (usages.length === 0) errors.required();
   if (former.every(isKnown)) for (const [index, usage] of usages.entries()) if (!isKnown(usage)) errors.index(index).notSupported(usage, USAGES);
   if (hasDuplicates(former)) return;
-  for (const [index, usage] of usages.entries()) if (usages.indexOf(usage) < index) errors.index(index).duplicate(usage);
+  const isRepeated = repeats<string>();
+  for (const [index, usage] of usages.entries()) if (isRepeated(usage)) errors.index(index).duplicate(usage);
 }
 
 /** What the old object has wrong already may stay wrong. */
 function validateConditions(request: CertificateSigningRequest, errors: FieldErrors, old: CertificateSigningRequest | undefined): void {
-  const former = old ? conditionsOf(old).map(({ type }) => type) : [];
-  const allowsBoth = former.includes(APPROVED) && former.includes(DENIED);
-  const seen: string[] = [];
+  const formerTypes = old ? conditionsOf(old).map(({ type }) => type) : [];
+  const former = new Set(formerTypes);
+  const allowsRepeated = former.size < formerTypes.length;
+  const allowsBoth = former.has(APPROVED) && former.has(DENIED);
+  const seen = new Set<string>();
   for (const [index, { type, status }] of conditionsOf(request).entries()) {
     const at = errors.index(index);
-    if (type === '' && !former.includes('')) at.at('type').required();
+    if (type === '' && !former.has('')) at.at('type').required();
     const statuses = ONLY_TRUE.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
     if (status === '') at.at('status').required();
     else if (!statuses.includes(status)) at.at('status').notSupported(status, statuses);
     const opposite = type === APPROVED ? DENIED : type === DENIED ? APPROVED : undefined;
-    if (!allowsBoth && opposite !== undefined && seen.includes(opposite)) errors.invalid(type, 'Approved and Denied conditions are mutually exclusive');
-    if (!hasDuplicates(former) && seen.includes(type)) at.at('type').duplicate(type);
-    seen.push(type);
+    if (!allowsBoth && opposite !== undefined && seen.has(opposite)) errors.invalid(type, 'Approved and Denied conditions are mutually exclusive');
+    if (!allowsRepeated && seen.has(type)) at.at('type').duplicate(type);
+    seen.add(type);
   }
 }
 
@@ -203,10 +207,12 @@ function keepConditions(request: CertificateSigningRequest, old: CertificateSign
 
 function stampConditions(request: CertificateSigningRequest, old: CertificateSigningRequest): void {
   const now = formatSeconds(new Date());
+  const times = new Map<string, string>();
+  // The first of those that have the same type and status counts.
+  for (const { type, status, lastTransitionTime } of conditionsOf(old).toReversed()) if (lastTransitionTime) times.set(`${status} ${type}`, lastTransitionTime);
   for (const condition of conditionsOf(request)) {
     condition.lastUpdateTime ??= now;
-    condition.lastTransitionTime ??=
-      conditionsOf(old, condition.type).find(({ status, lastTransitionTime }) => status === condition.status && lastTransitionTime)?.lastTransitionTime ?? now;
+    condition.lastTransitionTime ??= times.get(`${condition.status} ${condition.type}`) ?? now;
   }
 }
 

@@ -188,6 +188,9 @@ test('cells', () => {
   expect(cellsOf(endpoints, decoded(endpoints, { metadata: inDefault, subsets: [{ addresses, ports: [{ port: 80 }] }] })).Endpoints).toBe(
     '10.0.0.1:80,10.0.0.2:80,[::1]:80 + 1 more...',
   );
+  // Nine million texts, were they all made.
+  const many = { addresses: Array.from({ length: 3_000 }, () => ({ ip: '10.0.0.1' })), ports: Array.from({ length: 3_000 }, (_, port) => ({ port })) };
+  expect(cellsOf(endpoints, decoded(endpoints, { metadata: inDefault, subsets: [many] })).Endpoints).toBe('10.0.0.1:0,10.0.0.1:0,10.0.0.1:0 + 8999997 more...');
   const node = decoded(nodes, {
     metadata: { name: 'n', labels: { 'node-role.kubernetes.io/worker': '', 'kubernetes.io/role': 'edge' } },
     spec: { unschedulable: true },

@@ -70,11 +70,16 @@ function validatePort({ name, port, protocol, appProtocol }: EndpointPort, needs
 
 function addressesText(subsets: readonly EndpointSubset[]): string {
   if (subsets.length === 0) return '<none>';
-  const all = subsets.flatMap(({ addresses = [], ports = [] }) =>
-    ports.length === 0
-      ? addresses.map(({ ip }) => ip)
-      : ports.flatMap(({ port }) => addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`))),
-  );
-  const shown = all.slice(0, SHOWN_ADDRESSES).join(',');
-  return all.length > SHOWN_ADDRESSES ? `${shown} + ${all.length - SHOWN_ADDRESSES} more...` : shown;
+  const shown: string[] = [];
+  for (const text of addressTexts(subsets)) if (shown.push(text) === SHOWN_ADDRESSES) break;
+  const count = subsets.reduce((sum, { addresses = [], ports = [] }) => sum + addresses.length * Math.max(1, ports.length), 0);
+  return count > SHOWN_ADDRESSES ? `${shown.join(',')} + ${count - SHOWN_ADDRESSES} more...` : shown.join(',');
+}
+
+/** Made as they are asked for: addresses and ports multiply. */
+function* addressTexts(subsets: readonly EndpointSubset[]): Generator<string> {
+  for (const { addresses = [], ports = [] } of subsets) {
+    if (ports.length === 0) for (const { ip } of addresses) yield ip;
+    for (const { port } of ports) for (const { ip } of addresses) yield ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
+  }
 }

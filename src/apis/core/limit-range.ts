@@ -7,6 +7,7 @@ import type { LimitRange, LimitRangeItem } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { isOvercommitAllowed, validateContainerResourceName, validateResourceName } from '../validation/resource-names.ts';
 import { roundToThousandths } from './pod/resource-lists.ts';
+import { repeats } from '../validation/repeats.ts';
 
 const POD = 'Pod';
 const CONTAINER = 'Container';
@@ -38,9 +39,10 @@ export const limitRanges = defineResource<LimitRange>('v1/limitranges', {
     validateFinalizerNames(metadata, errors);
     const limits = spec.limits ?? [];
     const at = errors.at('spec', 'limits');
+    const isRepeated = repeats<string>();
     for (const [index, limit] of limits.entries()) {
       validateType(limit.type, at.index(index).at('type'));
-      if (limits.findIndex(({ type }) => type === limit.type) < index) at.index(index).at('type').duplicate(limit.type);
+      if (isRepeated(limit.type)) at.index(index).at('type').duplicate(limit.type);
       validateNames(limit, at.index(index));
       validateAmounts(limit, at.index(index));
     }

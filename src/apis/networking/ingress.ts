@@ -37,7 +37,7 @@ export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses
       update: {
         validateUpdate({ metadata, status }, old, errors) {
           validateFinalizerNames(metadata, errors);
-          const former = balancersOf(old.status).flatMap(({ ip }) => (ip ? [ip] : []));
+          const former = new Set(balancersOf(old.status).flatMap(({ ip }) => (ip ? [ip] : [])));
           for (const [index, balancer] of balancersOf(status).entries())
             validateBalancer(balancer, errors.at('status', 'loadBalancer', 'ingress').index(index), former);
         },
@@ -91,7 +91,7 @@ function validateTls({ hosts = [], secretName }: IngressTLS, errors: FieldErrors
   if (!allowInvalidSecretName) for (const error of secretNameErrors(secretName)) errors.at('secretName').invalid(secretName, error);
 }
 
-function validateBalancer({ ip, hostname }: IngressLoadBalancerIngress, errors: FieldErrors, formerIps: readonly string[]): void {
+function validateBalancer({ ip, hostname }: IngressLoadBalancerIngress, errors: FieldErrors, formerIps: ReadonlySet<string>): void {
   if (ip) validateLegacyIp(ip, errors.at('ip'), formerIps);
   if (!hostname) return;
   for (const error of dns1123SubdomainErrors(hostname)) errors.at('hostname').invalid(hostname, error);

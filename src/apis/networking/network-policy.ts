@@ -16,10 +16,10 @@ const POLICY_TYPES = [INGRESS, EGRESS];
 /** What an old policy has that a new one may not have, and may keep. */
 interface Tolerance {
   allowInvalidValues: boolean;
-  formerCidrs: readonly string[];
+  formerCidrs: ReadonlySet<string>;
 }
 
-const NONE: Tolerance = { allowInvalidValues: false, formerCidrs: [] };
+const NONE: Tolerance = { allowInvalidValues: false, formerCidrs: new Set() };
 
 /** Which traffic the selected pods may receive and send. */
 export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/v1/networkpolicies', {
@@ -38,7 +38,7 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
   },
   validateUpdate({ metadata, spec }, old, errors) {
     validateFinalizerNames(metadata, errors);
-    const formerCidrs = rulesOf(old.spec).flatMap(({ peers }) => peers.flatMap(({ ipBlock }) => (ipBlock ? cidrsOf(ipBlock) : [])));
+    const formerCidrs = new Set(rulesOf(old.spec).flatMap(({ peers }) => peers.flatMap(({ ipBlock }) => (ipBlock ? cidrsOf(ipBlock) : []))));
     validateSpec(spec, { allowInvalidValues: !isValidLabelSelector(old.spec.podSelector), formerCidrs }, errors.at('spec'));
   },
   warnings: ({ spec }) =>

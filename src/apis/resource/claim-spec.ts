@@ -1,9 +1,11 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
+import { LIMITS } from '../../util/limits.ts';
 import type {
   DeviceClaim,
   DeviceClaimConfiguration,
   DeviceConstraint,
   DeviceRequest,
+  DeviceSelector,
   DeviceSubRequest,
   ExactDeviceRequest,
   ResourceClaimSpec,
@@ -108,9 +110,20 @@ export function defaultClaimSpec({ devices }: ResourceClaimSpec, isFlat = false)
 export function validateClaimSpec({ devices }: ResourceClaimSpec, errors: FieldErrors): void {
   const names = requestNames(devices);
   const at = errors.at('devices');
-  validateUnique(devices.requests, MAX_REQUESTS, validateRequest, ({ name }) => name, at.at('requests'));
+  if ((devices.requests ?? []).length <= MAX_REQUESTS && expressionLength(devices) > LIMITS.claimExpressionCharacters)
+    at.at('requests').forbidden(`the expressions of all selectors together may not be more than ${LIMITS.claimExpressionCharacters} characters`);
+  else validateUnique(devices.requests, MAX_REQUESTS, validateRequest, ({ name }) => name, at.at('requests'));
   validateList(devices.constraints, MAX_CONSTRAINTS, (constraint, place) => validateConstraint(constraint, names, place), at.at('constraints'));
   validateList(devices.config, MAX_CONFIGS, (config, place) => validateClaimConfiguration(config, names, place), at.at('config'));
+}
+
+/** Of all that are to be compiled. Each may be 10 KiB long, and there may be thousands. */
+function expressionLength({ requests }: DeviceClaim): number {
+  const lengthOf = (selectors: readonly DeviceSelector[] = []): number => selectors.reduce((sum, { cel }) => sum + (cel?.expression.length ?? 0), 0);
+  return (requests ?? []).reduce(
+    (sum, { exactly, firstAvailable }) => sum + [exactly, ...(firstAvailable ?? [])].reduce((own, request) => own + lengthOf(request?.selectors), 0),
+    0,
+  );
 }
 
 /** `gpu`, and `gpu/large` for its alternatives. */

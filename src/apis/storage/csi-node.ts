@@ -32,11 +32,12 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
   },
   /** A driver may come and go; while it is there, only how much it can take changes. */
   validateUpdate({ spec }, old, errors) {
+    // Names stand once in each list.
+    const drivers = new Map((spec.drivers ?? []).map((driver) => [driver.name, driver]));
     for (const former of old.spec.drivers ?? []) {
-      for (const driver of spec.drivers ?? []) {
-        if (driver.name !== former.name || equalJson(fixedPart(driver), fixedPart(former))) continue;
-        errors.at('spec', 'drivers').invalid(internalForm(fixedPart(driver), DRIVER), 'field is immutable');
-      }
+      const driver = drivers.get(former.name);
+      if (driver === undefined || equalJson(fixedPart(driver), fixedPart(former))) continue;
+      errors.at('spec', 'drivers').invalid(internalForm(fixedPart(driver), DRIVER), 'field is immutable');
     }
   },
 

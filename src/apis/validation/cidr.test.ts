@@ -19,7 +19,7 @@ test.each([
   ['10.1.0.0/8', ['must not have bits set beyond the prefix length']],
 ])('%s', (cidr, problems) => {
   expect(problemsOf((errors) => validateLegacyCidr(cidr, errors))).toEqual(problems);
-  expect(problemsOf((errors) => validateLegacyCidr(cidr, errors, [cidr]))).toEqual([]);
+  expect(problemsOf((errors) => validateLegacyCidr(cidr, errors, new Set([cidr])))).toEqual([]);
 });
 
 test('newer fields have one form a range', () => {

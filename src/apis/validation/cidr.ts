@@ -5,23 +5,26 @@ import { isFeatureOn } from '../features.ts';
 
 const NOT_A_CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** For fields that once took ranges in any form; `former` are the old object's, which may stay (apimachinery/pkg/util/validation/ip.go). */
-export function validateLegacyCidr(value: string, errors: FieldErrors, former: readonly string[] = []): void {
-  if (former.includes(value)) return;
-  const problem = isFeatureOn('StrictIPCIDRValidation') || !readCidr(value) ? cidrProblem(value) : undefined;
+export function validateLegacyCidr(value: string, errors: FieldErrors, former: ReadonlySet<string> = NONE): void {
+  if (former.has(value)) return;
+  const cidr = readCidr(value);
+  const problem = isFeatureOn('StrictIPCIDRValidation') || !cidr ? cidrProblem(cidr) : undefined;
   if (problem !== undefined) errors.invalid(value, problem);
 }
 
 /** For newer fields: one form per range. */
 export function validateCanonicalCidr(value: string, errors: FieldErrors): void {
-  const problem = cidrProblem(value);
+  const cidr = readCidr(value);
+  const problem = cidrProblem(cidr);
   if (problem !== undefined) return errors.invalid(value, problem);
-  const canonical = networkText(readCidr(value)!);
+  const canonical = networkText(cidr!);
   if (canonical !== value) errors.invalid(value, `must be in canonical form (${quote(canonical)})`);
 }
 
-function cidrProblem(value: string): string | undefined {
-  const cidr = readCidr(value);
+function cidrProblem(cidr: GivenCidr | undefined): string | undefined {
   if (!cidr) return NOT_A_CIDR;
   if (cidr.hasLeadingZeros) return 'must not have leading 0s in IP or prefix length';
   if (cidr.isMapped) return 'must not have an IPv4-mapped IPv6 address';

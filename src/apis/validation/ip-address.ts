@@ -4,9 +4,11 @@ import { isFeatureOn } from '../features.ts';
 
 const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** For fields that once took addresses in any form; `former` are the old object's, which may stay (apimachinery/pkg/util/validation/ip.go). */
-export function validateLegacyIp(value: string, errors: FieldErrors, former: readonly string[] = []): void {
-  if (former.includes(value)) return;
+export function validateLegacyIp(value: string, errors: FieldErrors, former: ReadonlySet<string> = NONE): void {
+  if (former.has(value)) return;
   const address = parseIp(value);
   const problem = address ? isFeatureOn('StrictIPCIDRValidation') && formProblem(address) : NOT_AN_IP;
   if (problem) errors.invalid(value, problem);

@@ -1,7 +1,8 @@
+import type { StepBudget } from '../../util/step-budget.ts';
 import { compileRegexp, type Regexp } from '../../util/re2/regexp.ts';
 import { equal } from '../compare.ts';
 import { convert } from '../convert.ts';
-import { fn, member, overload, type FunctionDeclaration, type Library, type Overload } from '../declarations.ts';
+import { fn, member, overload, type FunctionDeclaration, type Library, type Overload, type Search } from '../declarations.ts';
 import * as operators from '../operators.ts';
 import { wallClock, type WallClock } from '../time.ts';
 import type { CelType } from '../types.ts';
@@ -130,11 +131,11 @@ const CONVERSIONS: readonly FunctionDeclaration[] = [
   ]),
 ];
 
-function matches(text: CelValue, pattern: CelValue): CelValue {
+function matches(budget: StepBudget, text: CelValue, pattern: CelValue): CelValue {
   if (typeof text !== 'string') return new CelError('no such overload: matches');
   if (typeof pattern !== 'string') return noSuchOverload();
   const regexp = compileRegexp(pattern);
-  return 'error' in regexp ? new CelError(regexp.error) : regexp.test(text);
+  return 'error' in regexp ? new CelError(regexp.error) : regexp.test(text, budget);
 }
 
 /** The compiled pattern at `place`, where it is a constant; an error where it does not compile. */
@@ -142,7 +143,7 @@ export function constantPattern(constants: readonly (CelValue | undefined)[], pl
   const pattern = constants[place];
   if (typeof pattern !== 'string') return undefined;
   const regexp = compileRegexp(pattern);
-  return 'error' in regexp ? new CelError(regexp.error) : regexp;
+  return 'error' in regexp ? new CelError(regexp.error) : regexp.keep();
 }
 
 const TEXTS: readonly FunctionDeclaration[] = [
@@ -161,11 +162,15 @@ const TEXTS: readonly FunctionDeclaration[] = [
   {
     name: 'matches',
     overloads: [overload('matches', [STRING, STRING], BOOL), member('matches_string', [STRING, STRING], BOOL)],
-    call: matches,
-    specialize(constants) {
-      const regexp = constantPattern(constants, 1);
-      if (regexp === undefined || regexp instanceof CelError) return regexp;
-      return (text) => (typeof text === 'string' ? regexp.test(text) : noSuchOverload());
+    search: {
+      call: matches as Search,
+      // Texts are matched by states, most of which are there already.
+      stepsPerCharacter: { text: 0, pattern: 30 },
+      specialize(constants) {
+        const regexp = constantPattern(constants, 1);
+        if (regexp === undefined || regexp instanceof CelError) return regexp;
+        return (budget, text) => (typeof text === 'string' ? regexp.test(text, budget) : noSuchOverload());
+      },
     },
   },
 ];

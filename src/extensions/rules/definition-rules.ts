@@ -54,14 +54,14 @@ interface Place {
 
 class RuleCheck {
   readonly #errors: FieldErrors;
-  /** Where something is wrong already: rules at and above it are not looked at. */
-  readonly #flawed: readonly string[];
+  /** Fields that have something wrong below them already: their rules are not looked at. */
+  readonly #flawed: ReadonlySet<string>;
   #totalCost = 0;
   readonly #expensive: { at: FieldErrors; cost: number }[] = [];
 
   constructor(flawed: readonly string[], errors: FieldErrors) {
     this.#errors = errors;
-    this.#flawed = flawed;
+    this.#flawed = new Set(flawed.flatMap(fieldsAbove));
   }
 
   check(structure: Structure): void {
@@ -91,8 +91,8 @@ class RuleCheck {
         errors.at('items'),
       );
     }
-    const isFlawed = this.#flawed.some((field) => field.startsWith(`${errors.path}.`));
-    if (!isFlawed && (schema['x-kubernetes-validations'] ?? []).length > 0) this.#rules(schema, place, errors.at('x-kubernetes-validations'));
+    const hasOwnRules = (schema['x-kubernetes-validations'] ?? []).length > 0;
+    if (hasOwnRules && (this.#flawed.size === 0 || !this.#flawed.has(errors.path))) this.#rules(schema, place, errors.at('x-kubernetes-validations'));
   }
 
   #rules(schema: JsonSchema, place: Place, errors: FieldErrors): void {
@@ -147,3 +147,10 @@ const printedRule = ({ rule, message = '', messageExpression = '', reason, field
   FieldPath: fieldPath,
   OptionalOldSelf: optionalOldSelf ?? null,
 });
+
+/** `a` and `a.b` of `a.b.c`. */
+function fieldsAbove(field: string): string[] {
+  const above: string[] = [];
+  for (let dot = field.indexOf('.'); dot >= 0; dot = field.indexOf('.', dot + 1)) above.push(field.slice(0, dot));
+  return above;
+}

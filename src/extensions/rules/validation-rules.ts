@@ -16,6 +16,15 @@ export type CompileRules = (structure: Structure) => ValidationRules | undefined
 
 /** Whether a schema has rules anywhere. */
 export function hasRules(structure: Structure): boolean {
+  let has = known.get(structure);
+  if (has === undefined) known.set(structure, (has = findRules(structure)));
+  return has;
+}
+
+/** Remembered: whoever goes down a schema asks at every level. */
+const known = new WeakMap<Structure, boolean>();
+
+function findRules(structure: Structure): boolean {
   if ((structure.schema['x-kubernetes-validations'] ?? []).length > 0) return true;
   for (const name of structure.propertyNames) if (hasRules(structure.property(name)!)) return true;
   return [structure.additional, structure.items].some((inner) => inner !== undefined && hasRules(inner));

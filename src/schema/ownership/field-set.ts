@@ -153,8 +153,7 @@ export function* pathsOf(set: FieldSet, above: readonly PathElement[] = []): Ite
 }
 
 const elementsInOrder = (set: FieldSet): PathElement[] => {
-  const elements: PathElement[] = [];
-  for (const element in set) if (element !== SELF) elements.push(element);
+  const elements = Object.keys(set).filter((element) => element !== SELF);
   return isInOrder(elements) ? elements : sortedElements(elements);
 };
 
@@ -174,27 +173,26 @@ export function inOrder(set: FieldSet): FieldSet {
 /** Sets that are shared by many objects are looked through once. */
 const orderedSets = new WeakSet<FieldSet>();
 
-/** Every level is looked at once, however deep the one lies that is out of order: a level may have tens of thousands of elements. */
+/**
+ * Every level is looked at once, however deep the one lies that is out of order: a level may have thousands of elements, of which `for … in` takes several
+ * times as long as `Object.keys`.
+ */
 function orderedFrom(set: FieldSet): FieldSet {
   let changed: FieldSetDraft | undefined;
-  for (const element in set) {
+  const elements = Object.keys(set);
+  for (const element of elements) {
     const below = set[element]!;
     const ordered = below === LEAF ? below : orderedFrom(below);
     if (ordered !== below) (changed ??= {})[element] = ordered;
   }
-  if (isLevelOrdered(set)) return changed === undefined ? set : { ...set, ...changed };
-  const out: FieldSetDraft = draft(SELF in set);
-  for (const element of elementsInOrder(set)) out[element] = changed?.[element] ?? set[element]!;
+  const isSelfMember = SELF in set;
+  const isSelfFirst = !isSelfMember || elements[0] === SELF;
+  const others = isSelfMember ? elements.filter((element) => element !== SELF) : elements;
+  const isOrdered = isInOrder(others);
+  if (isOrdered && isSelfFirst) return changed === undefined ? set : { ...set, ...changed };
+  const out: FieldSetDraft = draft(isSelfMember);
+  for (const element of isOrdered ? others : sortedElements(others)) out[element] = changed?.[element] ?? set[element]!;
   return out;
-}
-
-function isLevelOrdered(set: FieldSet): boolean {
-  let previous: PathElement | undefined;
-  for (const element in set) {
-    if (element === SELF ? previous !== undefined : previous !== undefined && previous !== SELF && compareElements(previous, element) > 0) return false;
-    previous = element;
-  }
-  return true;
 }
 
 /** What a client sent as FieldsV1. Throws ElementError, or TypeError where it is not made of objects. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../util/json-types.ts';
+import { LIMITS } from '../../util/limits.ts';
 import { conflictError } from './conflict-error.ts';
+import { TooManyItems } from './count-items.ts';
 import { type Managers, NO_MANAGERS, decodeManagers, encodeManagers } from './managers.ts';
-import { ownersAfterApply, ownersAfterUpdate } from './own.ts';
+import { ownerOfNew, ownersAfterApply, ownersAfterUpdate } from './own.ts';
 import { parentManagers, scaleManagers } from './scale-managers.ts';
 import { ONE_VERSION, thing, tidy } from './test-type.ts';
 import type { OwnershipConflicts } from './updater.ts';
@@ -189,5 +191,19 @@ describe('scale', () => {
         subresource: 'scale',
       },
     ]);
+  });
+});
+
+describe('objects of more items than are owned one by one', () => {
+  const many = { items: Array.from({ length: LIMITS.ownedItems + 1 }, (_, index) => ({ name: `i${index}` })) };
+
+  test('are owned by nobody, and are not applied', () => {
+    expect(() => ownerOfNew(ONE_VERSION, thing({}), thing(many), new World().writer('a'))).toThrow(TooManyItems);
+    expect(() => new World().update('a', many)).toThrow(TooManyItems);
+    expect(() => new World().apply('a', many)).toThrow(TooManyItems);
+  });
+
+  test('up to the limit they are', () => {
+    expect(new World().update('a', { items: many.items.slice(1) }).owners).toHaveProperty('a Update');
   });
 });

@@ -1,6 +1,7 @@
 import { EMPTY, type FieldSet, difference, inOrder, isEmpty, setOf, union } from './field-set.ts';
 import { withSentEmpties } from '../emptied.ts';
 import { capUpdaters } from './cap-managers.ts';
+import { checkItems } from './count-items.ts';
 import { type Manager, type Managers, type ManagersDraft, NO_MANAGERS, identityOf } from './managers.ts';
 import { fieldElement } from './path-element.ts';
 import { ShapeMemory } from './shape-memory.ts';
@@ -35,6 +36,7 @@ const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: M
 
 /** The owners after a write by any other means than applying. */
 export function ownersAfterUpdate(versions: Versions, before: Versioned, after: Versioned, managers: Managers, writer: Writer): Managers {
+  checkItems(after.plan, after.value);
   const { managers: left, changed } = ownersAfterChange(versions, before, after, managers);
   const taken = changed === undefined ? undefined : difference(changed, SYSTEM_FIELDS);
   if (taken !== undefined && !isEmpty(taken)) {
@@ -60,6 +62,7 @@ function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned)
   const isKept = shape.length <= MAX_SHAPE_LENGTH;
   let fields = isKept ? fieldsByShape.get(versions, shape) : undefined;
   if (fields !== undefined) return fields;
+  checkItems(created.plan, created.value);
   const { changed = EMPTY } = ownersAfterChange(versions, nothing, { ...created, value: withSentEmpties(created.value) }, NO_MANAGERS);
   fields = inOrder(difference(changed, SYSTEM_FIELDS));
   if (isKept) fieldsByShape.set(versions, shape, fields);
@@ -68,6 +71,7 @@ function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned)
 
 /** See `applyObject`. The applier's time moves only when the object changes. */
 export function ownersAfterApply(versions: Versions, live: Versioned, applied: Versioned, managers: Managers, writer: Writer, force: boolean): Application {
+  checkItems(applied.plan, applied.value);
   const manager = asManager(writer, 'Apply', EMPTY);
   const identity = identityOf(manager);
   const { managers: left, object } = applyObject(versions, live, applied, managers, { identity, manager }, force);

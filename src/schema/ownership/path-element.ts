@@ -85,9 +85,15 @@ interface ElementParts {
 
 const NO_NAMES: readonly string[] = [];
 
+/** One key, whose value is a plain text or a plain whole number: as most are, and need not be parsed. */
+const ONLY_KEY = /^k:\{"([^"\\]*)":(?:"([^"\\]*)"|(\d{1,15}))\}$/;
+const PLAIN_TEXT = /^v:"[^"\\]*"$/;
+
 function partsOf(element: PathElement): ElementParts {
   const rank = RANKS.indexOf(element[0]!);
   if (element[0] !== 'k') return { element, rank, names: NO_NAMES, values: [valueOf(element)] };
+  const only = ONLY_KEY.exec(element);
+  if (only !== null) return { element, rank, names: [only[1]!], values: [only[2] ?? Number(only[3])] };
   const keys = JSON.parse(element.slice(2)) as JsonObject;
   const names = Object.keys(keys).toSorted(compareText);
   return { element, rank, names, values: names.map((name) => keys[name]!) };
@@ -95,6 +101,7 @@ function partsOf(element: PathElement): ElementParts {
 
 function valueOf(element: PathElement): Json {
   if (element[0] === 'f') return element;
+  if (PLAIN_TEXT.test(element)) return element.slice(3, -1);
   const text = element.slice(2);
   return element[0] === 'i' ? Number(text) : (JSON.parse(text) as Json);
 }

@@ -79,9 +79,12 @@ function additionalType({ additionalProperties }: JsonSchema, keeps: boolean, me
 
 function fieldsOf(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): Map<string, FieldSchema> {
   const fields = new Map<string, FieldSchema>();
+  const required = new Set(schema.required);
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const required = schema.required?.includes(name) === true;
-    fields.set(name, { ...field(name, typeOf(property, keeps, metadata), required), ...(property.default !== undefined && { default: property.default }) });
+    fields.set(name, {
+      ...field(name, typeOf(property, keeps, metadata), required.has(name)),
+      ...(property.default !== undefined && { default: property.default }),
+    });
   }
   return fields;
 }

@@ -1,5 +1,6 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import type { Json } from '../../util/json-types.ts';
+import type { StepBudget } from '../../util/step-budget.ts';
 import type { Place } from './place.ts';
 
 /** One fault: where below the value (`spec.list[0]`), and how it is told there. Faults without a place are told of `<nil>`, as upstream's are. */
@@ -12,6 +13,8 @@ export interface Fault {
 export interface Findings {
   faults: Fault[];
   matches: number;
+  /** Shared by all checks of one validation. */
+  budget: StepBudget;
 }
 
 /** What stood at the value's place before; undefined where nothing can be said to have. */

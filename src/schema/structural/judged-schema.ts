@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+import { type Regexp, compileRegexp } from '../../util/re2/regexp.ts';
 import { effectiveFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -21,6 +22,9 @@ export class JudgedSchema {
   #properties: readonly JudgedProperty[] | undefined;
   #items: JudgedSchema | null | undefined;
   #additional: JudgedSchema | null | undefined;
+  #places: ReadonlyMap<string, number> | undefined;
+  #pattern: Regexp | { error: string } | undefined;
+  #choices: ReadonlySet<string> | undefined;
 
   private constructor(schema: JsonSchema) {
     const { type, format, anyOf, oneOf, allOf, not, minimum, maximum, multipleOf } = schema;
@@ -46,6 +50,36 @@ export class JudgedSchema {
     })));
   }
 
+  /** Those of the properties that the object may have, in the schema's order: a schema of thousands is not gone through for each of thousands of objects. */
+  propertiesOf(object: JsonObject): readonly JudgedProperty[] {
+    const { properties } = this;
+    if (properties.length <= FEW_PROPERTIES) return properties;
+    this.#places ??= new Map(properties.map(({ name }, place) => [name, place]));
+    const places: number[] = [];
+    for (const name in object) {
+      const place = this.#places.get(name);
+      if (place !== undefined) places.push(place);
+    }
+    return places.toSorted((a, b) => a - b).map((place) => properties[place]!);
+  }
+
+  /** The values of an enumeration, as texts to be looked up; undefined where there is none. */
+  get choices(): ReadonlySet<string> | undefined {
+    if (!this.schema.enum || this.schema.enum.length === 0) return undefined;
+    return (this.#choices ??= new Set(this.schema.enum.map(canonicalText)));
+  }
+
+  /** The pattern, compiled. Kept here, since a schema may have more patterns than a cache holds. */
+  get pattern(): Regexp | { error: string } | undefined {
+    const { pattern } = this.schema;
+    if (!pattern) return undefined;
+    if (this.#pattern === undefined) {
+      const compiled = compileRegexp(pattern);
+      this.#pattern = 'error' in compiled ? compiled : compiled.keep();
+    }
+    return this.#pattern;
+  }
+
   get items(): JudgedSchema | undefined {
     if (this.#items === undefined) this.#items = judgedIn(this.schema.items);
     return this.#items ?? undefined;
@@ -56,6 +90,22 @@ export class JudgedSchema {
     return this.#additional ?? undefined;
   }
 }
+
+const FEW_PROPERTIES = 64;
+
+/** The same for values that are equal, and for no others: keys in one order. */
+export function canonicalText(value: Json): string {
+  if (typeof value === 'string') return `s${value}`;
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? `${value}n` : String(value);
+  if (Array.isArray(value)) return `[${value.map(nestedText).join(',')}]`;
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  return `{${keys
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${nestedText(value[key]!)}`)
+    .join(',')}}`;
+}
+
+const nestedText = (value: Json): string => (typeof value === 'string' ? JSON.stringify(value) : canonicalText(value));
 
 const known = new WeakMap<JsonSchema, JudgedSchema>();
 

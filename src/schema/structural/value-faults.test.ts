@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { FieldErrors } from '../../util/field-errors.ts';
+import { describe, expect, test } from 'vitest';
+import { FieldErrors, TooManyFieldErrors } from '../../util/field-errors.ts';
 import type { Json } from '../../util/json-types.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { validateValue } from './value-faults.ts';
@@ -76,4 +76,58 @@ test.each<[JsonSchema, Json, string[]]>([
   [{ properties: { constructor: { type: 'string' } } }, {}, []],
 ])('%j judges %j', (schema, value, expected) => {
   expect(judge(schema, value)).toEqual(expected);
+});
+
+describe('what a schema asks for is bounded', () => {
+  const messages = (schema: object, value: Json): string[] => {
+    const errors = new FieldErrors();
+    validateValue(schema as JsonSchema, value, errors);
+    return errors.list.map(({ field, body }) => `${field}: ${body}`);
+  };
+  const TOO_MUCH = /takes more than 1000000 steps to validate by the schema/;
+
+  test('an enumeration is looked up', () => {
+    const choices = Array.from({ length: 50_000 }, (_, index) => `v${index}`);
+    expect(messages({ items: { enum: choices } }, choices)).toEqual([]);
+    expect(messages({ items: { enum: [{ a: 1, b: ['x'] }, 1, 'true', null] } }, [{ b: ['x'], a: 1 }, 1, 1.5, 'true'])).toEqual([]);
+    expect(messages({ enum: ['true', '1', [1]] }, true)).toHaveLength(1);
+    expect(messages({ items: { enum: ['true', '1', ['1'], { a: '1' }] } }, [1, [1], { a: 1 }])).toHaveLength(3);
+  });
+
+  test('properties are looked up', () => {
+    const names = Array.from({ length: 50_000 }, (_, index) => `p${index}`);
+    const schema = { items: { properties: Object.fromEntries(names.map((name) => [name, { type: 'integer' }])) } };
+    expect(
+      messages(
+        schema,
+        Array.from({ length: 50_000 }, () => ({})),
+      ),
+    ).toEqual([]);
+    expect(messages(schema, [{ p9: 'x', p3: 'y', other: 1 }]).map((message) => message.split(':')[0])).toEqual(['[0].p3', '[0].p9']);
+  });
+
+  test('alternatives and patterns have a number of steps in all', () => {
+    const texts = Array.from({ length: 10_000 }, (_, index) => `text${index}`);
+    expect(messages({ items: { anyOf: [{ pattern: '^x' }, { pattern: '^t' }] } }, texts)).toEqual([]);
+    const patterns = Array.from({ length: 600 }, (_, index) => ({ pattern: `^t${index}` }));
+    expect(messages({ items: { oneOf: patterns } }, texts.slice(0, 3)).at(-1)).not.toMatch(TOO_MUCH);
+    expect(messages({ items: { oneOf: patterns } }, texts).at(-1)).toMatch(TOO_MUCH);
+    const fitting = patterns.map((_, index) => ({ pattern: `^t${'e?'.repeat(index % 3)}` }));
+    expect(messages({ items: { anyOf: [{ allOf: fitting }] } }, texts).at(-1)).toMatch(TOO_MUCH);
+    const states = Array.from({ length: 30_000 }, (_, index) => (Math.sin(index * index) < 0 ? 'a' : 'b')).join('');
+    expect(messages({ pattern: '[ab]*a[ab]{900}c' }, states)[0]).toMatch(TOO_MUCH);
+  });
+
+  test('what is told has an end', () => {
+    const choices = Array.from({ length: 10_000 }, (_, index) => `v${index}`);
+    const told: FieldErrors = new FieldErrors();
+    expect(() =>
+      validateValue(
+        { items: { enum: choices } } as JsonSchema,
+        Array.from({ length: 900 }, (_, index) => `w${index}`),
+        told,
+      ),
+    ).toThrow(TooManyFieldErrors);
+    expect(told.list.length).toBeLessThan(30);
+  });
 });

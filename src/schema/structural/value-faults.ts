@@ -2,12 +2,13 @@ import { FieldErrors, quote } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { isJsonObject, ownValue, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
-import { compileRegexp } from '../../util/re2/regexp.ts';
+import { LIMITS } from '../../util/limits.ts';
+import { BudgetExceeded, StepBudget } from '../../util/step-budget.ts';
 import { combinationFaults } from './combinations.ts';
-import { type Fault, type Findings, type Old, invalidFault } from './fault.ts';
+import { type Fault, type Findings, type Old, invalidFault, placeless } from './fault.ts';
 import { hasFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { JudgedSchema } from './judged-schema.ts';
+import { JudgedSchema, canonicalText } from './judged-schema.ts';
 import { oldItem } from './list-items.ts';
 import { numberFaults } from './number-faults.ts';
 import { Place } from './place.ts';
@@ -20,8 +21,13 @@ const MAX_FAULTS = 1_000;
  * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting).
  */
 export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old): void {
-  const findings: Findings = { faults: [], matches: 0 };
-  checkChild(JudgedSchema.of(schema), value, new Place(), old, findings);
+  const findings: Findings = { faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps) };
+  try {
+    checkChild(JudgedSchema.of(schema), value, new Place(), old, findings);
+  } catch (error) {
+    if (!(error instanceof BudgetExceeded)) throw error;
+    findings.faults.push(placeless(`takes more than ${LIMITS.schemaSteps} steps to validate by the schema: use fewer values, alternatives or patterns`));
+  }
   const told = new Set<string>();
   for (const { path, tell } of findings.faults) {
     tell(placeOf(errors, path));
@@ -56,21 +62,26 @@ function check(judged: JudgedSchema, value: Json, place: Place, old: Old, findin
   const { faults } = findings;
   const { schema } = judged;
   const before = faults.length;
+  findings.budget.spend();
   typeFaults(judged, value, place, faults);
   if (faults.length === before) findings.matches++;
-  if (value === null) return enumFaults(schema, value, place, faults);
-  if (judged.hasAlternatives) combinationFaults(schema, place, (other) => judgedBy(other, value, place, old), findings);
-  if (typeof value === 'string') textFaults(judged, value, place, faults);
+  if (value === null) return enumFaults(judged, value, place, faults);
+  if (judged.hasAlternatives) combinationFaults(schema, place, (other) => judgedBy(other, value, place, old, findings.budget), findings);
+  if (typeof value === 'string') textFaults(judged, value, place, findings);
   else if (typeof value === 'number' || typeof value === 'bigint') {
     if (judged.hasBounds) numberFaults(schema, value, place, faults);
   } else if (Array.isArray(value)) listFaults(judged, value, place, old, findings);
-  if (schema.enum !== undefined) enumFaults(schema, value, place, faults);
+  if (schema.enum !== undefined) enumFaults(judged, value, place, faults);
   if (isJsonObject(value)) objectFaults(judged, value, place, old, findings);
   findings.matches += 3;
 }
 
-function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old): Findings {
-  const findings: Findings = { faults: [], matches: 0 };
+/** What an alternative finds is kept until it is known which of them is told. */
+const STEPS_OF_ALTERNATIVE = 4;
+
+function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old, budget: StepBudget): Findings {
+  const findings: Findings = { faults: [], matches: 0, budget };
+  budget.spend(STEPS_OF_ALTERNATIVE);
   check(JudgedSchema.of(schema), value, place, old, findings);
   return findings;
 }
@@ -104,12 +115,12 @@ function typeFaults({ types, format, schema }: JudgedSchema, value: Json, place:
   fault(types.join(','), type);
 }
 
-function textFaults(judged: JudgedSchema, text: string, place: Place, faults: Fault[]): void {
-  const { maxLength, minLength, pattern } = judged.schema;
+function textFaults(judged: JudgedSchema, text: string, place: Place, { faults, budget }: Findings): void {
+  const { maxLength, minLength } = judged.schema;
   if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path: String(place), tell: (errors) => errors.tooLong(maxLength) });
   else if (minLength !== undefined && !isLonger(text, minLength - 1))
     faults.push(invalidFault(place, text, `${place} in body should be at least ${minLength} chars long`));
-  else if (pattern) patternFaults(pattern, text, place, faults);
+  else patternFaults(judged, text, place, faults, budget);
   const { format } = judged;
   if (format === undefined || hasFormat(format, text)) return;
   const path = String(place);
@@ -123,10 +134,16 @@ function isLonger(text: string, limit: number): boolean {
   return Array.from(text).length > limit;
 }
 
-function patternFaults(pattern: string, text: string, place: Place, faults: Fault[]): void {
-  const regexp = compileRegexp(pattern);
+/** Characters that a pattern reads in known states in the time of a step. */
+const CHARACTERS_PER_STEP = 16;
+
+function patternFaults(judged: JudgedSchema, text: string, place: Place, faults: Fault[], budget: StepBudget): void {
+  const regexp = judged.pattern;
+  if (regexp === undefined) return;
+  const { pattern } = judged.schema;
+  budget.spend(1 + Math.floor(text.length / CHARACTERS_PER_STEP));
   if ('error' in regexp) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}, but pattern is invalid: ${regexp.error}'`));
-  else if (!regexp.test(text)) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}'`));
+  else if (!regexp.test(text, budget)) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}'`));
 }
 
 function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], place: Place, old: Old, findings: Findings): void {
@@ -142,18 +159,18 @@ function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], plac
   if (minItems !== undefined && list.length < minItems)
     faults.push(invalidFault(place, list.length, `${place} in body should have at least ${minItems} items`));
   if (maxItems !== undefined && list.length > maxItems) faults.push({ path: String(place), tell: (errors) => errors.tooMany(list.length, maxItems) });
-  if (uniqueItems && list.some((item, index) => list.slice(0, index).some((other) => equalJson(item, other))))
-    faults.push(invalidFault(place, '', `${place} in body shouldn't contain duplicates`));
+  if (uniqueItems && new Set(list.map(canonicalText)).size < list.length) faults.push(invalidFault(place, '', `${place} in body shouldn't contain duplicates`));
 }
 
 /** Upstream takes numbers for whole ones where the choice is one (kube-openapi's validate.Enum converts to the choice's type). */
 const truncated = (value: Json): Json => (typeof value === 'number' ? Math.trunc(value) : value);
 
 /** Null is never one of them, even where it is listed. */
-function enumFaults({ enum: choices }: JsonSchema, value: Json, place: Place, faults: Fault[]): void {
-  if (!choices || choices.length === 0 || (value !== null && choices.some((choice) => equalJson(choice, value) || equalJson(choice, truncated(value))))) return;
-  const shown = choices.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)));
-  faults.push({ path: String(place), tell: (errors) => errors.notSupported(value, shown) });
+function enumFaults(judged: JudgedSchema, value: Json, place: Place, faults: Fault[]): void {
+  const { choices } = judged;
+  if (choices === undefined || (value !== null && (choices.has(canonicalText(value)) || choices.has(canonicalText(truncated(value)))))) return;
+  const shown = (): string[] => judged.schema.enum!.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)));
+  faults.push({ path: String(place), tell: (errors) => errors.notSupported(value, shown()) });
 }
 
 function objectFaults(judged: JudgedSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
@@ -161,7 +178,7 @@ function objectFaults(judged: JudgedSchema, object: JsonObject, place: Place, ol
   const { faults } = findings;
   if (minProperties !== undefined || maxProperties !== undefined) countFaults(judged.schema, Object.keys(object).length, place, faults);
   if (additionalProperties === false || judged.additional !== undefined) otherKeyFaults(judged, object, place, old, findings);
-  for (const { name, isInherited, schema } of judged.properties) {
+  for (const { name, isInherited, schema } of judged.propertiesOf(object)) {
     const value = isInherited ? ownValue(object, name) : object[name];
     if (value === undefined) continue;
     place.enter(name);

@@ -45,6 +45,7 @@ export function withAuthentication(options: AuthenticationOptions): Filter {
     request.noteLatency('authentication', durationMs);
     removeCredentials(request.exchange.headers, isCredential);
     request.user = found.user;
+    request.clientName = found.user.name;
     if (isAnonymous(found.user)) limit(request);
     return next(request);
   };

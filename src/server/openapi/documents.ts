@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gunzip, gzip } from 'node:zlib';
 import type { Handler } from '../../endpoints/request.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
 import { setKey, stringifyJson, stringifyUnescaped } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
+import { nextTurn } from '../../util/time-slice.ts';
 import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
 import { type Descriptions, withoutEnums } from './descriptions.ts';
 import { documentV2 } from './document-v2.ts';
@@ -34,14 +35,38 @@ export interface DocumentSources {
 export type Form = 'json' | 'protobuf';
 
 /** A document as it is kept: compressed, which is how nearly every client takes it, and a tenth of the size. */
-export interface Document {
+export class Document {
   /** Of the JSON, whatever the form (kube-openapi's handlers). */
   readonly hash: string;
   readonly lastModified: Date;
   readonly gzipped: Buffer;
+  /** Lives as long as an answer holds it. */
+  #plain: WeakRef<Buffer> | undefined;
+  #decompressing: Promise<Buffer> | undefined;
+
+  constructor(hash: string, lastModified: Date, gzipped: Buffer) {
+    this.hash = hash;
+    this.lastModified = lastModified;
+    this.gzipped = gzipped;
+  }
+
+  /** One for all answers that wait for their clients: a hundred unread ones of `/openapi/v2` were 170 MB when each had its own. */
+  plain(): Promise<Buffer> {
+    const known = this.#plain?.deref();
+    if (known) return Promise.resolve(known);
+    this.#decompressing ??= this.#decompress().finally(() => (this.#decompressing = undefined));
+    return this.#decompressing;
+  }
+
+  async #decompress(): Promise<Buffer> {
+    const plain = await decompress(this.gzipped);
+    this.#plain = new WeakRef(plain);
+    return plain;
+  }
 }
 
 const compress = promisify(gzip);
+const decompress = promisify(gunzip);
 /** Groups of the scheme that are not in client-go's. */
 const SERVER_GROUPS = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io']);
 
@@ -153,7 +178,7 @@ export class OpenApiDocuments {
       setKey(paths, path, { serverRelativeURL: url });
     }
     const json = Buffer.from(JSON.stringify({ paths }));
-    return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
+    return new Document(hashOf(json), new Date(), await compress(json, { level: GZIP_LEVEL }));
   }
 
   #descriptions(): Descriptions {
@@ -216,19 +241,17 @@ class Forms {
   }
 
   async #makeJson(): Promise<Document> {
-    await turn();
+    // A document takes some milliseconds, and the index needs them all.
+    await nextTurn();
     const json = Buffer.from(this.#encoders.json(this.#make()));
-    return { hash: hashOf(json), lastModified: new Date(), gzipped: await compress(json, { level: GZIP_LEVEL }) };
+    return new Document(hashOf(json), new Date(), await compress(json, { level: GZIP_LEVEL }));
   }
 
   async #makeProtobuf(): Promise<Document> {
-    const json = await this.get('json');
-    await turn();
-    return { ...json, gzipped: await compress(this.#encoders.protobuf(this.#make()), { level: GZIP_LEVEL }) };
+    const { hash, lastModified } = await this.get('json');
+    await nextTurn();
+    return new Document(hash, lastModified, await compress(this.#encoders.protobuf(this.#make()), { level: GZIP_LEVEL }));
   }
 }
-
-/** Lets other requests have theirs: a document takes some milliseconds, and the index needs them all. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();

@@ -1,12 +1,8 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { parseAccept } from '../../endpoints/negotiation.ts';
 import type { Handler, ServerRequest } from '../../endpoints/request.ts';
 import type { ResponseHeaders } from '../../serving/exchange.ts';
 import type { Document, DocumentSources, Form, OpenApiDocuments } from './documents.ts';
 import { hashedUrl } from './hashed-url.ts';
-
-const decompress = promisify(gunzip);
 
 const JSON_TYPE = 'application/json';
 
@@ -78,7 +74,8 @@ function negotiate({ exchange }: ServerRequest, offers: Offers): Offers[number] 
   return undefined;
 }
 
-async function send({ exchange }: ServerRequest, { hash, lastModified, gzipped }: Document, headers: ResponseHeaders): Promise<void> {
+async function send({ exchange }: ServerRequest, document: Document, headers: ResponseHeaders): Promise<void> {
+  const { hash, lastModified, gzipped } = document;
   const etag = `"${hash}"`;
   const all: ResponseHeaders = { ...VARY, ...headers, etag, 'last-modified': lastModified.toUTCString() };
   if (isNotModified(exchange.headers, etag, lastModified)) {
@@ -86,7 +83,7 @@ async function send({ exchange }: ServerRequest, { hash, lastModified, gzipped }
     return exchange.respond(304, rest);
   }
   if (acceptsGzip(exchange.headers['accept-encoding'])) return exchange.respond(200, { ...all, 'content-encoding': 'gzip' }, gzipped);
-  exchange.respond(200, all, await decompress(gzipped));
+  exchange.respond(200, all, await document.plain());
 }
 
 /** RFC 9110, section 13.2.2: the date counts only where no tag is given. */

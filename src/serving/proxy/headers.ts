@@ -49,6 +49,9 @@ const CORS = ['access-control-allow-credentials', 'access-control-allow-headers'
 /** `trailer` stays: it announces what follows. */
 const NOT_FOR_CLIENTS = new Set([...HOP_BY_HOP, ...CORS].filter((name) => name !== 'trailer'));
 
+/** What is said of a request once: by the server that audits it and that gave it its turn. Go's reverse proxy sends a backend's beside its own. */
+const OURS_ALONE = new Set(['audit-id', 'x-kubernetes-pf-flowschema-uid', 'x-kubernetes-pf-prioritylevel-uid']);
+
 /**
  * The headers without what is not for the client, and with what is on every answer of ours: a backend does not decide which audit id the client sees, or who may
  * keep the answer. They are copied: an object that something was deleted from is slow from then on.
@@ -57,6 +60,9 @@ export function cleanResponseHeaders(headers: ResponseHeaders, own: Exchange['ow
   const listed = listedNames(headers['connection'] as string | undefined);
   const cleaned: ResponseHeaders = {};
   for (const name in headers) if (!NOT_FOR_CLIENTS.has(name) && !listed?.has(name)) cleaned[name] = headers[name]!;
-  for (const name in own) if (cleaned[name] !== undefined) cleaned[name] = [own[name]!, String(cleaned[name])].flat();
+  for (const name in own) {
+    if (cleaned[name] === undefined) continue;
+    cleaned[name] = OURS_ALONE.has(name) ? own[name]! : [own[name]!, String(cleaned[name])].flat();
+  }
   return cleaned;
 }

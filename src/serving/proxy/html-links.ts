@@ -35,7 +35,10 @@ const TEXT_ELEMENTS = new Set(['iframe', 'noembed', 'noframes', 'noscript', 'pla
 /** A tag or comment that does not end by then is no HTML worth reading: it goes through as it is. It is read anew with every chunk that comes, so it must not grow long. */
 const MAX_PENDING_CHARACTERS = 64 * 1024;
 
-const TAG = /<([a-zA-Z][^ \t\n\r\f/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
+/** Ends a name of an element. */
+const NAME_END = /[ \t\n\r\f/>]/g;
+/** Begins or ends what a tag's end may not stand in. */
+const QUOTE_OR_END = /[>"']/g;
 /** A name, and a value where there is one, as Go's tokenizer takes them apart (golang.org/x/net/html). */
 const ATTRIBUTE = /(=?[^ \t\n\r\f/=>]+)(?:[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^ \t\n\r\f>"'][^ \t\n\r\f>]*))?)?/g;
 
@@ -93,9 +96,9 @@ export class HtmlLinks extends Transform {
     if (at >= html.length) return at;
     if (this.#textElement !== undefined) {
       const ending = `</${this.#textElement}`;
-      const found = html.slice(at).toLowerCase().indexOf(ending);
+      const found = search(new RegExp(ending, 'gi'), html, at);
       // All but what may be the beginning of the end.
-      if (found !== 0) return found > 0 ? at + found : Math.max(at, html.length - ending.length + 1);
+      if (found !== at) return found < html.length ? found : Math.max(at, html.length - ending.length + 1);
       this.#textElement = undefined;
     }
     if (html[at] !== '<') return html.indexOf('<', at) === -1 ? html.length : html.indexOf('<', at);
@@ -103,25 +106,24 @@ export class HtmlLinks extends Transform {
     if (html.startsWith('<!--', at)) return behind(html, '-->', at);
     if (/[!?/]/.test(html[at + 1]!)) return behind(html, '>', at);
     if (!/[a-zA-Z]/.test(html[at + 1]!)) return at + 1;
-    TAG.lastIndex = at;
-    return TAG.exec(html) === null ? at : TAG.lastIndex;
+    return endOfTag(html, at);
   }
 
   #rewritten(html: string, start: number, end: number): string {
     const text = html.slice(start, end);
     if (this.#textElement !== undefined) return text;
-    TAG.lastIndex = 0;
-    const tag = TAG.exec(text);
-    if (tag === null) return text;
-    const name = lowerCase(tag[1]!);
+    if (!/^<[a-zA-Z]/.test(text)) return text;
+    const nameEnd = search(NAME_END, text, 1);
+    const name = lowerCase(text.slice(1, nameEnd));
+    const attributes = text.slice(nameEnd, -1);
     if (TEXT_ELEMENTS.has(name) && !text.endsWith('/>')) this.#textElement = name;
-    const links = LINK_ATTRIBUTES[name] ?? [];
+    const links = Object.hasOwn(LINK_ATTRIBUTES, name) ? LINK_ATTRIBUTES[name]! : [];
     let written = `<${name}`;
     let isSelfClosing = text.endsWith('/>');
-    for (const match of tag[2]!.matchAll(ATTRIBUTE)) {
+    for (const match of attributes.matchAll(ATTRIBUTE)) {
       const [all, key, doubleQuoted, singleQuoted, bare] = match;
       // A slash behind a value without quotes is the value's.
-      if (bare !== undefined && match.index + all.length === tag[2]!.length) isSelfClosing = false;
+      if (bare !== undefined && match.index + all.length === attributes.length) isSelfClosing = false;
       const attribute = lowerCase(key!);
       const value = unescapeEntities(doubleQuoted ?? singleQuoted ?? bare ?? '');
       written += ` ${attribute}="${escapeEntities(links.includes(attribute) ? this.#rewrite(value) : value)}"`;
@@ -146,6 +148,27 @@ const unescapeEntities = (text: string): string =>
   });
 
 const escapeEntities = (text: string): string => text.replaceAll(/[&'<>"\r\ue000]/g, (character) => ESCAPES[character]!);
+
+/** Where the expression, which is global, first matches from here on; the text's length where it does not. */
+function search(expression: RegExp, text: string, from: number): number {
+  expression.lastIndex = from;
+  return expression.exec(text)?.index ?? text.length;
+}
+
+/**
+ * Behind the `>` that ends the tag that begins here; the beginning where it has not come. What is in quotes behind the name does not end it. Each character
+ * is looked at once: one expression for the whole tag took seconds for a tag of 60 KB that does not end.
+ */
+function endOfTag(html: string, start: number): number {
+  for (let at = search(NAME_END, html, start + 1); at < html.length;) {
+    at = search(QUOTE_OR_END, html, at);
+    if (html[at] === '>') return at + 1;
+    const quoteEnd = at < html.length ? html.indexOf(html[at]!, at + 1) : -1;
+    if (quoteEnd < 0) return start;
+    at = quoteEnd + 1;
+  }
+  return start;
+}
 
 function behind(html: string, ending: string, at: number): number {
   const found = html.indexOf(ending, at);

@@ -68,6 +68,20 @@ describe('in a page', () => {
     expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   });
 
+  // Each took a regular expression from seconds to minutes.
+  test.each([
+    ['a tag that does not end', `<${'a'.repeat(60_000)}`],
+    ['names of attributes', `<a ${'a'.repeat(60_000)}>`],
+    ['attributes without values', `<a ${'a '.repeat(30_000)}>`],
+    ['spaces', `<a x${' '.repeat(60_000)}>`],
+    ['quotes', `<a ${'"'.repeat(59_999)}>`],
+    ['elements of text', '<script></script>'.repeat(3_500)],
+  ])('%s are read once', async (_what, html) => {
+    const startedAtMs = performance.now();
+    expect((await rewritten(html, 64 * 1024)).length).toBeGreaterThan(0);
+    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  });
+
   test('a tag without an end does not fill the memory', async () => {
     const html = `<a href="${'x'.repeat(3 << 20)}`;
     expect((await rewritten(html, 64 * 1024)).length).toBe(html.length);

@@ -4,7 +4,7 @@ import { connectRaw, readToEnd, startListener } from '../test-server.ts';
 import type { BackendHandler } from './test-backend.ts';
 import { backendAuthority, startBackend } from './test-backend.ts';
 import { Transport } from './transport.ts';
-import { isUpgradeRequest, tunnel } from './upgrade.ts';
+import { isUpgradeRequest, tunnel, upgradeBackend } from './upgrade.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -93,5 +93,36 @@ test('a client that goes takes the backend along, at any time', async () => {
     else await vi.waitFor(() => expect(backend.sockets.size).toBeGreaterThan(0));
     socket.destroy();
   }
+  await vi.waitFor(() => expect(backend.sockets.size).toBe(0));
+});
+
+test("an upgrade to nothing is the backend's to answer, and leaves no socket", async () => {
+  const backend = await startBackend((_request, response) => void response.writeHead(200).end('no upgrade'));
+  const transport = new Transport({ tls: { caPem: backendAuthority.certPem } });
+  const listener = await startListener((exchange) => {
+    tunnel(exchange, { transport, host: '127.0.0.1', port: backend.port, path: '/' }).catch((error: Error) => exchange.respond(503, {}, error.message));
+  });
+  cleanups.push(
+    () => backend.close(),
+    () => transport.close(),
+    () => listener.close({ graceMs: 0 }),
+  );
+  const socket = await connectRaw(listener);
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade, close\r\n\r\n');
+  expect(await readToEnd(socket)).toContain('invalid upgrade response: status code 200');
+  await vi.waitFor(() => expect(backend.sockets.size).toBe(0));
+});
+
+test('a header that cannot be sent leaves no socket', async () => {
+  const backend = await startBackend((_request, response) => void response.writeHead(200).end());
+  const transport = new Transport({ tls: { caPem: backendAuthority.certPem } });
+  cleanups.push(
+    () => backend.close(),
+    () => transport.close(),
+  );
+  const target = { transport, host: '127.0.0.1', port: backend.port, path: '/' };
+  await expect(upgradeBackend(target, { method: 'GET', headers: { upgrade: 'a\nb' } }, new AbortController().signal)).rejects.toThrow(
+    'Invalid character in header content',
+  );
   await vi.waitFor(() => expect(backend.sockets.size).toBe(0));
 });

@@ -38,7 +38,9 @@ export async function tunnel(exchange: Exchange, target: ProxyTarget, { headers,
     gone.abort(new Error('context canceled'));
     release();
   });
-  const ours = { ...headers, host: hostHeader ?? hostPort(target.host, target.port), upgrade: exchange.headers.upgrade };
+  const { upgrade } = exchange.headers;
+  // A client may say `Connection: upgrade` and not to what: that it asks for nothing is the backend's to answer.
+  const ours = { ...headers, host: hostHeader ?? hostPort(target.host, target.port), ...(upgrade !== undefined && { upgrade }) };
   try {
     const outcome = await upgradeBackend(target, { method: exchange.method, headers: { ...requestHeaders(exchange), ...ours } }, either);
     if ('connection' in outcome) join(exchange, outcome);
@@ -61,12 +63,13 @@ export interface UpgradeRequest {
 export async function upgradeBackend(target: ProxyTarget, { method, headers }: UpgradeRequest, signal: AbortSignal): Promise<UpgradeOutcome> {
   const socket = await dialBackend(target, signal);
   const options = { createConnection: () => socket, method, path: target.path, headers: { ...headers, connection: 'Upgrade' }, setHost: false };
-  const request = httpRequest({ ...options, maxHeaderSize: MAX_HEAD_BYTES });
   socket.once(
     'close',
     onAbort(signal, () => socket.destroy()),
   );
   try {
+    // A header that Node refuses to send is an error of this call, which must not leave the socket behind.
+    const request = httpRequest({ ...options, maxHeaderSize: MAX_HEAD_BYTES });
     return throttled(await outcomeOf(request), target.transport.upgradedBytesPerSecond);
   } catch (error) {
     socket.destroy();

@@ -17,6 +17,8 @@ export interface SpdyOptions {
 
 const OPEN_TIMEOUT_MS = 30_000;
 const MAX_STREAMS = 1000;
+/** Replies to pings and to streams that are refused wait for a peer that does not read them; one that has so many waiting is let go. */
+const MAX_UNREAD_REPLY_BYTES = 256 * 1024;
 const CLOSED = 'the SPDY connection is closed';
 
 /** A stream that was asked for and not yet answered. */
@@ -45,6 +47,8 @@ export class SpdyConnection implements StreamCarrier {
   #lastReceivedId = 0;
   #nextPing: number;
   #isClosed = false;
+  /** Written since the other side was last known to read. */
+  #replyBytes = 0;
 
   /** `head` is what came behind the upgrade. */
   constructor(socket: Duplex, head: Buffer, options: SpdyOptions) {
@@ -114,8 +118,15 @@ export class SpdyConnection implements StreamCarrier {
     if (!this.#isClosed) this.#socket.write(frame);
   }
 
+  /** To what the other side did, as often as it likes: throws where it leaves too much of that unread. Data waits beside it, but is bounded by its senders. */
+  #reply(frame: Buffer): void {
+    this.#replyBytes = this.#socket.writableNeedDrain ? this.#replyBytes + frame.length : 0;
+    if (this.#replyBytes > MAX_UNREAD_REPLY_BYTES) throw new Error('the other side does not read');
+    this.#send(frame);
+  }
+
   #reset(streamId: number, reason: number): void {
-    this.#send(controlFrame(CONTROL.RST_STREAM, 0, streamId, reason));
+    this.#reply(controlFrame(CONTROL.RST_STREAM, 0, streamId, reason));
   }
 
   #ping(): void {
@@ -148,7 +159,7 @@ export class SpdyConnection implements StreamCarrier {
   /** Whoever began a ping counts in its own numbers: those of the other side are answered. */
   #pinged(payload: Buffer): void {
     const id = payload.readUInt32BE(0);
-    if (id % 2 !== this.#nextPing % 2) this.#send(controlFrame(CONTROL.PING, 0, id));
+    if (id % 2 !== this.#nextPing % 2) this.#reply(controlFrame(CONTROL.PING, 0, id));
   }
 
   #opened(streamId: number, flags: number, block: Buffer): void {

@@ -25,6 +25,11 @@ export interface ObjectCache {
   /** Keys under `prefix`, ascending, from one consistent state. Throws Compacted when `revision` is no longer kept. */
   list(prefix: string, options?: CacheListOptions): CacheList;
   /**
+   * The same of those entries that match, from the state of when this was called. Looking at many takes slices of the thread's time; synchronous where one
+   * is enough. Throws what `options.checkWanted` throws, which is called before each further slice.
+   */
+  select(prefix: string, matches: (entry: CacheEntry) => boolean, options?: CacheSelectOptions): CacheList | Promise<CacheList>;
+  /**
    * Events of keys under `prefix` after revision `after`, in order, each once. Throws Compacted, with the oldest revision it could have started after,
    * when that history is gone. Events that are already in history are delivered synchronously, before this returns. A sink that throws is closed.
    */
@@ -45,7 +50,11 @@ export interface CacheListOptions {
   limit?: number;
   /** Exactly this state, not the current one. */
   revision?: number;
-  matches?: (entry: CacheEntry) => boolean;
+}
+
+export interface CacheSelectOptions extends CacheListOptions {
+  /** Throws where nobody waits for the answer any more. */
+  checkWanted?: (() => void) | undefined;
 }
 
 export interface CacheList {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { Compacted, type Engine } from '../engine.ts';
 import { openMemoryEngine } from '../engines/memory.ts';
 import { FakeClock } from '../fake-clock.ts';
-import type { CacheEvent, ObjectCache } from './cache.ts';
+import type { CacheEvent, CacheList, ObjectCache } from './cache.ts';
 import { CacheFeed } from './feed.ts';
 import type { HistoryLimits } from './history.ts';
 import { openCache } from './object-cache.ts';
@@ -104,14 +104,52 @@ describe('object cache', () => {
     test('with a selector count matches against the limit, and say whether keys follow', async () => {
       for (const name of ['a1', 'b1', 'a2', 'b2', 'a3']) await put(name);
       const matches = ({ key }: { key: string }): boolean => key.startsWith(`${PREFIX}a`);
-      expect(cache.list(PREFIX, { limit: 2, matches })).toMatchObject({
+      expect(cache.select(PREFIX, matches, { limit: 2 })).toMatchObject({
         hasMore: true,
         lastKey: `${PREFIX}a2`,
         remaining: 3,
         entries: [{ key: `${PREFIX}a1` }, { key: `${PREFIX}a2` }],
       });
-      expect(cache.list(PREFIX, { matches }).entries).toHaveLength(3);
-      expect(cache.list(PREFIX, { matches: () => false })).toMatchObject({ entries: [], hasMore: false, lastKey: `${PREFIX}b2` });
+      expect(await cache.select(PREFIX, matches)).toMatchObject({ entries: { length: 3 } });
+      expect(cache.select(PREFIX, () => false)).toMatchObject({ entries: [], hasMore: false, lastKey: `${PREFIX}b2` });
+    });
+
+    describe('with a selector that takes long', () => {
+      /** So long that a slice is spent by the time that the clock is looked at. */
+      const slowly = ({ key }: { key: string }): boolean => {
+        for (const startMs = performance.now(); performance.now() - startMs < 1;);
+        return !key.endsWith('7');
+      };
+      const many = Array.from({ length: 50 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+      const keysOf = ({ entries }: CacheList): string[] => entries.map(({ key }) => key.slice(PREFIX.length));
+
+      test('let others have their turn, and see the state of when they began', async () => {
+        for (const name of many) await put(name);
+        const selecting = cache.select(PREFIX, slowly);
+        expect(selecting).toBeInstanceOf(Promise);
+        await put('n99');
+        await remove('n49');
+        expect(keysOf(await selecting)).toEqual(many.filter((name) => !name.endsWith('7')));
+        expect(keysOf(cache.list(PREFIX))).not.toContain('n49');
+      });
+
+      test('hand out pages of that state', async () => {
+        for (const name of many) await put(name);
+        const selecting = cache.select(PREFIX, slowly, { limit: 40 });
+        await remove('n49');
+        const first = await selecting;
+        expect(first).toMatchObject({ hasMore: true, remaining: 6, lastKey: `${PREFIX}n43` });
+        const second = await cache.select(PREFIX, slowly, { after: first.lastKey!, revision: first.revision });
+        expect([...keysOf(first), ...keysOf(second)]).toEqual(many.filter((name) => !name.endsWith('7')));
+      });
+
+      test('end when nobody waits for them', async () => {
+        for (const name of many) await put(name);
+        const checkWanted = (): void => {
+          throw new Error('gone');
+        };
+        await expect(cache.select(PREFIX, slowly, { checkWanted })).rejects.toThrow('gone');
+      });
     });
 
     test('of a past revision come from history, from a page that was handed out, or are gone', async () => {

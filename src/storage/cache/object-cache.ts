@@ -1,15 +1,17 @@
 import { tooLargeResourceVersion } from '../../util/errors.ts';
+import { TimeSlice } from '../../util/time-slice.ts';
 import { type StoredCodec, jsonCodec } from '../codec.ts';
 import { Compacted, type Engine, type Range, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';
 import { compareKeys, prefixEnd } from '../key-order.ts';
 import { type OrderedMap, orderedMap } from '../ordered-map.ts';
 import { PageSize } from '../page-size.ts';
 import { PrefixIndex } from '../prefix-index.ts';
-import type { CacheEvent, CacheList, CacheListOptions, ObjectCache } from './cache.ts';
+import type { CacheEntry, CacheEvent, CacheList, CacheListOptions, CacheSelectOptions, ObjectCache } from './cache.ts';
 import { EntryHome, StoredEntry } from './entry.ts';
 import type { CacheFeed, FeedRoute } from './feed.ts';
 import { CacheChange, DEFAULT_HISTORY_LIMITS, History, type HistoryLimits } from './history.ts';
 import { ProgressTicker } from './progress.ts';
+import { Scan, keyBehind } from './scan.ts';
 import { Snapshots } from './snapshots.ts';
 
 interface ObjectCacheOptions {
@@ -34,7 +36,6 @@ interface Watcher {
   isClosed: boolean;
 }
 
-const STOP = { break: true };
 const OBJECTS_A_PAGE = 1_000;
 
 class FedCache implements ObjectCache, FeedRoute {
@@ -96,21 +97,37 @@ class FedCache implements ObjectCache, FeedRoute {
     return current?.revision === revision ? current : new StoredEntry(key, revision, value, this.#home);
   }
 
-  list(prefix: string, { after, limit = Infinity, revision, matches }: CacheListOptions = {}): CacheList {
+  list(prefix: string, options: CacheListOptions = {}): CacheList {
+    const scan = this.#scan(prefix, undefined, options);
+    scan.goOn();
+    return this.#listOf(scan);
+  }
+
+  select(prefix: string, matches: (entry: CacheEntry) => boolean, options: CacheSelectOptions = {}): CacheList | Promise<CacheList> {
+    const slice = new TimeSlice();
+    const scan = this.#scan(prefix, matches, options);
+    return scan.goOn(slice) ? this.#listOf(scan) : this.#selectOn(scan, slice, options);
+  }
+
+  async #selectOn(scan: Scan, slice: TimeSlice, { checkWanted }: CacheSelectOptions): Promise<CacheList> {
+    scan.holdState();
+    do {
+      await slice.next();
+      checkWanted?.();
+    } while (!scan.goOn(slice));
+    return this.#listOf(scan);
+  }
+
+  #scan(prefix: string, matches: ((entry: CacheEntry) => boolean) | undefined, { after, limit = Infinity, revision }: CacheListOptions): Scan {
     const tree = revision === undefined ? this.#tree : this.#treeAt(revision);
     const start = after !== undefined && compareKeys(after, prefix) >= 0 ? keyBehind(after) : prefix;
-    const end = prefixEnd(prefix)!;
-    const entries: StoredEntry[] = [];
-    let lastKey: string | undefined;
-    tree.forRange(start, end, false, (key, entry) => {
-      lastKey = key;
-      if (matches !== undefined && !matches(entry)) return undefined;
-      return entries.push(entry) >= limit ? STOP : undefined;
-    });
-    const remaining = entries.length >= limit && lastKey !== undefined ? tree.forRange(keyBehind(lastKey), end, false) : 0;
-    const listRevision = revision ?? this.revision;
-    if (remaining > 0 && tree === this.#tree) this.#snapshots.keep(listRevision, tree.clone());
-    return { entries, revision: listRevision, lastKey, hasMore: remaining > 0, remaining };
+    return new Scan(tree, { start, end: prefixEnd(prefix)!, limit, revision: revision ?? this.revision, isCurrent: tree === this.#tree }, matches);
+  }
+
+  #listOf(scan: Scan): CacheList {
+    const { entries, lastKey, remaining, range } = scan;
+    if (remaining > 0 && range.isCurrent) this.#snapshots.keep(range.revision, scan.holdState());
+    return { entries, revision: range.revision, lastKey, hasMore: remaining > 0, remaining };
   }
 
   watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void): Subscription {
@@ -267,6 +284,3 @@ async function* pagesOf(engine: Engine, prefix: string, isWhole: boolean): Async
     yield page;
   }
 }
-
-/** The first key beyond this one. */
-const keyBehind = (key: string): string => `${key}\0`;

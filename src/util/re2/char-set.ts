@@ -67,6 +67,9 @@ export const POSIX_CLASSES: Readonly<Record<string, CharSet>> = {
 
 const unicodeClasses = new Map<string, CharSet>();
 
+/** Whether `unicodeClass` need only look it up; making one searches all of Unicode, which takes milliseconds. */
+export const isKnownClass = (name: string): boolean => name === 'Any' || unicodeClasses.has(name);
+
 /** The code points of a general category or a script. The name is known to be one (go-regexp.ts). */
 export function unicodeClass(name: string): CharSet {
   if (name === 'Any') return ANY;
@@ -90,23 +93,29 @@ const ASSIGNED_PLANES = [0, 1, 2, 3, 14];
 const PRIVATE_PLANES = [15, 16];
 const PLANE_SIZE = 0x1_0000;
 
+interface PlaneText {
+  start: number;
+  unitsEach: number;
+  text: string;
+}
+
+let planeTexts: readonly PlaneText[] | undefined;
+
+/** Texts of all code points that are assigned, in order. They take a megabyte and longer to make than to search, so they are kept. */
+const allTexts = (): readonly PlaneText[] =>
+  (planeTexts ??= ASSIGNED_PLANES.flatMap((plane): PlaneText[] => {
+    const start = plane * PLANE_SIZE;
+    if (plane > 0) return [{ start, unitsEach: 2, text: textOf(start, start + PLANE_SIZE - 1) }];
+    return [
+      { start: 0, unitsEach: 1, text: textOf(0, 0xd7ff) },
+      { start: 0xe000, unitsEach: 1, text: textOf(0xe000, 0xffff) },
+    ];
+  }));
+
 /** Runs of code points that match, found in texts of all there are but surrogates, which stand for themselves only in pairs. */
 function* runsOf(expression: RegExp): Generator<[number, number]> {
-  for (const plane of ASSIGNED_PLANES) {
-    const start = plane * PLANE_SIZE;
-    const parts =
-      plane === 0
-        ? [
-            [0, 0xd7ff],
-            [0xe000, 0xffff],
-          ]
-        : [[start, start + PLANE_SIZE - 1]];
-    for (const [low, high] of parts) {
-      const unitsEach = low! > 0xffff ? 2 : 1;
-      for (const match of textOf(low!, high!).matchAll(expression)) {
-        yield [low! + match.index / unitsEach, low! + (match.index + match[0].length) / unitsEach - 1];
-      }
-    }
+  for (const { start, unitsEach, text } of allTexts()) {
+    for (const match of text.matchAll(expression)) yield [start + match.index / unitsEach, start + (match.index + match[0].length) / unitsEach - 1];
   }
   for (const plane of PRIVATE_PLANES) {
     const start = plane * PLANE_SIZE;
@@ -153,11 +162,18 @@ export function foldCase(set: CharSet): CharSet {
   const add = (code: number): void => {
     for (const other of casesOf(code)) added.push([other, other]);
   };
-  for (let code = 0; code <= LAST_ASCII; code++) if (has(set, code)) add(code);
-  if ((set.at(-1) ?? 0) > LAST_ASCII) for (const code of allFoldings().keys()) if (has(set, code)) add(code);
+  if (set.length === 2 && set[0] === set[1]) add(set[0]!);
+  else {
+    for (let code = 0; code <= LAST_ASCII; code++) if (has(set, code)) add(code);
+    if (isBeyondAscii(set)) for (const code of allFoldings().keys()) if (has(set, code)) add(code);
+  }
   return charSet([...rangesOf(set), ...added]);
 }
 
+/** How many characters foldCase looks at. */
+export const foldingSteps = (set: CharSet): number => (set.length === 2 && set[0] === set[1] ? 1 : isBeyondAscii(set) ? 3_000 : 128);
+
+const isBeyondAscii = (set: CharSet): boolean => (set.at(-1) ?? 0) > LAST_ASCII;
 const LAST_ASCII = 127;
 const KELVIN = 0x212a;
 const LONG_S = 0x17f;

@@ -1,3 +1,5 @@
+import { LIMITS } from '../limits.ts';
+import { BudgetExceeded, type StepBudget } from '../step-budget.ts';
 import {
   ANY,
   ANY_BUT_NEWLINE,
@@ -7,6 +9,8 @@ import {
   WORD_CHARS,
   charSet,
   foldCase,
+  foldingSteps,
+  isKnownClass,
   negate,
   rangesOf,
   unicodeClass,
@@ -29,6 +33,8 @@ export type Node =
 /** Text that no tree is made of; the message is that of Go's regexp/syntax. */
 export class RegexpError extends Error {}
 
+export const TOO_LARGE = 'error parsing regexp: expression too large: ``';
+
 interface Flags {
   ignoresCase: boolean;
   isMultiline: boolean;
@@ -42,10 +48,31 @@ const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, n: 10, r: 13, 
 /** As regexp/syntax: repetitions inside of repetitions multiply. */
 const MAX_REPEAT = 1000;
 
-/** The pattern's syntax is known to be right (go-regexp.ts). Throws RegexpError for repetitions that multiply too far. */
-export function parsePattern(pattern: string): Node {
-  return new PatternParser(Array.from(withoutQuoting(pattern))).alternation(NO_FLAGS);
+/** The pattern's syntax is known to be right (go-regexp.ts). Throws RegexpError for repetitions that multiply too far, BudgetExceeded for too many classes. */
+export function parsePattern(pattern: string, budget: StepBudget): Node {
+  return new PatternParser(Array.from(withoutQuoting(pattern)), { budget, ranges: 0 }).alternation(NO_FLAGS);
 }
+
+/** The same with empty classes: all that is needed to know how large the program will be, at a cost that the pattern's length bounds. */
+export function parseShape(pattern: string): Node {
+  return new PatternParser(Array.from(withoutQuoting(pattern)), undefined).alternation(NO_FLAGS);
+}
+
+/** What making classes of characters may still take. */
+interface ClassBudget {
+  budget: StepBudget;
+  /** How many there are so far. */
+  ranges: number;
+}
+
+const NO_CHARS: CharSet = [];
+const SIMPLE_BOUNDS: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['*', [0, Infinity]],
+  ['+', [1, Infinity]],
+  ['?', [0, 1]],
+]);
+/** A class that nobody asked for before takes as long as so many steps. */
+const NEW_CLASS_STEPS = 50_000;
 
 /** `\Q…\E` with every character escaped by its number, so that repetitions after it mean the last one. */
 const withoutQuoting = (pattern: string): string =>
@@ -55,10 +82,34 @@ const withoutQuoting = (pattern: string): string =>
 
 class PatternParser {
   readonly #chars: readonly string[];
+  /** Undefined where classes are not made. */
+  readonly #classes: ClassBudget | undefined;
+  readonly #repeatSizes = new Map<Node, number>();
   #position = 0;
 
-  constructor(chars: readonly string[]) {
+  constructor(chars: readonly string[], classes: ClassBudget | undefined) {
     this.#chars = chars;
+    this.#classes = classes;
+  }
+
+  #made(set: CharSet, flags: Flags): CharSet {
+    if (this.#classes === undefined) return NO_CHARS;
+    this.#countRanges(set.length / 2);
+    if (!flags.ignoresCase) return set;
+    this.#classes.budget.spend(foldingSteps(set));
+    return foldCase(set);
+  }
+
+  #countRanges(ranges: number): void {
+    if (this.#classes === undefined) return;
+    this.#classes.budget.spend(ranges);
+    this.#classes.ranges += ranges;
+    if (this.#classes.ranges > LIMITS.regexpClassRanges) throw new BudgetExceeded(LIMITS.regexpClassRanges);
+  }
+
+  #literal(char: string, flags: Flags): Node {
+    const code = char.codePointAt(0)!;
+    return chars(this.#made([code, code], flags));
   }
 
   get #char(): string | undefined {
@@ -89,6 +140,7 @@ class PatternParser {
 
   /** `(?i)`: the flags from here on. */
   #flagGroup(flags: Flags): Flags | undefined {
+    if (this.#char !== '(') return undefined;
     const text = this.#chars.slice(this.#position, this.#position + 12).join('');
     const match = /^\(\?([imsU]*(?:-[imsU]+)?)\)/.exec(text);
     if (match === null) return undefined;
@@ -100,28 +152,43 @@ class PatternParser {
     let node = this.#atom(flags);
     for (let start = this.#position, bounds = this.#bounds(); bounds !== undefined; start = this.#position, bounds = this.#bounds()) {
       const [min, max] = bounds;
-      const repeatText = this.#chars.slice(start, this.#position).join('');
+      const end = this.#position;
       const isMarkedLazy = this.#char === '?';
       if (isMarkedLazy) this.#position++;
       node = { op: 'repeat', node, min, max, isGreedy: isMarkedLazy === flags.isLazy };
-      if (repeatText.startsWith('{') && repeatSize(node) > MAX_REPEAT) {
-        throw new RegexpError(`error parsing regexp: invalid repeat count: \`${repeatText}\``);
-      }
+      if (this.#chars[start] === '{' && this.#repeatSize(node) > MAX_REPEAT)
+        throw new RegexpError(`error parsing regexp: invalid repeat count: \`${this.#chars.slice(start, end).join('')}\``);
     }
     return node;
   }
 
-  #bounds(): [number, number] | undefined {
-    const simple = ({ '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] } as Record<string, [number, number]>)[this.#char ?? ''];
+  #bounds(): readonly [number, number] | undefined {
+    const simple = SIMPLE_BOUNDS.get(this.#char ?? '');
     if (simple !== undefined) {
       this.#position++;
       return simple;
     }
-    const match = /^\{(\d+)(,?)(\d*)\}/.exec(this.#char === '{' ? this.#chars.slice(this.#position, this.#position + 24).join('') : '');
-    if (match === null) return undefined;
-    this.#position += match[0].length;
-    const min = Number(match[1]);
-    return [min, match[2] === '' ? min : match[3] === '' ? Infinity : Number(match[3])];
+    if (this.#char !== '{') return undefined;
+    const [min, minEnd] = this.#number(this.#position + 1);
+    if (min === undefined) return undefined;
+    const hasComma = this.#chars[minEnd] === ',';
+    const [max, end] = hasComma ? this.#number(minEnd + 1) : [min, minEnd];
+    // A brace that does not count is a character like any other.
+    if (this.#chars[end] !== '}') return undefined;
+    this.#position = end + 1;
+    return [min, max ?? Infinity];
+  }
+
+  /** The digits that stand here, and where they end. No count that the syntax allows has more than four. */
+  #number(from: number): [number | undefined, number] {
+    let at = from;
+    let value = 0;
+    for (; at < from + 9; at++) {
+      const digit = (this.#chars[at] ?? ' ').charCodeAt(0) - 48;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+    }
+    return [at === from ? undefined : value, at];
   }
 
   #atom(flags: Flags): Node {
@@ -144,7 +211,29 @@ class PatternParser {
         return this.#escape(flags);
       default:
         this.#position++;
-        return literal(char, flags);
+        return this.#literal(char, flags);
+    }
+  }
+
+  /** How often the innermost part is repeated at most. Remembered, because each repetition around others asks for theirs. */
+  #repeatSize(node: Node): number {
+    let size = this.#repeatSizes.get(node);
+    if (size === undefined) this.#repeatSizes.set(node, (size = this.#countRepeats(node)));
+    return size;
+  }
+
+  #countRepeats(node: Node): number {
+    switch (node.op) {
+      case 'repeat': {
+        const isCounted = node.max !== 1 && !(node.max === Infinity && node.min <= 1);
+        const count = isCounted ? Math.max(node.max === Infinity ? node.min : node.max, 1) : 1;
+        return count * this.#repeatSize(node.node);
+      }
+      case 'concat':
+      case 'alternate':
+        return node.nodes.reduce((most, part) => Math.max(most, this.#repeatSize(part)), 1);
+      default:
+        return 1;
     }
   }
 
@@ -164,8 +253,8 @@ class PatternParser {
       return { op: 'assert', assertion };
     }
     const set = this.#escapedClass();
-    if (set !== undefined) return chars(flags.ignoresCase ? foldCase(set) : set);
-    return literal(String.fromCodePoint(this.#escapedChar()), flags);
+    if (set !== undefined) return chars(this.#made(set, flags));
+    return this.#literal(String.fromCodePoint(this.#escapedChar()), flags);
   }
 
   /** `\d`, `\pL`, `\P{Greek}` and their like. */
@@ -179,7 +268,10 @@ class PatternParser {
     if (letter !== 'p' && letter !== 'P') return undefined;
     const match = /^\\[pP](?:\{(\^?)([A-Za-z_]+)\}|([A-Za-z]))/.exec(this.#chars.slice(this.#position, this.#position + 100).join(''))!;
     this.#position += match[0].length;
-    const set = unicodeClass(match[2] ?? match[3]!);
+    const name = match[2] ?? match[3]!;
+    if (this.#classes === undefined) return NO_CHARS;
+    if (!isKnownClass(name)) this.#classes.budget.spend(NEW_CLASS_STEPS);
+    const set = unicodeClass(name);
     return (letter === 'P') !== (match[1] === '^') ? negate(set) : set;
   }
 
@@ -199,14 +291,20 @@ class PatternParser {
     const isNegated = this.#char === '^';
     if (isNegated) this.#position++;
     const ranges: [number, number][] = [];
-    for (let isFirst = true; isFirst || this.#char !== ']'; isFirst = false) ranges.push(...this.#classItem());
+    for (let isFirst = true; isFirst || this.#char !== ']'; isFirst = false) {
+      const more = this.#classItem();
+      this.#countRanges(more.length);
+      for (const range of more) ranges.push(range);
+    }
     this.#position++;
-    const set = flags.ignoresCase ? foldCase(charSet(ranges)) : charSet(ranges);
+    if (this.#classes === undefined) return NO_CHARS;
+    const set = this.#made(charSet(ranges), flags);
     return isNegated ? negate(set) : set;
   }
 
   #classItem(): [number, number][] {
-    const posix = this.#startsWith('[:') ? /^\[:(\^?)([a-z]+):\]/.exec(this.#chars.slice(this.#position, this.#position + 12).join('')) : null;
+    const posix =
+      this.#char === '[' && this.#startsWith('[:') ? /^\[:(\^?)([a-z]+):\]/.exec(this.#chars.slice(this.#position, this.#position + 12).join('')) : null;
     if (posix !== null) {
       this.#position += posix[0].length;
       const set = POSIX_CLASSES[posix[2]!]!;
@@ -228,31 +326,10 @@ class PatternParser {
 
 const chars = (set: CharSet): Node => ({ op: 'chars', set });
 
-function literal(char: string, flags: Flags): Node {
-  const code = char.codePointAt(0)!;
-  return chars(flags.ignoresCase ? foldCase([code, code]) : [code, code]);
-}
-
 function withFlags(flags: Flags, text: string): Flags {
   const [on = '', off = ''] = text.split('-');
   const changed = { ...flags };
   for (const letter of on) changed[FLAG_NAMES[letter]!] = true;
   for (const letter of off) changed[FLAG_NAMES[letter]!] = false;
   return changed;
-}
-
-/** How often the innermost part is repeated at most. */
-function repeatSize(node: Node): number {
-  switch (node.op) {
-    case 'repeat': {
-      const isCounted = node.max !== 1 && !(node.max === Infinity && node.min <= 1);
-      const count = isCounted ? Math.max(node.max === Infinity ? node.min : node.max, 1) : 1;
-      return count * repeatSize(node.node);
-    }
-    case 'concat':
-    case 'alternate':
-      return Math.max(1, ...node.nodes.map(repeatSize));
-    default:
-      return 1;
-  }
 }

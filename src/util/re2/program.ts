@@ -1,4 +1,4 @@
-import { RegexpError, type Assertion, type Node } from './parse.ts';
+import type { Assertion, Node } from './parse.ts';
 import type { CharSet } from './char-set.ts';
 
 /** One step of a machine that is in many states at once (Thompson). `next` and `other` are places of steps. */
@@ -17,10 +17,25 @@ export interface Program {
   readonly hasAssertions: boolean;
 }
 
-/** Go lets programs grow to 128 MiB; what is longer than this is of no use and fills the memory. */
-const MAX_STEPS = 250_000;
+/**
+ * At least as many as compiling the tree takes steps, and as its program has. Counted before it is compiled: a repetition of a repetition is short to write.
+ * Parts that compile to nothing count too, since they are visited as often as they are repeated.
+ */
+export function programSize(tree: Node): number {
+  switch (tree.op) {
+    case 'concat':
+    case 'alternate':
+      return tree.nodes.reduce((size, node) => size + programSize(node) + 1, 1);
+    case 'repeat': {
+      const count = tree.max === Infinity ? tree.min : tree.max;
+      return Math.max(count, 1) * (programSize(tree.node) + 1) + 2;
+    }
+    default:
+      return 1;
+  }
+}
 
-/** Throws RegexpError. */
+/** Whoever calls it has looked at the size. */
 export function compileProgram(tree: Node): Program {
   const compiler = new Compiler();
   const start = compiler.compile(tree, compiler.add({ op: 'match' }));
@@ -33,27 +48,11 @@ function beginsAtStart(node: Node): boolean {
   return node.op === 'alternate' && node.nodes.every(beginsAtStart);
 }
 
-/** Whether it can match without reading anything. */
-function isNullable(node: Node): boolean {
-  switch (node.op) {
-    case 'chars':
-      return false;
-    case 'concat':
-      return node.nodes.every(isNullable);
-    case 'alternate':
-      return node.nodes.some(isNullable);
-    case 'repeat':
-      return node.min === 0 || isNullable(node.node);
-    default:
-      return true;
-  }
-}
-
 class Compiler {
   readonly steps: Step[] = [];
+  readonly #nullable = new Map<Node, boolean>();
 
   add(step: Step): number {
-    if (this.steps.length >= MAX_STEPS) throw new RegexpError('error parsing regexp: expression too large: ``');
     this.steps.push(step);
     return this.steps.length - 1;
   }
@@ -84,6 +83,28 @@ class Compiler {
     return start;
   }
 
+  /** Whether it can match without reading anything. Remembered: parts of repetitions are compiled, and asked about, many times. */
+  #isNullable(node: Node): boolean {
+    let isNullable = this.#nullable.get(node);
+    if (isNullable === undefined) this.#nullable.set(node, (isNullable = this.#canBeEmpty(node)));
+    return isNullable;
+  }
+
+  #canBeEmpty(node: Node): boolean {
+    switch (node.op) {
+      case 'chars':
+        return false;
+      case 'concat':
+        return node.nodes.every((part) => this.#isNullable(part));
+      case 'alternate':
+        return node.nodes.some((part) => this.#isNullable(part));
+      case 'repeat':
+        return node.min === 0 || this.#isNullable(node.node);
+      default:
+        return true;
+    }
+  }
+
   /** `x*`, or `x+` where it begins with the body. */
   #loop(node: Node, isGreedy: boolean, next: number, beginsWithBody: boolean): number {
     const split = this.add({ op: 'split', next, other: next });
@@ -91,7 +112,7 @@ class Compiler {
     this.steps[split] = isGreedy ? { op: 'split', next: body, other: next } : { op: 'split', next, other: body };
     if (beginsWithBody) return body;
     // A body that may match nothing is preferred in another order: golang.org/issue/46123.
-    return isNullable(node) ? this.#split(body, next, isGreedy) : split;
+    return this.#isNullable(node) ? this.#split(body, next, isGreedy) : split;
   }
 
   #split(body: number, next: number, isGreedy: boolean): number {

@@ -1,57 +1,119 @@
 import { goRegexpError } from '../go-regexp.ts';
+import { LIMITS } from '../limits.ts';
+import { StepBudget } from '../step-budget.ts';
 import { Automaton } from './automaton.ts';
-import { RegexpError, parsePattern } from './parse.ts';
-import { compileProgram, type Program } from './program.ts';
-import { search, type StepBudget } from './search.ts';
+import { RegexpError, TOO_LARGE, parsePattern, parseShape } from './parse.ts';
+import { type Program, compileProgram, programSize } from './program.ts';
+import { SearchSpace, search } from './search.ts';
 
-/** Steps that one search of all matches may take; less than a second. */
-const MAX_SEARCH_STEPS = 10_000_000;
+/** Steps of a pattern's own, for compiling it and for the states that it is found to have, by the length of the pattern. Few patterns in use need a tenth. */
+const OWN_STEPS_PER_CHARACTER = 200;
 
 /**
  * A pattern of RE2's syntax (Go's regexp), matched without backtracking: no pattern can make a match take time beyond the product of the
- * lengths of pattern and text. The native engine never sees a user's pattern.
+ * lengths of its program and the text. The native engine never sees a user's pattern. All that takes time is counted in steps: a program is made when it is
+ * first needed, so that to check a pattern takes no more than its length.
  */
 export class Regexp {
-  readonly #program: Program;
+  /** How much it takes of a cache. */
+  readonly size: number;
+  readonly #pattern: string;
+  #ownStepsLeft = 0;
+  #hasOwnSteps = false;
+  #program: Program | undefined;
   #automaton: Automaton | undefined;
 
-  constructor(program: Program) {
-    this.#program = program;
+  /** The syntax is known to be right, and the size of the program to be within bounds. */
+  constructor(pattern: string, size: number) {
+    this.#pattern = pattern;
+    this.size = size;
   }
 
-  /** Whether there is a match anywhere in the text. */
-  test(text: string): boolean {
-    return (this.#automaton ??= new Automaton(this.#program)).test(text);
+  /**
+   * For a pattern that is written in an expression or a schema, and so compiled once for many texts: gives it steps for its program and its states, so that
+   * who comes first does not pay for all. Patterns that come with the values get none, since there may be a new one for each value.
+   */
+  keep(): this {
+    if (!this.#hasOwnSteps) this.#ownStepsLeft = OWN_STEPS_PER_CHARACTER * this.#pattern.length;
+    this.#hasOwnSteps = true;
+    return this;
   }
 
-  /** The leftmost match, or undefined. Throws SearchTooLong. */
-  find(text: string): string | undefined {
-    const match = search(this.#program, text, 0, { left: MAX_SEARCH_STEPS });
-    return match && text.slice(match.start, match.end);
+  /** Whether there is a match anywhere in the text. Throws BudgetExceeded. */
+  test(text: string, budget: StepBudget = unsharedBudget()): boolean {
+    return this.#withOwnSteps(budget, (steps) => this.#automatonFor(steps).test(text, steps));
   }
 
-  /** Matches that do not overlap, at most `limit` of them; a negative limit is none. Throws SearchTooLong. */
-  findAll(text: string, limit: number): string[] {
-    const found: string[] = [];
-    const budget: StepBudget = { left: MAX_SEARCH_STEPS };
-    const mostMatches = limit < 0 ? Infinity : limit;
-    let previousEnd = -1;
-    for (let position = 0; position <= text.length && found.length < mostMatches;) {
-      const match = search(this.#program, text, position, budget);
-      if (match === undefined) return found;
-      // An empty match right behind another one does not count.
-      const isAccepted = match.end !== match.start || match.start !== previousEnd;
-      if (isAccepted) found.push(text.slice(match.start, match.end));
-      position = match.end === position ? position + (position < text.length && text.codePointAt(position)! > 0xffff ? 2 : 1) : match.end;
-      previousEnd = match.end;
+  /** The leftmost match, or undefined. Throws BudgetExceeded. */
+  find(text: string, budget: StepBudget = unsharedBudget()): string | undefined {
+    return this.#withOwnSteps(budget, (steps) => {
+      const match = search(new SearchSpace(this.#programFor(steps)), text, 0, steps);
+      return match && text.slice(match.start, match.end);
+    });
+  }
+
+  /** Matches that do not overlap, at most `limit` of them; a negative limit is none. Throws BudgetExceeded. */
+  findAll(text: string, limit: number, budget: StepBudget = unsharedBudget()): string[] {
+    return this.#withOwnSteps(budget, (steps) => allMatches(this.#programFor(steps), text, limit < 0 ? Infinity : limit, steps));
+  }
+
+  /** Takes from what is the pattern's own first. It is given once: what it pays for is remembered. */
+  #withOwnSteps<R>(budget: StepBudget, run: (steps: StepBudget) => R): R {
+    if (this.#ownStepsLeft <= 0) return run(budget);
+    const steps = new StepBudget(this.#ownStepsLeft + budget.left);
+    try {
+      return run(steps);
+    } finally {
+      const fromOutside = steps.spent - this.#ownStepsLeft;
+      this.#ownStepsLeft = Math.max(0, -fromOutside);
+      if (fromOutside > 0) budget.spend(Math.min(fromOutside, budget.left));
     }
-    return found;
+  }
+
+  #programFor(budget: StepBudget): Program {
+    if (this.#program === undefined) {
+      budget.spend(this.size + this.#pattern.length);
+      this.#program = compileProgram(parsePattern(this.#pattern, budget));
+    }
+    return this.#program;
+  }
+
+  #automatonFor(budget: StepBudget): Automaton {
+    if (this.#automaton === undefined) {
+      const program = this.#programFor(budget);
+      budget.spend(program.steps.length);
+      this.#automaton = new Automaton(program);
+    }
+    return this.#automaton;
   }
 }
 
-const cache = new Map<string, Regexp | { error: string }>();
+/** For one match that nobody else counts. */
+const unsharedBudget = (): StepBudget => new StepBudget(LIMITS.regexpStepsOfExpression);
+
+function allMatches(program: Program, text: string, mostMatches: number, budget: StepBudget): string[] {
+  const found: string[] = [];
+  const space = new SearchSpace(program);
+  let previousEnd = -1;
+  for (let position = 0; position <= text.length && found.length < mostMatches;) {
+    const match = search(space, text, position, budget);
+    if (match === undefined) return found;
+    // An empty match right behind another one does not count.
+    const isAccepted = match.end !== match.start || match.start !== previousEnd;
+    if (isAccepted) found.push(text.slice(match.start, match.end));
+    position = match.end === position ? position + (position < text.length && text.codePointAt(position)! > 0xffff ? 2 : 1) : match.end;
+    previousEnd = match.end;
+  }
+  return found;
+}
+
+type Compiled = Regexp | { error: string };
+
+const cache = new Map<string, Compiled>();
 const MAX_CACHED = 500;
-const MAX_CACHED_LENGTH = 1_000;
+/** Characters and steps of programs: some tens of megabytes. */
+const MAX_CACHED_SIZE = 1_000_000;
+let cachedSize = 0;
 
 /** The pattern, ready to match, or Go's words for what is wrong with it. Patterns used lately are remembered. */
 export function compileRegexp(pattern: string): Regexp | { error: string } {
@@ -63,18 +125,29 @@ export function compileRegexp(pattern: string): Regexp | { error: string } {
     return known;
   }
   const compiled = compile(pattern);
-  if (pattern.length <= MAX_CACHED_LENGTH) {
-    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
+  if (pattern.length <= LIMITS.regexpCharacters) {
     cache.set(pattern, compiled);
+    cachedSize += cacheSizeOf(pattern, compiled);
+    while (cache.size > MAX_CACHED || cachedSize > MAX_CACHED_SIZE) forgetOldest();
   }
   return compiled;
 }
 
-function compile(pattern: string): Regexp | { error: string } {
+const cacheSizeOf = (pattern: string, compiled: Compiled): number => pattern.length + ('error' in compiled ? 0 : compiled.size);
+
+function forgetOldest(): void {
+  const [pattern, compiled] = cache.entries().next().value!;
+  cache.delete(pattern);
+  cachedSize -= cacheSizeOf(pattern, compiled);
+}
+
+function compile(pattern: string): Compiled {
+  if (pattern.length > LIMITS.regexpCharacters) return { error: TOO_LARGE };
   const error = goRegexpError(pattern);
   if (error !== undefined) return { error };
   try {
-    return new Regexp(compileProgram(parsePattern(pattern)));
+    const size = programSize(parseShape(pattern));
+    return size > LIMITS.regexpProgramSteps ? { error: TOO_LARGE } : new Regexp(pattern, size);
   } catch (problem) {
     if (problem instanceof RegexpError) return { error: problem.message };
     throw problem;

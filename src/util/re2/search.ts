@@ -1,3 +1,4 @@
+import type { StepBudget } from '../step-budget.ts';
 import { has } from './char-set.ts';
 import { holds, type Program, type Surroundings } from './program.ts';
 
@@ -7,12 +8,22 @@ export interface Match {
   end: number;
 }
 
-/** A search took more steps than it may: patterns that look far ahead at every place take time quadratic in the text. */
-export class SearchTooLong extends Error {}
+/** What searches of one program need, made once for many of them: it is as large as the program. */
+export class SearchSpace {
+  readonly program: Program;
+  current: Threads;
+  next: Threads;
 
-/** Counts down over one or more searches. */
-export interface StepBudget {
-  left: number;
+  constructor(program: Program) {
+    this.program = program;
+    this.current = new Threads(program.steps.length);
+    this.next = new Threads(program.steps.length);
+  }
+
+  clear(): void {
+    this.current.clear();
+    this.next.clear();
+  }
 }
 
 /** Steps that the program is at, in the order of preference, with where their matches began. */
@@ -42,20 +53,20 @@ class Threads {
   }
 }
 
-/** The match that starts first, and of those the one that the pattern prefers, at or after `from` (Pike's machine). Throws SearchTooLong. */
-export function search(program: Program, text: string, from: number, budget: StepBudget): Match | undefined {
+/** The match that starts first, and of those the one that the pattern prefers, at or after `from` (Pike's machine). Throws BudgetExceeded: patterns that look far ahead at every place take time quadratic in the text. */
+export function search(space: SearchSpace, text: string, from: number, budget: StepBudget): Match | undefined {
+  const { program } = space;
   const { steps } = program;
-  let current = new Threads(steps.length);
-  let next = new Threads(steps.length);
+  space.clear();
+  let { current, next } = space;
   let match: Match | undefined;
   let previous = from === 0 ? undefined : codePointBefore(text, from);
   for (let index = from; ;) {
     const code = index < text.length ? text.codePointAt(index)! : undefined;
     const surroundings = { previous, next: code };
-    if (match === undefined && (!program.isAnchored || index === 0)) enter(program, current, program.start, index, surroundings);
+    if (match === undefined && (!program.isAnchored || index === 0)) enter(program, current, program.start, index, surroundings, budget);
     if (current.places.length === 0 && (match !== undefined || program.isAnchored)) return match;
-    budget.left -= current.places.length;
-    if (budget.left < 0) throw new SearchTooLong('search takes too many steps');
+    budget.spend(1 + current.places.length);
     const width = code === undefined || code <= 0xffff ? 1 : 2;
     const following = { previous: code, next: index + width < text.length ? text.codePointAt(index + width)! : undefined };
     for (let thread = 0; thread < current.places.length; thread++) {
@@ -65,7 +76,7 @@ export function search(program: Program, text: string, from: number, budget: Ste
         // Threads further down are liked less.
         break;
       }
-      if (step.op === 'chars' && code !== undefined && has(step.set, code)) enter(program, next, step.next, current.starts[thread]!, following);
+      if (step.op === 'chars' && code !== undefined && has(step.set, code)) enter(program, next, step.next, current.starts[thread]!, following, budget);
     }
     if (code === undefined) return match;
     current.clear();
@@ -76,9 +87,10 @@ export function search(program: Program, text: string, from: number, budget: Ste
 }
 
 /** Adds a step and all that it leads to without reading, in the order of preference. */
-function enter({ steps }: Program, threads: Threads, place: number, start: number, surroundings: Surroundings): void {
+function enter({ steps }: Program, threads: Threads, place: number, start: number, surroundings: Surroundings, budget: StepBudget): void {
   const { pending } = threads;
   for (let at: number | undefined = place; at !== undefined; at = pending.pop()) {
+    budget.spend();
     if (!threads.mark(at)) continue;
     const step = steps[at]!;
     if (step.op === 'split') pending.push(step.other, step.next);

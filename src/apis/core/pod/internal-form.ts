@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../util/json.ts';
 import type { Json, JsonObject } from '../../../util/json-types.ts';
 import type { NodeSelectorTerm, PodSpec } from '../../facts/types/core-v1.ts';
 import internalTypes from './internal-types.json' with { type: 'json' };
@@ -42,12 +43,18 @@ function formOf(type: string, value: JsonObject | undefined): JsonObject {
   for (const { goName, name, zero, type: inner, isNullable } of fieldsOf(type)) {
     const item = value?.[name];
     if (goName === '') Object.assign(form, item);
-    else if (inner === undefined) form[goName] = item ?? zero;
+    else if (inner === undefined) form[goName] = LABEL_SELECTOR.test(goName) && isJsonObject(item) ? withoutEmpty(item) : (item ?? zero);
     else if (Array.isArray(item)) form[goName] = item.map((each) => formOf(inner, each as JsonObject));
     else form[goName] = (item ?? null) === null && isNullable ? null : formOf(inner, (item ?? undefined) as JsonObject | undefined);
   }
   return form;
 }
+
+/** A type of meta/v1, which is written as clients are sent it: without what is empty. */
+const LABEL_SELECTOR = /^(Label|Namespace)?Selector$/;
+
+const withoutEmpty = (selector: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(selector).filter(([, value]) => typeof value === 'object' && value !== null && Object.keys(value).length > 0));
 
 function fieldsOf(type: string): readonly InternalField[] {
   let fields = fieldsByType.get(type);

@@ -128,7 +128,7 @@ function validateExtendedClaim({ requestMappings, resourceClaimName }: PodExtend
 }
 
 function validatePodIps({ podIPs = [] }: PodStatus, old: PodStatus, errors: FieldErrors): void {
-  const former = (old.podIPs ?? []).map(({ ip }) => ip);
+  const former = new Set((old.podIPs ?? []).map(({ ip }) => ip));
   for (const [index, { ip }] of podIPs.entries()) validateLegacyIp(ip, errors.index(index), former);
   validateDualStack(podIPs, 'PodIP', errors);
 }
@@ -137,7 +137,7 @@ function validateHostIps({ hostIP = '', hostIPs = [] }: PodStatus, old: PodStatu
   if (hostIPs.length === 0) return;
   const first = hostIPs[0]!.ip;
   if (hostIP !== first) errors.index(0).at('ip').invalid(first, 'must be equal to `hostIP`');
-  const former = (old.hostIPs ?? []).map(({ ip }) => ip);
+  const former = new Set((old.hostIPs ?? []).map(({ ip }) => ip));
   for (const [index, { ip }] of hostIPs.entries()) validateLegacyIp(ip, errors.index(index), former);
   validateDualStack(hostIPs, 'HostIP', errors);
 }

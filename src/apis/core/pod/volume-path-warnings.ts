@@ -21,7 +21,8 @@ export function overlapWarnings(volumes: readonly Volume[]): string[] {
     if (secret?.items) warn(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret.items));
     if (downwardAPI?.items) warn('DownwardAPI', filesOf(downwardAPI.items));
     const sources = projected?.sources ?? [];
-    for (const source of sources) if (Object.keys(source).length === 0) warnings.push(`volume ${quote(name)} (Projected) has no sources provided`);
+    // Equal warnings are told once.
+    if (sources.some((source) => Object.keys(source).length === 0)) warnings.push(`volume ${quote(name)} (Projected) has no sources provided`);
     if (sources.length > 0) warn('Projected', sources.flatMap(projectedFiles));
   }
   return warnings;
@@ -36,7 +37,8 @@ function projectedFiles({ configMap, secret, downwardAPI, serviceAccountToken }:
   return serviceAccountToken ? filesOf([serviceAccountToken], 'ServiceAccountToken') : [];
 }
 
-/** Each is compared with so many; far fewer warnings than that reach a client. */
+/** So many files of a volume are compared with so many before them; far fewer warnings than that reach a client. */
+const MAX_FILES = 1_000;
 const MAX_COMPARED = 100;
 
 function withoutTrailingSlashes(path: string): string {
@@ -48,7 +50,7 @@ function withoutTrailingSlashes(path: string): string {
 function overlapsOf(files: readonly PlacedFile[]): string[] {
   const overlaps: string[] = [];
   const known: PlacedFile[] = [];
-  for (const { path, source, sourceName } of files) {
+  for (const { path, source, sourceName } of files.slice(0, MAX_FILES)) {
     const file = { path: withoutTrailingSlashes(path), source, sourceName };
     for (const other of known) if (isOverlap(file.path, other.path)) overlaps.push(`${print(file)} with ${print(other)}`);
     if (known.length < MAX_COMPARED) known.push(file);

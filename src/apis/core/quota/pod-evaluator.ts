@@ -90,15 +90,10 @@ function specInForce({ spec, status }: Pod, side: Side): PodSpec {
   const { containerStatuses = [], initContainerStatuses = [], conditions = [] } = status;
   if (containerStatuses.length === 0 && initContainerStatuses.length === 0) return spec;
   const isInfeasible = conditions.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible');
-  const inForce = (containers: Container[] | undefined | null, statuses: ContainerStatus[]): Container[] =>
-    (containers ?? []).map((container) =>
-      containerInForce(
-        container,
-        statuses.find(({ name }) => name === container.name),
-        side,
-        isInfeasible,
-      ),
-    );
+  const inForce = (containers: Container[] | undefined | null, statuses: ContainerStatus[]): Container[] => {
+    const byName = new Map(statuses.toReversed().map((container) => [container.name, container]));
+    return (containers ?? []).map((container) => containerInForce(container, byName.get(container.name), side, isInfeasible));
+  };
   return { ...spec, containers: inForce(spec.containers, containerStatuses), initContainers: inForce(spec.initContainers, initContainerStatuses) };
 }
 

@@ -26,7 +26,7 @@ export function validateIpFamilies(service: Service, errors: FieldErrors, old?: 
     if (ipFamilies.indexOf(family) < index) at.duplicate(family);
   }
   if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy)) errors.at('ipFamilyPolicy').notSupported(ipFamilyPolicy, POLICIES);
-  const areValid = validateIps(clusterIPs, errors.at('clusterIPs'), old?.spec.clusterIPs);
+  const areValid = validateIps(clusterIPs, errors.at('clusterIPs'), new Set(old?.spec.clusterIPs));
   if (clusterIPs.length > 2) errors.at('clusterIPs').invalid(clusterIPs, 'may only hold up to 2 values');
   // What follows would only confuse whoever has to mend an address first.
   if (!areValid) return;
@@ -42,7 +42,7 @@ function validateFirstIp({ spec: { clusterIP, clusterIPs = [] } }: Service, erro
   else if (clusterIPs[0] !== clusterIP) errors.invalid(clusterIPs, 'first value must match `clusterIP`');
 }
 
-function validateIps(ips: readonly string[], errors: FieldErrors, former: readonly string[] = []): boolean {
+function validateIps(ips: readonly string[], errors: FieldErrors, former: ReadonlySet<string>): boolean {
   const before = errors.list.length;
   for (const [index, ip] of ips.entries()) {
     if (index > 0 || ip !== NO_IP) validateLegacyIp(ip, errors.index(index), former);

@@ -35,7 +35,7 @@ export function validateService(service: Service, errors: FieldErrors, old?: Ser
   if (spec.selector) validateLabelMap(spec.selector, at.at('selector'));
   validateAffinity(spec, at);
   validateIpFamilies(service, at, old);
-  validateExternalIps(spec.externalIPs ?? [], at.at('externalIPs'), old?.spec.externalIPs);
+  validateExternalIps(spec.externalIPs ?? [], at.at('externalIPs'), new Set(old?.spec.externalIPs));
   validateChoice(spec.type, TYPES, at.at('type'));
   validateUniquePorts(spec, at.at('ports'));
   validateSourceRanges(service, errors, old);
@@ -97,7 +97,7 @@ function validateAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpe
     at.at('clientIP', 'timeoutSeconds').invalid(timeoutSeconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`);
 }
 
-function validateExternalIps(ips: readonly string[], errors: FieldErrors, former: readonly string[] = []): void {
+function validateExternalIps(ips: readonly string[], errors: FieldErrors, former: ReadonlySet<string>): void {
   for (const [index, ip] of ips.entries()) {
     const at = errors.index(index);
     const before = at.list.length;
@@ -133,7 +133,7 @@ function validateSourceRanges({ metadata, spec }: Service, errors: FieldErrors, 
   if (ranges.length > 0) {
     const at = errors.at('spec', 'LoadBalancerSourceRanges');
     if (type !== LOAD_BALANCER) at.forbidden(ONLY_FOR_BALANCERS);
-    const former = (old?.spec.loadBalancerSourceRanges ?? []).map((range) => range.trim());
+    const former = new Set((old?.spec.loadBalancerSourceRanges ?? []).map((range) => range.trim()));
     for (const [index, range] of ranges.entries()) validateLegacyCidr(range.trim(), at.index(index), former);
     return;
   }
@@ -174,11 +174,11 @@ function validateTrafficPolicies(service: Service, errors: FieldErrors): void {
 export function validateLoadBalancerStatus(service: Service, old: Service, errors: FieldErrors): void {
   const ingresses = service.status.loadBalancer.ingress ?? [];
   if (service.spec.type !== LOAD_BALANCER && ingresses.length > 0) return errors.forbidden("may only be used when `spec.type` is 'LoadBalancer'");
-  const former = (old.status.loadBalancer.ingress ?? []).map(({ ip = '' }) => ip);
+  const former = new Set((old.status.loadBalancer.ingress ?? []).map(({ ip = '' }) => ip));
   for (const [index, ingress] of ingresses.entries()) validateIngress(ingress, former, errors.index(index));
 }
 
-function validateIngress({ ip, ipMode, hostname }: LoadBalancerIngress, former: readonly string[], errors: FieldErrors): void {
+function validateIngress({ ip, ipMode, hostname }: LoadBalancerIngress, former: ReadonlySet<string>, errors: FieldErrors): void {
   if (ip) validateLegacyIp(ip, errors.at('ip'), former);
   if (ip && ipMode === undefined) errors.at('ipMode').required('must be specified when `ip` is set');
   else if (!ip && ipMode !== undefined) errors.at('ipMode').forbidden('may not be specified when `ip` is not set');

@@ -11,7 +11,7 @@ import {
   type StoredEvent,
   type Subscription,
 } from '../../engine.ts';
-import { GrpcError } from '../../../grpc/status.ts';
+import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
 import { compareKeys, prefixEnd } from '../../key-order.ts';
 import { PageSize } from '../../page-size.ts';
 import { PassingMap } from '../../passing-map.ts';
@@ -225,7 +225,7 @@ export class EtcdEngine implements Engine {
       for (const item of page.items) items.push(item);
       if (page.count <= page.items.length) return { items, revision: pinned, remaining: 0 };
       pageSize.learn(page.items);
-      key = `${page.items.at(-1)!.key}\0`;
+      key = `${lastKeyFrom(page.items, key)}\0`;
     }
   }
 
@@ -293,6 +293,14 @@ export class EtcdEngine implements Engine {
   #assertOpen(): void {
     if (this.#isClosed) throw closedError();
   }
+}
+
+/** Where the next page begins. Pages that do not go forward would be asked for without end. */
+function lastKeyFrom(items: readonly Stored[], start: string): string {
+  const last = items.at(-1);
+  if (!last || compareKeys(last.key, start) < 0)
+    throw storageError(new GrpcError(GrpcCode.internal, 'etcd answered a page of a range that does not go forward'));
+  return last.key;
 }
 
 const closedError = (): StorageUnavailable => new StorageUnavailable('the etcd store is closed');

@@ -1,4 +1,5 @@
 import { ProtobufReader, ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../../../schema/protobuf-wire.ts';
+import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
 import type { Stored, StoredEvent } from '../../engine.ts';
 
 /* The few messages of etcd's API that are spoken here (etcd api/etcdserverpb/rpc.proto, api/mvccpb/kv.proto), field numbers as there. */
@@ -176,6 +177,27 @@ export function encodeWatchProgress(): Buffer {
   return writer.finish();
 }
 
+/**
+ * What is no such message is the member's fault: without this, clients would be told that their own request was bad. Revisions begin with 1, and nothing was
+ * written after the one that the header names.
+ */
+function guarded<T>(read: (bytes: Buffer) => T): (bytes: Buffer) => T {
+  return (bytes) => {
+    try {
+      return read(bytes);
+    } catch (error) {
+      throw new GrpcError(GrpcCode.internal, `etcd answered with a malformed message: ${(error as Error).message}`);
+    }
+  };
+}
+
+function checkRevisions(revision: number, items: readonly { readonly revision: number }[]): void {
+  if (!isRevision(revision)) throw new Error(`revision ${revision}`);
+  for (const item of items) if (!isRevision(item.revision) || item.revision > revision) throw new Error(`a key of revision ${item.revision} at ${revision}`);
+}
+
+const isRevision = (revision: number): boolean => Number.isSafeInteger(revision) && revision > 0;
+
 type FieldReader = (tag: number, reader: ProtobufReader) => void;
 
 /** Values in an answer are not counted: etcd is trusted as far as its size, and a range has as many as were asked for. */
@@ -218,7 +240,7 @@ const VALUE = tagOf(5, WIRE_BYTES);
 /** The value apart from the message it came in, of which it would keep all alive. */
 const ownItem = ({ key, value, revision }: VersionedItem): Stored => ({ key, value: Buffer.from(value), revision });
 
-export function decodeRange(bytes: Buffer): RangeResponse {
+function readRangeAnswer(bytes: Buffer): RangeResponse {
   const response: RangeResponse = { revision: 0, items: [], count: 0 };
   forEachField(readerOf(bytes), (tag, reader) => {
     if (tag === HEADER) response.revision = readRevision(reader.message());
@@ -226,6 +248,8 @@ export function decodeRange(bytes: Buffer): RangeResponse {
     else if (tag === tagOf(4, WIRE_VARINT)) response.count = reader.varint();
     else reader.skip(tag);
   });
+  checkRevisions(response.revision, response.items);
+  if (!Number.isSafeInteger(response.count)) throw new Error(`a count of ${response.count}`);
   return response;
 }
 
@@ -241,7 +265,7 @@ function readFound(operation: ProtobufReader): VersionedItem | undefined {
   return found && { ...found, value: Buffer.from(found.value) };
 }
 
-export function decodeTxn(bytes: Buffer): TxnResponse {
+function readTxnAnswer(bytes: Buffer): TxnResponse {
   const response: TxnResponse = { revision: 0, succeeded: false, found: undefined };
   forEachField(readerOf(bytes), (tag, reader) => {
     if (tag === HEADER) response.revision = readRevision(reader.message());
@@ -249,10 +273,11 @@ export function decodeTxn(bytes: Buffer): TxnResponse {
     else if (tag === tagOf(3, WIRE_BYTES)) response.found = readFound(reader.message());
     else reader.skip(tag);
   });
+  checkRevisions(response.revision, response.found ? [response.found] : []);
   return response;
 }
 
-export function decodeLease(bytes: Buffer): LeaseId {
+function readLeaseAnswer(bytes: Buffer): LeaseId {
   let id: LeaseId = 0;
   forEachField(readerOf(bytes), (tag, reader) => {
     if (tag === tagOf(2, WIRE_VARINT)) id = reader.int64();
@@ -261,7 +286,7 @@ export function decodeLease(bytes: Buffer): LeaseId {
   return id;
 }
 
-export function decodeStatus(bytes: Buffer): StatusResponse {
+function readStatusAnswer(bytes: Buffer): StatusResponse {
   const response: StatusResponse = { version: '', sizeBytes: 0 };
   forEachField(readerOf(bytes), (tag, reader) => {
     if (tag === tagOf(2, WIRE_BYTES)) response.version = reader.string();
@@ -275,7 +300,7 @@ const DELETE_EVENT = 1;
 
 function readEvent(message: ProtobufReader): StoredEvent {
   let isDeletion = false;
-  let item!: VersionedItem;
+  let item: VersionedItem | undefined;
   let previous: VersionedItem | undefined;
   forEachField(message, (tag, reader) => {
     if (tag === tagOf(1, WIRE_VARINT)) isDeletion = reader.varint() === DELETE_EVENT;
@@ -283,6 +308,7 @@ function readEvent(message: ProtobufReader): StoredEvent {
     else if (tag === tagOf(3, WIRE_BYTES)) previous = readItem(reader.message());
     else reader.skip(tag);
   });
+  if (!item) throw new Error('an event without a key');
   return {
     type: isDeletion ? 'delete' : 'put',
     key: item.key,
@@ -292,7 +318,7 @@ function readEvent(message: ProtobufReader): StoredEvent {
   };
 }
 
-export function decodeWatch(bytes: Buffer): WatchResponse {
+function readWatchAnswer(bytes: Buffer): WatchResponse {
   const response: WatchResponse = { revision: 0, isCreated: false, isCanceled: false, compactRevision: 0, cancelReason: '', isFragment: false, events: [] };
   forEachField(readerOf(bytes), (tag, reader) => {
     if (tag === HEADER) response.revision = readRevision(reader.message());
@@ -304,5 +330,12 @@ export function decodeWatch(bytes: Buffer): WatchResponse {
     else if (tag === tagOf(11, WIRE_BYTES)) response.events.push(readEvent(reader.message()));
     else reader.skip(tag);
   });
+  if (!response.isCreated && !response.isCanceled) checkRevisions(response.revision, response.events);
   return response;
 }
+
+export const decodeRange = guarded(readRangeAnswer);
+export const decodeTxn = guarded(readTxnAnswer);
+export const decodeLease = guarded(readLeaseAnswer);
+export const decodeStatus = guarded(readStatusAnswer);
+export const decodeWatch = guarded(readWatchAnswer);

@@ -141,9 +141,10 @@ export class EtcdWatch implements Subscription {
   }
 
   #onEvents({ events, isFragment }: WatchResponse): void {
-    const whole = this.#fragments.length > 0 ? [...this.#fragments, ...events] : events;
-    this.#fragments = isFragment ? whole : [];
+    if (isFragment || this.#fragments.length > 0) for (const event of events) this.#fragments.push(event);
     if (isFragment) return;
+    const whole = this.#fragments.length > 0 ? this.#fragments : events;
+    this.#fragments = [];
     const last = whole.at(-1)!.revision;
     // Members before 3.4.31 and 3.5.13 send events from before the revision asked for, when that is yet to come (etcd issue 17507).
     const due = whole.filter((event) => event.revision >= this.#next && event.key.startsWith(this.#parts.prefix));

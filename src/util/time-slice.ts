@@ -1,0 +1,41 @@
+/** How long one piece of long work keeps the thread before others have their turn. A GET takes some tens of microseconds. */
+const SLICE_MS = 5;
+
+/** Those whose slice is spent, in order. There is one thread, so there is one queue: ten that each had a slice a turn would make a turn of ten slices. */
+const waiting: (() => void)[] = [];
+
+function beginTurn(): void {
+  const next = waiting.shift()!;
+  // An immediate that is set by one runs in the next turn of the event loop: sockets are read in between.
+  if (waiting.length > 0) setImmediate(beginTurn);
+  next();
+}
+
+/** Resolves in a later turn of the event loop, of which no other that waited here has a part. */
+export const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(beginTurn);
+  });
+
+/**
+ * The part of the thread's time that long work has at once, for work that consists of many small steps:
+ *
+ *     const slice = new TimeSlice();
+ *     for (const item of items) {
+ *       work(item);
+ *       if (slice.isSpent) await slice.next();
+ *     }
+ */
+export class TimeSlice {
+  #startMs = performance.now();
+
+  /** Costs some tens of nanoseconds. */
+  get isSpent(): boolean {
+    return performance.now() - this.#startMs >= SLICE_MS;
+  }
+
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#startMs = performance.now();
+  }
+}

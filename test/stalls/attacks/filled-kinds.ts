@@ -1,0 +1,64 @@
+import { type ExampleKind, NAMESPACE as KINDS_NAMESPACE, exampleKinds } from '../../kinds/examples.ts';
+import type { Answer } from '../../support/api-client.ts';
+import { type Attack, type AttackClients, inNamespace, post } from '../attack.ts';
+import { type Place, filled, placesOf } from '../filled-objects.ts';
+
+let hasNamespace = false;
+
+async function prepare({ admin }: AttackClients): Promise<void> {
+  if (!hasNamespace) await admin.create('/api/v1/namespaces', { metadata: { name: KINDS_NAMESPACE } });
+  hasNamespace = true;
+}
+
+const fill =
+  (kind: ExampleKind, places: readonly Place[]): Attack['send'] =>
+  async ({ admin }) => {
+    let answer: Answer | undefined;
+    for (const place of places) answer = await post(admin, `${kind.path}?dryRun=All`, filled(kind, place));
+    return answer!;
+  };
+
+/** The ones that took longest. */
+const LONGEST: Readonly<Record<string, readonly string[]>> = {
+  'v1/configmaps': ['metadata.finalizers', 'metadata.ownerReferences', 'data'],
+  'v1/pods': ['spec.volumes', 'spec.volumes.projected.sources', 'spec.volumes.configMap.items', 'spec.containers', 'spec.containers.ports'],
+  'v1/nodes': ['status.conditions', 'spec.taints'],
+  'v1/endpoints': ['subsets.addresses', 'subsets.ports'],
+  'v1/resourcequotas': ['spec.scopeSelector.matchExpressions'],
+};
+
+const kinds = exampleKinds();
+
+/** Lists and maps filled with as many values as a body may have. */
+export const filledKindAttacks: readonly Attack[] = [
+  ...Object.entries(LONGEST).flatMap(([name, places]) =>
+    places.map((place): Attack => ({
+      name: `90,000 values in ${name} ${place}`,
+      row: 17,
+      prepare,
+      send: fill(
+        kinds.find((kind) => kind.name === name)!,
+        [place.split('.')],
+      ),
+    })),
+  ),
+  {
+    name: "82 KB of YAML's repeated keys",
+    row: 17,
+    send: ({ admin }) =>
+      admin.send({
+        method: 'POST',
+        path: inNamespace('v1', 'configmaps'),
+        headers: { 'content-type': 'application/yaml' },
+        body: `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: repeated\ndata:\n${'  a: \n'.repeat(13_600)}`,
+      }),
+  },
+];
+
+/** Every list and map of every kind, one after the other: a thousand requests. */
+export const everyKindAttacks: readonly Attack[] = kinds.map((kind) => ({
+  name: `90,000 values in every list and map of ${kind.name}`,
+  row: 17,
+  prepare,
+  send: fill(kind, placesOf(kind.schema)),
+}));

@@ -1,0 +1,79 @@
+import { type Attack, inNamespace, names, patch, repeated } from '../attack.ts';
+
+const configMap = inNamespace('v1', 'configmaps', 'patched');
+const GROUP = 'patches.example.com';
+const lists = inNamespace(`${GROUP}/v1`, 'lists');
+
+/** What patches ask to be done, beside what they bring. */
+export const patchAttacks: readonly Attack[] = [
+  {
+    name: '20,000 finalizers deleted from 20,000',
+    row: 5,
+    prepare: ({ admin }) => admin.create(inNamespace('v1', 'configmaps'), { metadata: { name: 'patched', finalizers: names('example.com/f', 20_000) } }),
+    send: ({ admin }) =>
+      patch(admin, configMap, 'strategic-merge-patch', { metadata: { '$deleteFromPrimitiveList/finalizers': names('example.com/f', 20_000).toReversed() } }),
+  },
+  {
+    name: '15,000 owners deleted by their keys',
+    row: 5,
+    async prepare({ admin }) {
+      const ownerReferences = repeated(15_000, (index) => ({ apiVersion: 'v1', kind: 'Node', name: 'n', uid: `u${index}` }));
+      await admin.create(inNamespace('v1', 'configmaps'), { metadata: { name: 'owned', ownerReferences } });
+    },
+    send: ({ admin }) =>
+      patch(admin, inNamespace('v1', 'configmaps', 'owned'), 'strategic-merge-patch', {
+        metadata: { ownerReferences: repeated(15_000, (index) => ({ uid: `u${14_999 - index}`, $patch: 'delete' })) },
+      }),
+  },
+  {
+    name: 'one item patched 5,000 times',
+    row: 5,
+    async prepare({ admin }) {
+      const env = repeated(5_000, (index) => ({ name: `E${index}`, value: 'x' }));
+      const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i', env }] } };
+      const spec = { selector: { matchLabels: { a: 'b' } }, template };
+      await admin.create(inNamespace('apps/v1', 'deployments'), { metadata: { name: 'patched' }, spec });
+    },
+    send: ({ admin }) =>
+      patch(admin, inNamespace('apps/v1', 'deployments', 'patched'), 'strategic-merge-patch', {
+        spec: { template: { spec: { containers: repeated(5_000, () => ({ name: 'c', env: [{ name: 'E1', value: 'y' }] })) } } },
+      }),
+  },
+  {
+    name: 'copies of copies',
+    row: 16,
+    async prepare({ admin }) {
+      const version = {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } } },
+      };
+      await admin.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+        metadata: { name: `lists.${GROUP}` },
+        spec: { group: GROUP, scope: 'Namespaced', names: { plural: 'lists', kind: 'List' }, versions: [version] },
+      });
+      while ((await admin.send({ path: lists })).status !== 200);
+      const spec = { short: repeated(1_000, () => 1), long: repeated(95_000, () => 1) };
+      await admin.create(lists, { apiVersion: `${GROUP}/v1`, kind: 'List', metadata: { name: 'x' }, spec });
+    },
+    send: ({ admin }) =>
+      patch(
+        admin,
+        `${lists}/x`,
+        'json-patch',
+        repeated(1_400, (index) => ({ op: 'copy', from: '/spec/short', path: `/spec/c${index}` })),
+      ),
+  },
+  {
+    name: '10,000 insertions at the front of 95,000',
+    row: 16,
+    send: ({ admin }) =>
+      patch(
+        admin,
+        `${lists}/x`,
+        'json-patch',
+        repeated(10_000, () => ({ op: 'add', path: '/spec/long/0', value: 1 })),
+      ),
+  },
+];
