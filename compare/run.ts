@@ -3,7 +3,7 @@ import type { Answer } from './answer.ts';
 import { type Difference, differencesOf } from './differences.ts';
 import type { Hooks } from './hooks.ts';
 import { explain } from './known.ts';
-import { explainWhole } from './order.ts';
+import { explainWhole } from './whole.ts';
 import { SCENARIO, type ScenarioNames } from './placeholders.ts';
 import type { Server } from './server.ts';
 import { Side } from './side.ts';

@@ -1,0 +1,31 @@
+import { isJsonObject, stringifyJson } from '../src/util/json.ts';
+import type { JsonObject } from '../src/util/json-types.ts';
+import type { Answer } from './answer.ts';
+import { differencesOf } from './differences.ts';
+
+/** An applied object with an unknown field: the first that comes ends the reading of its map, so that what else is wrong is told or not. */
+const UNKNOWN_FIELD = /^(failed to create typed patch object \(.*?\)): .*(field not declared in schema)/s;
+
+/** Why two answers differ as a whole: the same errors in another order, or a handler of the reference that panicked. */
+export function explainWhole(reference: Answer, server: Answer): string | undefined {
+  if (reference.status === 0 && server.status >= 400 && server.status < 500) return 'the reference broke off without an answer (its handler panicked)';
+  if (reference.status < 400 || reference.status !== server.status || !isJsonObject(reference.body) || !isJsonObject(server.body)) return undefined;
+  const [, named, fault] = UNKNOWN_FIELD.exec(String(reference.body['message'])) ?? [];
+  if (fault !== undefined && UNKNOWN_FIELD.exec(String(server.body['message']))?.[1] === named)
+    return 'which unknown field comes first (of a Go map), and ends the reading';
+  const [one, other] = [inOrder(reference), inOrder(server)];
+  return differencesOf(one, other).length === 0 ? "the same errors in another order (of a Go map's keys)" : undefined;
+}
+
+/** With the causes sorted; the message, which has the same ones in the same order, with its parts sorted. */
+function inOrder(answer: Answer): Answer {
+  const body = answer.body as JsonObject;
+  const details = isJsonObject(body['details']) ? body['details'] : undefined;
+  const causes = Array.isArray(details?.['causes']) ? details['causes'] : [];
+  const parts = causes.flatMap((cause) => (isJsonObject(cause) ? [String(cause['field']), String(cause['message'])] : []));
+  let message = String(body['message']);
+  for (const part of parts.sort((a, b) => b.length - a.length)) message = message.replace(part, '');
+  const sorted = message.split('\n').sort().join('\n');
+  const inCauses = causes.map((cause) => stringifyJson(cause)).sort();
+  return { ...answer, body: { ...body, message: sorted, ...(details && { details: { ...details, causes: inCauses } }) } };
+}
