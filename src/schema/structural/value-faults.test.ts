@@ -27,7 +27,7 @@ test.each<[JsonSchema, Json, string[]]>([
   [{ type: 'string' }, null, ['FieldValueTypeInvalid at: Invalid value: "null":  in body must be of type string: "null"']],
   [{ enum: ['a', 1] }, 'b', ['FieldValueNotSupported at: Unsupported value: "b": supported values: "a", "1"']],
   [{ type: 'number', enum: [1, 2] }, 1.5, []],
-  [{ maxLength: 1, pattern: '^x$' }, 'ab', ['FieldValueTooLong at: Too long: may not be more than 1 bytes']],
+  [{ maxLength: 1, pattern: '^x$' }, 'ab', ['FieldValueTooLong at: Too long: may not be more than 1 byte']],
   [
     { required: ['a'], allOf: [{ required: ['a'] }] },
     {},
@@ -36,7 +36,7 @@ test.each<[JsonSchema, Json, string[]]>([
   [{ type: 'number', multipleOf: 0.5 }, 1e21, ['FieldValueInvalid at: Invalid value: 1e+21:  in body should be a multiple of 0.5']],
   [{ type: 'array', maxItems: 1 }, [1, 2], ['FieldValueTooMany at: Too many: 2: must have at most 1 item']],
   [{ enum: ['a'] }, { b: '<', c: 1e-7 }, ['FieldValueNotSupported at: Unsupported value: {"b":"\\u003c","c":1e-7}: supported values: "a"']],
-  [{ maxLength: 1 }, 'ab', ['FieldValueTooLong at: Too long: may not be more than 1 bytes']],
+  [{ maxLength: 1 }, 'ab', ['FieldValueTooLong at: Too long: may not be more than 1 byte']],
   [{ minLength: 3 }, 'ab', ['FieldValueInvalid at: Invalid value: "ab":  in body should be at least 3 chars long']],
   [
     { minimum: 2, maximum: 1, exclusiveMaximum: true },
