@@ -207,3 +207,42 @@ test('a type that there is not keeps no rule of another property from being comp
   expect(message).toContain('Unsupported value: "odd"');
   expect(message).toContain("undefined field 'c'");
 });
+
+const statusMessage = async (code: number, path: string, contentType: string, body: unknown): Promise<string> => {
+  const { text } = await client.expect(code, { method: 'PATCH', path, body, headers: { 'content-type': contentType } });
+  return (JSON.parse(text) as { message: string }).message;
+};
+
+test.each([
+  ['application/json-patch+json', [{ op: 'replace', path: '', value: [null, { a: null }] }], '[null,{\\"a\\":null}]'],
+  ['application/merge-patch+json', [null, { a: null }], '[null,{}]'],
+])('a patch (%s) that makes a list of an object is told what it made', async (contentType, body, shown) => {
+  const message = await statusMessage(422, `${NAMESPACE}?fieldValidation=Ignore`, contentType, body);
+  expect(message).toBe(
+    ` "" is invalid: patch: Invalid value: "${shown}": couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  );
+});
+
+test.each([
+  [{ metadata: false, spec: { $retainKeys: [] } }, 'map[metadata:false spec:map[]]'],
+  [{ metadata: false, spec: { $patch: 'replace', finalizers: ['a'] } }, 'map[metadata:false spec:map[finalizers:[a]]]'],
+  [{ metadata: false, spec: { '$setElementOrder/finalizers': ['a'] } }, 'map[metadata:false spec:map[]]'],
+])('directives that were obeyed are not in the strategic merge patch %j as it is shown', async (body, shown) => {
+  const message = await statusMessage(422, `${NAMESPACE}?dryRun=All`, 'application/strategic-merge-patch+json', body);
+  expect(message).toBe(` "" is invalid: patch: Invalid value: "${shown}": cannot restore struct from: bool`);
+});
+
+test('each byte of a character that is cut off is shown as one', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const { text } = await client.expect(400, { method: 'POST', path: `${NAMESPACE}/configmaps`, body: `{${'a'.repeat(27)}\u20ac`, headers });
+  expect((JSON.parse(text) as { message: string }).message).toContain(`({${'a'.repeat(27)}\ufffd\ufffd ...)`);
+});
+
+test.each(['limit=%zz', 'labelSelector=a;b', '%=1'])('a query with %s has no such parameter', async (query) => {
+  await client.expect(200, { path: `${NAMESPACE}/configmaps?${query}` });
+});
+
+test.each(['/statusz', '/flagz'])('%s knows no protobuf, for its errors neither', async (path) => {
+  const { headers } = await client.expect(406, { path, headers: { accept: PROTOBUF } });
+  expect(headers['content-type']).toBe('application/json');
+});
