@@ -141,7 +141,7 @@ function withoutRandom(request: Request, body: Json): Json {
   if (body['kind'] === 'Status') {
     // Where they are not known from an answer, uids are audit ids, or names of what was sent without one (limit ranges, quotas).
     const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
-    return parseJson(text.replace(/(ResourceVersion in object meta: )\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1'));
+    return parseJson(text.replace(/(ResourceVersion in (?:object meta: |the precondition \())\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1'));
   }
   const metadata = body['metadata'];
   // Limit ranges and quotas that are sent without a name get a uid for one.
