@@ -177,6 +177,7 @@ test('one byte is not bytes', async () => {
 
 test.each([
   ['resourceVersionMatch=Exact&fieldSelector=metadata.name%3Dx', undefined],
+  ['limit=2&fieldSelector=metadata.name%3Dx', undefined],
   ['resourceVersionMatch=Exact', '1'],
   ['fieldSelector=metadata.name%3Dx', '1'],
 ])('a list of a version that is not there yet, with %s, tells when to come again: %s', async (query, seconds) => {
@@ -208,7 +209,7 @@ test('a type that there is not keeps no rule of another property from being comp
   expect(message).toContain("undefined field 'c'");
 });
 
-const statusMessage = async (code: number, path: string, contentType: string, body: unknown): Promise<string> => {
+const statusMessage = async (code: number, path: string, contentType: string, body: object): Promise<string> => {
   const { text } = await client.expect(code, { method: 'PATCH', path, body, headers: { 'content-type': contentType } });
   return (JSON.parse(text) as { message: string }).message;
 };
@@ -245,4 +246,28 @@ test.each(['limit=%zz', 'labelSelector=a;b', '%=1'])('a query with %s has no suc
 test.each(['/statusz', '/flagz'])('%s knows no protobuf, for its errors neither', async (path) => {
   const { headers } = await client.expect(406, { path, headers: { accept: PROTOBUF } });
   expect(headers['content-type']).toBe('application/json');
+});
+
+test('what an applied object can not have is told by name', async () => {
+  const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { zz: 1, name: 5, labels: 1 } };
+  expect(await statusMessage(500, `${NAMESPACE}/serviceaccounts/applied?fieldManager=m`, APPLY, body)).toBe(
+    'failed to create typed patch object (/; /v1, Kind=ServiceAccount): errors:\n  .metadata.labels: expected map, got &{1}\n  .metadata.name: expected string, got &value.valueUnstructured{Value:5}\n  .metadata.zz: field not declared in schema',
+  );
+});
+
+test.each([
+  ['replicasets', { spec: { replicas: 0 } }],
+  ['statefulsets', { spec: { replicas: 0 } }],
+  ['deployments', { spec: { replicas: 0 } }],
+  ['daemonsets', { metadata: { annotations: { 'deprecated.daemonset.template.generation': '0' } } }],
+])('a bookmark of %s has what a conversion gives an empty object', async (plural, part) => {
+  const query = 'watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1';
+  const { text } = await client.send({ path: `/apis/apps/v1/namespaces/compared/${plural}?${query}` });
+  expect(JSON.parse(text.split('\n', 1)[0]!)).toMatchObject({ type: 'BOOKMARK', object: part });
+});
+
+test("the path of a webhook's service is without its first byte, not its first character", async () => {
+  const body = { metadata: { name: 'path' }, webhooks: [{ name: 'a.example.com', clientConfig: { service: { path: 'ü' } } }] };
+  const { text } = await client.expect(422, { method: 'POST', path: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', body });
+  expect(text).toContain('segment[0]: a lowercase RFC 1123 subdomain must');
 });
