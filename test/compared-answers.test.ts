@@ -271,3 +271,18 @@ test("the path of a webhook's service is without its first byte, not its first c
   const { text } = await client.expect(422, { method: 'POST', path: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', body });
   expect(text).toContain('segment[0]: a lowercase RFC 1123 subdomain must');
 });
+
+test('a webhook whose service has no URL is told of where it is called, and nowhere else', async () => {
+  const configurations = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
+  const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
+  const webhook = { name: 'a.example.com', clientConfig: { service: { namespace: '::1/2', name: 'none' } }, rules, sideEffects: 'None' };
+  const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'unusable' } };
+  await client.create('/api/v1/namespaces', { metadata: { name: 'unusable' } });
+  await client.create(configurations, { metadata: { name: 'unusable' }, webhooks: [{ ...webhook, namespaceSelector, admissionReviewVersions: ['v1'] }] });
+  await client.create(`${NAMESPACE}/configmaps`, { metadata: { name: 'not-called' } });
+  const { text } = await client.expect(500, { method: 'POST', path: '/api/v1/namespaces/unusable/configmaps', body: { metadata: { name: 'called' } } });
+  expect((JSON.parse(text) as { message: string }).message).toBe(
+    'Internal error occurred: failed calling webhook "a.example.com": could not get REST client: host must be a URL or a host:port pair: "https://[none.::1/2.svc]:443"',
+  );
+  await client.expect(200, { method: 'DELETE', path: `${configurations}/unusable` });
+});
