@@ -155,7 +155,7 @@ function withoutRandom(request: Request, body: Json): Json {
     // Where they are not known from an answer, uids are audit ids, or names of what was sent without one (limit ranges, quotas).
     const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
     // Declared types have numbers of their own in the reference.
-    const plain = text.replace(/(ResourceVersion in object meta: )\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1');
+    const plain = text.replace(/(ResourceVersion in (?:object meta: |the precondition \())\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1');
     return parseJson(plain.replaceAll(/\bselfType\d+/g, 'selfType'));
   }
   const metadata = body['metadata'];

@@ -116,7 +116,7 @@ export class Side {
     const { name } = object['metadata'];
     const isCollection = method === 'POST' && typeof name === 'string' && !/\/(binding|eviction|token|scale)$/.test(place);
     const own = isCollection ? `${place}/${name}` : place;
-    if (status === 201) this.created.add(own);
+    if (status === 201) this.created.add(isCollection ? `${place}/${encodeURIComponent(name)}` : place);
     // Bare metadata is nothing to make an update of.
     if (object['kind'] !== 'PartialObjectMetadata') this.#known.set(own, object);
   }

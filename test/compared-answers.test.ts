@@ -177,6 +177,7 @@ test('one byte is not bytes', async () => {
 
 test.each([
   ['resourceVersionMatch=Exact&fieldSelector=metadata.name%3Dx', undefined],
+  ['limit=2&fieldSelector=metadata.name%3Dx', undefined],
   ['resourceVersionMatch=Exact', '1'],
   ['fieldSelector=metadata.name%3Dx', '1'],
 ])('a list of a version that is not there yet, with %s, tells when to come again: %s', async (query, seconds) => {
@@ -206,4 +207,82 @@ test('a type that there is not keeps no rule of another property from being comp
   const message = await definitionMessage(definition([{ name: 'v1', served: true, storage: true, schema: schemaOf(properties) }]));
   expect(message).toContain('Unsupported value: "odd"');
   expect(message).toContain("undefined field 'c'");
+});
+
+const statusMessage = async (code: number, path: string, contentType: string, body: object): Promise<string> => {
+  const { text } = await client.expect(code, { method: 'PATCH', path, body, headers: { 'content-type': contentType } });
+  return (JSON.parse(text) as { message: string }).message;
+};
+
+test.each([
+  ['application/json-patch+json', [{ op: 'replace', path: '', value: [null, { a: null }] }], '[null,{\\"a\\":null}]'],
+  ['application/merge-patch+json', [null, { a: null }], '[null,{}]'],
+])('a patch (%s) that makes a list of an object is told what it made', async (contentType, body, shown) => {
+  const message = await statusMessage(422, `${NAMESPACE}?fieldValidation=Ignore`, contentType, body);
+  expect(message).toBe(
+    ` "" is invalid: patch: Invalid value: "${shown}": couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  );
+});
+
+test.each([
+  [{ metadata: false, spec: { $retainKeys: [] } }, 'map[metadata:false spec:map[]]'],
+  [{ metadata: false, spec: { $patch: 'replace', finalizers: ['a'] } }, 'map[metadata:false spec:map[finalizers:[a]]]'],
+  [{ metadata: false, spec: { '$setElementOrder/finalizers': ['a'] } }, 'map[metadata:false spec:map[]]'],
+])('directives that were obeyed are not in the strategic merge patch %j as it is shown', async (body, shown) => {
+  const message = await statusMessage(422, `${NAMESPACE}?dryRun=All`, 'application/strategic-merge-patch+json', body);
+  expect(message).toBe(` "" is invalid: patch: Invalid value: "${shown}": cannot restore struct from: bool`);
+});
+
+test('each byte of a character that is cut off is shown as one', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const { text } = await client.expect(400, { method: 'POST', path: `${NAMESPACE}/configmaps`, body: `{${'a'.repeat(27)}\u20ac`, headers });
+  expect((JSON.parse(text) as { message: string }).message).toContain(`({${'a'.repeat(27)}\ufffd\ufffd ...)`);
+});
+
+test.each(['limit=%zz', 'labelSelector=a;b', '%=1'])('a query with %s has no such parameter', async (query) => {
+  await client.expect(200, { path: `${NAMESPACE}/configmaps?${query}` });
+});
+
+test.each(['/statusz', '/flagz'])('%s knows no protobuf, for its errors neither', async (path) => {
+  const { headers } = await client.expect(406, { path, headers: { accept: PROTOBUF } });
+  expect(headers['content-type']).toBe('application/json');
+});
+
+test('what an applied object can not have is told by name', async () => {
+  const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { zz: 1, name: 5, labels: 1 } };
+  expect(await statusMessage(500, `${NAMESPACE}/serviceaccounts/applied?fieldManager=m`, APPLY, body)).toBe(
+    'failed to create typed patch object (/; /v1, Kind=ServiceAccount): errors:\n  .metadata.labels: expected map, got &{1}\n  .metadata.name: expected string, got &value.valueUnstructured{Value:5}\n  .metadata.zz: field not declared in schema',
+  );
+});
+
+test.each([
+  ['replicasets', { spec: { replicas: 0 } }],
+  ['statefulsets', { spec: { replicas: 0 } }],
+  ['deployments', { spec: { replicas: 0 } }],
+  ['daemonsets', { metadata: { annotations: { 'deprecated.daemonset.template.generation': '0' } } }],
+])('a bookmark of %s has what a conversion gives an empty object', async (plural, part) => {
+  const query = 'watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1';
+  const { text } = await client.send({ path: `/apis/apps/v1/namespaces/compared/${plural}?${query}` });
+  expect(JSON.parse(text.split('\n', 1)[0]!)).toMatchObject({ type: 'BOOKMARK', object: part });
+});
+
+test("the path of a webhook's service is without its first byte, not its first character", async () => {
+  const body = { metadata: { name: 'path' }, webhooks: [{ name: 'a.example.com', clientConfig: { service: { path: 'ü' } } }] };
+  const { text } = await client.expect(422, { method: 'POST', path: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', body });
+  expect(text).toContain('segment[0]: a lowercase RFC 1123 subdomain must');
+});
+
+test('a webhook whose service has no URL is told of where it is called, and nowhere else', async () => {
+  const configurations = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
+  const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
+  const webhook = { name: 'a.example.com', clientConfig: { service: { namespace: '::1/2', name: 'none' } }, rules, sideEffects: 'None' };
+  const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'unusable' } };
+  await client.create('/api/v1/namespaces', { metadata: { name: 'unusable' } });
+  await client.create(configurations, { metadata: { name: 'unusable' }, webhooks: [{ ...webhook, namespaceSelector, admissionReviewVersions: ['v1'] }] });
+  await client.create(`${NAMESPACE}/configmaps`, { metadata: { name: 'not-called' } });
+  const { text } = await client.expect(500, { method: 'POST', path: '/api/v1/namespaces/unusable/configmaps', body: { metadata: { name: 'called' } } });
+  expect((JSON.parse(text) as { message: string }).message).toBe(
+    'Internal error occurred: failed calling webhook "a.example.com": could not get REST client: host must be a URL or a host:port pair: "https://[none.::1/2.svc]:443"',
+  );
+  await client.expect(200, { method: 'DELETE', path: `${configurations}/unusable` });
 });

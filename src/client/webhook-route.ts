@@ -1,3 +1,5 @@
+import { quote } from '../util/field-errors.ts';
+import { WebhookError } from './webhook-client.ts';
 import type { Dial } from '../util/dial.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
 import type { ServiceAddress } from './service-address.ts';
@@ -29,16 +31,34 @@ export interface WebhookRoute {
 
 const DEFAULT_PORT = 443;
 
-/** A service is called by the name that its certificate is for, wherever it is (apiserver/pkg/util/webhook/client.go hookClientConfig). */
+/** Nobody can be called at the webhook's address: validation lets services have names that no URL has. */
+export class UnusableAddress extends WebhookError {
+  constructor(host: string) {
+    super(`host must be a URL or a host:port pair: ${quote(host)}`);
+  }
+}
+
+function urlOrUnusable(host: string, make: () => URL): URL {
+  try {
+    return make();
+  } catch {
+    throw new UnusableAddress(host);
+  }
+}
+
+/** Go's net.JoinHostPort. */
+const joinHostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+
+/** Throws UnusableAddress. A service is called by the name that its certificate is for, wherever it is (apiserver/pkg/util/webhook/client.go hookClientConfig). */
 export function routeToWebhook({ url, service, caBundle = '' }: WebhookPlace, { addressOf, dialService, dialUrl }: WebhookRoutes): WebhookRoute {
   const trust = caBundle === '' ? {} : { caPem: Buffer.from(caBundle, 'base64').toString() };
   if (!service) {
-    const target = webhookUrl(url!);
+    const target = urlOrUnusable(url!, () => webhookUrl(url!));
     return { endpoint: { url: target, ...trust }, dial: dialUrl, host: `${target.hostname}:${target.port || DEFAULT_PORT}` };
   }
   const { namespace, name, path = '', port = DEFAULT_PORT } = service;
   const serverName = `${name}.${namespace}.svc`;
-  const target = serviceUrl(`${serverName}:${port}`, path);
+  const target = urlOrUnusable(`https://${joinHostPort(serverName, port)}`, () => serviceUrl(joinHostPort(serverName, port), path));
   return {
     endpoint: { url: target, serverName, address: () => addressOf(namespace, name, port), ...trust },
     dial: dialService,

@@ -9,6 +9,7 @@ import { diagnoseCbor } from '../util/cbor-diagnose.ts';
 import { CborError } from '../util/cbor-items.ts';
 import { ApiError, badRequest, invalid } from '../util/errors.ts';
 import { FieldErrors, quote } from '../util/field-errors.ts';
+import { goText } from '../util/go-text.ts';
 import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
@@ -201,7 +202,8 @@ const YAML_ERRORS = 'yaml: unmarshal errors:';
 /** Every line of what the YAML parser says is a warning of its own. */
 const warningsOf = (error: string): string[] => (error.startsWith(YAML_ERRORS) ? error.slice(YAML_ERRORS.length).split('\n  ').slice(1) : [error]);
 
-const GO_TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
+/** The Go type that upstream reads a body's kind and version into. */
+export const GO_TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
 /** Only the type, as upstream reads it before anything else; `null` is an object without fields. */
 function typeOf(value: Json): ReadBody['type'] {
@@ -256,7 +258,7 @@ const SUMMARY_BYTES = 30;
 function summary(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
   const start = bytes.subarray(0, SUMMARY_BYTES);
-  const text = bytes[0] === 0x7b ? start.toString('utf8') : start.toString('hex');
+  const text = bytes[0] === 0x7b ? goText(start) : start.toString('hex');
   return bytes.length > SUMMARY_BYTES ? `${text} ...` : text;
 }
 

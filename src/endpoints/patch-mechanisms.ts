@@ -1,7 +1,7 @@
 import { DecodeError, type StrictErrors, convert, decode } from '../schema/decode.ts';
 import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
-import { applyStrategicMergePatch, parseStrategicMergePatch, withoutUnmatchedNulls } from '../schema/strategic-merge.ts';
+import { applyStrategicMergePatch, parseStrategicMergePatch, patchAfterMerge } from '../schema/strategic-merge.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
 import { internalError, invalid } from '../util/errors.ts';
@@ -10,7 +10,7 @@ import { formatGo } from '../util/go-format.ts';
 import { isJsonObject, stringifyJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { withSortedKeys } from '../util/sorted-keys.ts';
-import { strictDecodingError, unknownConversion } from './decode-body.ts';
+import { GO_TYPE_META, strictDecodingError, unknownConversion } from './decode-body.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import type { FieldValidation } from './options.ts';
 import { schemeOf } from './schemes.ts';
@@ -56,7 +56,7 @@ export const strategicMergePatch: PatchMechanism = (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = parseStrategicMergePatch(bytes, strict?.errors);
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
-  const shown = (): string => formatGo(withoutUnmatchedNulls(context.before, patch));
+  const shown = (): string => formatGo(patchAfterMerge(context.before, patch));
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, convert(context.kind.schema, patched, strict)), shown);
   settleStrictErrors(strict, shown, context);
   return object;
@@ -67,7 +67,7 @@ const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | unde
 function decodePatched(patched: Json, strict: StrictErrors | undefined, context: PatchContext): JsonObject {
   // Custom objects are maps to upstream, whose keys Go sorts.
   const shown = (): string => stringifyJson(context.isCustom ? withSortedKeys(patched) : patched);
-  if (!isJsonObject(patched)) throw noType(shown, `${jsonTypeOf(patched)} into Go value`);
+  if (!isJsonObject(patched)) throw noType(shown, `${jsonTypeOf(patched)} into Go value of type ${GO_TYPE_META}`);
   if (context.isCustom) checkCustomType(patched, shown, context.kind);
   else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strict, shown, context);
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict)), shown);

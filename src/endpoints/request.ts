@@ -41,6 +41,8 @@ export interface ServerRequest extends RequestContext {
   deadlineMs: number | undefined;
   /** Whether errors may be told in CBOR: from when the resource's handler has taken the request over from filters and router, which have no CBOR. */
   mayFailInCbor?: boolean;
+  /** Set by handlers that know no protobuf: errors are not written in it either. */
+  failsWithoutProtobuf?: boolean;
   /** Absent where nothing of the request is recorded. */
   readonly audit?: AuditRecorder | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Column, RowCondition } from '../registry/definition.ts';
+import type { Column, ResourceDefinition, RowCondition } from '../registry/definition.ts';
 import { clone } from '../schema/clone.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
@@ -22,6 +22,7 @@ export interface View {
   rowConditions: ((stored: ApiObject) => readonly RowCondition[]) | undefined;
   compareRows: ((a: ApiObject, b: ApiObject) => number) | undefined;
   /** See ResourceDefinition. */
+  whenEmpty: ResourceDefinition['whenEmpty'];
   unlistedAnnotation: string | undefined;
   storedGroup: string | undefined;
   isCustom: boolean;
@@ -51,7 +52,7 @@ function makeView(target: ResourceTarget): View {
     rowConditions: rowConditions?.bind(store.definition),
     compareRows: compareRows?.bind(store.definition),
   };
-  const { unlistedAnnotation, storedGroup } = store.definition;
+  const { unlistedAnnotation, storedGroup, whenEmpty } = store.definition;
   return {
     kind,
     listKind: (isOwnKind ? served.listKind : undefined) ?? `${kind.kind}List`,
@@ -60,6 +61,7 @@ function makeView(target: ResourceTarget): View {
     convert,
     hasOwnMetadata: subresource?.read !== undefined,
     ...rows,
+    whenEmpty,
     unlistedAnnotation,
     storedGroup,
     isCustom,

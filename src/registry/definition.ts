@@ -31,6 +31,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   defaultsOnRead?: boolean;
   /** The group of the kind that is stored, where it is another (events): what is said of an object rather than of a resource names this one. */
   storedGroup?: string;
+  /** What upstream's conversion adds to an object with nothing in it, as which bookmarks are sent. */
+  whenEmpty?: { annotations?: Readonly<Record<string, string>>; spec?: JsonObject };
   /** Every group-version under which clients reach the resource; the storage version first. */
   served: readonly ServedVersion[];
 

@@ -97,8 +97,7 @@ function listStored(parts: StoreParts, namespace: string, options: ListOptions):
 }
 
 /** Upstream's cache passes on to etcd what asks for one object as it was. */
-const isExactOfOne = ({ resourceVersionMatch, selection }: ListOptions): boolean =>
-  resourceVersionMatch === 'Exact' && selection.fields.exactMatch('metadata.name') !== undefined;
+const isExactOfOne = (options: ListOptions): boolean => isExactList(options) && options.selection.fields.exactMatch('metadata.name') !== undefined;
 
 /** A limit with a version and no match is an exact list, from before matches existed. */
 const isExactList = ({ resourceVersionMatch, limit }: ListOptions): boolean => resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);

@@ -25,7 +25,7 @@ describe('merge patch', () => {
 
   test('takes every key as data', () => {
     const merged = applyMergePatch({}, parseMergePatch('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'));
-    expect(Object.keys(merged)).toEqual(['__proto__', 'constructor']);
+    expect(Object.keys(merged!)).toEqual(['__proto__', 'constructor']);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
@@ -34,6 +34,8 @@ describe('merge patch', () => {
     expect(() => parseMergePatch('[]', [])).toThrow('error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}');
     expect(() => parseMergePatch('null', [])).toThrow('Invalid JSON Patch');
     expect(() => parseMergePatch('nope')).toThrow('Invalid JSON Patch');
+    expect(() => parseMergePatch('[]', [])).toThrow('error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}');
+    expect(applyMergePatch({ a: 1 }, parseMergePatch('[null, {"a": null}]'))).toEqual([null, {}]);
     const errors: string[] = [];
     parseMergePatch('{"a":{"b":1,"b":2}}', errors);
     expect(errors).toEqual(['duplicate field "a.b"']);

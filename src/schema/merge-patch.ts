@@ -5,16 +5,13 @@ import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 
 /**
- * Reads a merge patch's body. Where `strictErrors` is given (fieldValidation Warn or Strict), repeated keys are added to it. Throws 400 where it is
- * no JSON object.
+ * Reads a merge patch's body. Where `strictErrors` is given (fieldValidation Warn or Strict), repeated keys are added to it, and the patch is an object.
+ * Otherwise it may be a list too. Throws 400 where it is neither.
  */
-export function parseMergePatch(body: string | Uint8Array, strictErrors?: string[]): JsonObject {
+export function parseMergePatch(body: string | Uint8Array, strictErrors?: string[]): JsonObject | Json[] {
   if (strictErrors !== undefined) return parsePatchObject(body, 'error decoding patch: ', strictErrors) ?? refuse();
-  try {
-    return parsePatchObject(body, '', undefined) ?? refuse();
-  } catch {
-    return refuse();
-  }
+  const patch = parseOrRefuse(body, new Map(), refuse);
+  return isJsonObject(patch) || Array.isArray(patch) ? patch : refuse();
 }
 
 const refuse = (): never => {
@@ -24,18 +21,20 @@ const refuse = (): never => {
 /** The body as an object; undefined for null. Throws 400 with `prefix` before the decoder's words. */
 export function parsePatchObject(body: string | Uint8Array, prefix: string, strictErrors: string[] | undefined): JsonObject | undefined {
   const duplicates: DuplicateKeys = new Map();
-  const patch = parseOrRefuse(body, prefix, duplicates);
+  const patch = parseOrRefuse(body, duplicates, (why) => {
+    throw badRequest(prefix + why);
+  });
   if (patch === null) return undefined;
   if (!isJsonObject(patch)) throw badRequest(`${prefix}json: cannot unmarshal ${jsonName(patch)} into Go value of type map[string]interface {}`);
   strictErrors?.push(...duplicatePaths(patch, duplicates).map((path) => `duplicate field ${quote(path)}`));
   return patch;
 }
 
-function parseOrRefuse(body: string | Uint8Array, prefix: string, duplicates: DuplicateKeys): Json {
+function parseOrRefuse(body: string | Uint8Array, duplicates: DuplicateKeys, refuseFor: (why: string) => never): Json {
   try {
     return parseJson(body, duplicates);
   } catch (error) {
-    if (error instanceof JsonError) throw badRequest(prefix + error.message);
+    if (error instanceof JsonError) return refuseFor(error.message);
     throw error;
   }
 }
@@ -44,10 +43,13 @@ const jsonName = (value: Json): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 
 /**
- * RFC 7386 as evanphx/json-patch does it: the document with the patch merged in; neither is changed. Objects that were merged come out with their
- * keys sorted, as upstream's messages show them.
+ * RFC 7386 as evanphx/json-patch does it: the document with the patch merged in; neither is changed. A list takes the document's place. Objects that were
+ * merged come out with their keys sorted, as upstream's messages show them.
  */
-export function applyMergePatch(document: JsonObject, patch: JsonObject): JsonObject {
+export const applyMergePatch = (document: JsonObject, patch: JsonObject | Json[]): Json =>
+  Array.isArray(patch) ? pruneNulls(patch) : mergeObject(document, patch);
+
+function mergeObject(document: JsonObject, patch: JsonObject): JsonObject {
   const merged: JsonObject = {};
   const keys = new Set([...Object.keys(document), ...Object.keys(patch)]);
   for (const key of [...keys].toSorted()) {
@@ -61,7 +63,7 @@ function mergeValue(current: Json | undefined, patch: Json | undefined): Json | 
   if (patch === undefined) return current;
   if (patch === null) return undefined;
   if (!isJsonObject(current)) return pruneNulls(patch);
-  return isJsonObject(patch) ? applyMergePatch(current, patch) : patch;
+  return isJsonObject(patch) ? mergeObject(current, patch) : patch;
 }
 
 /** A value that is new: the nulls in its objects have nothing to remove. Those of lists stay. */

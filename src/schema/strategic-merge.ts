@@ -34,17 +34,28 @@ export function applyStrategicMergePatch(
   }
 }
 
-/** The patch as upstream's errors show it: where there was nothing to merge with, its nulls are gone (discardNullValuesFromPatch works in place). */
-export function withoutUnmatchedNulls(document: JsonObject, patch: JsonObject): JsonObject {
+/**
+ * The patch as upstream's errors show it, which merges it in place: directives that were obeyed are gone, and the nulls of what there was nothing to merge
+ * with.
+ */
+export function patchAfterMerge(document: JsonObject, patch: JsonObject): JsonObject {
+  if (ownValue(patch, DIRECTIVE) !== undefined) return patch[DIRECTIVE] === 'replace' ? obeyDirective('replace', patch) : patch;
+  const retained = ownValue(patch, RETAIN_KEYS);
+  const kept = Array.isArray(retained) ? new Set(retained) : undefined;
+  const ordered = new Set(Object.keys(patch).flatMap((key) => (key.startsWith(SET_ORDER) ? [key, key.slice(SET_ORDER.length + 1)] : [])));
   const rest: JsonObject = {};
   for (const [key, value] of Object.entries(patch)) {
-    const current = ownValue(document, key);
+    if (key === RETAIN_KEYS || ordered.has(key)) continue;
+    const current = kept === undefined || kept.has(key) ? ownValue(document, key) : undefined;
     const isMatched = value === null || (current !== undefined && goTypeOfValue(current) === goTypeOfValue(value));
-    if (!isMatched) setKey(rest, key, withoutNulls(value!));
-    else setKey(rest, key, isJsonObject(current) && isJsonObject(value) ? withoutUnmatchedNulls(current, value) : value);
+    if (!isMatched) setKey(rest, key, keptOfNew(withoutNulls(value!)));
+    else setKey(rest, key, isJsonObject(current) && isJsonObject(value) ? patchAfterMerge(current, value) : value);
   }
   return rest;
 }
+
+/** A value that is an order itself is not taken, and so stays whole. */
+const keptOfNew = (value: Json): Json => (Array.isArray(value) ? value.map(keptOfNew) : (withoutDirectives(value) ?? value));
 
 /** Each item of a list is looked up several times, by its key, its place in the list and its place in the patch. */
 const STEPS_OF_ITEM = 10;

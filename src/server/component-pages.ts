@@ -62,6 +62,7 @@ export function flagzHandler(flags: () => Record<string, string>): Handler {
 function pageHandler(page: ComponentPage): Handler {
   return (request) => {
     const { exchange } = request;
+    request.failsWithoutProtobuf = true;
     const form = formOf(page.kind, exchange.headers['accept']);
     if (form === undefined) return exchange.respond(200, { 'content-type': `${PLAIN}; charset=utf-8` }, heading(page.kind) + page.text());
     const { mediaType, version } = form;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstQueryValue } from './request-target.ts';
+import { firstQueryValue, parseQuery } from './request-target.ts';
 
 const QUERIES = [
   '',
@@ -28,10 +28,13 @@ const QUERIES = [
   'watch%=1',
   'watc%&h=1',
   'watch%3D=1&watch=2',
+  'watch=%zz&watch=1',
+  'watch=a;b&watch=1',
+  'watch;=1',
 ];
 
-test.each(QUERIES)('%j reads as URLSearchParams reads it', (query) => {
-  expect(firstQueryValue(query, 'watch')).toBe(new URLSearchParams(query).get('watch') ?? undefined);
+test.each(QUERIES)('%j reads as parseQuery reads it', (query) => {
+  expect(firstQueryValue(query, 'watch')).toBe(parseQuery(query).get('watch') ?? undefined);
 });
 
 test('a value is found without looking at the rest of the query for each pair', () => {
@@ -41,4 +44,8 @@ test('a value is found without looking at the rest of the query for each pair', 
   for (const name of ['timeout', 'watch', 'fieldSelector', 'labelSelector']) expect(firstQueryValue(query, name)).toBeUndefined();
   expect(firstQueryValue(`%${query}&pretty=1`, 'pretty')).toBe('1');
   expect(performance.now() - startedAtMs).toBeLessThan(500);
+});
+
+test('a pair with a malformed escape or a semicolon is none', () => {
+  expect([...parseQuery('limit=%zz&a=1;b=2&%=3&c=%41')]).toEqual([['c', 'A']]);
 });

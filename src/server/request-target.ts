@@ -1,6 +1,6 @@
 /**
- * A request's target, taken apart without a URL object: this runs for every request. What it says of a query agrees with URLSearchParams, which
- * endpoints read: authorization must not see another request than the one that is served.
+ * A request's target, taken apart without a URL object: this runs for every request. What `firstQueryValue` says of a query agrees with
+ * `parseQuery`, which endpoints read: authorization must not see another request than the one that is served.
  */
 export interface RequestTarget {
   /** Percent-encoded as sent. */
@@ -25,6 +25,15 @@ function withoutOrigin(target: string): string {
   return path < 0 ? '/' : target.slice(path);
 }
 
+/** A query's parameters as Go's url.ParseQuery reads them: a pair with a malformed escape or a semicolon is none. */
+export function parseQuery(query: string): URLSearchParams {
+  const wellFormed = isMalformed(query) ? query.split('&').filter((pair) => !isMalformed(pair)) : [query];
+  return new URLSearchParams(wellFormed.join('&'));
+}
+
+const MALFORMED = /;|%(?![0-9A-Fa-f]{2})/;
+const isMalformed = (text: string): boolean => MALFORMED.test(text);
+
 /** The first value of a query parameter, decoded; undefined where there is none. */
 export function firstQueryValue(query: string, name: string): string | undefined {
   if (!query.includes(name) && !query.includes('%') && !query.includes('+')) return undefined;
@@ -41,7 +50,7 @@ export function firstQueryValue(query: string, name: string): string | undefined
 
 function valueOfPair(query: string, start: number, end: number, name: string): string | undefined {
   const keyEnd = endOfKey(query, start, end, name);
-  if (keyEnd < 0) return undefined;
+  if (keyEnd < 0 || isMalformed(query.slice(keyEnd, end))) return undefined;
   return keyEnd === end ? '' : decodeFormText(query.slice(keyEnd + 1, end));
 }
 
@@ -72,6 +81,5 @@ const isHexDigit = (code: number): boolean => (code >= 48 && code <= 57) || (cod
 
 function decodeFormText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
-  // URLSearchParams decodes what it can and leaves the rest; a malformed escape must read the same here as there.
   return new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v')!;
 }

@@ -7,7 +7,7 @@ import type { RequestAudit } from './auditor.ts';
 import { WarningRecorder, isAscii } from './filters/warnings.ts';
 import { type RunningRequest, fingerprintOf } from './running-request.ts';
 import { emptyRequestInfo } from './request-info.ts';
-import { firstQueryValue, splitTarget } from './request-target.ts';
+import { firstQueryValue, parseQuery, splitTarget } from './request-target.ts';
 import { TrackedExchange } from './tracked-exchange.ts';
 import type { RequestTrace } from './tracing/tracer.ts';
 
@@ -61,7 +61,7 @@ export class IncomingRequest implements ServerRequest {
   }
 
   get query(): URLSearchParams {
-    this.#query ??= new URLSearchParams(splitTarget(this.exchange.target).query);
+    this.#query ??= parseQuery(splitTarget(this.exchange.target).query);
     return this.#query;
   }
 

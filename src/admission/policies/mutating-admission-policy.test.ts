@@ -117,6 +117,16 @@ describe('a mutation', () => {
     expect([code, message]).toEqual([500, 'Internal error occurred: strict decoding error: unknown field "bogus"']);
   });
 
+  test('that makes what the type can not be denies', async () => {
+    const chain = await chainWith({ mutations: [apply("Object{binaryData: Object.binaryData{b: '!'}}")] });
+    expect(await messageOf(chain)).toEqual({
+      code: 403,
+      reason: 'Invalid',
+      message:
+        "policy 'p0' with binding 'b0' denied request: unable to convert unstructured object to /v1, Kind=ConfigMap: error decoding from json: illegal base64 data at input byte 0",
+    });
+  });
+
   test('must name types by the way to them, and fields that there are', async () => {
     const denied = async (expression: string): Promise<string> => (await messageOf(await chainWith({ mutations: [apply(expression)] }))).message;
     expect(await denied("Object{data: Object.wrong{a: 'b'}}")).toContain(

@@ -1,7 +1,7 @@
 import { replaceContent } from '../replace-content.ts';
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
-import { DecodeError, decode } from '../../schema/decode.ts';
+import { DecodeError, convert, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import { ApiError, internalError, isApiError } from '../../util/errors.ts';
@@ -199,6 +199,7 @@ function mutatedBy(
   const shown = object ?? original!;
   const schema = schemaOf(request.attributes, view);
   const mutated = mutator.mutated(mutation, shown, request.inputs(view, param, { object: shown, oldObject }), schema);
+  if (mutation.isConfiguration) demandConvertible(schema, mutated, view);
   return readBack(mutated, view, mutation.isConfiguration ? undefined : schema);
 }
 
@@ -207,6 +208,17 @@ function schemaOf({ definition, subresource }: AdmissionAttributes, { group, ver
   const schema = own && own.kind === kind.kind ? own.schema : definition?.served.find((served) => served.group === group && served.version === version)?.schema;
   if (!schema) throw new PatchError(`Resource kind ${kind.kind} not found`);
   return schema;
+}
+
+/** What was applied to a built-in object is made one of its type again before it is anything else (policy/mutating/dispatcher.go dispatchOne). */
+function demandConvertible(schema: ObjectSchema, applied: JsonObject, { group, version, kind }: View): void {
+  if (schema.custom !== undefined) return;
+  try {
+    convert(schema, applied);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new PatchError(`unable to convert unstructured object to ${group}/${version}, Kind=${kind.kind}: ${error.message}`);
+  }
 }
 
 /** What a JSON patch made is read strictly (policy/mutating/patch/json_patch.go); of custom objects, nothing is unknown as yet. */

@@ -1,5 +1,6 @@
 import { UnreadableAnswer } from '../../client/webhook-review.ts';
 import { WebhookError } from '../../client/webhook-client.ts';
+import { UnusableAddress } from '../../client/webhook-route.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { type ApiError, isApiError, badRequest, internalError, timeout, webhookDenied } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
@@ -66,6 +67,7 @@ async function post(call: Promise<Buffer>, webhookName: string): Promise<Buffer>
   try {
     return await call;
   } catch (error) {
+    if (error instanceof UnusableAddress) throw new CallFailure(webhookName, `could not get REST client: ${error.message}`);
     if (!(error instanceof WebhookError) && !isApiError(error)) throw error;
     throw new CallFailure(webhookName, `${CALL}: ${error.message.replace(OWN_LIMIT, '')}`, isApiError(error) ? error.code : error.status);
   }

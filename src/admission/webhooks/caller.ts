@@ -1,7 +1,7 @@
 import type { WebhookClientConfig } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { Credentials } from '../../client/kubeconfig.ts';
 import { WebhookClient } from '../../client/webhook-client.ts';
-import { type WebhookRoutes, routeToWebhook } from '../../client/webhook-route.ts';
+import { UnusableAddress, type WebhookRoute, type WebhookRoutes, routeToWebhook } from '../../client/webhook-route.ts';
 
 /** How the servers of webhooks are reached, and whom they are called as. */
 export interface CallEnvironment {
@@ -15,17 +15,22 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Calls one webhook server, over connections that are kept until nobody needs it any more. */
 export class WebhookCaller {
-  readonly #client: WebhookClient;
+  readonly #client: WebhookClient | UnusableAddress;
   #callsUnderWay = 0;
   #isRetired = false;
 
   constructor(config: WebhookClientConfig, timeoutMs: number, { routes, credentialsFor }: CallEnvironment) {
-    const { endpoint, dial, host } = routeToWebhook(config, routes);
-    this.#client = new WebhookClient({ ...endpoint, ...credentialsFor(host) }, { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES, dial });
+    const route = routeOrUnusable(config, routes);
+    if (route instanceof UnusableAddress) this.#client = route;
+    else {
+      const { endpoint, dial, host } = route;
+      this.#client = new WebhookClient({ ...endpoint, ...credentialsFor(host) }, { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES, dial });
+    }
   }
 
   /** Throws WebhookError. */
   async post(body: string, signal: AbortSignal | undefined, traceparent?: string): Promise<Buffer> {
+    if (this.#client instanceof UnusableAddress) throw this.#client;
     this.#callsUnderWay++;
     try {
       return await this.#client.post(body, signal, traceparent);
@@ -42,6 +47,16 @@ export class WebhookCaller {
   }
 
   #closeWhenIdle(): void {
-    if (this.#isRetired && this.#callsUnderWay === 0) this.#client.close();
+    if (this.#isRetired && this.#callsUnderWay === 0 && this.#client instanceof WebhookClient) this.#client.close();
+  }
+}
+
+/** Configurations are compiled for requests that no webhook is called for: what is wrong with one is told to those that it concerns. */
+function routeOrUnusable(config: WebhookClientConfig, routes: WebhookRoutes): WebhookRoute | UnusableAddress {
+  try {
+    return routeToWebhook(config, routes);
+  } catch (error) {
+    if (error instanceof UnusableAddress) return error;
+    throw error;
   }
 }

@@ -45,6 +45,7 @@ const STATUS: StatusCounts = {
 
 /** One pod of a template on every node. */
 export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
+  whenEmpty: { annotations: { [TEMPLATE_GENERATION]: '0' } },
   generation: 'spec',
 
   unlistedAnnotation: TEMPLATE_GENERATION,

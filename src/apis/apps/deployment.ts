@@ -66,6 +66,7 @@ const updateRules: UpdateRules<Deployment> = {
 
 /** Pods by way of ReplicaSets, which replace one another when the template changes. */
 export const deployments = defineResource<Deployment>('apps/v1/deployments', {
+  whenEmpty: { spec: { replicas: 0 } },
   ...updateRules,
   generation: 'spec',
 

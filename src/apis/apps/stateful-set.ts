@@ -88,6 +88,7 @@ const updateRules: UpdateRules<StatefulSet> = {
 
 /** Pods with names, and claims, that stay theirs when they are replaced. */
 export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', {
+  whenEmpty: { spec: { replicas: 0 } },
   ...updateRules,
   nameErrors: labelName,
   generation: 'spec',

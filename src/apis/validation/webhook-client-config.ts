@@ -49,7 +49,8 @@ function validateServicePath(path: string, errors: FieldErrors): void {
   if (path === '/') return;
   if (path === '//') return errors.invalid(path, 'segment[0] may not be empty');
   if (!path.startsWith('/')) errors.invalid(path, "must start with a '/'");
-  const inner = path.slice(1);
+  // Go's urlPath[1:] is without the first byte, be that a whole character or not.
+  const inner = path.startsWith('/') ? path.slice(1) : Buffer.from(path).toString('latin1').slice(1);
   const segments = (inner.endsWith('/') ? inner.slice(0, -1) : inner).split('/');
   for (const [index, segment] of segments.entries()) {
     if (segment === '') errors.invalid(path, `segment[${index}] may not be empty`);

@@ -1,6 +1,7 @@
 import { formatGo, goTypeOfValue } from '../../util/go-format.ts';
 import { quote } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
+import { LIMITS } from '../../util/limits.ts';
 import type { Json } from '../../util/json-types.ts';
 import { itemElement } from './list-items.ts';
 import { type PathElement, fieldElement, showElement, showPath } from './path-element.ts';
@@ -13,13 +14,18 @@ export class TypeMismatch extends Error {
   }
 }
 
-const MAX_ERRORS = 100;
+/** Ends a validation that has found more than a client is told. */
+class TooManyMismatches extends Error {}
 
 /** Throws TypeMismatch where fields are unknown, values of another type, or items of a list repeated, unless that is allowed. */
 export function validateApplied(plan: TypePlan, object: Json, { allowsDuplicates = false } = {}): void {
   const validator = new Validator(allowsDuplicates);
-  validator.check(plan, object);
-  if (validator.errors.length > 0) throw new TypeMismatch(validator.errors.slice(0, MAX_ERRORS));
+  try {
+    validator.check(plan, object);
+  } catch (error) {
+    if (!(error instanceof TooManyMismatches)) throw error;
+  }
+  if (validator.errors.length > 0) throw new TypeMismatch(validator.errors);
 }
 
 class Validator {
@@ -27,6 +33,7 @@ class Validator {
   /** The way down. */
   readonly path: PathElement[] = [];
   readonly #allowsDuplicates: boolean;
+  #characters = 0;
 
   constructor(allowsDuplicates: boolean) {
     this.#allowsDuplicates = allowsDuplicates;
@@ -34,7 +41,10 @@ class Validator {
 
   note(message: string): void {
     const path = showPath(this.path);
-    this.errors.push(path === '' ? message : `${path}: ${message}`);
+    const error = path === '' ? message : `${path}: ${message}`;
+    this.errors.push(error);
+    this.#characters += error.length;
+    if (this.errors.length >= LIMITS.applyErrors || this.#characters >= LIMITS.applyErrorCharacters) throw new TooManyMismatches();
   }
 
   check(plan: TypePlan, value: Json): void {
@@ -61,10 +71,10 @@ class Validator {
     } else if (typeof value === 'object') this.note(`expected any scalar, got &{${formatGo(value)}}`);
   }
 
-  /** The first unknown field ends the reading of its map. */
+  /** The first unknown field ends the reading of its map. Upstream's maps are filled by name, and mostly read in that order. */
   map(plan: MapPlan, value: Json): void {
     if (!isJsonObject(value)) return this.note(`expected map, got &{${formatGo(value)}}`);
-    for (const key in value) {
+    for (const key of Object.keys(value).toSorted()) {
       const item = value[key];
       const field = plan.byName.get(key);
       const child = field?.plan ?? plan.values;

@@ -30,7 +30,11 @@ export function errorWriter(encode?: (mediaType: MediaType, status: Status) => B
  */
 function formOf(request: ServerRequest): OutputForm | undefined {
   try {
-    return negotiateOutput(request.exchange.headers.accept, { ...ERROR_OFFER, hasCbor: request.mayFailInCbor });
+    return negotiateOutput(request.exchange.headers.accept, {
+      ...ERROR_OFFER,
+      isCustom: request.failsWithoutProtobuf === true,
+      hasCbor: request.mayFailInCbor,
+    });
   } catch {
     return undefined;
   }
