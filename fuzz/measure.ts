@@ -1,0 +1,45 @@
+import { type FuzzTarget, WrongAnswer } from './target.ts';
+
+/** How a target took one input. */
+export interface Outcome {
+  /** The class of the error that refused it; `accepted` for none. */
+  name: string;
+  /** What is wrong with the target, where something is. */
+  fault?: string;
+  /** Tells one way through the parser from another, as far as its answer does. */
+  signature: string;
+  durationMs: number;
+}
+
+/** Runs the input once. Targets may change what they are given, so they are given a copy. */
+export async function measure(target: FuzzTarget, input: Buffer): Promise<Outcome> {
+  const copy = Buffer.from(input);
+  const startMs = performance.now();
+  let error: unknown;
+  try {
+    const pending = target.run(copy);
+    if (pending !== undefined) await pending;
+  } catch (thrown) {
+    error = thrown ?? 'nothing';
+  }
+  const durationMs = performance.now() - startMs;
+  if (error === undefined) return { name: 'accepted', signature: 'accepted', durationMs };
+  return { ...outcomeOf(target, error), durationMs };
+}
+
+function outcomeOf({ refusals }: FuzzTarget, error: unknown): Omit<Outcome, 'durationMs'> {
+  if (!(error instanceof Error)) return { name: 'crash', signature: 'crash', fault: `threw ${String(error)}` };
+  const { name } = error.constructor;
+  if (error instanceof WrongAnswer) return { name, signature: name, fault: `wrong answer: ${error.message}` };
+  const isFault = error instanceof TypeError || error instanceof RangeError;
+  const isRefusal = refusals.some((refusal) => (isFault ? error.constructor === refusal : error instanceof refusal));
+  if (!isRefusal) return { name: 'crash', signature: 'crash', fault: `crash: ${error.stack ?? error.message}` };
+  return { name, signature: `${name} ${error.message.slice(0, 60).replaceAll(/"[^"]*"?|'[^']*'?|\d+/g, '')}` };
+}
+
+/** The least of several runs: a collection of garbage, or another process, is not the parser's time. */
+export async function leastDuration(target: FuzzTarget, input: Buffer, runs: number, first: number): Promise<number> {
+  let leastMs = first;
+  for (let run = 0; run < runs; run++) leastMs = Math.min(leastMs, (await measure(target, input)).durationMs);
+  return leastMs;
+}
