@@ -10,6 +10,7 @@ import { TARGETS } from './targets.ts';
 /** What is asked of a machine that does nothing else. */
 const BOUND_MS = 100;
 const CORPUS = 'fuzz/corpus';
+const FINDINGS = 'node_modules/.cache/fuzz-findings';
 
 const { values: options } = parseArgs({
   options: {
@@ -39,7 +40,7 @@ async function main(): Promise<number> {
     if (options.slow) saveCorpus(CORPUS, target.name, slowest);
     results.push(result);
     console.error(`${target.name}: ${result.inputs} inputs, ${result.findings.length} findings, slowest ${result.slowest.durationMs.toFixed(1)} ms`);
-    for (const finding of result.findings) console.log(describeFinding(finding));
+    for (const finding of result.findings) console.log(describeFinding(finding, FINDINGS));
   }
   console.log(table(results));
   const findings = results.reduce((sum, result) => sum + result.findings.length, 0);

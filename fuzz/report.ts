@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Finding, Result } from './campaign.ts';
 
 const HEADINGS = ['target', 'inputs', 'a second', 'slowest ms', 'of bytes', 'outcomes'];
@@ -27,9 +30,12 @@ export function table(results: readonly Result[]): string {
 
 const SHOWN_CHARACTERS = 400;
 
-/** Enough of the input to see what it is; all of it, in base64, where it is short. */
-export function describeFinding({ target, problem, input }: Finding): string {
+/** Enough of the input to see what it is, and the file that has all of it. */
+export function describeFinding({ target, problem, input }: Finding, folder: string): string {
+  const file = join(folder, `${target}-${createHash('sha256').update(input).digest('hex').slice(0, 16)}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, input);
   const text = JSON.stringify(input.toString('latin1'));
   const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}… (${input.length} bytes)` : text;
-  return `${target}: ${problem}\n  input: ${shown}${input.length <= 2000 ? `\n  base64: ${input.toString('base64')}` : ''}`;
+  return `${target}: ${problem}\n  input: ${shown}\n  saved as ${file}`;
 }

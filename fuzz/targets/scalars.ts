@@ -73,7 +73,8 @@ export const time: FuzzTarget = {
     const text = input.toString();
     for (const canonicalOf of [canonicalTime, canonicalMicroTime]) {
       const canonical = canonicalUnlessRefused(canonicalOf, text);
-      if (canonical !== null) mustAgree('canonical form', canonicalOf(canonical)!, canonical);
+      // An offset may lead to a year of five digits, which Go writes, and does not read.
+      if (canonical !== null && /^\d{4}-/.test(canonical)) mustAgree('canonical form', canonicalOf(canonical)!, canonical);
     }
   },
 };
