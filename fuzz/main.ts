@@ -9,6 +9,7 @@ import { TARGETS } from './targets.ts';
 
 /** What is asked of a machine that does nothing else. */
 const BOUND_MS = 100;
+const DEFAULT_INPUTS = 500_000;
 const CORPUS = 'fuzz/corpus';
 const FINDINGS = 'node_modules/.cache/fuzz-findings';
 
@@ -25,20 +26,24 @@ const { values: options } = parseArgs({
 async function main(): Promise<number> {
   const targets = TARGETS.filter(({ name }) => options.target === undefined || options.target.includes(name));
   if (targets.length === 0) throw new Error(`no such target; there are ${TARGETS.map(({ name }) => name).join(', ')}`);
-  const share = (text: string | undefined): number => (text === undefined ? Infinity : Number(text) / targets.length);
   const isUnlimited = options.inputs === undefined && options.seconds === undefined;
+  let inputsLeft = isUnlimited ? DEFAULT_INPUTS : Number(options.inputs ?? Infinity);
+  const endMs = performance.now() + Number(options.seconds ?? Infinity) * 1000;
   const results: Result[] = [];
-  for (const target of targets) {
+  for (const [index, target] of targets.entries()) {
+    // What one does not use of its share is shared by those behind it.
+    const targetsLeft = targets.length - index;
     const campaign: CampaignOptions = {
       seed: Number(options.seed),
-      inputs: Math.ceil(isUnlimited ? 20_000 : share(options.inputs)),
-      seconds: share(options.seconds),
+      inputs: Math.ceil(inputsLeft / targetsLeft),
+      seconds: (endMs - performance.now()) / 1000 / targetsLeft,
       corpus: readCorpus(CORPUS, target.name),
       boundMs: BOUND_MS,
     };
     const { result, slowest } = options.slow ? await searchSlow(target, campaign) : { result: await runCampaign(target, campaign), slowest: [] };
     if (options.slow) saveCorpus(CORPUS, target.name, slowest);
     results.push(result);
+    inputsLeft -= result.inputs;
     console.error(`${target.name}: ${result.inputs} inputs, ${result.findings.length} findings, slowest ${result.slowest.durationMs.toFixed(1)} ms`);
     for (const finding of result.findings) console.log(describeFinding(finding, FINDINGS));
   }

@@ -14,16 +14,23 @@ export interface FuzzTarget {
   readonly refusals: readonly ErrorClass[];
   /** Inputs do not grow beyond this. 4 KiB unless told; 64 KiB where slow inputs are looked for. */
   readonly maxBytes?: number;
-  /** Throws WrongAnswer where the input is accepted that should not be, or where a second opinion differs. It may keep or change the input's bytes. */
-  run(input: Buffer): void | Promise<void>;
+  /** Reads the input, of which it may keep or change the bytes. Only this is timed; what it gives back is called afterwards. */
+  run(input: Buffer): void | Check | Promise<void | Check>;
 }
+
+/** Throws WrongAnswer where the input was accepted and should not have been, or where a second opinion differs. */
+export type Check = () => void | Promise<void>;
 
 /** The input was accepted, and should not have been; or two ways to read it have not come to the same. */
 export class WrongAnswer extends Error {}
 
 /** The two must be the same text; `what` says of what they are. */
 export function mustAgree(what: string, one: string, other: string): void {
-  if (one !== other) throw new WrongAnswer(`${what}: ${one.slice(0, 300)} and ${other.slice(0, 300)}`);
+  if (one === other) return;
+  let at = 0;
+  while (one[at] === other[at]) at++;
+  const shown = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 60), at + 100));
+  throw new WrongAnswer(`${what}: ${shown(one)} and ${shown(other)}`);
 }
 
 /** Tokens of a binary language. */

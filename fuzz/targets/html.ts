@@ -50,6 +50,6 @@ export const html: FuzzTarget = {
   async run(input) {
     await rewrite([input]);
     const middle = input.length >> 1;
-    await rewrite([input.subarray(0, middle), input.subarray(middle)]);
+    return async () => void (await rewrite([input.subarray(0, middle), input.subarray(middle)]));
   },
 };

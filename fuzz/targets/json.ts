@@ -1,3 +1,4 @@
+import type { Json } from '../../src/util/json-types.ts';
 import { duplicatePaths, parseJson, stringifyJson } from '../../src/util/json.ts';
 import { type DuplicateKeys, JsonError } from '../../src/util/json-parser.ts';
 import { ApiError } from '../../src/util/errors.ts';
@@ -57,11 +58,15 @@ export const json: FuzzTarget = {
     const duplicates: DuplicateKeys = new Map();
     const value = parseJson(text, duplicates);
     duplicatePaths(value, duplicates);
-    const native = nativeReading(text);
-    if (native === undefined) throw new WrongAnswer('it is no JSON');
-    if (duplicates.size === 0 && !/\d{16}|[eE.]|-0|\\u[dD]/.test(text)) mustAgree('values', stringifyJson(value), stringifyJson(native as typeof value));
+    return () => agreesWithNative(text, value, duplicates.size > 0);
   },
 };
+
+function agreesWithNative(text: string, value: Json, hasDuplicates: boolean): void {
+  const native = nativeReading(text);
+  if (native === undefined) throw new WrongAnswer('it is no JSON');
+  if (!hasDuplicates && !/\d{16}|[eE.]|-0|\\u[dD]/.test(text)) mustAgree('values', stringifyJson(value), stringifyJson(native as Json));
+}
 
 /** Read as the object of a type: what is accepted is a fixed point. */
 export const decodedJson: FuzzTarget = {
@@ -74,6 +79,6 @@ export const decodedJson: FuzzTarget = {
     const duplicates: DuplicateKeys = new Map();
     const strict: StrictErrors = { duplicates, errors: [] };
     const object = decode(POD_SCHEMA, parseJson(input, duplicates), strict);
-    mustAgree('decoded again', stringifyJson(decode(POD_SCHEMA, object)), stringifyJson(object));
+    return () => mustAgree('decoded again', stringifyJson(decode(POD_SCHEMA, object)), stringifyJson(object));
   },
 };

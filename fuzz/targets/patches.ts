@@ -47,11 +47,8 @@ export const jsonPatch: FuzzTarget = {
   ],
   refusals: [ApiError],
   run(input) {
-    try {
-      stringifyJson(applyJsonPatch(OBJECT, parseJsonPatch(input, [])));
-    } finally {
-      stays();
-    }
+    stringifyJson(applyJsonPatch(OBJECT, parseJsonPatch(input, [])));
+    return stays;
   },
 };
 
@@ -62,11 +59,8 @@ export const mergePatch: FuzzTarget = {
   tokens: ['null', '"spec":', '"metadata":', '{', '}', '[', ']', ',', ':', '"__proto__":'],
   refusals: [ApiError],
   run(input) {
-    try {
-      stringifyJson(applyMergePatch(OBJECT, parseMergePatch(input, [])));
-    } finally {
-      stays();
-    }
+    stringifyJson(applyMergePatch(OBJECT, parseMergePatch(input, [])));
+    return stays;
   },
 };
 
@@ -97,10 +91,7 @@ export const strategicMerge: FuzzTarget = {
   ],
   refusals: [ApiError],
   run(input) {
-    try {
-      stringifyJson(applyStrategicMergePatch(POD_SCHEMA, OBJECT, parseStrategicMergePatch(input, [])));
-    } finally {
-      stays();
-    }
+    stringifyJson(applyStrategicMergePatch(POD_SCHEMA, OBJECT, parseStrategicMergePatch(input, [])));
+    return stays;
   },
 };

@@ -54,7 +54,6 @@ export const yaml: FuzzTarget = {
     const duplicates: DuplicateKeys = new Map();
     const value = parseYaml(text, duplicates);
     if (duplicates.size > 0) repeatedKeys(text);
-    const written = toYaml(value);
-    mustAgree('written and read again', stringifyJson(parseYaml(written)), stringifyJson(value));
+    return () => mustAgree('written and read again', stringifyJson(parseYaml(toYaml(value))), stringifyJson(value));
   },
 };
