@@ -188,3 +188,7 @@ describe('in slices', () => {
     await expect(parseYamlInSlices(text).then((value) => JSON.stringify(value), told)).resolves.toBe(atOnce);
   });
 });
+
+test('a text is read up to the first token that has no place', () => {
+  expect(() => parseYaml(`a: [b${'}'.repeat(1_000_000)}`)).toThrow(/^yaml: line 1: did not find expected key$/);
+});
