@@ -10,6 +10,8 @@ export interface FuzzTarget {
   readonly tokens?: readonly (Buffer | string)[];
   /** Inputs are JSON: most of them are changed in a way that leaves them so. */
   readonly isJson?: boolean;
+  /** It gives way to others while it runs: what counts is how long it keeps the thread at a time. */
+  readonly isSliced?: boolean;
   /** What `run` may throw. Whatever else it throws is a crash; TypeError and RangeError are, unless they are named themselves. */
   readonly refusals: readonly ErrorClass[];
   /** Inputs do not grow beyond this. 4 KiB unless told; 64 KiB where slow inputs are looked for. */

@@ -5,6 +5,8 @@ import { Connection } from '../../src/serving/connection.ts';
 import type { Exchange } from '../../src/serving/exchange.ts';
 import { createHttp1 } from '../../src/serving/http1.ts';
 import { DEFAULT_LIMITS } from '../../src/serving/limits.ts';
+import { UnsentAnswers } from '../../src/serving/unsent-answers.ts';
+import { TestClock } from '../../src/util/test-clock.ts';
 import { parseHead } from '../../src/serving/proxy/http1-head.ts';
 import { CountingClock, MemorySocket, turn } from '../memory-socket.ts';
 import { type FuzzTarget, WrongAnswer, mustAgree } from '../target.ts';
@@ -43,6 +45,7 @@ const REQUESTS = [
 
 const clock = new CountingClock();
 const LIMITS = { ...DEFAULT_LIMITS, headerBytes: 4096, headerCount: 20, streamWindowBytes: 1000 };
+const unsent = new UnsentAnswers(LIMITS, new TestClock());
 
 /** Serves the bytes on one connection; answers with the requests that were seen, and what was refused. */
 async function serve(pieces: readonly Buffer[]): Promise<string> {
@@ -51,6 +54,7 @@ async function serve(pieces: readonly Buffer[]): Promise<string> {
   const http1 = createHttp1({
     limits: LIMITS,
     clock,
+    unsent,
     onExchange(exchange) {
       exchanges.push(exchange);
       const { method, target, headers } = exchange;
@@ -78,6 +82,7 @@ async function serve(pieces: readonly Buffer[]): Promise<string> {
   socket.destroy();
   await turn();
   if (exchanges.some(({ isClosed }) => !isClosed)) throw new WrongAnswer('a request is open when its connection is gone');
+  if (unsent.size > 0) throw new WrongAnswer('an answer is counted as unsent when its connection is gone');
   if (clock.openTimers > 0) throw new WrongAnswer('a timer is left behind');
   return said;
 }

@@ -15,6 +15,9 @@ import { HeaderReader, encodeHeaders } from '../../src/http2/hpack.ts';
 import { readRequestHead } from '../../src/http2/request-head.ts';
 import { ServerConnection, type ServerStream } from '../../src/http2/server-connection.ts';
 import { TestRequest } from '../../src/http2/test-peer.ts';
+import { DEFAULT_LIMITS } from '../../src/serving/limits.ts';
+import { UnsentAnswers } from '../../src/serving/unsent-answers.ts';
+import { TestClock } from '../../src/util/test-clock.ts';
 import { CountingClock, MemorySocket, turn } from '../memory-socket.ts';
 import { type FuzzTarget, WrongAnswer, bytes } from '../target.ts';
 
@@ -26,6 +29,7 @@ const post = (id: number, body: string): Buffer =>
 const START = Buffer.concat([PREFACE, settingsFrame([])]);
 
 const clock = new CountingClock();
+const unsent = new UnsentAnswers(DEFAULT_LIMITS, new TestClock());
 const LIMITS = {
   clock,
   headerTimeoutMs: 1000,
@@ -37,6 +41,9 @@ const LIMITS = {
   unansweredResetsPerSecond: 20,
   resetsPerSecond: 40,
   controlFramesPerSecond: 20,
+  unsentBytesPerConnection: 100_000,
+  maxUnsentBytesPerConnection: 400_000,
+  unsent,
 };
 
 /** The frames behind the preface, to a connection that answers what it is asked; nothing is left behind. */
@@ -82,6 +89,7 @@ export const http2Connection: FuzzTarget = {
       onRequest: (stream, { target }) => begin(stream, target),
       onOversizedHead: (stream) => begin(stream, '/'),
       onAbuse() {},
+      onUnread() {},
       onViolation() {},
     });
     const middle = input.length >> 1;
@@ -91,6 +99,7 @@ export const http2Connection: FuzzTarget = {
     socket.destroy();
     await turn();
     if (requests.some(({ isOver }) => !isOver)) throw new WrongAnswer('a request is open when its connection is gone');
+    if (unsent.size > 0) throw new WrongAnswer('an answer is counted as unsent when its connection is gone');
     if (clock.openTimers > 0) throw new WrongAnswer('a timer is left behind');
   },
 };

@@ -1,14 +1,15 @@
 import { ApiError } from '../../src/util/errors.ts';
 import { stringifyJson } from '../../src/util/json.ts';
 import type { DuplicateKeys } from '../../src/util/json-parser.ts';
-import { YamlError, parseYaml, toYaml } from '../../src/util/yaml.ts';
+import { YamlError, parseYaml, parseYamlInSlices, toYaml } from '../../src/util/yaml.ts';
 import { repeatedKeys } from '../../src/util/yaml-duplicates.ts';
 import { type FuzzTarget, mustAgree } from '../target.ts';
 import { pod } from './objects.ts';
 
-/** What is read, written as YAML, and read again is the same. */
+/** A client's text. What is read, written as YAML, and read again is the same. */
 export const yaml: FuzzTarget = {
   name: 'yaml',
+  isSliced: true,
   seeds: () => [
     toYaml(pod()),
     'a: &x {b: [1, 2]}\nc: *x\n<<: *x\nd: !!binary aGk=\n',
@@ -49,11 +50,11 @@ export const yaml: FuzzTarget = {
     '\r',
   ],
   refusals: [YamlError, ApiError],
-  run(input) {
+  async run(input) {
     const text = input.toString();
     const duplicates: DuplicateKeys = new Map();
-    const value = parseYaml(text, duplicates);
-    if (duplicates.size > 0) repeatedKeys(text);
+    const value = await parseYamlInSlices(text, duplicates);
+    if (duplicates.size > 0) await repeatedKeys(text);
     return () => mustAgree('written and read again', stringifyJson(parseYaml(toYaml(value))), stringifyJson(value));
   },
 };

@@ -83,7 +83,7 @@ function parsing<T>(parse: () => T): T {
     Error.stackTraceLimit = 0;
     return parse();
   } catch (error) {
-    if (error instanceof RangeError) throw new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
+    if (error instanceof RangeError) throw tooDeep();
     throw error;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
@@ -142,17 +142,24 @@ function* tokensOf(text: string): Iterable<Token | undefined> {
   const parser = new Parser();
   let count = 0;
   let hasFailed = false;
-  for (const lexeme of new Lexer().lex(text)) {
-    if (++count > MAX_TOKENS) throw requestEntityTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
-    for (const token of parser.next(lexeme)) {
-      yield token;
-      hasFailed ||= token.type === 'error';
+  try {
+    for (const lexeme of new Lexer().lex(text)) {
+      if (++count > MAX_TOKENS) throw requestEntityTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
+      for (const token of parser.next(lexeme)) {
+        yield token;
+        hasFailed ||= token.type === 'error';
+      }
+      if (hasFailed) break;
+      yield undefined;
     }
-    if (hasFailed) break;
-    yield undefined;
+    yield* parser.end();
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep() : error;
   }
-  yield* parser.end();
 }
+
+/** The parser calls itself for what is inside of something else, until the stack is full. */
+const tooDeep = (): YamlError => new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
 
 /** libyaml's words for what the parser found. */
 const WORDING: Record<string, string> = {
