@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/util/json-types.ts';
 import type { Random } from '../../src/util/test-random.ts';
 import { vary } from '../../test/kinds/variation.ts';
 import { mutate } from '../../test/kinds/mutation.ts';
-import { mutate as mutateBytes } from '../../test/security/mutate.ts';
+import { mutate as mutateBytes } from '../../fuzz/mutate.ts';
 import { stringifyJson } from '../../src/util/json.ts';
 import type { Edit, Form } from '../step.ts';
 import { type Draft, maybe, metadataOf, withQuery } from './draft.ts';

@@ -150,7 +150,16 @@ describe('compilation', () => {
   });
 
   it('is not stalled by deep or long texts', () => {
-    for (const text of ['['.repeat(50_000), '-'.repeat(50_000), '!'.repeat(50_000), 'a.'.repeat(40_000), '1?'.repeat(30_000), '{'.repeat(90_000)])
+    for (const text of [
+      '['.repeat(50_000),
+      '-'.repeat(50_000),
+      '!'.repeat(50_000),
+      'a.'.repeat(40_000),
+      '1?'.repeat(30_000),
+      '{'.repeat(90_000),
+      '< '.repeat(7_000),
+      '<\n'.repeat(40_000),
+    ])
       expect(() => compile(text, environment)).toThrow(CelErrors);
   });
 });

@@ -81,11 +81,28 @@ function complete(schema: ObjectSchema, values: JsonObject): JsonObject {
   const object: JsonObject = {};
   for (const field of schema.fields.values()) {
     const value = values[field.name];
-    if (value !== undefined && !(field.whenEmpty === 'omit' && isNone(field, value))) object[field.name] = value;
+    if (value !== undefined && !(field.whenEmpty === 'omit' && isNone(field, value)))
+      object[field.name] = field.type.type === 'map' ? inKeyOrder(value as JsonObject) : value;
     else if (field.whenEmpty === 'null') object[field.name] = null;
     else if (field.whenEmpty === 'zero') object[field.name] = zeroOf(field.type);
   }
   return object;
+}
+
+/** Go writes maps to the wire in the order of their keys, but other clients need not. */
+function inKeyOrder(map: JsonObject): JsonObject {
+  let last = '';
+  for (const key in map) {
+    if (key < last) return withKeysInOrder(map);
+    last = key;
+  }
+  return map;
+}
+
+function withKeysInOrder(map: JsonObject): JsonObject {
+  const ordered: JsonObject = {};
+  for (const key of Object.keys(map).toSorted()) setKey(ordered, key, map[key]);
+  return ordered;
 }
 
 const isNone = (field: FieldSchema, value: Json): boolean => value === null || (!field.pointer && (value === '' || value === 0 || value === false));

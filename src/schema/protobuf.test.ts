@@ -55,6 +55,12 @@ describe('what Go writes', () => {
     });
   });
 
+  test('maps in the order of their keys, in whichever order they came', () => {
+    const schema = schemaOf(`${META}.LabelSelector`);
+    const entries = ['b', 'a', ''].map((key) => Buffer.from([0x0a, 2 + key.length, 0x0a, key.length, ...Buffer.from(key)]));
+    expect(JSON.stringify(decodeProtobuf(schema, Buffer.concat(entries)))).toBe('{"matchLabels":{"":"","a":"","b":""}}');
+  });
+
   test('negative numbers in ten bytes, and integers beyond 2^53 unchanged', () => {
     const schema = schemaOf(`${META}.DeleteOptions`);
     expect(encodeProtobuf(schema, { gracePeriodSeconds: -1 })).toEqual(hex('08 ff ff ff ff ff ff ff ff ff 01'));

@@ -49,9 +49,10 @@ export function canonicalMicroTime(text: string): string | null {
 const isZero = (moment: Moment): boolean => moment.seconds === ZERO_SECONDS && moment.nanoseconds === 0;
 
 function date(seconds: number): string {
-  const text = new Date(seconds * 1000).toISOString();
-  // Years beyond four digits are written with a sign and six digits; offsets can lead to year 0 or 10000 only.
-  return text.slice(0, -5);
+  const text = new Date(seconds * 1000).toISOString().slice(0, -5);
+  // An offset can lead to the years -1 and 10000, which JavaScript writes with a sign and six digits, and Go with as few as four (time/format.go, appendInt).
+  const beyond = /^([+-])0*(\d+)/.exec(text);
+  return beyond === null ? text : `${beyond[1] === '-' ? '-' : ''}${beyond[2]!.padStart(4, '0')}${text.slice(beyond[0].length)}`;
 }
 
 /** Reads a value along Go's layout, element by element, since errors name the element and what stood in its place (time/format.go). */

@@ -176,15 +176,22 @@ describe('in slices', () => {
     },
   );
 
-  test.each(['a: [', 'a: b: c', '\t- a', 'a: *x', `${'['.repeat(20_000)}`, `[${'1,'.repeat(100_000)}]`])('what is wrong is told alike (%#)', async (text) => {
-    const told = (error: unknown): string => (error as Error).message;
-    const atOnce = ((): string => {
-      try {
-        return JSON.stringify(parseYaml(text));
-      } catch (error) {
-        return told(error);
-      }
-    })();
-    await expect(parseYamlInSlices(text).then((value) => JSON.stringify(value), told)).resolves.toBe(atOnce);
-  });
+  test.each(['a: [', 'a: b: c', '\t- a', 'a: *x', `${'['.repeat(20_000)}`, `${'- '.repeat(30_000)}a`, `[${'1,'.repeat(100_000)}]`])(
+    'what is wrong is told alike (%#)',
+    async (text) => {
+      const told = (error: unknown): string => (error as Error).message;
+      const atOnce = ((): string => {
+        try {
+          return JSON.stringify(parseYaml(text));
+        } catch (error) {
+          return told(error);
+        }
+      })();
+      await expect(parseYamlInSlices(text).then((value) => JSON.stringify(value), told)).resolves.toBe(atOnce);
+    },
+  );
+});
+
+test('a text is read up to the first token that has no place', () => {
+  expect(() => parseYaml(`a: [b${'}'.repeat(1_000_000)}`)).toThrow(/^yaml: line 1: did not find expected key$/);
 });

@@ -3,7 +3,7 @@ import { stringify as toYaml } from 'yaml';
 import type { Answer, ApiClient, ApiRequest } from '../support/api-client.ts';
 import { type ServerProcess, startServer } from '../support/server.ts';
 import { Random } from '../../src/util/test-random.ts';
-import { mutate } from './mutate.ts';
+import { mutate } from '../../fuzz/mutate.ts';
 import { type OpenApi, type Schema, ValueMaker } from './schema-values.ts';
 
 /*

@@ -1,0 +1,84 @@
+import type { Json } from '../../src/util/json-types.ts';
+import { duplicatePaths, parseJson, stringifyJson } from '../../src/util/json.ts';
+import { type DuplicateKeys, JsonError } from '../../src/util/json-parser.ts';
+import { ApiError } from '../../src/util/errors.ts';
+import { DecodeError, type StrictErrors, decode } from '../../src/schema/decode.ts';
+import { type FuzzTarget, WrongAnswer, mustAgree } from '../target.ts';
+import { POD_SCHEMA, pod } from './objects.ts';
+
+const TOKENS = [
+  '{',
+  '}',
+  '[',
+  ']',
+  '"',
+  ':',
+  ',',
+  'null',
+  'true',
+  '-',
+  '1e9',
+  '\\u0000',
+  '\\ud800',
+  '\\',
+  '"a":',
+  '{"a":',
+  '[1,',
+  '__proto__',
+  '\ufeff',
+  '\u2028',
+  '0',
+];
+const SEEDS = [
+  JSON.stringify(pod()),
+  '{"a":1,"a":2,"b":{"c":[null,true,false,"x\\u00e9\\n",-0,1.5e3,12345678901234567890]}}',
+  '[[[[[]]]],{"":{"":{}}}]',
+  ' "\\ud83d\\ude00" ',
+  '{"__proto__":{"x":1},"constructor":[]}',
+];
+
+/** What V8 makes of it; undefined where that refuses it. */
+function nativeReading(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** V8 accepts the same texts and reads the same values, but for numbers that it rounds. */
+export const json: FuzzTarget = {
+  name: 'json',
+  isJson: true,
+  seeds: () => SEEDS,
+  tokens: TOKENS,
+  refusals: [JsonError, ApiError],
+  run(input) {
+    const text = input.toString();
+    const duplicates: DuplicateKeys = new Map();
+    const value = parseJson(text, duplicates);
+    duplicatePaths(value, duplicates);
+    return () => agreesWithNative(text, value, duplicates.size > 0);
+  },
+};
+
+function agreesWithNative(text: string, value: Json, hasDuplicates: boolean): void {
+  const native = nativeReading(text);
+  if (native === undefined) throw new WrongAnswer('it is no JSON');
+  if (!hasDuplicates && !/\d{16}|[eE.]|-0|\\u[dD]/.test(text)) mustAgree('values', stringifyJson(value), stringifyJson(native as Json));
+}
+
+/** Read as the object of a type: what is accepted is a fixed point. */
+export const decodedJson: FuzzTarget = {
+  name: 'decode',
+  isJson: true,
+  seeds: () => SEEDS,
+  tokens: [...TOKENS, '"spec":', '"metadata":', '"containers":', '"name":', '"labels":', '"ports":', '"env":'],
+  refusals: [JsonError, ApiError, DecodeError],
+  run(input) {
+    const duplicates: DuplicateKeys = new Map();
+    const strict: StrictErrors = { duplicates, errors: [] };
+    const object = decode(POD_SCHEMA, parseJson(input, duplicates), strict);
+    return () => mustAgree('decoded again', stringifyJson(decode(POD_SCHEMA, object)), stringifyJson(object));
+  },
+};

@@ -1,0 +1,39 @@
+import { schemaOfKind } from '../../src/apis/facts/schemas.ts';
+import { decodeEnvelope, decodeProtobuf, encodeProtobuf, encodeProtobufObject } from '../../src/schema/protobuf.ts';
+import { ApiError } from '../../src/util/errors.ts';
+import { stringifyJson } from '../../src/util/json.ts';
+import { type FuzzTarget, bytes, mustAgree } from '../target.ts';
+import { POD_SCHEMA, pod } from './objects.ts';
+
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'd', managedFields: [{ manager: 'm', operation: 'Update', fieldsV1: { 'f:spec': {} } }] },
+  spec: { replicas: 3, selector: { matchLabels: { a: 'b' } }, template: { spec: { containers: [] } } },
+};
+
+/** An envelope and the object in it, taken for a Pod and for a Deployment. What is accepted is a fixed point. */
+export const protobuf: FuzzTarget = {
+  name: 'protobuf',
+  seeds: () => [encodeProtobufObject(POD_SCHEMA, pod()), encodeProtobufObject(schemaOfKind('apps', 'v1', 'Deployment'), deployment)],
+  tokens: bytes(
+    'k8s\0',
+    '\x0a\x00',
+    '\x12\x02',
+    '\x1a\x80\x01',
+    '\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01',
+    '\x0b',
+    '\x0c',
+    '\x0d',
+    '\x08\x01',
+    '\x80',
+    '\x12\x7f',
+  ),
+  refusals: [ApiError],
+  run(input) {
+    const { raw } = decodeEnvelope(input);
+    const schema = input.length % 2 === 0 ? POD_SCHEMA : schemaOfKind('apps', 'v1', 'Deployment');
+    const object = decodeProtobuf(schema, raw);
+    return () => mustAgree('encoded and decoded again', stringifyJson(decodeProtobuf(schema, encodeProtobuf(schema, object))), stringifyJson(object));
+  },
+};
