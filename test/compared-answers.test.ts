@@ -286,3 +286,11 @@ test('a webhook whose service has no URL is told of where it is called, and nowh
   );
   await client.expect(200, { method: 'DELETE', path: `${configurations}/unusable` });
 });
+
+test('a value of an enumeration that there is not is told as JSON, one of a string as Go quotes it', async () => {
+  const spec = { type: 'a<\u007f', ports: [{ port: 1 }], trafficDistribution: 'a<\u007f' };
+  const { text } = await client.expect(422, { method: 'POST', path: `${NAMESPACE}/services?dryRun=All`, body: { metadata: { name: 'odd' }, spec } });
+  const { message } = JSON.parse(text) as { message: string };
+  expect(message).toContain('spec.type: Unsupported value: "a\\u003c\u007f": supported');
+  expect(message).toContain('spec.trafficDistribution: Unsupported value: "a<\\x7f": supported');
+});

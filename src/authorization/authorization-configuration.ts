@@ -115,7 +115,7 @@ function validateAuthorizer(
   compile: ConditionCompiler,
 ): void {
   if (type === '') return errors.at('type').required();
-  if (!MODES.includes(type as AuthorizationMode)) return errors.at('type').notSupported(type, MODES);
+  if (!MODES.includes(type as AuthorizationMode)) return errors.at('type').notSupportedString(type, MODES);
   if (seen.types.has(type) && type !== 'Webhook') return errors.at('type').duplicate(type);
   seen.types.add(type);
   validateName(name, seen.names, errors.at('name'));
@@ -152,13 +152,13 @@ function validateWebhook(hook: FileWebhook, errors: FieldErrors, compile: Condit
 
 function oneOf(value: string | undefined, supported: readonly string[], errors: FieldErrors): void {
   if (!value) errors.required();
-  else if (!supported.includes(value)) errors.notSupported(value, supported);
+  else if (!supported.includes(value)) errors.notSupportedString(value, supported);
 }
 
 /** InClusterConfig is another server's: this one does not run as a pod of the cluster that it serves. */
 function validateConnection({ type = '', kubeConfigFile = '' }: NonNullable<FileWebhook['connectionInfo']>, errors: FieldErrors): void {
   if (type === '') return errors.at('type').required();
-  if (type !== 'KubeConfigFile') return errors.at('type').notSupported(type, ['KubeConfigFile']);
+  if (type !== 'KubeConfigFile') return errors.at('type').notSupportedString(type, ['KubeConfigFile']);
   const at = errors.at('kubeConfigFile');
   if (kubeConfigFile === '') return at.required();
   if (!isAbsolute(kubeConfigFile)) return at.invalid(kubeConfigFile, 'must be an absolute path');

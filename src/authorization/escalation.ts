@@ -74,7 +74,7 @@ async function checkBinding(resolver: RuleResolver, authorizer: Authorizer, attr
 function demandRoleKind({ kind, resource }: AdmissionAttributes, { metadata, roleRef }: BindingObject): void {
   if (isRoleKind(roleRef.kind)) return;
   const errors = new FieldErrors();
-  errors.at('roleRef', 'kind').notSupported(roleRef.kind, resource === 'rolebindings' ? ['Role', 'ClusterRole'] : ['ClusterRole']);
+  errors.at('roleRef', 'kind').notSupportedString(roleRef.kind, resource === 'rolebindings' ? ['Role', 'ClusterRole'] : ['ClusterRole']);
   throw invalid(kind, metadata.name ?? '', errors.list);
 }
 

@@ -78,7 +78,7 @@ export function validateEgressConfiguration({ egressSelections = [] }: EgressCon
   for (const [index, { name = '' }] of egressSelections.entries()) {
     const canonical = name.toLowerCase();
     if (seen.has(canonical)) at.index(index).duplicate(canonical);
-    else if (!EGRESS_NAMES.includes(canonical as EgressName)) at.notSupported(canonical, EGRESS_NAMES);
+    else if (!EGRESS_NAMES.includes(canonical as EgressName)) at.notSupportedString(canonical, EGRESS_NAMES);
     seen.add(canonical);
   }
   return errors;

@@ -39,7 +39,7 @@ function parseWriteOptions(kind: string, query: URLSearchParams, checkFirst?: (e
   checkFirst?.(errors);
   validateFieldManager(fieldManager, errors.at('fieldManager'));
   validateDryRun(dryRun, errors);
-  if (!FIELD_VALIDATIONS.includes(fieldValidation)) errors.at('fieldValidation').notSupported(fieldValidation, FIELD_VALIDATIONS);
+  if (!FIELD_VALIDATIONS.includes(fieldValidation)) errors.at('fieldValidation').notSupportedString(fieldValidation, FIELD_VALIDATIONS);
   if (!errors.isEmpty) throw invalidOptions(kind, errors);
   return {
     dryRun: dryRun.length > 0,

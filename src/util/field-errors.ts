@@ -153,10 +153,17 @@ export class FieldErrors {
   typeInvalid(value: unknown, detail: string): void {
     this.#add('FieldValueTypeInvalid', withDetail(`Invalid value: ${printValue(value)}`, detail));
   }
-  /** `supported` in the order in which it is to be printed. */
+  /** `supported` in the order in which it is to be printed. Values of enumerations have a Go type of their own, and such strings are printed as JSON. */
   notSupported(value: unknown, supported: readonly string[]): void {
+    this.#addNotSupported(typeof value === 'string' ? stringifyJson(value) : printValue(value), supported);
+  }
+  /** The same for a value whose Go type is no more than a string. */
+  notSupportedString(value: string, supported: readonly string[]): void {
+    this.#addNotSupported(quote(value), supported);
+  }
+  #addNotSupported(shown: string, supported: readonly string[]): void {
     const list = supported.map(quote).join(', ');
-    this.#add('FieldValueNotSupported', withDetail(`Unsupported value: ${printValue(value)}`, supported.length > 0 ? `supported values: ${list}` : ''));
+    this.#add('FieldValueNotSupported', withDetail(`Unsupported value: ${shown}`, supported.length > 0 ? `supported values: ${list}` : ''));
   }
   forbidden(detail: string): void {
     this.#add('FieldValueForbidden', withDetail('Forbidden', detail));

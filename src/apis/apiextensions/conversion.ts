@@ -2,7 +2,7 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1035LabelErrors } from '../../util/names.ts';
 import type { CustomResourceConversion } from '../facts/types/apiextensions-v1.ts';
 import { validateCaBundle } from '../validation/ca-bundle.ts';
-import { validateChoice } from '../validation/choice.ts';
+import { validateStringChoice } from '../validation/choice.ts';
 import { validateWebhookClientConfig } from '../validation/webhook-client-config.ts';
 import { repeats } from '../validation/repeats.ts';
 
@@ -23,7 +23,7 @@ export const hasKnownReview = (versions: readonly string[]): boolean => versions
 
 /** `errors` stands at `conversion`; upstream's paths know no `webhook` in between. */
 export function validateConversion({ strategy, webhook }: CustomResourceConversion, strictness: ConversionStrictness, errors: FieldErrors): void {
-  validateChoice(strategy, [NONE, WEBHOOK], errors.at('strategy'));
+  validateStringChoice(strategy, [NONE, WEBHOOK], errors.at('strategy'));
   const { clientConfig, conversionReviewVersions } = webhook ?? {};
   const at = errors.at('webhookClientConfig');
   if (strategy !== WEBHOOK) {

@@ -52,7 +52,7 @@ function validateSchema(schema: Schema, place: Place, errors: FieldErrors): void
 /** The keywords that are not taken, or not here. */
 function validateDialect(schema: Schema, { strictness, isInMetadata, forbidsDefaults }: Place, errors: FieldErrors): void {
   const { type = '' } = schema;
-  if (strictness.requireKnownTypes && type !== '' && !SCHEMA_TYPES.includes(type)) errors.at('type').notSupported(type, SCHEMA_TYPES);
+  if (strictness.requireKnownTypes && type !== '' && !SCHEMA_TYPES.includes(type)) errors.at('type').notSupportedString(type, SCHEMA_TYPES);
   if (isDefaulted(schema) && forbidsDefaults !== undefined) errors.at('default').forbidden(`must not be set ${forbidsDefaults}`);
   for (const field of ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const) {
     if (schema[field] !== undefined) errors.at(field).forbidden(`${field} is not supported`);
@@ -101,7 +101,7 @@ function validateAdditionalProperties(schema: Schema, place: Place, errors: Fiel
 function validateMapType({ type = '', 'x-kubernetes-map-type': mapType }: Schema, errors: FieldErrors): void {
   if (mapType === undefined) return;
   requireType(type, 'object', 'must be object if x-kubernetes-map-type is specified', errors.at('type'));
-  if (!MAP_TYPES.includes(mapType)) errors.at('x-kubernetes-map-type').notSupported(mapType, MAP_TYPES);
+  if (!MAP_TYPES.includes(mapType)) errors.at('x-kubernetes-map-type').notSupportedString(mapType, MAP_TYPES);
 }
 
 function requireType(type: string, wanted: string, must: string, errors: FieldErrors): void {
@@ -114,7 +114,7 @@ function validateListType(schema: Schema, { requireAtomicSets }: SchemaStrictnes
   const at = errors.at('x-kubernetes-list-type');
   if (listType !== undefined && type !== 'array') requireType(type, 'array', 'must be array if x-kubernetes-list-type is specified', errors.at('type'));
   else if (requireAtomicSets && listType === 'set') validateSetItems(schemaIn(schema.items), errors.at('items'));
-  if (listType !== undefined && !LIST_TYPES.includes(listType)) at.notSupported(listType, LIST_TYPES);
+  if (listType !== undefined && !LIST_TYPES.includes(listType)) at.notSupportedString(listType, LIST_TYPES);
   if (keys.length > 0 && listType === undefined) at.required('must be map if x-kubernetes-list-map-keys is non-empty');
   else if (keys.length > 0 && listType !== 'map') at.invalid(listType, 'must be map if x-kubernetes-list-map-keys is non-empty');
   if (listType === 'map') validateMapList(schema, keys, errors);

@@ -7,7 +7,7 @@ import type {
   CustomResourceValidation,
   JSONSchemaProps,
 } from '../facts/types/apiextensions-v1.ts';
-import { validateChoice } from '../validation/choice.ts';
+import { validateStringChoice } from '../validation/choice.ts';
 import { type ConversionStrictness, needsConversion, validateConversion } from './conversion.ts';
 import { type DefaultRules, validateDefaults } from './defaults.ts';
 import { type InternalSpec, SCHEMA_FIELDS, internalSpec, printedSchema, printedVersions, subresourcesOf } from './internal-spec.ts';
@@ -46,7 +46,7 @@ const ALLOWED_AT_ROOT =
 export function validateSpec(spec: CustomResourceDefinitionSpec, demanded: Strictness, errors: FieldErrors): void {
   const internal = internalSpec(spec);
   validateGroup(spec.group, errors.at('group'));
-  validateChoice(spec.scope, SCOPES, errors.at('scope'));
+  validateStringChoice(spec.scope, SCOPES, errors.at('scope'));
   const strictness = { ...demanded, requireStructural: demanded.requireStructural || needsStructure(spec) };
   validateSchemasPresent(spec, internal, strictness, errors.at('versions'));
   if (spec.preserveUnknownFields && someSchemaOf(spec, isDefaulted))

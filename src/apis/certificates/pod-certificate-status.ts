@@ -42,7 +42,7 @@ function validateOutcomes({ conditions = [] }: PodCertificateRequestStatus, erro
   for (const [index, { type, status }] of conditions.entries()) {
     const at = errors.at(`[${index}]`);
     if (!OUTCOMES.includes(type)) {
-      at.at('type').notSupported(type, OUTCOMES);
+      at.at('type').notSupportedString(type, OUTCOMES);
       continue;
     }
     if (++count > 1) at.at('type').invalid(type, 'There may be at most one condition with type "Issued", "Denied", or "Failed"');

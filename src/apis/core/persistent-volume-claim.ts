@@ -184,7 +184,7 @@ function validateResourceKey(name: string, errors: FieldErrors): boolean {
   for (const problem of problems) errors.invalid(name, problem);
   if (problems.length > 0) return false;
   const isKnown = !isNativeResource(name) || name === STORAGE;
-  if (!isKnown) errors.notSupported(name, [STORAGE]);
+  if (!isKnown) errors.notSupportedString(name, [STORAGE]);
   return isKnown;
 }
 

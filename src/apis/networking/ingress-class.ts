@@ -47,7 +47,7 @@ function validateParameters(parameters: IngressClassParametersReference, errors:
   validateResourceBackend(parameters, errors);
   const at = errors.at('namespace');
   if (scope === null) errors.at('scope').required();
-  else if (scope !== CLUSTER && scope !== NAMESPACE) errors.at('scope').notSupported(scope, [CLUSTER, NAMESPACE]);
+  else if (scope !== CLUSTER && scope !== NAMESPACE) errors.at('scope').notSupportedString(scope, [CLUSTER, NAMESPACE]);
   else if (scope === CLUSTER) {
     if (namespace !== undefined) at.forbidden("`parameters.scope` is set to 'Cluster'");
   } else if (namespace === undefined) at.required("`parameters.scope` is set to 'Namespace'");

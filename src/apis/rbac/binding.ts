@@ -53,8 +53,8 @@ export const bindingParticulars = <T extends Binding>(roleKinds: readonly string
 });
 
 function validateRoleRef({ apiGroup, kind, name }: RoleRef, kinds: readonly string[], errors: FieldErrors): void {
-  if (apiGroup !== RBAC_GROUP) errors.at('apiGroup').notSupported(apiGroup, [RBAC_GROUP]);
-  if (!kinds.includes(kind)) errors.at('kind').notSupported(kind, kinds);
+  if (apiGroup !== RBAC_GROUP) errors.at('apiGroup').notSupportedString(apiGroup, [RBAC_GROUP]);
+  if (!kinds.includes(kind)) errors.at('kind').notSupportedString(kind, kinds);
   if (name === '') errors.at('name').required();
   else for (const error of rbacNameErrors(name)) errors.at('name').invalid(name, error);
 }
@@ -64,15 +64,15 @@ function validateSubject({ kind, name, apiGroup = '', namespace = '' }: Subject,
   switch (kind) {
     case SERVICE_ACCOUNT:
       if (name !== '') for (const error of subdomainName(name, false)) errors.at('name').invalid(name, error);
-      if (apiGroup !== '') errors.at('apiGroup').notSupported(apiGroup, ['']);
+      if (apiGroup !== '') errors.at('apiGroup').notSupportedString(apiGroup, ['']);
       if (!isNamespaced && namespace === '') errors.at('namespace').required();
       return;
     case USER:
     case GROUP:
-      if (apiGroup !== RBAC_GROUP) errors.at('apiGroup').notSupported(apiGroup, [RBAC_GROUP]);
+      if (apiGroup !== RBAC_GROUP) errors.at('apiGroup').notSupportedString(apiGroup, [RBAC_GROUP]);
       return;
     default:
-      errors.at('kind').notSupported(kind, [SERVICE_ACCOUNT, USER, GROUP]);
+      errors.at('kind').notSupportedString(kind, [SERVICE_ACCOUNT, USER, GROUP]);
   }
 }
 

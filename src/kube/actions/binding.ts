@@ -38,7 +38,7 @@ export const formerBinding =
 /** The reference answers 500 with the bare list. */
 function validateBinding({ target }: Binding): void {
   const errors = new FieldErrors();
-  if (target.kind && target.kind !== 'Node') errors.at('target', 'kind').notSupported(target.kind, ['Node', '<empty>']);
+  if (target.kind && target.kind !== 'Node') errors.at('target', 'kind').notSupportedString(target.kind, ['Node', '<empty>']);
   if (!target.name) errors.at('target', 'name').required();
   if (!errors.isEmpty) throw unknownError(summarize(errors.list));
 }

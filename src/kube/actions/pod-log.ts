@@ -74,7 +74,7 @@ function validateLogOptions(name: string, { tailLines, limitBytes, sinceSeconds,
   if (sinceSeconds !== undefined && sinceTime !== undefined) errors.forbidden('at most one of `sinceTime` or `sinceSeconds` may be specified');
   else if (typeof sinceSeconds === 'number' && sinceSeconds < 1) errors.at('sinceSeconds').invalid(sinceSeconds, 'must be greater than 0');
   if (!hasStreams && stream !== undefined) errors.at('stream').forbidden('may not be specified');
-  if (hasStreams && !LOG_STREAMS.includes(String(stream))) errors.at('stream').notSupported(stream as string, LOG_STREAMS);
+  if (hasStreams && !LOG_STREAMS.includes(String(stream))) errors.at('stream').notSupportedString(stream as string, LOG_STREAMS);
   if (hasStreams && stream !== 'All' && tailLines !== undefined) errors.forbidden('`tailLines` and specific `stream` are mutually exclusive for now');
   if (!errors.isEmpty) throw invalid({ group: '', kind: 'PodLogOptions' }, name, errors.list);
 }

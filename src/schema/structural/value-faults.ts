@@ -170,7 +170,10 @@ function enumFaults(judged: JudgedSchema, value: Json, place: Place, faults: Fau
   const { choices } = judged;
   if (choices === undefined || (value !== null && (choices.has(canonicalText(value)) || choices.has(canonicalText(truncated(value)))))) return;
   const shown = (): string[] => judged.schema.enum!.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)));
-  faults.push({ path: String(place), tell: (errors) => errors.notSupported(value, shown()) });
+  faults.push({
+    path: String(place),
+    tell: (errors) => (typeof value === 'string' ? errors.notSupportedString(value, shown()) : errors.notSupported(value, shown())),
+  });
 }
 
 function objectFaults(judged: JudgedSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {

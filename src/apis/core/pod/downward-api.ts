@@ -61,7 +61,7 @@ function validateFieldSelector({ apiVersion = '', fieldPath }: ObjectFieldSelect
   // Clients of the first v1 servers say spec.host.
   const name = path === 'spec.host' ? 'spec.nodeName' : path;
   if (!KNOWN_FIELDS.has(name)) wrong(`field label not supported: ${path}`);
-  else if (!allowed.includes(name)) errors.at('fieldPath').notSupported(name, allowed);
+  else if (!allowed.includes(name)) errors.at('fieldPath').notSupportedString(name, allowed);
 }
 
 /** `metadata.labels['a']` → metadata.labels and a. */
@@ -75,7 +75,7 @@ function splitSubscript(path: string): { path: string; subscript?: string } {
 export function validateResourceSelector({ containerName, resource, divisor }: ResourceFieldSelector, errors: FieldErrors, isVolume: boolean): void {
   if (isVolume && !containerName) errors.at('containerName').required();
   else if (resource === '') errors.at('resource').required();
-  else if (!RESOURCES.includes(resource) && !HUGE_PAGES.test(resource)) errors.at('resource').notSupported(resource, RESOURCES);
+  else if (!RESOURCES.includes(resource) && !HUGE_PAGES.test(resource)) errors.at('resource').notSupportedString(resource, RESOURCES);
   if (divisor !== '0' && divisor !== '') validateDivisor(resource, divisor, errors.at('divisor'));
 }
 

@@ -41,7 +41,7 @@ export function validatePodCertificate(projection: PodCertificateProjection, err
   const { signerName = '', userAnnotations, keyType = '', maxExpirationSeconds: seconds } = projection;
   validateSignerName(signerName, errors.at('signerName'));
   if (userAnnotations) validateUserAnnotations(userAnnotations, errors.at('userAnnotations'));
-  if (!KEY_TYPES.includes(keyType)) errors.at('keyType').notSupported(keyType, KEY_TYPES);
+  if (!KEY_TYPES.includes(keyType)) errors.at('keyType').notSupportedString(keyType, KEY_TYPES);
   const at = errors.at('maxExpirationSeconds');
   const maxSeconds = isKubernetesSigner(signerName) ? DAY_SECONDS : MAX_EXPIRATION_SECONDS;
   if (seconds !== undefined && seconds < MIN_EXPIRATION_SECONDS) at.invalid(seconds, `if provided, maxExpirationSeconds must be >= ${MIN_EXPIRATION_SECONDS}`);

@@ -139,9 +139,9 @@ export function validateAzureDisk(disk: AzureDiskVolumeSource, errors: FieldErro
   if (cachingMode !== undefined && !CACHING_MODES.includes(cachingMode)) errors.at('cachingMode').notSupported(cachingMode, CACHING_MODES);
   if (kind !== undefined && !DISK_KINDS.includes(kind)) errors.at('kind').notSupported(kind, DISK_KINDS);
   if (kind === 'Managed' && !diskURI.startsWith('/subscriptions/'))
-    errors.at('diskURI').notSupported(diskURI, ['/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}']);
+    errors.at('diskURI').notSupportedString(diskURI, ['/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}']);
   if (kind !== undefined && kind !== 'Managed' && !diskURI.startsWith('https://'))
-    errors.at('diskURI').notSupported(diskURI, ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd']);
+    errors.at('diskURI').notSupportedString(diskURI, ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd']);
 }
 
 export function validateStorageOs(source: Omit<StorageOSVolumeSource, 'secretRef'>, errors: FieldErrors): void {

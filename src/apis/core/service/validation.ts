@@ -167,7 +167,8 @@ function validateTrafficPolicies(service: Service, errors: FieldErrors): void {
     else at.required();
   } else if (healthCheckNodePort) at.invalid(healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'");
   validateOptionalChoice(internalTrafficPolicy, TRAFFIC_POLICIES, errors.at('internalTrafficPolicy'));
-  validateOptionalChoice(trafficDistribution, DISTRIBUTIONS, errors.at('trafficDistribution'));
+  if (trafficDistribution !== undefined && !DISTRIBUTIONS.includes(trafficDistribution))
+    errors.at('trafficDistribution').notSupportedString(trafficDistribution, DISTRIBUTIONS);
 }
 
 /** What a load balancer has reported. */
