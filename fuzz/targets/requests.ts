@@ -37,7 +37,7 @@ const PATH_TOKENS = [
   '*',
 ];
 
-/** What a request is about. An encoded slash never makes a name of two segments; `..` is refused where keys are made of names, as upstream does. */
+/** What a request is about. An encoded slash never makes a name of two segments. Names such as `..` pass here: this target does not look at what becomes of them. */
 export const requestInfo: FuzzTarget = {
   name: 'request-info',
   seeds: () => [
