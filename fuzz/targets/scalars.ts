@@ -74,7 +74,9 @@ export const time: FuzzTarget = {
     for (const canonicalOf of [canonicalTime, canonicalMicroTime]) {
       const canonical = canonicalUnlessRefused(canonicalOf, text);
       // An offset may lead to a year of five digits, which Go writes, and does not read.
-      if (canonical !== null && /^\d{4}-/.test(canonical)) mustAgree('canonical form', canonicalOf(canonical)!, canonical);
+      // The zero time with a fraction is written as the zero time, which is read as none.
+      if (canonical !== null && /^\d{4}-/.test(canonical) && !canonical.startsWith('0001-01-01T00:00:00'))
+        mustAgree('canonical form', canonicalOf(canonical)!, canonical);
     }
   },
 };
