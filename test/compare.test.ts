@@ -41,12 +41,14 @@ test('a server compared with another of its kind shows no difference', { timeout
   expect(output).toContain('0 unexplained differences');
 });
 
-test('a difference is found, and shrunk to the request that shows it', { timeout: 120_000 }, async () => {
+test('a difference is found, and shrunk to the few requests that show it', { timeout: 120_000 }, async () => {
   const [reference, server] = await Promise.all([startServer(), startServer({ flags: ['--enable-admission-plugins=AlwaysPullImages'] })]);
   const { code, output } = await compare(reference, server, '--seed', '2', '--requests', '60', '--only', '^limit$', '--show', '1');
   expect(code).toBe(1);
   const [, shown] = output.split('── ');
   expect(shown).toMatch(/--seed=2 --scenario=\d+/);
-  expect(shown!.match(/^ {3}\d+\. /gm)).toHaveLength(1);
+  // A scenario of this area has some eight; the pod is the last of those that stay.
+  expect(shown!.match(/^ {3}\d+\. /gm)!.length).toBeLessThanOrEqual(2);
+  expect(shown).toMatch(/^ {3}\d+\. POST \/api\/v1\/namespaces\/n0+\/pods$/m);
   expect(shown).toMatch(/≠ body\.spec\.containers\[0\]\.imagePullPolicy\s+reference "IfNotPresent"\s+server {4}"Always"/);
 });
