@@ -294,3 +294,35 @@ test('a value of an enumeration that there is not is told as JSON, one of a stri
   expect(message).toContain('spec.type: Unsupported value: "a\\u003c\u007f": supported');
   expect(message).toContain('spec.trafficDistribution: Unsupported value: "a<\\x7f": supported');
 });
+
+test.each(['data', 'binaryData'])('an immutable ConfigMap is changed by a %s that is sent empty', async (field) => {
+  const name = `immutable-${field.toLowerCase()}`;
+  await client.create(`${NAMESPACE}/configmaps`, { metadata: { name }, immutable: true });
+  const merge = (body: object) => ({
+    method: 'PATCH',
+    path: `${NAMESPACE}/configmaps/${name}`,
+    body,
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  await client.expect(200, merge({}));
+  const answer = await client.expect(422, merge({ [field]: {} }));
+  expect(answer.json()).toMatchObject({ message: `ConfigMap "${name}" is invalid: ${field}: Forbidden: field is immutable when \`immutable\` is set` });
+});
+
+test.each([
+  ['10.0.0.1', 'cannot parse number 10.0.0.1'],
+  ['/var/lib/x', "unrecognized character in action: U+002F '/'"],
+  ['.a[?(@.b', 'unterminated filter'],
+  ["'a", 'unterminated quoted string'],
+])('a warning about an expression refers to a JSONPath, which %s is not', async (fieldRef, fault) => {
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+  const spec = {
+    matchConstraints: { resourceRules: [{ apiGroups: ['none.example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['none'] }] },
+    validations: [{ expression: 'true' }],
+  };
+  const { metadata } = (await client.create(path, { metadata: { generateName: 'json-path-' }, spec })) as { metadata: { name: string } };
+  const body = { status: { typeChecking: { expressionWarnings: [{ fieldRef, warning: 'w' }] } } };
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const answer = await client.expect(422, { method: 'PATCH', path: `${path}/${metadata.name}/status`, body, headers });
+  expect(answer.json<{ message: string }>().message).toContain(`invalid JSONPath: ${fault}`);
+});

@@ -74,7 +74,12 @@ function describe(raw: Json, type: TypeSchema): string {
   return Array.isArray(raw) ? 'array' : typeof raw;
 }
 
-const literal = (raw: number | bigint): string => (typeof raw === 'number' && Number.isInteger(raw) ? BigInt(raw) : raw).toString();
+/** From here on, numbers are written with an exponent, by JSON.stringify as by Go's json.Marshal. */
+const EXPONENT_FROM = 1e21;
+
+/** As it was most likely written: the text itself is not kept. */
+const literal = (raw: number | bigint): string =>
+  (typeof raw === 'number' && Number.isInteger(raw) && Math.abs(raw) < EXPONENT_FROM ? BigInt(raw) : raw).toString();
 
 /** `v1.PodSpec`, `[]v1.Container`, `map[string]string`: a type as Go's errors name it. */
 export function goTypeName(type: TypeSchema): string {

@@ -70,6 +70,7 @@ describe('decode', () => {
   test.each([
     ['{"spec":{"replicas":"3"}}', 'json: cannot unmarshal string into Go struct field ThingSpec.spec.replicas of type int32'],
     ['{"spec":{"replicas":4294967296}}', 'json: cannot unmarshal number 4294967296 into Go struct field ThingSpec.spec.replicas of type int32'],
+    ['{"spec":{"replicas":1e+300}}', 'json: cannot unmarshal number 1e+300 into Go struct field ThingSpec.spec.replicas of type int32'],
     ['{"spec":{"replicas":1.5}}', 'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.replicas of type int32'],
     ['{"data":{"a":[256]}}', 'json: cannot unmarshal number 256 into Go struct field Thing.data of type uint8'],
     ['{"data":{"a":["x"]}}', 'json: cannot unmarshal string into Go struct field Thing.data of type uint8'],

@@ -7,7 +7,7 @@ export const stringifyJson = (value: unknown): string => escapeHtml(write(value,
 export const stringifyUnescaped = (value: unknown): string => write(value, undefined);
 
 /** As `?pretty=true` answers: two spaces a level. */
-export const prettyJson = (value: unknown): string => escapeHtml(write(value, 2));
+export const prettyJson = (value: unknown, indent = 2): string => escapeHtml(write(value, indent));
 
 /** The same, for the lines behind the first to begin with `indent`. Line ends stand between values only: those in strings are escaped. */
 export const prettyJsonAt = (value: unknown, indent: string): string => prettyJson(value).replaceAll('\n', `\n${indent}`);

@@ -1,3 +1,4 @@
+import { copyEmptied } from '../../schema/emptied.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { isJsonObject, parseJson } from '../../util/json.ts';
 import { configMapKeyErrors } from '../../util/names.ts';
@@ -48,6 +49,7 @@ export const secrets = defineResource<Secret>('v1/secrets', {
     if (Object.hasOwn(DEMANDS, type)) DEMANDS[type]!(secret, errors);
   },
   validatesWhole: 'after',
+  keepEmptied: copyEmptied,
   validateUpdate(secret, old, errors) {
     validateFinalizerNames(secret.metadata, errors);
     if (secret.type !== old.type) errors.at('type').invalid(secret.type, 'field is immutable');

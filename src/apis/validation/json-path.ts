@@ -4,8 +4,9 @@ const PLAIN_STEPS: readonly RegExp[] = [
   /\[\?\([^)\n]*\)\]/y,
   /\.{1,2}(?:\\[^]|[^\s.,[\]$@{}\\])*/y,
   /"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/y,
-  /[+-]?[0-9]+(?:\.[0-9]+)?/y,
 ];
+const NUMBER = /(?=[+\-\p{Nd}])[+-]?[.\p{Nd}]*/uy;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 const ARRAY = /\[([^\]\n]*)\]/y;
 const INDEX = /^(?:-?\d*(?::-?\d*){0,2}|\*|'[^']*'|"[^"]*")$/;
 /** What it means is asked when the path is walked, not here. */
@@ -36,7 +37,10 @@ function stepAt(template: string, position: number): number | string {
     const length = match(expression)?.[0].length ?? 0;
     if (length > 0) return length;
   }
-  if (char === '[') return arrayStep(match(ARRAY));
+  if (char === '[') return template.startsWith('[?(', position) ? 'unterminated filter' : arrayStep(match(ARRAY));
+  if (char === '"' || char === "'") return 'unterminated quoted string';
+  const number = match(NUMBER)?.[0];
+  if (number !== undefined) return DECIMAL.test(number) ? number.length : `cannot parse number ${number}`;
   const identifier = match(IDENTIFIER)?.[0];
   if (identifier !== undefined) return identifier.length;
   return `unrecognized character in action: U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')} '${char}'`;

@@ -1,6 +1,7 @@
 import { clone } from '../../../schema/clone.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
+import { prettyJson, stringifyJson } from '../../../util/json.ts';
 import type { Json } from '../../../util/json-types.ts';
 import { unifiedDiff } from '../../../util/unified-diff.ts';
 import type { Container, EphemeralContainer, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from '../../facts/types/core-v1.ts';
@@ -136,16 +137,10 @@ export function ephemeralContainerDiff(old: EphemeralContainer, container: Ephem
 
 const isComparable = (old: object, value: object): boolean => jsonLength(old) + jsonLength(value) <= MAX_COMPARED_LENGTH;
 
-const jsonLength = (value: object): number => JSON.stringify(value, bigintsAsNumbers).length;
+const jsonLength = (value: object): number => stringifyJson(value).length;
 
 /** What differs between two values in their internal form. */
 export const formDiff = (old: Json, form: Json): string => unifiedDiff(indentedJson(old), indentedJson(form));
 
-const ESCAPES: Record<string, string> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029' };
-
 /** As Go's json.MarshalIndent writes it: maps in the order of keys come sorted from the store. */
-const indentedJson = (value: Json): string => JSON.stringify(value, bigintsAsNumbers, 1).replaceAll(/[<>&\u2028\u2029]/g, (char) => ESCAPES[char]!);
-
-function bigintsAsNumbers(_key: string, item: unknown): unknown {
-  return typeof item === 'bigint' ? Number(item) : item;
-}
+const indentedJson = (value: Json): string => prettyJson(value, 1);
