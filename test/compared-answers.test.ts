@@ -326,3 +326,29 @@ test.each([
   const answer = await client.expect(422, { method: 'PATCH', path: `${path}/${metadata.name}/status`, body, headers });
   expect(answer.json<{ message: string }>().message).toContain(`invalid JSONPath: ${fault}`);
 });
+
+test('unknown fields of a YAML body are told in the order of sorted keys, and items by their index', async () => {
+  const body = `endpoints:\n${'- name: a\n'.repeat(11)}`;
+  const path = '/apis/discovery.k8s.io/v1/namespaces/compared/endpointslices?fieldValidation=Strict';
+  const answer = await client.expect(400, { method: 'POST', path, body, headers: { 'content-type': 'application/yaml' } });
+  const fields = Array.from({ length: 11 }, (_, index) => `unknown field "endpoints[${index}].name"`);
+  expect(answer.json<{ message: string }>().message).toContain(fields.join(', '));
+});
+
+test('a list of one object at a version has no next page', async () => {
+  const path = `${NAMESPACE}/secrets`;
+  const { metadata } = (await client.create(path, { metadata: { name: 'one' } })) as { metadata: { resourceVersion: string } };
+  await client.create(path, { metadata: { name: 'one-more' } });
+  const query = `fieldSelector=metadata.name%3Done&limit=1&resourceVersion=${metadata.resourceVersion}`;
+  const list = (await client.expect(200, { path: `${path}?${query}` })).json<{ metadata: object; items: object[] }>();
+  expect(list).toMatchObject({ metadata: { resourceVersion: metadata.resourceVersion }, items: [{ metadata: { name: 'one' } }] });
+  expect(list.metadata).not.toHaveProperty('continue');
+});
+
+test('an apply that creates takes any resourceVersion, and shows it where it is a dry run', async () => {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'versioned', resourceVersion: '7' } };
+  const path = `${NAMESPACE}/configmaps/versioned?fieldManager=m`;
+  const apply = { method: 'PATCH', body, headers: { 'content-type': APPLY } };
+  expect((await client.expect(201, { ...apply, path: `${path}&dryRun=All` })).json()).toMatchObject({ metadata: { resourceVersion: '7' } });
+  expect((await client.expect(201, { ...apply, path })).json()).not.toMatchObject({ metadata: { resourceVersion: '7' } });
+});

@@ -1,3 +1,4 @@
+import { jsonKind } from '../util/go-format.ts';
 import { quote } from '../util/field-errors.ts';
 import { isJsonObject, ownValue, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
@@ -50,16 +51,12 @@ const TYPE_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\"
 
 /** Of JSON that is no object, and so has neither a kind nor a version. */
 export const noTypeIn = (value: Json): string =>
-  `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type ${TYPE_STRUCT}`;
+  `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(value)} into Go value of type ${TYPE_STRUCT}`;
 
 function typeField(review: JsonObject, field: string): string {
   const value = ownValue(review, field) ?? '';
   if (typeof value === 'string') return value;
   throw new UnreadableAnswer(
-    `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go struct field .${field} of type string`,
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(value)} into Go struct field .${field} of type string`,
   );
 }
-
-/** What Go's decoder calls a value in its errors. */
-export const goKind = (value: Json): string =>
-  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;

@@ -1,6 +1,8 @@
 import { LARGE_BYTES } from '../registry/request-context.ts';
 import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode } from '../schema/decode.ts';
+import { jsonKind } from '../util/go-format.ts';
+import { withSortedKeys } from '../util/sorted-keys.ts';
 import { copyEmptied } from '../schema/emptied.ts';
 import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -182,13 +184,19 @@ async function readYaml(bytes: Buffer): Promise<ReadBody> {
         const unknown: string[] = [];
         const object = decode(schema, value, strict && { errors: unknown });
         // Upstream makes JSON of it first, with sorted keys and no repeats, and reads the text once more for those.
-        strict?.errors.push(...repeated, ...(schema.custom === undefined ? unknown.toSorted() : unknown));
+        strict?.errors.push(...repeated, ...(unknown.length > 1 && schema.custom === undefined ? unknownFields(schema, withSortedKeys(value)) : unknown));
         return keepManagedFieldsReset(value, object);
       },
     };
   } catch (error) {
     throw error instanceof YamlError ? new UnreadableBody(error.message) : error;
   }
+}
+
+function unknownFields(schema: ObjectSchema, value: Json): string[] {
+  const errors: string[] = [];
+  decode(schema, value, { errors });
+  return errors;
 }
 
 async function yamlComplaints(text: string): Promise<string[]> {
@@ -216,10 +224,7 @@ function typeOf(value: Json): ReadBody['type'] {
 }
 
 const typeMismatch = (what: Json, into: string): UnreadableBody =>
-  new UnreadableBody(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(what)} into ${into}`);
-
-const goKind = (value: Json): string =>
-  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
+  new UnreadableBody(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(what)} into ${into}`);
 
 /** What the client left out of the type is what the endpoint expects (serializer/json gvkWithDefaults). */
 function withDefaults({ apiVersion, kind }: ReadBody['type'], expected: GroupVersionKind, refuse: (why: string) => ApiError): GroupVersionKind {

@@ -1,3 +1,4 @@
+import { jsonKind } from '../util/go-format.ts';
 import { DecodeError, type StrictErrors, convert, decode } from '../schema/decode.ts';
 import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
@@ -67,7 +68,7 @@ const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | unde
 function decodePatched(patched: Json, strict: StrictErrors | undefined, context: PatchContext): JsonObject {
   // Custom objects are maps to upstream, whose keys Go sorts.
   const shown = (): string => stringifyJson(context.isCustom ? withSortedKeys(patched) : patched);
-  if (!isJsonObject(patched)) throw noType(shown, `${jsonTypeOf(patched)} into Go value of type ${GO_TYPE_META}`);
+  if (!isJsonObject(patched)) throw noType(shown, `${jsonKind(patched)} into Go value of type ${GO_TYPE_META}`);
   if (context.isCustom) checkCustomType(patched, shown, context.kind);
   else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strict, shown, context);
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict)), shown);
@@ -110,7 +111,7 @@ function checkType(patched: JsonObject, shown: Shown, { kind: own, registered }:
 
 function typeField(patched: JsonObject, field: 'apiVersion' | 'kind', shown: Shown): string {
   const value = patched[field] ?? '';
-  if (typeof value !== 'string') throw noType(shown, `${jsonTypeOf(value)} into Go struct field .${field} of type string`);
+  if (typeof value !== 'string') throw noType(shown, `${jsonKind(value)} into Go struct field .${field} of type string`);
   return value;
 }
 
@@ -122,12 +123,6 @@ function decodeUntyped(patched: JsonObject, strict: StrictErrors | undefined, sh
 }
 
 const noType = (shown: Shown, what: string): Error => invalidPatch(shown, `couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`);
-
-function jsonTypeOf(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' ? 'number' : typeof value;
-}
 
 function decodedOrInvalid(decodeIt: () => JsonObject, shown: Shown): JsonObject {
   try {

@@ -193,8 +193,8 @@ async function commitNew<T extends ApiObject>(
     return { object: await asRead(parts, stored), entry: undefined, created: true };
   }
   const { resourceVersion = '' } = stored.metadata;
-  // The reference finds this in its storage layer, which a dry run does not reach, and answers accordingly.
-  if (Number(resourceVersion) > 0) throw unknownError('resourceVersion should not be set on objects to be created');
+  // The reference finds this in its storage layer, which neither a dry run nor an update that creates reaches, and answers accordingly.
+  if (Number(resourceVersion) > 0 && !options.isUpdate) throw unknownError('resourceVersion should not be set on objects to be created');
   delete stored.metadata.resourceVersion;
   const ttlSeconds = definition.ttlSeconds?.(stored);
   if (context.isLarge) await nextTurn();

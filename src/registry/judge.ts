@@ -1,7 +1,7 @@
 import { withEmptied } from '../schema/emptied.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { invalid } from '../util/errors.ts';
-import { type FieldError, FieldErrors } from '../util/field-errors.ts';
+import { type FieldError, FieldErrors, TooManyFieldErrors } from '../util/field-errors.ts';
 
 type Rules<T> = (object: T, errors: FieldErrors) => void;
 
@@ -29,7 +29,11 @@ export function refuseIfInvalid<T extends ApiObject>(
 
 function findings<T>(object: T, rules: Rules<T>): FieldError[] {
   const errors = new FieldErrors();
-  rules(object, errors);
+  try {
+    rules(object, errors);
+  } catch (error) {
+    if (!(error instanceof TooManyFieldErrors)) throw error;
+  }
   return errors.list;
 }
 

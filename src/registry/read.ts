@@ -2,6 +2,7 @@ import type { CacheEntry, CacheEvent, CacheList } from '../storage/cache/cache.t
 import { Compacted, type Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { badRequest, notFound, resourceExpired, tooLargeResourceVersion } from '../util/errors.ts';
+import { pathSegmentName } from '../util/names.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import { convertingSink, listConverted } from './read-converted.ts';
 import { type StoreParts, groupResource, keyOf } from './store-parts.ts';
@@ -92,12 +93,11 @@ const convertedMatcher = (parts: StoreParts, selection: Selection): Matches | un
 
 function listStored(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   if (options.continue !== '') return listFurther(parts, namespace, options);
-  const wait = waitForVersion(parts, options.resourceVersion, isExactOfOne(options));
+  // Upstream's cache passes on to etcd what asks for one object as it was.
+  const isExactOfOne = isExactList(options) && selectedKey(parts, namespace, options.selection) !== undefined;
+  const wait = waitForVersion(parts, options.resourceVersion, isExactOfOne);
   return wait ? wait.then(() => listFirst(parts, namespace, options)) : listFirst(parts, namespace, options);
 }
-
-/** Upstream's cache passes on to etcd what asks for one object as it was. */
-const isExactOfOne = (options: ListOptions): boolean => isExactList(options) && options.selection.fields.exactMatch('metadata.name') !== undefined;
 
 /** A limit with a version and no match is an exact list, from before matches existed. */
 const isExactList = ({ resourceVersionMatch, limit }: ListOptions): boolean => resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0);
@@ -109,8 +109,8 @@ function listFirst(parts: StoreParts, namespace: string, options: ListOptions): 
   const isExact = version > 0 && isExactList(options);
   const limit = options.resourceVersion === '0' && !parts.definition.isUncached ? 0 : options.limit;
   try {
-    const one = isExact ? undefined : listOne(parts, namespace, options.selection);
-    if (one) return one;
+    const key = selectedKey(parts, namespace, options.selection);
+    if (key !== undefined) return isExact ? page(parts, key, options, 0, { revision: version }) : listOne(parts, key, options.selection);
     return page(parts, prefix, options, limit, { ...(isExact && { revision: version }) });
   } catch (error) {
     if (error instanceof Compacted) throw resourceExpired('The resourceVersion for the provided list is too old.');
@@ -118,11 +118,18 @@ function listFirst(parts: StoreParts, namespace: string, options: ListOptions): 
   }
 }
 
-/** A selector that names one object needs no scan. */
-function listOne(parts: StoreParts, namespace: string, selection: Selection): ListResult | undefined {
-  const name = selection.fields.exactMatch('metadata.name');
-  if (!name || name.includes('/') || (parts.definition.namespaced && namespace === '')) return undefined;
-  const entry = parts.cache.get(namespacePrefix(parts, namespace) + name);
+/**
+ * The key of the one object that a selector names: it alone is asked for. Undefined where it names none, or no key can be made of the name
+ * (registry/generic/registry/store.go ListPredicate).
+ */
+function selectedKey(parts: StoreParts, namespace: string, { fields }: Selection): string | undefined {
+  const name = fields.exactMatch('metadata.name');
+  if (!name || pathSegmentName(name, false).length > 0 || (parts.definition.namespaced && namespace === '')) return undefined;
+  return namespacePrefix(parts, namespace) + name;
+}
+
+function listOne(parts: StoreParts, key: string, selection: Selection): ListResult {
+  const entry = parts.cache.get(key);
   const isSelected = entry !== undefined && (matcher(parts, selection)?.(entry) ?? true);
   return { entries: isSelected ? [entry] : [], revision: parts.cache.revision, continue: '', remainingItemCount: undefined };
 }

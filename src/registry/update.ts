@@ -94,7 +94,6 @@ function createInstead<T extends ApiObject>(
 ): Promise<WriteResult<T>> {
   if (object.metadata.uid) throw otherUid(parts, keyOf(parts, namespace, name), name, options, object.metadata.uid, '');
   parsedVersion(object.metadata.resourceVersion ?? '');
-  delete object.metadata.resourceVersion;
   const createOptions = { ...options, isUpdate: true };
   return options.isApply ? createOwned(parts, context, namespace, object, createOptions) : createUnwiped(parts, context, namespace, object, createOptions);
 }

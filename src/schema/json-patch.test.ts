@@ -74,6 +74,9 @@ describe('parseJsonPatch', () => {
 
   test('refuses what is no patch', () => {
     expect(() => parseJsonPatch('{}', [])).toThrow('error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp');
+    expect(() => parseJsonPatch('"text"')).toThrow('json: cannot unmarshal string into Go value of type jsonpatch.Patch');
+    expect(() => parseJsonPatch('[1]')).toThrow('json: cannot unmarshal number into Go value of type jsonpatch.Operation');
+    expect(parseJsonPatch('[{"op":1,"path":"/a","value":2}]')).toEqual([{ path: '/a', value: 2 }]);
     expect(() => parseJsonPatch('[{"op":1}]', [])).toThrow(
       'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string',
     );

@@ -1,6 +1,7 @@
 import { badRequest, genericInvalid, requestEntityTooLarge } from '../util/errors.ts';
+import { jsonKind } from '../util/go-format.ts';
 import { equalJson } from '../util/json-equal.ts';
-import { ownValue, parseJson, setKey, stringifyJson } from '../util/json.ts';
+import { isJsonObject, ownValue, parseJson, setKey, stringifyJson } from '../util/json.ts';
 import { type DuplicateKeys, JsonError, MAX_DEPTH, MAX_VALUES, tooManyValues } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
@@ -11,10 +12,10 @@ import type { FieldSchema, ListSchema, ScalarType } from './schema.ts';
 
 /** One step of RFC 6902. A missing value is null, as it is to evanphx/json-patch. */
 export interface JsonPatchOperation {
-  op?: string;
-  path?: string;
-  from?: string;
-  value?: Json;
+  op?: string | undefined;
+  path?: string | undefined;
+  from?: string | undefined;
+  value?: Json | undefined;
 }
 
 const field = (name: string, type: ScalarType): [string, FieldSchema] => [name, { name, type: { type }, required: false, whenEmpty: 'omit', pointer: true }];
@@ -42,13 +43,26 @@ export function parseJsonPatch(body: string | Uint8Array, strictErrors?: string[
     const max = LIMITS.jsonPatchOperations;
     if (Array.isArray(parsed) && parsed.length > max)
       throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${max}, got ${parsed.length}`);
+    if (strictErrors === undefined) return readLeniently(parsed);
     const operations = decodeType(OPERATIONS, parsed, { duplicates, errors }) as unknown as JsonPatchOperation[] | null;
-    strictErrors?.push(...errors.map((error) => `json patch ${error}`));
+    strictErrors.push(...errors.map((error) => `json patch ${error}`));
     return operations ?? [];
   } catch (error) {
     if (!(error instanceof JsonError || error instanceof DecodeError)) throw error;
     throw badRequest(strictErrors === undefined ? error.message : `error decoding patch: ${error.message}`);
   }
+}
+
+/** As evanphx/json-patch reads a patch: what an operation says is looked at when it is applied. */
+function readLeniently(parsed: Json): JsonPatchOperation[] {
+  const mismatch = (value: Json, type: string): Error => new DecodeError(`json: cannot unmarshal ${jsonKind(value)} into Go value of type jsonpatch.${type}`);
+  if (parsed !== null && !Array.isArray(parsed)) throw mismatch(parsed, 'Patch');
+  return (parsed ?? []).map((operation) => {
+    if (operation === null) return {};
+    if (!isJsonObject(operation)) throw mismatch(operation, 'Operation');
+    const text = (name: string): string | undefined => (typeof operation[name] === 'string' ? operation[name] : undefined);
+    return { op: text('op'), path: text('path'), from: text('from'), value: ownValue(operation, 'value') };
+  });
 }
 
 /** The document with the operations applied; the one given stays as it was. Throws the generic 422 where one does not apply, 413 where they ask for too much. */

@@ -42,3 +42,7 @@ export function goKindOfValue(value: Json): string {
   const type = goTypeOfValue(value);
   return type.startsWith('map') ? 'map' : type.startsWith('[]') ? 'slice' : type;
 }
+
+/** What Go's JSON decoder calls a value in its errors. */
+export const jsonKind = (value: Json): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { UnreadableAnswer, goKind, readReview } from '../../client/webhook-review.ts';
+import { jsonKind } from '../../util/go-format.ts';
+import { UnreadableAnswer, readReview } from '../../client/webhook-review.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
 import { quote } from '../../util/field-errors.ts';
 import { apiVersionOf } from '../../util/api-object.ts';
@@ -172,4 +173,4 @@ function objectOf(object: JsonObject, field: string): JsonObject | undefined {
 }
 
 const unmarshalError = (value: Json, field: string, goType: string): UnreadableAnswer =>
-  new UnreadableAnswer(`json: cannot unmarshal ${goKind(value)} into Go struct field AdmissionResponse.response.${field} of type ${goType}`);
+  new UnreadableAnswer(`json: cannot unmarshal ${jsonKind(value)} into Go struct field AdmissionResponse.response.${field} of type ${goType}`);

@@ -115,10 +115,11 @@ function validateShared({ validation, subresources, columns, selectableFields, v
   validateColumns(columns, errors.at('additionalPrinterColumns'));
   if (selectableFields.length === 0) return;
   const at = errors.at('selectableFields');
-  if (!validation?.openAPIV3Schema) return at.invalid('', 'may only be set when validations.schema is included');
-  const problem = structuralProblem(validation.openAPIV3Schema);
+  if (!validation) return at.invalid('', 'may only be set when validations.schema is included');
+  const { openAPIV3Schema: schema = {} } = validation;
+  const problem = structuralProblem(schema);
   if (problem !== undefined) errors.at('schema', 'openAPIV3Schema').invalid('', problem);
-  validateSelectableFields(selectableFields, validation.openAPIV3Schema, strictness.allowManySelectableFields.has(''), at);
+  validateSelectableFields(selectableFields, schema, strictness.allowManySelectableFields.has(''), at);
 }
 
 const hasStatus = (subresources: CustomResourceSubresources | undefined): boolean => subresources?.status !== undefined;

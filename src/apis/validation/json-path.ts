@@ -1,10 +1,5 @@
 /** Steps inside `{…}`, as client-go/util/jsonpath reads them: a terminator ends a field's name, a backslash escapes one. */
-const PLAIN_STEPS: readonly RegExp[] = [
-  /[ @$]/y,
-  /\[\?\([^)\n]*\)\]/y,
-  /\.{1,2}(?:\\[^]|[^\s.,[\]$@{}\\])*/y,
-  /"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/y,
-];
+const PLAIN_STEPS: readonly RegExp[] = [/[ @$]/y, /\[\?\([^)\n]*\)\]/y, /\.{1,2}(?:\\[^]|[^\s.,[\]$@{}\\])*/y, /"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'/y];
 const NUMBER = /(?=[+\-\p{Nd}])[+-]?[.\p{Nd}]*/uy;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 const ARRAY = /\[([^\]\n]*)\]/y;

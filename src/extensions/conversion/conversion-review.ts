@@ -1,4 +1,5 @@
-import { UnreadableAnswer, goKind, readReview } from '../../client/webhook-review.ts';
+import { UnreadableAnswer, readReview } from '../../client/webhook-review.ts';
+import { jsonKind } from '../../util/go-format.ts';
 import { quote } from '../../util/field-errors.ts';
 import { isJsonObject, ownValue } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
@@ -91,4 +92,4 @@ function readResult(result: JsonObject): Pick<ConversionResponse, 'status' | 'me
 }
 
 const wrongType = (value: Json, field: string, goType: string): UnreadableAnswer =>
-  new UnreadableAnswer(`json: cannot unmarshal ${goKind(value)} into Go struct field ${field} of type ${goType}`);
+  new UnreadableAnswer(`json: cannot unmarshal ${jsonKind(value)} into Go struct field ${field} of type ${goType}`);

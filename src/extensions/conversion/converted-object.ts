@@ -6,7 +6,7 @@ import { goTypeOfValue } from '../../util/go-format.ts';
 import { isJsonObject, ownValue, stringifyJson } from '../../util/json.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
-import { goKind } from '../../client/webhook-review.ts';
+import { jsonKind } from '../../util/go-format.ts';
 import type { ConversionFailure } from './metrics.ts';
 
 /** A conversion that failed, in the words that the client is told. */
@@ -36,7 +36,7 @@ export function acceptedObject(original: ApiObject, answer: Json, apiVersion: st
 /** unstructured.Unstructured UnmarshalJSON */
 function readObject(answer: Json): JsonObject {
   if (answer === null) throw invalidObject('unexpected end of JSON input');
-  if (!isJsonObject(answer)) throw invalidObject(`json: cannot unmarshal ${goKind(answer)} into Go value of type map[string]interface {}`);
+  if (!isJsonObject(answer)) throw invalidObject(`json: cannot unmarshal ${jsonKind(answer)} into Go value of type map[string]interface {}`);
   if (typeof ownValue(answer, 'kind') !== 'string' || answer['kind'] === '') throw invalidObject(`Object 'Kind' is missing in '${stringifyJson(answer)}'`);
   return answer;
 }

@@ -30,6 +30,8 @@ export interface DiscoveryOptions {
   serverAddress(): string;
 }
 
+const AGGREGATOR_GROUP = 'apiregistration.k8s.io';
+
 const OFFER = { isResource: false, isCustom: false, mayStream: false };
 
 /** `/api`, `/apis` and what stands right below them, in the legacy and the aggregated form; other paths go on to `next`. */
@@ -65,7 +67,7 @@ export function withDiscovery(options: DiscoveryOptions, next: Handler): Handler
     }
     const isBehindRouter = documents.isBehindRouter(path);
     if (isBehindRouter && !isRead) throw genericMethodNotAllowed();
-    const hasCbor = options.hasCbor && isBehindRouter && path !== '/api';
+    const hasCbor = options.hasCbor && isBehindRouter && document['kind'] === 'APIResourceList';
     const form = negotiateOutput(request.exchange.headers.accept, { ...OFFER, isUnrouted: !isBehindRouter, hasCbor });
     return respond(request, 200, form, documents.encode(document, form), () => documents.encode(document, { ...form, mediaType: JSON_TYPE }));
   };
@@ -120,10 +122,13 @@ class Documents {
     return document;
   }
 
-  /** Upstream serves the list of core versions, and those of built-in resources, through a router: they are read only, and the latter offered in CBOR too. */
+  /**
+   * Upstream serves the list of core versions, the aggregator's own group, and the lists of built-in resources through a router: they are read only, and the
+   * last offered in CBOR too.
+   */
   isBehindRouter(path: string): boolean {
     const [, prefix, first, second] = path.split('/');
-    if (path === '/api') return true;
+    if (path === '/api' || path === `/apis/${AGGREGATOR_GROUP}`) return true;
     const found = prefix === 'api' ? this.#version('', first) : this.#version(first, second);
     return found !== undefined && isBuiltIn(found);
   }
@@ -185,7 +190,7 @@ class Documents {
 }
 
 /** No APIService names the aggregator's own group, and those of definitions follow them: what is installed counts. */
-const isUnregistered = (version: ApiVersion): boolean => version.group === 'apiregistration.k8s.io' || !isBuiltIn(version);
+const isUnregistered = (version: ApiVersion): boolean => version.group === AGGREGATOR_GROUP || !isBuiltIn(version);
 
 const isNotCustom = (versions: readonly ApiVersion[]): ((listed: ListedVersion) => boolean) => {
   const unregistered = new Set(versions.filter(isUnregistered).map(({ group, version }) => `${group}/${version}`));
