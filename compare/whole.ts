@@ -1,5 +1,6 @@
 import { isJsonObject, stringifyJson } from '../src/util/json.ts';
-import type { JsonObject } from '../src/util/json-types.ts';
+import type { Json, JsonObject } from '../src/util/json-types.ts';
+import { LIMITS } from '../src/util/limits.ts';
 import type { Answer } from './answer.ts';
 import { differencesOf } from './differences.ts';
 
@@ -13,15 +14,25 @@ export function explainWhole(reference: Answer, server: Answer): string | undefi
   const [, named, fault] = UNKNOWN_FIELD.exec(String(reference.body['message'])) ?? [];
   if (fault !== undefined && UNKNOWN_FIELD.exec(String(server.body['message']))?.[1] === named)
     return 'which unknown field comes first (of a Go map), and ends the reading';
+  if (isCutOff(causesOf(reference.body), causesOf(server.body))) return 'of very many field errors the first are told (docs/limits.md)';
   const [one, other] = [inOrder(reference), inOrder(server)];
   return differencesOf(one, other).length === 0 ? "the same errors in another order (of a Go map's keys)" : undefined;
+}
+
+const causesOf = ({ details }: JsonObject): Json[] => (isJsonObject(details) && Array.isArray(details['causes']) ? details['causes'] : []);
+
+/** Whether the server ended where one of its limits is, and said the same as far as it went. */
+function isCutOff(reference: readonly Json[], server: readonly Json[]): boolean {
+  const text = stringifyJson(server);
+  const isAtLimit = server.length >= LIMITS.fieldErrors || text.length >= LIMITS.fieldErrorCharacters;
+  return isAtLimit && reference.length > server.length && stringifyJson(reference.slice(0, server.length)) === text;
 }
 
 /** With the causes sorted; the message, which has the same ones in the same order, with its parts sorted. */
 function inOrder(answer: Answer): Answer {
   const body = answer.body as JsonObject;
   const details = isJsonObject(body['details']) ? body['details'] : undefined;
-  const causes = Array.isArray(details?.['causes']) ? details['causes'] : [];
+  const causes = causesOf(body);
   const parts = causes.flatMap((cause) => (isJsonObject(cause) ? [String(cause['field']), String(cause['message'])] : []));
   let message = String(body['message']);
   for (const part of parts.sort((a, b) => b.length - a.length)) message = message.replace(part, '');

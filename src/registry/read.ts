@@ -105,11 +105,12 @@ const isExactList = ({ resourceVersionMatch, limit }: ListOptions): boolean => r
 function listFirst(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   const prefix = namespacePrefix(parts, namespace);
   const version = parseVersion(options.resourceVersion);
+  const key = selectedKey(parts, namespace, options.selection);
+  // Of one object, a limit alone asks for none but the newest state (storage/interfaces.go ValidateListOptions).
+  const isExact = version > 0 && isExactList(options) && (key === undefined || options.resourceVersionMatch === 'Exact');
   // Version 0 is served whole from upstream's cache.
-  const isExact = version > 0 && isExactList(options);
   const limit = options.resourceVersion === '0' && !parts.definition.isUncached ? 0 : options.limit;
   try {
-    const key = selectedKey(parts, namespace, options.selection);
     if (key !== undefined) return isExact ? page(parts, key, options, 0, { revision: version }) : listOne(parts, key, options.selection);
     return page(parts, prefix, options, limit, { ...(isExact && { revision: version }) });
   } catch (error) {

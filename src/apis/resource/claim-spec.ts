@@ -130,6 +130,8 @@ function expressionLength({ requests }: DeviceClaim): number {
 export function requestNames({ requests }: DeviceClaim): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { name, firstAvailable } of requests ?? []) {
+    // A slash parts a request from its alternative: a request whose own (invalid) name has one is referred to by nothing.
+    if (name.includes('/')) continue;
     names.add(name);
     for (const alternative of firstAvailable ?? []) names.add(`${name}/${alternative.name}`);
   }
