@@ -295,18 +295,18 @@ test('a value of an enumeration that there is not is told as JSON, one of a stri
   expect(message).toContain('spec.trafficDistribution: Unsupported value: "a<\\x7f": supported');
 });
 
-test.each(['data', 'binaryData'])('an immutable ConfigMap is changed by a %s that is sent empty', async (field) => {
+test.each([
+  ['configmaps', 'data', 200],
+  ['configmaps', 'binaryData', 422],
+  ['secrets', 'data', 422],
+])('%s that are immutable, and %s that is sent empty: %i', async (resource, field, status) => {
+  const path = `${NAMESPACE}/${resource}`;
   const name = `immutable-${field.toLowerCase()}`;
-  await client.create(`${NAMESPACE}/configmaps`, { metadata: { name }, immutable: true });
-  const merge = (body: object) => ({
-    method: 'PATCH',
-    path: `${NAMESPACE}/configmaps/${name}`,
-    body,
-    headers: { 'content-type': 'application/merge-patch+json' },
-  });
-  await client.expect(200, merge({}));
-  const answer = await client.expect(422, merge({ [field]: {} }));
-  expect(answer.json()).toMatchObject({ message: `ConfigMap "${name}" is invalid: ${field}: Forbidden: field is immutable when \`immutable\` is set` });
+  await client.create(path, { metadata: { name }, immutable: true });
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const answer = await client.expect(status, { method: 'PATCH', path: `${path}/${name}`, body: { [field]: {} }, headers });
+  if (status === 422)
+    expect(answer.json<{ message: string }>().message).toMatch(new RegExp(`: ${field}: Forbidden: field is immutable when \`immutable\` is set$`));
 });
 
 test.each([

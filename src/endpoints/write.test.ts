@@ -324,7 +324,7 @@ describe('patch', () => {
     expect(exchange.json.message).toMatch(
       /^ "" is invalid: patch: Invalid value: "\{\\"apiVersion\\":\\"v1\\",\\"data\\":\{\\"a\\":5\},\\"kind\\":\\"ConfigMap\\",.*json: cannot unmarshal number into Go struct field ConfigMap\.data of type string$/,
     );
-    expect(exchange.json.details.causes[0].field).toBe('patch');
+    expect(exchange.json.details.causes[0]!.field).toBe('patch');
   });
 
   test.each([

@@ -28,9 +28,9 @@ export interface AdmissionAttributes {
   /** What the resource is, for those who show objects to others in a version of their choice. Absent: nothing is known but the names above. */
   definition?: ResourceDefinition;
   /** The group-version that the client speaks; that of storage where absent. */
-  apiVersion?: string;
+  apiVersion?: string | undefined;
   /** Set to `requested` by a mutating plug-in that changed what others have seen: all of them are asked once more, and find `running` here. */
-  reinvocation?: 'requested' | 'running';
+  reinvocation?: 'requested' | 'running' | undefined;
 }
 
 /** The port through which a write passes admission; `src/admission/` implements it. Throws ApiError to refuse. */

@@ -210,7 +210,8 @@ function prepareForUpdate<T extends ApiObject>({ parts: { definition }, context,
   if (!object.metadata.uid && old.metadata.uid) object.metadata.uid = old.metadata.uid;
   if (old.metadata.creationTimestamp) object.metadata.creationTimestamp = old.metadata.creationTimestamp;
   if (old.metadata.deletionTimestamp) object.metadata.deletionTimestamp = old.metadata.deletionTimestamp;
-  object.metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
+  const { deletionGracePeriodSeconds } = old.metadata;
+  if (deletionGracePeriodSeconds !== undefined) object.metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
 }
 
 /** Through the object, status stays as it was; through /status, all but status and metadata does. */

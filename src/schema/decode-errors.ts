@@ -9,6 +9,8 @@ export interface MismatchWording {
   mismatch(raw: Json, type: TypeSchema, fields: readonly FieldPlan[]): string;
   /** Of an integer that does not fit, the lowest bits are taken. */
   readonly cutsNumbers: boolean;
+  /** What has no type is made JSON of once more, with the keys of its objects in order. */
+  readonly sortsUntyped: boolean;
   /** What is said before the message of a failed base64 decoding. */
   readonly bytesPrefix: string;
 }
@@ -23,6 +25,7 @@ function hasOwnReader({ type }: FieldPlan): boolean {
 export const jsonWording: MismatchWording = {
   stopsAtOnce: false,
   cutsNumbers: false,
+  sortsUntyped: false,
   bytesPrefix: '',
   mismatch(raw, type, fields) {
     // What a type's own unmarshaler reads inside is told as of the struct that has it.
@@ -36,6 +39,7 @@ export const jsonWording: MismatchWording = {
 export const converterWording: MismatchWording = {
   stopsAtOnce: true,
   cutsNumbers: true,
+  sortsUntyped: true,
   bytesPrefix: 'error decoding from json: ',
   mismatch(raw, type) {
     const kind = goKindOfValue(raw);

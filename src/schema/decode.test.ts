@@ -138,6 +138,11 @@ describe('convert', () => {
     expect(convert(thing, { data: { a: [1000, 104] } })).toMatchObject({ data: { a: Buffer.from([232, 104]).toString('base64') } });
   });
 
+  test('writes what has no type with sorted keys', () => {
+    const raw = { b: { z: 1, y: 2 }, a: [{ d: 1, c: 2 }] };
+    expect(JSON.stringify(convert(thing, { spec: { raw } }))).toContain('{"a":[{"c":2,"d":1}],"b":{"y":2,"z":1}}');
+  });
+
   test('tells unknown fields in the order of their names', () => {
     const errors: string[] = ['duplicate field "z"'];
     convert(thing, { z: 1, b: 2, spec: { a: 1 } }, { errors });

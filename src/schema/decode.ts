@@ -11,6 +11,7 @@ import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './dec
 import { noteEmptied } from './emptied.ts';
 import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
+import { withSortedKeys } from '../util/sorted-keys.ts';
 import { LIMITS } from '../util/limits.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */
@@ -123,7 +124,8 @@ class Decoder {
       case 'int32':
         return isInt32(raw) ? raw : this.int32(raw, type);
       case 'any':
-        return type.orObject === undefined ? raw : this.alternative(type.orObject, raw);
+        if (type.orObject !== undefined) return this.alternative(type.orObject, raw);
+        return this.wording.sortsUntyped ? withSortedKeys(raw) : raw;
       default:
         return this.grammar(type, raw);
     }

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../util/json-types.ts';
  */
 const emptyFields = new WeakMap<object, Record<string, Json>>();
 
-export function noteEmptied(object: JsonObject, fields: Record<string, Json>): void {
+export function noteEmptied(object: object, fields: Record<string, Json>): void {
   emptyFields.set(object, fields);
 }
 

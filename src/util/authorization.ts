@@ -16,8 +16,8 @@ export interface AuthorizationAttributes {
   namespace: string;
   name: string;
   path: string;
-  fieldSelector?: FieldSelector;
-  labelSelector?: LabelSelector;
+  fieldSelector?: FieldSelector | undefined;
+  labelSelector?: LabelSelector | undefined;
 }
 
 /** `noOpinion` leaves the answer to the next authorizer; from the last one it means no. `reason` is shown to the client. */

@@ -81,6 +81,8 @@ let position = 0;
 let depth = 0;
 let valuesLeft = 0;
 let duplicates: DuplicateKeys | undefined;
+/** The first number that no float64 holds: Go finds out when the whole text has been read. */
+let overflow: string | undefined;
 
 /** The whole of `source` as one value. With `repeated`, it is a client's and bounded in its values. */
 export function parseDocument(source: string, repeated: DuplicateKeys | undefined): Json {
@@ -89,10 +91,12 @@ export function parseDocument(source: string, repeated: DuplicateKeys | undefine
   depth = 0;
   valuesLeft = repeated === undefined ? Infinity : MAX_VALUES;
   duplicates = repeated;
+  overflow = undefined;
   try {
     const value = parseValue();
     skipSpace();
     if (position < text.length) fail('after top-level value');
+    if (overflow !== undefined) throw new JsonError(`json: cannot unmarshal number ${String(overflow)} into Go value of type float64`);
     return value;
   } finally {
     text = '';
@@ -289,7 +293,7 @@ function largeInteger(literal: string): number | bigint {
 
 function finite(literal: string): number {
   const value = Number(literal);
-  if (!Number.isFinite(value)) throw new JsonError(`json: cannot unmarshal number ${literal} into Go value of type float64`);
+  if (!Number.isFinite(value)) overflow ??= literal;
   return value;
 }
 

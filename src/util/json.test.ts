@@ -82,6 +82,8 @@ describe('parseJson', () => {
     ["'a'", "invalid character '\\'' looking for beginning of value"],
     ['é', "invalid character 'Ã' looking for beginning of value"],
     ['1e999', 'json: cannot unmarshal number 1e999 into Go value of type float64'],
+    ['[1e999,1e1000]', 'json: cannot unmarshal number 1e999 into Go value of type float64'],
+    ['[1e999,]', "invalid character ']' looking for beginning of value"],
     ['['.repeat(100_000), "invalid character '[' exceeded max depth"],
   ])('words %j as Go does', (text, message) => {
     expect(failure(text)).toBe(message);

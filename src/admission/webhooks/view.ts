@@ -158,7 +158,8 @@ function scaleView(kind: GroupVersionKind, subresource: Subresource, definition:
     show: (object) => typed(kind, schema, read(object)),
     showToChange: (object) => {
       const scale = readToChange(object);
-      return typed(kind, schema, { ...scale, metadata: { ...scale.metadata, managedFields: scaleEntries(definition, subresource, object) } });
+      const managedFields = scaleEntries(definition, subresource, object);
+      return typed(kind, schema, { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } });
     },
     read: (shown, current) => subresource.write!(clone(current), decoded(schema, shown)),
   };

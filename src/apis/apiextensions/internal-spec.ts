@@ -38,7 +38,7 @@ export function internalSpec({ versions: listed }: CustomResourceDefinitionSpec)
 function moveUp<K extends 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>(
   versions: readonly CustomResourceDefinitionVersion[],
   field: K,
-): CustomResourceDefinitionVersion[K] {
+): CustomResourceDefinitionVersion[K] | undefined {
   const value = versions[0]?.[field];
   if (!versions.every((version) => equalJson(version[field], value))) return undefined;
   for (const version of versions) delete version[field];

@@ -278,7 +278,7 @@ test('the count of collisions does not go back, but may start anywhere', () => {
     expect.stringContaining('decremented'),
   );
   for (const count of [1, undefined]) {
-    const { problems } = updated(daemonSets, first.object, ({ status }) => void (status.collisionCount = count), 'status');
+    const { problems } = updated(daemonSets, first.object, ({ status }) => void Object.assign(status, { collisionCount: count }), 'status');
     expect(problems).toContain(`status.collisionCount: Invalid value: ${count ?? 0}: cannot be decremented`);
   }
 });

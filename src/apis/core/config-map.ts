@@ -1,4 +1,4 @@
-import { copyEmptied, sentEmpty } from '../../schema/emptied.ts';
+import { noteEmptied, sentEmpty } from '../../schema/emptied.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { configMapKeyErrors } from '../../util/names.ts';
@@ -24,7 +24,8 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
     if (textBytes(data) + base64Bytes(binaryData) > MAX_DATA_BYTES) errors.tooLong(MAX_DATA_BYTES);
   },
 
-  keepEmptied: copyEmptied,
+  // `data` that is not there is defaulted to an empty map, so that an empty one makes no difference.
+  keepEmptied: (sent, stored) => noteEmptied(stored, { binaryData: sentEmpty(sent, 'binaryData') }),
   validatesWhole: 'after',
   validateUpdate(configMap, old, errors) {
     validateFinalizerNames(configMap.metadata, errors);
@@ -34,14 +35,10 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
   cells: { Data: ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length },
 });
 
-/** Whether reflect.DeepEqual, which upstream compares with here, finds a list or map as it was stored: one that was sent empty differs from none. */
-export const isUntouched = <T extends object>(object: T, old: T, field: keyof T & string): boolean =>
-  equalJson(object[field], old[field]) && sentEmpty(object, field) === null;
-
-/** Once set, `immutable` holds the object's contents and itself. */
+/** Once set, `immutable` holds the object's contents and itself. A map that is sent empty differs from none, as to reflect.DeepEqual, which upstream compares with. */
 export function validateImmutable<T extends { immutable?: boolean }>(object: T, old: T, fields: readonly (keyof T & string)[], errors: FieldErrors): void {
   if (!object.immutable) errors.at('immutable').forbidden(IMMUTABLE);
-  for (const field of fields) if (!isUntouched(object, old, field)) errors.at(field).forbidden(IMMUTABLE);
+  for (const field of fields) if (!equalJson(object[field], old[field]) || sentEmpty(object, field) !== null) errors.at(field).forbidden(IMMUTABLE);
 }
 
 const textBytes = (values: Record<string, string>): number => Object.values(values).reduce((sum, value) => sum + Buffer.byteLength(value), 0);

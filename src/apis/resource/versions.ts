@@ -64,8 +64,7 @@ export function nestRequests({ devices }: ResourceClaimSpec): void {
 /** All of a device but its name stands in `basic`. */
 export function flattenDevices({ spec }: ResourceSlice): void {
   dropZero(spec);
-  spec.devices = spec.devices?.map((device) => ({ name: device.name, ...(device as unknown as { basic?: object }).basic }));
-  if (spec.devices === undefined) delete spec.devices;
+  if (spec.devices) spec.devices = spec.devices.map((device) => ({ name: device.name, ...(device as unknown as { basic?: object }).basic }));
 }
 
 /** In v1beta1 they are no pointers: none and the zero value are one. */

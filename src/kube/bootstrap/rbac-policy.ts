@@ -75,15 +75,18 @@ async function reconcileBinding(resource: ResourceClient<BindingObject>, expecte
 const isProtected = ({ metadata }: ApiObject): boolean => metadata.annotations?.[AUTO_UPDATE] === 'false';
 
 /** Tells `update` to leave the object alone where there is nothing to change. */
-function assignIfAny<T extends ApiObject>(object: T, change: Partial<T> | undefined): boolean {
+function assignIfAny<T extends ApiObject>(object: T, change: Change<T> | undefined): boolean {
   if (change === undefined) return false;
   Object.assign(object, structuredClone(change));
   return true;
 }
 
+/** Fields to be set; those that are undefined are taken away. */
+type Change<T> = { [K in keyof T]?: T[K] | undefined };
+
 /** The fields to be set for the role to have all that is expected; undefined where it has. */
-function reconciledRole(existing: RoleObject, expected: RoleObject): Partial<RoleObject> | undefined {
-  const change: Partial<RoleObject> = reconciledMetadata(existing, expected);
+function reconciledRole(existing: RoleObject, expected: RoleObject): Change<RoleObject> | undefined {
+  const change: Change<RoleObject> = reconciledMetadata(existing, expected);
   const missingRules = equalJson(existing.rules, expected.rules) ? [] : uncoveredRules(existing.rules ?? [], expected.rules ?? []);
   if (missingRules.length > 0) change.rules = [...(existing.rules ?? []), ...missingRules];
   const selectors = existing.aggregationRule?.clusterRoleSelectors ?? [];

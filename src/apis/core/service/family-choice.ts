@@ -60,8 +60,8 @@ function check(service: Service, rules: (errors: FieldErrors) => void): void {
 /** Asking for one family is enough to let go of the second; with any other policy, letting go must be said. */
 function reduce({ spec }: Service, { spec: before }: Service, errors: FieldErrors): void {
   if (spec.ipFamilyPolicy === SINGLE_STACK) {
-    if (equalJson(spec.clusterIPs, before.clusterIPs)) spec.clusterIPs = spec.clusterIPs?.slice(0, 1);
-    if (equalJson(spec.ipFamilies, before.ipFamilies)) spec.ipFamilies = spec.ipFamilies?.slice(0, 1);
+    if (spec.clusterIPs && equalJson(spec.clusterIPs, before.clusterIPs)) spec.clusterIPs = spec.clusterIPs.slice(0, 1);
+    if (spec.ipFamilies && equalJson(spec.ipFamilies, before.ipFamilies)) spec.ipFamilies = spec.ipFamilies.slice(0, 1);
     return;
   }
   const at = errors.at('ipFamilyPolicy');
