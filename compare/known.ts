@@ -11,24 +11,33 @@ interface KnownDifference {
   at?: string;
   reference?: string;
   server?: string;
+  /** A regular expression on the whole step, as JSON. */
+  step?: string;
+  /** What follows in the scenario would be its consequences: it ends there. */
+  ends?: boolean;
 }
 
 interface Matcher {
   name: string;
+  ends: boolean;
   matches(step: Step, difference: Difference): boolean;
 }
 
-const matchers: readonly Matcher[] = (entries as readonly KnownDifference[]).map(({ name, request, at, reference, server }) => {
-  const [requestPattern, atPattern, referencePattern, serverPattern] = [request, at, reference, server].map((source) => new RegExp(source ?? '', 's'));
+const matchers: readonly Matcher[] = (entries as readonly KnownDifference[]).map(({ name, request, at, reference, server, step: whole, ends = false }) => {
+  const patterns = [request, at, reference, server, whole].map((source) => new RegExp(source ?? '', 's'));
+  const [requestPattern, atPattern, referencePattern, serverPattern, stepPattern] = patterns;
   return {
     name,
+    ends,
     matches: (step, difference) =>
       requestPattern!.test(`${step.request.method} ${step.request.path}`) &&
       atPattern!.test(difference.at) &&
       referencePattern!.test(difference.reference) &&
-      serverPattern!.test(difference.server),
+      serverPattern!.test(difference.server) &&
+      stepPattern!.test(JSON.stringify(step)),
   };
 });
 
-/** The name of the known difference that this one is; undefined where it is not explained. */
-export const explain = (step: Step, difference: Difference): string | undefined => matchers.find((matcher) => matcher.matches(step, difference))?.name;
+/** The known difference that this one is; undefined where it is not explained. */
+export const explain = (step: Step, difference: Difference): { name: string; ends: boolean } | undefined =>
+  matchers.find((matcher) => matcher.matches(step, difference));

@@ -64,15 +64,18 @@ export async function runSteps(pair: Pair, steps: readonly Step[], waitLimitMs =
     sent++;
     const differences = differencesOf(one, other);
     const wholly = differences.length === 0 ? undefined : explainWhole(one, other);
+    let isOver = false;
     const unexplained = differences.filter((difference) => {
-      const known = wholly ?? explain(step, difference);
-      if (known !== undefined) explained.set(known, (explained.get(known) ?? 0) + 1);
+      const known = wholly === undefined ? explain(step, difference) : { name: wholly, ends: false };
+      if (known !== undefined) explained.set(known.name, (explained.get(known.name) ?? 0) + 1);
+      isOver ||= known?.ends === true;
       return known === undefined;
     });
     if (unexplained.length > 0) {
       finding = { stepIndex, differences: unexplained, reference: one, server: other };
       break;
     }
+    if (isOver) break;
     if (step.wait && one.status < 300) {
       const hasCome = await Promise.all(sides.map((side) => waitFor(side, step.wait!, waitLimitMs)));
       hasWaitedInVain ||= hasCome.includes(false);
