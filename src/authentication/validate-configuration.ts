@@ -80,7 +80,7 @@ function validateIssuer(issuer: IssuerConfiguration, errors: FieldErrors, { disa
 
 function validateEgressSelector(type: string, errors: FieldErrors, isAllowed: boolean): void {
   if (!isAllowed) errors.invalid(type, 'egress selector is not supported when StructuredAuthenticationConfigurationEgressSelector feature gate is disabled');
-  if (type !== 'controlplane' && type !== 'cluster') errors.invalid(type, 'egress selector must be either controlplane or cluster');
+  if (type !== 'controlplane' && type !== 'cluster') errors.invalidTyped(type, 'egress selector must be either controlplane or cluster');
 }
 
 const withoutSlashes = (text: string): string => text.replace(/\/+$/, '');
@@ -120,9 +120,9 @@ function validateAudiences({ audiences = [], audienceMatchPolicy = '' }: IssuerC
   }
   const policy = errors.at('audienceMatchPolicy');
   if (audiences.length > 1 && audienceMatchPolicy !== 'MatchAny')
-    policy.invalid(audienceMatchPolicy, 'audienceMatchPolicy must be MatchAny for multiple audiences');
+    policy.invalidTyped(audienceMatchPolicy, 'audienceMatchPolicy must be MatchAny for multiple audiences');
   if (audiences.length === 1 && audienceMatchPolicy !== '' && audienceMatchPolicy !== 'MatchAny')
-    policy.invalid(audienceMatchPolicy, 'audienceMatchPolicy must be empty or MatchAny for single audience');
+    policy.invalidTyped(audienceMatchPolicy, 'audienceMatchPolicy must be empty or MatchAny for single audience');
 }
 
 function validateClaimRules(rules: readonly ClaimValidationRule[], errors: FieldErrors, options: ValidationOptions): void {

@@ -89,7 +89,7 @@ export function checkDeleteOptions(options: DeleteOptionsObject): DeleteOptions 
   const errors = new FieldErrors();
   if (propagationPolicy !== undefined) {
     const at = errors.at('propagationPolicy');
-    if (orphanDependents !== undefined) at.invalid(propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set');
+    if (orphanDependents !== undefined) at.invalidTyped(propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set');
     if (!PROPAGATION_POLICIES.includes(propagationPolicy)) at.notSupported(propagationPolicy, [...PROPAGATION_POLICIES, 'nil']);
   }
   validateDryRun(dryRun, errors);

@@ -144,7 +144,8 @@ function validateNoNewFinalizers(finalizers: readonly string[], old: readonly st
 function validateManagedFields(metadata: ObjectMeta, errors: FieldErrors): void {
   for (const [index, entry] of (metadata.managedFields ?? []).entries()) {
     const at = errors.index(index);
-    if (entry['operation'] !== 'Apply' && entry['operation'] !== 'Update') at.at('operation').invalid(entry['operation'] ?? '', 'must be `Apply` or `Update`');
+    if (entry['operation'] !== 'Apply' && entry['operation'] !== 'Update')
+      at.at('operation').invalidTyped(String(entry['operation'] ?? ''), 'must be `Apply` or `Update`');
     if (entry['fieldsType'] && entry['fieldsType'] !== 'FieldsV1') at.at('fieldsType').invalid(entry['fieldsType'], 'must be `FieldsV1`');
     validateFieldManager(String(entry['manager'] ?? ''), at.at('manager'));
     if (String(entry['subresource'] ?? '').length > SUBRESOURCE_MAX_BYTES) at.at('subresource').tooLong(SUBRESOURCE_MAX_BYTES);

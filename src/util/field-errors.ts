@@ -23,7 +23,7 @@ export interface FieldError {
   body: string;
 }
 
-/** A text to which upstream's rules have a pointer: such are printed as JSON, others as Go quotes them. */
+/** A text whose Go type upstream is not plainly a string, but a pointer to one or a type of its own: such are printed as JSON, others as Go quotes them. */
 export class TextPointer {
   readonly text: string;
   constructor(text: string) {
@@ -146,6 +146,10 @@ export class FieldErrors {
   invalid(value: unknown, detail: string): void {
     this.#add('FieldValueInvalid', withDetail(`Invalid value: ${printValue(value)}`, detail));
   }
+  /** The same for a string whose Go type is one of its own, or a pointer: such are printed as JSON. */
+  invalidTyped(value: string | undefined, detail: string): void {
+    this.invalid(value === undefined ? null : new TextPointer(value), detail);
+  }
   /** The same for a value that is too large, or told too little, to be shown. */
   invalidUnshown(detail: string): void {
     this.#add('FieldValueInvalid', withDetail('Invalid value', detail));
@@ -170,6 +174,10 @@ export class FieldErrors {
   }
   duplicate(value: unknown, detail = ''): void {
     this.#add('FieldValueDuplicate', withDetail(`Duplicate value: ${printValue(value)}`, detail));
+  }
+  /** The same for a string whose Go type is one of its own, or a pointer. */
+  duplicateTyped(value: string): void {
+    this.duplicate(new TextPointer(value));
   }
   /** The same for a value that is too large to be shown. */
   duplicateUnshown(): void {

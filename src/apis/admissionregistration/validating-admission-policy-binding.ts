@@ -48,7 +48,7 @@ function validateActions(actions: readonly string[], errors: FieldErrors): void 
   const isRepeated = repeats<string>();
   for (const [index, action] of actions.entries()) {
     if (!ACTIONS.includes(action)) errors.index(index).notSupported(action, ACTIONS);
-    if (isRepeated(action)) errors.index(index).duplicate(action);
+    if (isRepeated(action)) errors.index(index).duplicateTyped(action);
   }
   if (actions.includes('Deny') && actions.includes('Warn')) errors.invalid(actions, DENY_AND_WARN);
   if (actions.length === 0) errors.required('at least one validation action is required');

@@ -166,6 +166,6 @@ function validateRootForStatus(schema: JSONSchemaProps, errors: FieldErrors): vo
 function validateSpecConversion({ conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, strictness: Strictness, errors: FieldErrors): void {
   if (!conversion) return;
   if (needsConversion(conversion) && preserveUnknownFields)
-    errors.at('strategy').invalid(conversion.strategy, 'must be None if spec.preserveUnknownFields is true');
+    errors.at('strategy').invalidTyped(conversion.strategy, 'must be None if spec.preserveUnknownFields is true');
   validateConversion(conversion, strictness, errors);
 }

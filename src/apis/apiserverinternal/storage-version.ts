@@ -102,7 +102,7 @@ function validateCommonVersion({ storageVersions: servers = [], commonEncodingVe
   if (actual === told) return;
   if (actual === undefined)
     errors.invalid(told, 'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet');
-  else errors.invalid(told, told === undefined ? `the common encoding version is ${actual}` : `the actual common encoding version is ${actual}`);
+  else errors.invalidTyped(told, told === undefined ? `the common encoding version is ${actual}` : `the actual common encoding version is ${actual}`);
 }
 
 /** Upstream leaves the name of the list out of their paths. */

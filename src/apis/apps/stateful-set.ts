@@ -194,7 +194,7 @@ function validateSpec(spec: StatefulSetSpec, errors: FieldErrors, options: SpecO
   const management = errors.at('podManagementPolicy');
   if (!spec.podManagementPolicy) management.required();
   else if (spec.podManagementPolicy !== ORDERED_READY && spec.podManagementPolicy !== PARALLEL)
-    management.invalid(spec.podManagementPolicy, `must be '${ORDERED_READY}' or '${PARALLEL}'`);
+    management.invalidTyped(spec.podManagementPolicy, `must be '${ORDERED_READY}' or '${PARALLEL}'`);
   validateUpdateStrategy(spec.updateStrategy, errors.at('updateStrategy'));
   validateRetention(spec, errors.at('persistentVolumeClaimRetentionPolicy'));
   if (!options.isUpdate)

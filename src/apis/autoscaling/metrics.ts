@@ -117,7 +117,7 @@ function validateResourceTarget(target: MetricTarget, errors: FieldErrors): void
 
 function validateTarget({ type, value, averageValue, averageUtilization }: MetricTarget, errors: FieldErrors): void {
   if (type === '') errors.at('type').required('must specify a metric target type');
-  if (!TARGET_TYPES.has(type)) errors.at('type').invalid(type, 'must be either Utilization, Value, or AverageValue');
+  if (!TARGET_TYPES.has(type)) errors.at('type').invalidTyped(type, 'must be either Utilization, Value, or AverageValue');
   if (value !== undefined && quantitySign(parseQuantity(value)) !== 1) errors.at('value').invalid(value, 'must be positive');
   if (averageValue !== undefined && quantitySign(parseQuantity(averageValue)) !== 1) errors.at('averageValue').invalid(averageValue, 'must be positive');
   if (averageUtilization !== undefined && averageUtilization < 1) errors.at('averageUtilization').invalid(averageUtilization, 'must be greater than 0');

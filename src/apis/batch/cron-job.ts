@@ -91,11 +91,11 @@ function validateSchedule({ schedule, timeZone }: CronJobSpec, old: CronJobSpec 
 }
 
 function validateTimeZone(timeZone: string, errors: FieldErrors): void {
-  if (timeZone === '') return errors.invalid(timeZone, 'timeZone must be nil or non-empty string');
-  if (!timeZone.split('/').every(isZonePart)) return errors.invalid(timeZone, `unknown time zone ${timeZone}`);
-  if (timeZone.toLowerCase() === 'local') errors.invalid(timeZone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones');
+  if (timeZone === '') return errors.invalidTyped(timeZone, 'timeZone must be nil or non-empty string');
+  if (!timeZone.split('/').every(isZonePart)) return errors.invalidTyped(timeZone, `unknown time zone ${timeZone}`);
+  if (timeZone.toLowerCase() === 'local') errors.invalidTyped(timeZone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones');
   const error = timeZoneError(timeZone);
-  if (error !== undefined) errors.invalid(timeZone, error);
+  if (error !== undefined) errors.invalidTyped(timeZone, error);
 }
 
 /** https://data.iana.org/time-zones/theory.html#naming, with digits and plus signs for names of old. */

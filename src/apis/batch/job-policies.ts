@@ -82,7 +82,7 @@ function validateFailureRule(
   const at = errors.at('action');
   if (action === '') at.required(validValues(ACTIONS));
   else if (action === FAIL_INDEX) {
-    if (spec.backoffLimitPerIndex === undefined) at.invalid(action, 'requires the backoffLimitPerIndex to be set');
+    if (spec.backoffLimitPerIndex === undefined) at.invalidTyped(action, 'requires the backoffLimitPerIndex to be set');
   } else if (!ACTIONS.includes(action)) at.notSupported(action, ACTIONS);
   if (onExitCodes) validateExitCodes(onExitCodes, names, errors.at('onExitCodes'));
   if (onPodConditions.length > 0) validateConditions(onPodConditions, errors.at('onPodConditions'));

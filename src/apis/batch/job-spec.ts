@@ -90,7 +90,8 @@ function validateRestartPolicy({ template, podFailurePolicy }: JobSpec, errors: 
   const { restartPolicy } = template.spec;
   if (!restartPolicy || restartPolicy === 'Always') errors.required(`valid values: ${quote(ON_FAILURE)}, ${quote(NEVER)}`);
   else if (restartPolicy !== ON_FAILURE && restartPolicy !== NEVER) errors.notSupported(restartPolicy, [ON_FAILURE, NEVER]);
-  else if (podFailurePolicy && restartPolicy !== NEVER) errors.invalid(restartPolicy, `only ${quote(NEVER)} is supported when podFailurePolicy is specified`);
+  else if (podFailurePolicy && restartPolicy !== NEVER)
+    errors.invalidTyped(restartPolicy, `only ${quote(NEVER)} is supported when podFailurePolicy is specified`);
 }
 
 export function jobSpecWarnings(spec: JobSpec, path: string): string[] {

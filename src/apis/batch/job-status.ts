@@ -113,7 +113,7 @@ const RULES: readonly StatusRule[] = [
   {
     applies: (c) => c.hasChanged('failedIndexes') && c.job.spec.completions !== undefined && c.job.spec.backoffLimitPerIndex !== undefined,
     isBroken: (c) => indexError(c, 'failedIndexes') !== undefined,
-    report: (errors, c) => errors.at('failedIndexes').invalid(c.status.failedIndexes, `error parsing failedIndexes: ${indexError(c, 'failedIndexes')}`),
+    report: (errors, c) => errors.at('failedIndexes').invalidTyped(c.status.failedIndexes, `error parsing failedIndexes: ${indexError(c, 'failedIndexes')}`),
   },
   {
     applies: (c) => c.hasChanged('completedIndexes'),
@@ -128,7 +128,8 @@ const RULES: readonly StatusRule[] = [
   {
     applies: (c) => c.hasChanged('failedIndexes') || c.hasChanged('completedIndexes'),
     isBroken: (c) => overlap(c) !== undefined,
-    report: (errors, c) => errors.at('failedIndexes').invalid(c.status.failedIndexes, `failedIndexes and completedIndexes overlap at index: ${overlap(c)}`),
+    report: (errors, c) =>
+      errors.at('failedIndexes').invalidTyped(c.status.failedIndexes, `failedIndexes and completedIndexes overlap at index: ${overlap(c)}`),
   },
   {
     applies: (c) => c.flipped('finished') || c.hasChanged('terminating'),
@@ -252,7 +253,7 @@ function validateUncounted({ uncountedTerminatedPods: pods }: JobStatus, errors:
     for (const [index, uid] of (pods?.[list] ?? []).entries()) {
       const at = errors.at(list).index(index);
       if (uid === '') at.invalid(uid, 'must not be empty');
-      else if (seen.has(uid)) at.duplicate(uid);
+      else if (seen.has(uid)) at.duplicateTyped(uid);
       seen.add(uid);
     }
   }

@@ -144,7 +144,7 @@ function validateUsages(usages: readonly string[], errors: FieldErrors, former: 
   if (former.every(isKnown)) for (const [index, usage] of usages.entries()) if (!isKnown(usage)) errors.index(index).notSupported(usage, USAGES);
   if (hasDuplicates(former)) return;
   const isRepeated = repeats<string>();
-  for (const [index, usage] of usages.entries()) if (isRepeated(usage)) errors.index(index).duplicate(usage);
+  for (const [index, usage] of usages.entries()) if (isRepeated(usage)) errors.index(index).duplicateTyped(usage);
 }
 
 /** What the old object has wrong already may stay wrong. */
@@ -161,8 +161,8 @@ function validateConditions(request: CertificateSigningRequest, errors: FieldErr
     if (status === '') at.at('status').required();
     else if (!statuses.includes(status)) at.at('status').notSupported(status, statuses);
     const opposite = type === APPROVED ? DENIED : type === DENIED ? APPROVED : undefined;
-    if (!allowsBoth && opposite !== undefined && seen.has(opposite)) errors.invalid(type, 'Approved and Denied conditions are mutually exclusive');
-    if (!allowsRepeated && seen.has(type)) at.at('type').duplicate(type);
+    if (!allowsBoth && opposite !== undefined && seen.has(opposite)) errors.invalidTyped(type, 'Approved and Denied conditions are mutually exclusive');
+    if (!allowsRepeated && seen.has(type)) at.at('type').duplicateTyped(type);
     seen.add(type);
   }
 }

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import { type FieldErrors, TextPointer } from '../../util/field-errors.ts';
 import { subdomainName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { PodCertificateRequest, PodCertificateRequestSpec } from '../facts/types/certificates-v1beta1.ts';
@@ -77,7 +77,9 @@ function validateSpec(spec: PodCertificateRequestSpec, errors: FieldErrors): voi
   validateSignerName(signerName, errors.at('signerName'));
   if (unverifiedUserAnnotations) validateUserAnnotations(unverifiedUserAnnotations, errors.at('unverifiedUserAnnotations'));
   for (const [name, uid] of NAMES) {
-    for (const error of subdomainName(spec[name], false)) errors.at(name).invalid(spec[name], error);
+    // Of the names, a node's alone has a Go type of its own.
+    const shown = name === 'nodeName' ? new TextPointer(spec[name]) : spec[name];
+    for (const error of subdomainName(spec[name], false)) errors.at(name).invalid(shown, error);
     if (spec[uid] === '') errors.at(uid).invalid('', 'must not be empty');
     if (Buffer.byteLength(spec[uid]) > UID_MAX_BYTES) errors.at(uid).tooLong(UID_MAX_BYTES);
   }

@@ -42,7 +42,7 @@ export const limitRanges = defineResource<LimitRange>('v1/limitranges', {
     const isRepeated = repeats<string>();
     for (const [index, limit] of limits.entries()) {
       validateType(limit.type, at.index(index).at('type'));
-      if (isRepeated(limit.type)) at.index(index).at('type').duplicate(limit.type);
+      if (isRepeated(limit.type)) at.index(index).at('type').duplicateTyped(limit.type);
       validateNames(limit, at.index(index));
       validateAmounts(limit, at.index(index));
     }
@@ -57,8 +57,8 @@ function defaultContainerLimits(limit: LimitRangeItem): void {
 
 function validateType(type: string, errors: FieldErrors): void {
   const problems = qualifiedNameErrors(type);
-  for (const problem of problems) errors.invalid(type, problem);
-  if (problems.length === 0 && !type.includes('/') && !TYPES.has(type)) errors.invalid(type, 'must be a standard limit type or fully qualified');
+  for (const problem of problems) errors.invalidTyped(type, problem);
+  if (problems.length === 0 && !type.includes('/') && !TYPES.has(type)) errors.invalidTyped(type, 'must be a standard limit type or fully qualified');
 }
 
 function validateNames(limit: LimitRangeItem, errors: FieldErrors): void {

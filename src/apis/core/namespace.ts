@@ -84,7 +84,7 @@ function validateFinalizer(finalizer: string, errors: FieldErrors): void {
 function validateStatusUpdate({ metadata, status }: Namespace, _old: Namespace, errors: FieldErrors): void {
   validateFinalizerNames(metadata, errors);
   const phase = errors.at('status', 'Phase');
-  if (!metadata.deletionTimestamp && status.phase !== 'Active') phase.invalid(status.phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty");
+  if (!metadata.deletionTimestamp && status.phase !== 'Active') phase.invalidTyped(status.phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty");
   if (metadata.deletionTimestamp && status.phase !== 'Terminating')
-    phase.invalid(status.phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty");
+    phase.invalidTyped(status.phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty");
 }

@@ -113,7 +113,7 @@ function validateSelector({ scopeSelector, scopes, hard }: ResourceQuotaSpec, er
   const requirements = scopeSelector?.matchExpressions ?? [];
   for (const requirement of requirements) {
     const { scopeName, operator } = requirement;
-    if (!Object.hasOwn(SCOPES, scopeName)) errors.at('scopeName').invalid(scopeName, 'unsupported scope');
+    if (!Object.hasOwn(SCOPES, scopeName)) errors.at('scopeName').invalidTyped(scopeName, 'unsupported scope');
     for (const _ of beyondScope(scopeName, hard)) errors.invalid(internalForm(scopeSelector, SELECTOR), 'unsupported scope applied to resource');
     if (WITHOUT_VALUES.has(scopeName) && operator !== 'Exists') errors.at('operator').invalid(operator, ONLY_EXISTS);
     validateValues(requirement, errors);

@@ -62,7 +62,7 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
       validateFamilyChange(service, old, at);
       const [name, oldName] = [service.spec.loadBalancerClass, old.spec.loadBalancerClass];
       if (service.spec.type === LOAD_BALANCER && old.spec.type === LOAD_BALANCER && name !== oldName)
-        at.at('loadBalancerClass').invalid(name, 'may not change once set');
+        at.at('loadBalancerClass').invalidTyped(name, 'may not change once set');
       validateLoadBalancerClass(service.spec, at.at('loadBalancerClass'));
       const isHealthPortKept = needsHealthCheckPort(old) && needsHealthCheckPort(service);
       if (isHealthPortKept && service.spec.healthCheckNodePort !== old.spec.healthCheckNodePort) at.at('healthCheckNodePort').forbidden('field is immutable');

@@ -91,7 +91,7 @@ function validatePorts(ports: readonly EndpointPort[], errors: FieldErrors): voi
   for (const [index, { name = '', protocol, appProtocol }] of ports.entries()) {
     const at = errors.index(index);
     if (name !== '') for (const error of dns1123LabelErrors(name)) at.at('name').invalid(name, error);
-    if (names.has(name)) at.at('name').duplicate(name);
+    if (names.has(name)) at.at('name').duplicateTyped(name);
     names.add(name);
     if (protocol === undefined) at.at('protocol').required();
     else if (!PROTOCOLS.includes(protocol)) at.at('protocol').notSupported(protocol, PROTOCOLS);

@@ -112,7 +112,7 @@ function validateMandatory(name: string, spec: PriorityLevelConfigurationSpec, e
 }
 
 function validateSpec(name: string, { type, limited, exempt }: PriorityLevelConfigurationSpec, errors: FieldErrors): void {
-  if ((name === EXEMPT) !== (type === EXEMPT_TYPE)) errors.at('type').invalid(type, "must be 'Exempt' if and only if `name` is 'exempt'");
+  if ((name === EXEMPT) !== (type === EXEMPT_TYPE)) errors.at('type').invalidTyped(type, "must be 'Exempt' if and only if `name` is 'exempt'");
   if (type === EXEMPT_TYPE) {
     if (limited) errors.at('limited').forbidden('must be nil if the type is not Limited');
     if (exempt) validateExempt(exempt, errors.at('exempt'));

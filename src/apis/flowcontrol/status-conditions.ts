@@ -12,7 +12,7 @@ export function validateConditions({ status }: Conditioned, errors: FieldErrors)
   const seen = new Set<string>();
   for (const [index, { type = '' }] of (status?.conditions ?? []).entries()) {
     const at = errors.at('status', 'conditions').index(index).at('type');
-    if (seen.has(type)) at.duplicate(type);
+    if (seen.has(type)) at.duplicateTyped(type);
     seen.add(type);
     if (type === '') at.required();
   }

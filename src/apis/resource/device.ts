@@ -68,7 +68,7 @@ function validateMapping(
   capacity: Record<string, unknown>,
   errors: FieldErrors,
 ): void {
-  if (!isNativeResource(resource)) errors.invalid(resource, 'must be a node allocatable resource name');
+  if (!isNativeResource(resource)) errors.invalidTyped(resource, 'must be a node allocatable resource name');
   if (allocationMultiplier === undefined && capacityKey === undefined)
     return errors.invalid('', 'at least one of allocationMultiplier or capacityKey must be set');
   if (allocationMultiplier !== undefined && quantitySign(parseQuantity(allocationMultiplier)) <= 0)

@@ -57,7 +57,7 @@ export function validateQualifiedName(name: string, errors: FieldErrors): void {
 
 export function validateDomainQualifiedName(name: string, errors: FieldErrors): void {
   validateQualifiedName(name, errors);
-  if (!name.includes('/')) errors.invalid(name, 'a fully qualified name must be a domain and a name separated by a slash');
+  if (!name.includes('/')) errors.invalidTyped(name, 'a fully qualified name must be a domain and a name separated by a slash');
 }
 
 function validateCIdentifier(id: string, errors: FieldErrors): void {

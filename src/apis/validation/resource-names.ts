@@ -41,10 +41,10 @@ export const isPodLevelResource = (name: string): boolean => name === 'cpu' || n
 /** Any resource; answers whether it is one. */
 export function validateResourceName(name: string, errors: FieldErrors): boolean {
   const before = errors.list.length;
-  for (const error of qualifiedNameErrors(name)) errors.invalid(name, error);
+  for (const error of qualifiedNameErrors(name)) errors.invalidTyped(name, error);
   if (errors.list.length > before) return false;
   if (name.includes('/') || STANDARD.has(name) || isQuotaHugePages(name)) return true;
-  errors.invalid(name, 'must be a standard resource type or fully qualified');
+  errors.invalidTyped(name, 'must be a standard resource type or fully qualified');
   return false;
 }
 
@@ -54,8 +54,8 @@ export function validateContainerResourceName(name: string, errors: FieldErrors)
   if (CONTAINER.has(name)) return;
   validateResourceName(name, errors);
   if (!name.includes('/')) {
-    if (!isHugePages(name)) errors.invalid(name, 'must be a standard resource for containers');
-  } else if (!isNativeResource(name) && !isExtendedResource(name)) errors.invalid(name, "doesn't follow extended resource name standard");
+    if (!isHugePages(name)) errors.invalidTyped(name, 'must be a standard resource for containers');
+  } else if (!isNativeResource(name) && !isExtendedResource(name)) errors.invalidTyped(name, "doesn't follow extended resource name standard");
 }
 
 /** What a pod as a whole may ask for (KEP-2837). */
@@ -65,7 +65,7 @@ export function validatePodResourceName(name: string, errors: FieldErrors): void
 
 export function validateQuotaResourceName(name: string, errors: FieldErrors): void {
   validateResourceName(name, errors);
-  if (!name.includes('/') && !isStandardQuotaResource(name)) errors.invalid(name, 'must be a standard resource for quota');
+  if (!name.includes('/') && !isStandardQuotaResource(name)) errors.invalidTyped(name, 'must be a standard resource for quota');
 }
 
 /** `quantity` is canonical text, as decoding leaves it. */

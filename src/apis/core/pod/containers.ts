@@ -85,7 +85,11 @@ function validateRunsOnce(container: Container, errors: FieldErrors, { allowsRes
   if (allowsRestartOnInitResize) return;
   for (const [index, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
     if (restartPolicy === 'RestartContainer')
-      errors.at('resizePolicy').index(index).at('restartPolicy').invalid(restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers");
+      errors
+        .at('resizePolicy')
+        .index(index)
+        .at('restartPolicy')
+        .invalidTyped(restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers");
   }
 }
 
@@ -177,11 +181,11 @@ function validateHostPorts(containers: readonly Container[], errors: FieldErrors
 function validateResizePolicy(policies: readonly ContainerResizePolicy[], spec: PodSpec, errors: FieldErrors): void {
   const resources = new Set<string>();
   for (const [index, { resourceName, restartPolicy }] of policies.entries()) {
-    if (resources.has(resourceName)) errors.index(index).duplicate(resourceName);
+    if (resources.has(resourceName)) errors.index(index).duplicateTyped(resourceName);
     resources.add(resourceName);
     validateChoice(resourceName, RESIZABLE, errors);
     validateChoice(restartPolicy, RESIZE_POLICIES, errors);
     if (spec.restartPolicy === 'Never' && restartPolicy !== 'NotRequired')
-      errors.invalid(restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
+      errors.invalidTyped(restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
   }
 }

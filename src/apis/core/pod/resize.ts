@@ -13,7 +13,7 @@ const ONLY_CPU_AND_MEMORY = 'only cpu and memory resources are mutable';
 
 /** `errors` stands at the spec. */
 export function validateResizedSpec(pod: Pod, old: Pod, errors: FieldErrors): void {
-  if (qosClassOf(old) !== computeQosClass(pod.spec)) errors.invalid(pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
+  if (qosClassOf(old) !== computeQosClass(pod.spec)) errors.invalidTyped(pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
   if (!isSupported(old)) errors.forbidden('Pod running on node without support for resize');
   const rest = clone(pod.spec);
   if (hasResources(old.spec) || hasResources(pod.spec)) {

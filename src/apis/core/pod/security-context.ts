@@ -27,7 +27,8 @@ export function validateContainerSecurity(context: SecurityContext, errors: Fiel
   validateId(context.runAsUser, errors.at('runAsUser'));
   validateId(context.runAsGroup, errors.at('runAsGroup'));
   validateOptionalChoice(context.procMount, PROC_MOUNTS, errors.at('procMount'));
-  if (sharesHostUsers && context.procMount === 'Unmasked') errors.at('procMount').invalid(context.procMount, '`hostUsers` must be false to use `Unmasked`');
+  if (sharesHostUsers && context.procMount === 'Unmasked')
+    errors.at('procMount').invalidTyped(context.procMount, '`hostUsers` must be false to use `Unmasked`');
   validateSeccomp(context.seccompProfile, errors.at('seccompProfile'));
   if (context.allowPrivilegeEscalation === false) validateNoEscalation(context, errors);
   validateWindowsOptions(context.windowsOptions, errors.at('windowsOptions'));
@@ -77,7 +78,7 @@ export function validateAppArmor(profile: AppArmorProfile | undefined, errors: F
   if (type === 'Localhost') validateAppArmorLocalhost(localhostProfile, at);
   else if (type === '') errors.at('type').required('type is required when appArmorProfile is set');
   else if (!PROFILE_TYPES.includes(type)) errors.at('type').notSupported(type, PROFILE_TYPES);
-  else if (localhostProfile !== undefined) at.invalid(localhostProfile, 'can only be set when AppArmor type is Localhost');
+  else if (localhostProfile !== undefined) at.invalidTyped(localhostProfile, 'can only be set when AppArmor type is Localhost');
 }
 
 function validateAppArmorLocalhost(profile: string | undefined, errors: FieldErrors): void {

@@ -99,7 +99,7 @@ function validateClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec
     if (names.has(name)) at.at('name').duplicate(name);
     names.add(name);
     if (resourceClaimName !== undefined)
-      for (const error of subdomainName(resourceClaimName, false)) at.at('resourceClaimName').invalid(resourceClaimName, error);
+      for (const error of subdomainName(resourceClaimName, false)) at.at('resourceClaimName').invalidTyped(resourceClaimName, error);
   }
 }
 
@@ -199,7 +199,7 @@ function validateHealths({ resources = [] }: ResourceStatus, errors: FieldErrors
     if (!HEALTH.includes(health)) at.at('health').notSupported(health, HEALTH);
     if (message === '') at.at('message').required('must be non-empty if specified');
     else if (message !== undefined && Buffer.byteLength(message) > HEALTH_MESSAGE_MAX_BYTES) at.at('message').tooLong(HEALTH_MESSAGE_MAX_BYTES);
-    if (ids.has(resourceID)) at.at('resourceID').duplicate(resourceID);
+    if (ids.has(resourceID)) at.at('resourceID').duplicateTyped(resourceID);
     ids.add(resourceID);
   }
 }

@@ -14,9 +14,9 @@ function validateToleration(toleration: Toleration, errors: FieldErrors, rules: 
   const { key = '', operator = '', effect = '', tolerationSeconds } = toleration;
   if (key !== '') validateLabelKey(key, errors.at('key'));
   if (key === '' && operator !== 'Exists')
-    errors.at('operator').invalid(operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"');
+    errors.at('operator').invalidTyped(operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"');
   if (tolerationSeconds !== undefined && effect !== 'NoExecute')
-    errors.at('effect').invalid(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
+    errors.at('effect').invalidTyped(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
   validateOperator(toleration, errors, rules);
   if (effect !== '' && !TAINT_EFFECTS.includes(effect)) errors.at('effect').notSupported(effect, TAINT_EFFECTS);
 }

@@ -16,14 +16,14 @@ export function validateWindowsOptions(options: WindowsSecurityContextOptions | 
   if (!options) return;
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options;
   if (gmsaCredentialSpecName !== undefined)
-    for (const error of dns1123SubdomainErrors(gmsaCredentialSpecName)) errors.at('gmsaCredentialSpecName').invalid(gmsaCredentialSpecName, error);
+    for (const error of dns1123SubdomainErrors(gmsaCredentialSpecName)) errors.at('gmsaCredentialSpecName').invalidTyped(gmsaCredentialSpecName, error);
   if (gmsaCredentialSpec !== undefined) validateCredentialSpec(gmsaCredentialSpec, errors.at('gmsaCredentialSpec'));
-  if (runAsUserName !== undefined) for (const error of userNameErrors(runAsUserName)) errors.at('runAsUserName').invalid(runAsUserName, error);
+  if (runAsUserName !== undefined) for (const error of userNameErrors(runAsUserName)) errors.at('runAsUserName').invalidTyped(runAsUserName, error);
 }
 
 function validateCredentialSpec(text: string, errors: FieldErrors): void {
-  if (text === '') errors.invalid(text, 'gmsaCredentialSpec cannot be an empty string');
-  else if (Buffer.byteLength(text) > MAX_CREDENTIAL_SPEC_BYTES) errors.invalid(text, 'gmsaCredentialSpec size must be under 64 KiB');
+  if (text === '') errors.invalidTyped(text, 'gmsaCredentialSpec cannot be an empty string');
+  else if (Buffer.byteLength(text) > MAX_CREDENTIAL_SPEC_BYTES) errors.invalidTyped(text, 'gmsaCredentialSpec size must be under 64 KiB');
 }
 
 /** `DOMAIN\user`, the domain being optional. */

@@ -27,9 +27,9 @@ export function chooseFamilies(service: Service, old: Service | undefined, confi
   check(service, (errors) => {
     const { ipFamilyPolicy, ipFamilies = [] } = service.spec;
     if (ipFamilyPolicy === REQUIRE_DUAL_STACK && configured.length < 2)
-      errors.at('ipFamilyPolicy').invalid(ipFamilyPolicy, 'this cluster is not configured for dual-stack services');
+      errors.at('ipFamilyPolicy').invalidTyped(ipFamilyPolicy, 'this cluster is not configured for dual-stack services');
     for (const [index, family] of ipFamilies.entries())
-      if (!configured.includes(family)) errors.at('ipFamilies').index(index).invalid(family, 'not configured on this cluster');
+      if (!configured.includes(family)) errors.at('ipFamilies').index(index).invalidTyped(family, 'not configured on this cluster');
   });
   const families = service.spec.ipFamilies?.length ? service.spec.ipFamilies : [configured[0]!];
   const wantsBoth = service.spec.ipFamilyPolicy !== SINGLE_STACK && families.length === 1 && configured.length === 2;
@@ -65,16 +65,18 @@ function reduce({ spec }: Service, { spec: before }: Service, errors: FieldError
     return;
   }
   const at = errors.at('ipFamilyPolicy');
-  if (isReduced(spec.clusterIPs, before.clusterIPs)) at.invalid(spec.ipFamilyPolicy, `must be 'SingleStack' to release the secondary cluster IP`);
-  if (isReduced(spec.ipFamilies, before.ipFamilies)) at.invalid(spec.ipFamilyPolicy, `must be 'SingleStack' to release the secondary IP family`);
+  if (isReduced(spec.clusterIPs, before.clusterIPs)) at.invalidTyped(spec.ipFamilyPolicy, `must be 'SingleStack' to release the secondary cluster IP`);
+  if (isReduced(spec.ipFamilies, before.ipFamilies)) at.invalidTyped(spec.ipFamilyPolicy, `must be 'SingleStack' to release the secondary IP family`);
 }
 
 const isReduced = (values: readonly string[] = [], before: readonly string[] = []): boolean => values.length > 0 && values.length < before.length;
 
 function demandOne({ spec }: Service, errors: FieldErrors): void {
   const at = errors.at('ipFamilyPolicy');
-  if (spec.clusterIPs?.length === 2) at.invalid(spec.ipFamilyPolicy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified`);
-  if (spec.ipFamilies?.length === 2) at.invalid(spec.ipFamilyPolicy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`);
+  if (spec.clusterIPs?.length === 2)
+    at.invalidTyped(spec.ipFamilyPolicy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified`);
+  if (spec.ipFamilies?.length === 2)
+    at.invalidTyped(spec.ipFamilyPolicy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`);
 }
 
 /** An address says its family, where the client did not. */

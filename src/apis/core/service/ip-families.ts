@@ -23,7 +23,7 @@ export function validateIpFamilies(service: Service, errors: FieldErrors, old?: 
   for (const [index, family] of ipFamilies.entries()) {
     const at = errors.at('ipFamilies').index(index);
     if (!FAMILIES.includes(family)) at.notSupported(family, FAMILIES);
-    if (ipFamilies.indexOf(family) < index) at.duplicate(family);
+    if (ipFamilies.indexOf(family) < index) at.duplicateTyped(family);
   }
   if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy)) errors.at('ipFamilyPolicy').notSupported(ipFamilyPolicy, POLICIES);
   const areValid = validateIps(clusterIPs, errors.at('clusterIPs'), new Set(old?.spec.clusterIPs));

@@ -160,7 +160,7 @@ export function validateLoadBalancerClass({ type, loadBalancerClass: name }: Ser
 function validateTrafficPolicies(service: Service, errors: FieldErrors): void {
   const { externalTrafficPolicy, healthCheckNodePort, internalTrafficPolicy, trafficDistribution } = service.spec;
   if (isExternallyAccessible(service)) validateChoice(externalTrafficPolicy, TRAFFIC_POLICIES, errors.at('externalTrafficPolicy'));
-  else if (externalTrafficPolicy) errors.at('externalTrafficPolicy').invalid(externalTrafficPolicy, 'may only be set for externally-accessible services');
+  else if (externalTrafficPolicy) errors.at('externalTrafficPolicy').invalidTyped(externalTrafficPolicy, 'may only be set for externally-accessible services');
   const at = errors.at('healthCheckNodePort');
   if (needsHealthCheckPort(service)) {
     if (healthCheckNodePort) validatePortNumber(healthCheckNodePort, at);
