@@ -140,6 +140,38 @@ describe('schemas', () => {
     expect(problems(withSchema({ properties: { embedded } }))).toEqual([`${AT}.properties[embedded].default.apiVersion: Required value`]);
   });
 
+  test.each([
+    [{ kind: { type: 'string', default: 'not a kind' } }, '[kind]', '"not a kind"', 'kind: Invalid value: "not a kind": may have mixed case, but should'],
+    [
+      { metadata: { type: 'object', properties: { finalizers: { type: 'array', items: { type: 'string', default: 'a b' } } } } },
+      '[metadata].properties[finalizers].items',
+      '"a b"',
+      'metadata.finalizers: Invalid value: "a b": ',
+    ],
+    [
+      { metadata: { type: 'object', properties: { name: { type: 'string', default: 'a/b' } } } },
+      '[metadata].properties[name]',
+      '"a/b"',
+      `metadata.name: Invalid value: "a/b": may not contain '/'`,
+    ],
+    [
+      { metadata: { type: 'object', properties: { labels: { type: 'array', items: { type: 'string' }, default: [] } } } },
+      '[metadata].properties[labels]',
+      '[]',
+      'metadata: Invalid value: {"labels":[]}: json: cannot unmarshal array into Go struct field ObjectMeta.labels of type map[string]string',
+    ],
+  ])("a default in an embedded resource's metadata %j makes valid metadata", (properties, at, shown, why) => {
+    const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true, properties };
+    const [problem] = problems(withSchema({ properties: { embedded } }));
+    expect(problem).toContain(`${AT}.properties[embedded].properties${at}.default: Invalid value: ${shown}: must result in valid metadata: ${why}`);
+  });
+
+  test('a default that is a resource is told what it cannot be, by what comes first', () => {
+    const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true };
+    const properties = { embedded: { ...embedded, default: { apiVersion: 1, metadata: { labels: 1 } } } };
+    expect(problems(withSchema({ properties }))).toEqual([`${AT}.properties[embedded].default.apiVersion: Invalid value: 1: must be a string`]);
+  });
+
   test('with /status, the root says little', () => {
     const [problem, ...others] = problems(withSchema({ enum: [{}] }, { subresources: { status: {} } }));
     expect(problem).toMatch(
