@@ -23,7 +23,7 @@ export interface FieldError {
   body: string;
 }
 
-/** A text to which upstream's rules have a pointer: such are printed as JSON, others as Go quotes them. */
+/** A text whose Go type upstream is not plainly a string, but a pointer to one or a type of its own: such are printed as JSON, others as Go quotes them. */
 export class TextPointer {
   readonly text: string;
   constructor(text: string) {

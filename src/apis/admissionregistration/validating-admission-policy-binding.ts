@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import { type FieldErrors, TextPointer } from '../../util/field-errors.ts';
 import { subdomainName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
 import type { ValidatingAdmissionPolicyBinding } from '../facts/types/admissionregistration-v1.ts';
@@ -48,7 +48,7 @@ function validateActions(actions: readonly string[], errors: FieldErrors): void 
   const isRepeated = repeats<string>();
   for (const [index, action] of actions.entries()) {
     if (!ACTIONS.includes(action)) errors.index(index).notSupported(action, ACTIONS);
-    if (isRepeated(action)) errors.index(index).duplicate(action);
+    if (isRepeated(action)) errors.index(index).duplicate(new TextPointer(action));
   }
   if (actions.includes('Deny') && actions.includes('Warn')) errors.invalid(actions, DENY_AND_WARN);
   if (actions.length === 0) errors.required('at least one validation action is required');
