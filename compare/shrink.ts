@@ -54,7 +54,7 @@ async function cutParts(from: Shrunk, attempt: Attempt): Promise<Shrunk> {
   let best = from;
   for (let index = best.steps.length - 1; index >= 0; index--) {
     let simpler = simplerSteps(best.steps[index]!);
-    for (let part = 0; part < simpler.length; ) {
+    for (let part = 0; part < simpler.length;) {
       const shrunk = await attempt(best.steps.with(index, simpler[part]!));
       if (shrunk === undefined || shrunk.steps.length !== best.steps.length) part++;
       else {
