@@ -163,7 +163,8 @@ function withoutRandom(request: Request, body: Json): Json {
     const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
     // Declared types have numbers of their own in the reference.
     const plain = text.replace(/(ResourceVersion in (?:object meta: |the precondition \())\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1');
-    return parseJson(plain.replaceAll(/\bselfType\d+/g, 'selfType'));
+    const unaddressed = plain.replaceAll(/(IPAddress\.networking\.k8s\.io \\"(?:\\\\)*)[\d.]+/g, '$1«address»');
+    return parseJson(unaddressed.replaceAll(/\bselfType\d+/g, 'selfType'));
   }
   const metadata = body['metadata'];
   // Limit ranges and quotas that are sent without a name get a uid for one.

@@ -97,3 +97,11 @@ test.each([
     `policy '${name}' with binding '${name}' denied request: error applying patch: failed to convert patch object to typed object: no corresponding type for ${type}`,
   );
 });
+
+test('an address that cannot be had for a service without a name is the refusal', async () => {
+  const body = { spec: { ports: [{ port: 80 }] } };
+  const refusal = await api.expect(422, { method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/services`, body });
+  expect(messageOf(refusal)).toMatch(
+    /^Service "" is invalid: spec.clusterIPs: Invalid value: \[""\]: failed to allocate IP: IPAddress.networking.k8s.io "[\d.]+" is invalid: spec.parentRef.name: Required value$/,
+  );
+});
