@@ -68,7 +68,7 @@ export function normaliseEvents(request: Request, answer: RawAnswer, symbols: Sy
   const byName = events
     .map((event) => ({ event, name: nameOfEvent(event) }))
     .sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
-  const body = symbols.abstract(byName.map(({ event }) => withoutBookmarkVersion(event))) as Json;
+  const body = symbols.abstract(byName.map(({ event }) => withoutErrorVersions(withoutBookmarkVersion(event)))) as Json;
   return { status: answer.status, headers: headersOf(answer.headers), body: withoutRandom(request, body) };
 }
 
@@ -77,6 +77,13 @@ function withoutBookmarkVersion(event: Json): Json {
   if (!isJsonObject(event) || event['type'] !== 'BOOKMARK' || !isJsonObject(event['object']) || !Array.isArray(event['object']['rows'])) return event;
   const text = stringifyJson(event['object']['rows']).replaceAll(/"resourceVersion":"\d+"/g, '"resourceVersion":"bookmark"');
   return { ...event, object: { ...event['object'], rows: parseJson(text) } };
+}
+
+/** An error of a watch names the version that was asked for and the oldest that there is. */
+function withoutErrorVersions(event: Json): Json {
+  if (!isJsonObject(event) || event['type'] !== 'ERROR' || !isJsonObject(event['object'])) return event;
+  const message = String(event['object']['message']).replace(/^(too old resource version: )\d+ \(\d+\)$/, '$1«rv» («rv»)');
+  return { ...event, object: { ...event['object'], message } };
 }
 
 export function readEvents(type: string, body: Buffer): Json[] {
@@ -156,7 +163,8 @@ function withoutRandom(request: Request, body: Json): Json {
     const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
     // Declared types have numbers of their own in the reference.
     const plain = text.replace(/(ResourceVersion in (?:object meta: |the precondition \())\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1');
-    return parseJson(plain.replaceAll(/\bselfType\d+/g, 'selfType'));
+    const unaddressed = plain.replaceAll(/(IPAddress\.networking\.k8s\.io \\"(?:\\\\)*)[\d.]+/g, '$1«address»');
+    return parseJson(unaddressed.replaceAll(/\bselfType\d+/g, 'selfType'));
   }
   const metadata = body['metadata'];
   // Limit ranges and quotas that are sent without a name get a uid for one.

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../src/util/json.ts';
 import type { Json, JsonObject } from '../src/util/json-types.ts';
 import type { Answer } from './answer.ts';
 import { type Difference, differencesOf } from './differences.ts';
@@ -44,6 +45,8 @@ const WATCH_LIMIT_MS = 2500;
 const SETTLE_LIMIT_MS = 10_000;
 const SETTLE_INTERVAL_MS = 200;
 
+const SCHEMA_IS_LATE = 'There can be a delay between when CustomResourceDefinitions are created and when they are available.';
+
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
 /** Sends the steps to both servers, each step to both at once, until they differ; clears away what was made. */
@@ -89,8 +92,19 @@ async function performBoth(reference: Side, server: Side, step: Step): Promise<[
   if (step.isWatch) return watchBoth(reference, server, step);
   const endMs = performance.now() + (step.settles ? SETTLE_LIMIT_MS : 0);
   for (;;) {
-    const answers = await Promise.all([reference.perform(step), server.perform(step)]);
+    const answers = await Promise.all([performReady(reference, step), performReady(server, step)]);
     if (performance.now() >= endMs || differencesOf(...answers).length === 0) return answers;
+    await sleep(SETTLE_INTERVAL_MS);
+  }
+}
+
+/** A policy that changes custom objects asks for their schema, which the reference looks for every five seconds; until then nothing is written. */
+async function performReady(side: Side, step: Step): Promise<Answer> {
+  const endMs = performance.now() + SETTLE_LIMIT_MS;
+  for (;;) {
+    const answer = await side.perform(step);
+    const isEarly = answer.status === 503 && isJsonObject(answer.body) && String(answer.body['message']).endsWith(SCHEMA_IS_LATE);
+    if (!isEarly || performance.now() >= endMs) return answer;
     await sleep(SETTLE_INTERVAL_MS);
   }
 }

@@ -53,14 +53,15 @@ async function cutSteps(from: Shrunk, attempt: Attempt): Promise<Shrunk> {
 async function cutParts(from: Shrunk, attempt: Attempt): Promise<Shrunk> {
   let best = from;
   for (let index = best.steps.length - 1; index >= 0; index--) {
-    for (let part = 0; ; part++) {
-      const simpler = simplerSteps(best.steps[index]!).at(part);
-      if (simpler === undefined) break;
-      const shrunk = await attempt(best.steps.with(index, simpler));
-      if (shrunk === undefined || shrunk.steps.length !== best.steps.length) continue;
-      best = shrunk;
-      // What was cut is no longer among the parts: the next one has taken its number.
-      part--;
+    let simpler = simplerSteps(best.steps[index]!);
+    for (let part = 0; part < simpler.length;) {
+      const shrunk = await attempt(best.steps.with(index, simpler[part]!));
+      if (shrunk === undefined || shrunk.steps.length !== best.steps.length) part++;
+      else {
+        best = shrunk;
+        // What was cut is no longer among the parts: the next one has taken its number.
+        simpler = simplerSteps(best.steps[index]!);
+      }
     }
   }
   return best;

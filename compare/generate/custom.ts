@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../src/util/json.ts';
 import type { Json, JsonObject } from '../../src/util/json-types.ts';
 import type { Random } from '../../src/util/test-random.ts';
 import { mutate } from '../../test/kinds/mutation.ts';
@@ -205,7 +206,8 @@ function makeObject(kind: CustomKind, random: Random, name: string): { object: J
   delete value['metadata'];
   const object = { apiVersion: `${GROUP}/${version}`, kind: 'Thing', metadata: { name, ...(random.chance(0.3) && { labels: { a: 'b' } }) }, ...value };
   if (random.chance(0.2)) mutate(object, random);
-  if (random.chance(0.9)) object.metadata = { ...object.metadata, name };
+  // Spread, a text would be a key for each of its characters.
+  if (random.chance(0.9)) object.metadata = { ...(isJsonObject(object.metadata) && object.metadata), name };
   return { object, version };
 }
 
@@ -233,7 +235,7 @@ function addCustomUpdate(draft: Draft, kind: CustomKind, name: string): void {
 function addCustomPatch(draft: Draft, kind: CustomKind, name: string): void {
   const { random } = draft;
   const { object, version } = makeObject(kind, random, name);
-  const edits = Object.entries(object['spec'] ?? {}).map(([key, value]) =>
+  const edits = Object.entries(isJsonObject(object['spec']) ? object['spec'] : {}).map(([key, value]) =>
     random.chance(0.2) ? { at: ['spec', key] } : { at: ['spec', key], value: value as Json },
   );
   const type = random.pick([

@@ -23,7 +23,7 @@ export interface VersionRules {
 export function validateCustom(rules: VersionRules, object: ApiObject, old: ApiObject | undefined, errors: FieldErrors): void {
   const value = object as unknown as JsonObject;
   const before = old as unknown as JsonObject | undefined;
-  validateValue(rules.structure.schema, value, errors, before && { value: before });
+  validateValue(rules.structure.schema, value, errors, before && { value: before, schema: rules.structure.schema });
   if (rules.scale) validateScale(rules.scale, value, { spec: true }, errors);
   validateEmbedded(rules.structure, value, embeddedMetadata, errors);
   if (before === undefined || !hasListFaults(rules.structure, before)) validateListTypes(rules.structure, value, errors);
@@ -38,7 +38,7 @@ export function validateCustomStatus(rules: VersionRules, object: ApiObject, old
   const { status: shown } = value;
   if (shown !== undefined && status !== undefined) {
     const former = before['status'];
-    validateValue(status.schema, shown, errors.at('status'), former === undefined ? undefined : { value: former });
+    validateValue(status.schema, shown, errors.at('status'), former === undefined ? undefined : { value: former, schema: status.schema });
   }
   if (rules.scale) validateScale(rules.scale, value, { spec: false }, errors);
   if (!hasListFaults(rules.structure, before)) validateListTypes(rules.structure, value, errors);

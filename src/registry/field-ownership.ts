@@ -10,7 +10,7 @@ import type { Versioned } from '../schema/ownership/updater.ts';
 import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import type { JsonObject } from '../util/json-types.ts';
 import { settled } from '../util/pending.ts';
 import { clone } from '../schema/clone.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
@@ -60,21 +60,19 @@ function orNone(entries: () => JsonObject[] | undefined): JsonObject[] | undefin
 function newEntries(write: Write, way: WayOfWriting, object: ApiObject): JsonObject[] | undefined {
   const apiVersion = way.versionOf(write.options.apiVersion);
   return orNone(() => {
-    validateDropped(write.definition, way, object, apiVersion);
-    const owner = ownerOfNew(way, way.nothing(apiVersion), way.fromStored(object, apiVersion), writerOf(write, apiVersion));
+    const created = way.fromStored(object, apiVersion);
+    validateTyped(write.definition, created);
+    const owner = ownerOfNew(way, way.nothing(apiVersion), created, writerOf(write, apiVersion));
     return owner && [encodeManager(owner)];
   });
 }
 
-/** What is wrong elsewhere keeps an object from being stored; a status that is not taken does not, and nobody can tell who owns what then. */
-function validateDropped({ schema, subresources }: ResourceDefinition, way: WayOfWriting, object: ApiObject, apiVersion: string): void {
-  const { status } = object as ApiObject & { status?: Json };
-  if (status !== undefined && schema.custom !== undefined && subresources?.['status']) validateApplied(way.planOf(apiVersion)!, { status }, ANY_ITEMS);
-}
-
 const ANY_ITEMS = { allowsDuplicates: true };
 
-/** Custom objects are of their type only once they are validated; those that are stored may be from before their schema was (typeconverter.go ObjectToTyped). */
+/**
+ * Custom objects are of their type only once they are validated, which is after mutating admission has seen them; a status that is not taken never is, and
+ * stored objects may be from before their schema was (typeconverter.go ObjectToTyped).
+ */
 export function validateTyped({ schema }: ResourceDefinition, ...objects: readonly Versioned[]): void {
   if (schema.custom !== undefined) for (const { plan, value } of objects) validateApplied(plan, value, ANY_ITEMS);
 }

@@ -198,7 +198,8 @@ function mutatedBy(
   const { oldObject, object: original } = request.shown(view);
   const shown = object ?? original!;
   const schema = schemaOf(request.attributes, view);
-  const mutated = mutator.mutated(mutation, shown, request.inputs(view, param, { object: shown, oldObject }), schema);
+  const published = isPublished(request.attributes, view) ? schema : undefined;
+  const mutated = mutator.mutated(mutation, shown, request.inputs(view, param, { object: shown, oldObject }), published);
   if (mutation.isConfiguration) demandConvertible(schema, mutated, view);
   return readBack(mutated, view, mutation.isConfiguration ? undefined : schema);
 }
@@ -209,6 +210,13 @@ function schemaOf({ definition, subresource }: AdmissionAttributes, { group, ver
   if (!schema) throw new PatchError(`Resource kind ${kind.kind} not found`);
   return schema;
 }
+
+/**
+ * Whether the OpenAPI document of the kind's own group version has it, from which alone policies learn of types: that of a subresource of another group (Scale,
+ * Eviction, TokenRequest) does not, nor that of what a connection is asked for with (policy/mutating/patch/typeconverter.go).
+ */
+const isPublished = ({ operation }: AdmissionAttributes, { group, version, kind }: View): boolean =>
+  operation !== 'CONNECT' && kind.group === group && kind.version === version;
 
 /** What was applied to a built-in object is made one of its type again before it is anything else (policy/mutating/dispatcher.go dispatchOne). */
 function demandConvertible(schema: ObjectSchema, applied: JsonObject, { group, version, kind }: View): void {

@@ -43,8 +43,8 @@ export class Mutator {
     throw new PatchError(holds);
   }
 
-  /** The object after one of the mutations. Throws PatchError. */
-  mutated({ isConfiguration, expression }: Mutation, object: JsonObject, inputs: Activation, schema: ObjectSchema): JsonObject {
+  /** The object after one of the mutations. `schema`: that of its kind, where one is published. Throws PatchError. */
+  mutated({ isConfiguration, expression }: Mutation, object: JsonObject, inputs: Activation, schema: ObjectSchema | undefined): JsonObject {
     if (expression.problem) throw new PatchError(expression.problem.detail);
     try {
       const { value, error } = new Evaluation(inputs, this.#expressions.variables, COST_BUDGET).evaluate(expression);

@@ -7,6 +7,7 @@ import { fieldElement, showPath, type PathElement } from '../../schema/ownership
 import { resolvePlan, typePlanOf, type TypePlan } from '../../schema/ownership/type-plan.ts';
 import { TypeMismatch, validateApplied } from '../../schema/ownership/validate.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
+import { parseApiVersion } from '../../util/api-object.ts';
 import { isApiError } from '../../util/errors.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { TEST_FAILED, patchFailure } from '../webhooks/patch-failure.ts';
@@ -56,10 +57,11 @@ function jsonOf(value: CelValue): Json {
 }
 
 /** The object with all that an `Object` value says of it, as server-side apply merges, but nobody comes to own it (policy/mutating/patch/smd.go). */
-export function configurationApplied(object: JsonObject, configuration: CelValue, schema: ObjectSchema): JsonObject {
+export function configurationApplied(object: JsonObject, configuration: CelValue, schema: ObjectSchema | undefined): JsonObject {
   if (!(configuration instanceof AppliedObjectValue)) throw new PatchError('unsupported return type from ApplyConfiguration expression');
   checkTypeNames(configuration);
   const applied = { ...(jsonOf(configuration) as JsonObject), kind: object['kind']!, apiVersion: object['apiVersion']! };
+  if (schema === undefined) throw notTyped('patch', `no corresponding type for ${typeOf(applied)}`);
   const plan = typePlanOf(schema);
   demandTyped('patch', () => validateApplied(plan, applied));
   const atomics = [...atomicsIn(plan, applied, [])];
@@ -75,8 +77,17 @@ function demandTyped(which: 'patch' | 'original', validate: () => void): void {
     validate();
   } catch (error) {
     if (!(error instanceof TypeMismatch)) throw error;
-    throw new PatchError(`error applying patch: failed to convert ${which} object to typed object: ${error.message}`);
+    throw notTyped(which, error.message);
   }
+}
+
+const notTyped = (which: 'patch' | 'original', why: string): PatchError =>
+  new PatchError(`error applying patch: failed to convert ${which} object to typed object: ${why}`);
+
+/** As Go prints a GroupVersionKind. */
+function typeOf({ apiVersion, kind }: JsonObject): string {
+  const { group, version } = parseApiVersion(String(apiVersion)) ?? { group: '', version: '' };
+  return `${group}/${version}, Kind=${String(kind)}`;
 }
 
 /** What would be replaced as a whole, which a policy that names some of it hardly means. */

@@ -3,6 +3,7 @@ import type { ResourceDefinition, ServedVersion, Subresource } from '../../regis
 import { scaleEntries } from '../../registry/field-ownership.ts';
 import { clone } from '../../schema/clone.ts';
 import { decode } from '../../schema/decode.ts';
+import { withSentEmpties } from '../../schema/emptied.ts';
 import { normalize } from '../../schema/normalize.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../../util/api-object.ts';
@@ -176,7 +177,10 @@ const bareView = ({ group, version, kind }: AdmissionAttributes): View => ({
 });
 
 function typed({ group, version, kind }: GroupVersionKind, schema: ObjectSchema, object: ApiObject): JsonObject {
-  const { kind: _kind, apiVersion: _apiVersion, ...fields } = normalize(schema, object as unknown as JsonObject);
+  // Normalizing forgets what was sent empty; webhooks and policies are shown it so.
+  const sent = withSentEmpties(object as unknown as JsonObject);
+  const normalized = normalize(schema, sent);
+  const { kind: _kind, apiVersion: _apiVersion, ...fields } = sent === (object as unknown as JsonObject) ? normalized : withSentEmpties(normalized);
   return { kind, apiVersion: apiVersionOf(group, version), ...fields };
 }
 

@@ -200,6 +200,13 @@ describe('policies', () => {
 
   test('bindings', () => {
     const paramRef = { name: 'n', selector: {}, parameterNotFoundAction: 'Maybe' };
+    expect(created(validatingAdmissionPolicyBindings, binding({ validationActions: ['<', '<'] })).problems.at(-1)).toBe(
+      String.raw`spec.validationActions[1]: Duplicate value: "\u003c"`,
+    );
+    const matchExpressions = [{ key: 'a', operator: '<' }];
+    expect(created(validatingAdmissionPolicyBindings, binding({ matchResources: { objectSelector: { matchExpressions } } })).problems[0]).toContain(
+      String.raw`matchExpressions[0].operator: Invalid value: "\u003c": not a valid selector operator`,
+    );
     expect(created(validatingAdmissionPolicyBindings, binding({ paramRef, validationActions: ['Deny', 'Warn', 'Deny'] })).problems).toEqual([
       'spec.paramRef.name: Forbidden: name and selector are mutually exclusive',
       'spec.paramRef.selector: Forbidden: name and selector are mutually exclusive',

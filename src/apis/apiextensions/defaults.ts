@@ -1,11 +1,12 @@
 import { embeddedMetadata } from '../../registry/metadata.ts';
-import { validateEmbedded } from '../../schema/structural/embedded-resources.ts';
+import { coerceEmbedded, validateEmbedded } from '../../schema/structural/embedded-resources.ts';
 import type { JsonSchema } from '../../schema/structural/json-schema.ts';
 import { Structure } from '../../schema/structural/structure.ts';
 import { validateValue } from '../../schema/structural/value-faults.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import { FieldErrors, summarize } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
+import { schemaOf } from '../facts/schemas.ts';
 import type { JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 import { isDefaulted } from './openapi-rules.ts';
 import { schemaIn, someSchema } from './schema-walk.ts';
@@ -26,38 +27,64 @@ interface Demands {
 }
 
 export function validateDefaults(schema: JSONSchemaProps, demands: Demands, errors: FieldErrors): void {
-  validateBelow(schema, demands, { isResource: true, isInMetadata: false }, errors);
+  validateBelow(schema, demands, { isResource: true, resource: resourceOf(schema) }, errors);
 }
 
 interface Place {
   isResource: boolean;
-  /** Of a resource, whose fields the server itself knows. */
-  isInMetadata: boolean;
+  /** The resource in whose schema this is. */
+  resource: Structure;
+  /** Inside of a resource's type or metadata, whose fields the server itself knows: the object of which a value here is all that is told. */
+  surround?: (value: Json) => JsonObject;
 }
+
+const resourceOf = (schema: JSONSchemaProps): Structure => new Structure({ ...schema, ...EMBEDDED } as JsonSchema);
 
 /** Answers false where no more can be paid for: nothing else is looked at then. */
 function validateBelow(schema: JSONSchemaProps, demands: Demands, place: Place, errors: FieldErrors): boolean {
   if (isDefaulted(schema) && !validateDefault(schema, demands, place, errors.at('default'))) return false;
   const items = schemaIn(schema.items);
-  if (items && !validateBelow(items, demands, placeOf(items, place.isInMetadata), errors.at('items'))) return false;
+  if (items && !validateBelow(items, demands, placeOf(items, place, place.surround && ((value) => [value])), errors.at('items'))) return false;
   return Object.entries(schema.properties ?? {}).every(([name, property]) => {
-    const isInMetadata = place.isInMetadata || (place.isResource && METADATA_FIELDS.has(name));
-    return validateBelow(property, demands, placeOf(property, isInMetadata), errors.at('properties').key(name));
+    const isInMetadata = place.surround !== undefined || (place.isResource && METADATA_FIELDS.has(name));
+    return validateBelow(
+      property,
+      demands,
+      placeOf(property, place, isInMetadata ? (value) => ({ [name]: value }) : undefined),
+      errors.at('properties').key(name),
+    );
   });
 }
 
-const placeOf = (schema: JSONSchemaProps, isInMetadata: boolean): Place => ({
-  isResource: isEmbedded(schema),
-  isInMetadata: isInMetadata && !isEmbedded(schema),
-});
+/** `wrap`: how a value stands in what is above it, where that matters. */
+function placeOf(schema: JSONSchemaProps, above: Place, wrap: ((value: Json) => Json) | undefined): Place {
+  if (isEmbedded(schema)) return { isResource: true, resource: resourceOf(schema) };
+  const { resource, surround = withType } = above;
+  return { isResource: false, resource, ...(wrap && { surround: (value) => surround(wrap(value)) }) };
+}
 
-function validateDefault(schema: JSONSchemaProps, { requirePruned, rules }: Demands, { isResource, isInMetadata }: Place, errors: FieldErrors): boolean {
+const withType = (value: Json): JsonObject => ({ kind: 'Validation', apiVersion: 'validation/v1', ...(value as JsonObject) });
+
+function validateDefault(schema: JSONSchemaProps, { requirePruned, rules }: Demands, place: Place, errors: FieldErrors): boolean {
   const value = schema.default!;
-  if (requirePruned && !isInMetadata && hasUnknownFields(value, schema, isResource)) errors.invalid(value, 'must not have unknown fields');
+  if (requirePruned && !place.surround && hasUnknownFields(value, schema, place.isResource)) errors.invalid(value, 'must not have unknown fields');
   const before = errors.list.length;
-  if (!isInMetadata) validateEmbedded(new Structure({ ...schema, ...(isResource && EMBEDDED) } as JsonSchema), value, embeddedMetadata, errors);
+  if (place.surround) validateInMetadata(place.resource, value, place.surround(value), errors);
+  else validateResources(place.isResource ? place.resource : new Structure(schema as JsonSchema), value, errors);
   if (errors.list.length === before) validateValue(schema, value, errors);
-  return errors.list.length > before || rules === undefined || rules(schema, isResource, errors);
+  return errors.list.length > before || rules === undefined || rules(schema, place.isResource, errors);
+}
+
+function validateInMetadata(resource: Structure, value: Json, surrounding: JsonObject, errors: FieldErrors): void {
+  const inner = new FieldErrors();
+  validateResources(resource, surrounding, inner);
+  if (!inner.isEmpty) errors.invalid(value, `must result in valid metadata: ${summarize(inner.list)}`);
+}
+
+/** That embedded resources are some, in the forms of their types. */
+function validateResources(structure: Structure, value: Json, errors: FieldErrors): void {
+  const coerced = coerceEmbedded(structure, value, schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'), errors);
+  if (coerced !== undefined) validateEmbedded(structure, coerced, embeddedMetadata, errors);
 }
 
 export const hasUnprunedDefaults = (schema: JSONSchemaProps | undefined): boolean =>

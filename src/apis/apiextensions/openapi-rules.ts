@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import { type FieldErrors, TextPointer } from '../../util/field-errors.ts';
 import type { JSONSchemaProps, ValidationRule } from '../facts/types/apiextensions-v1.ts';
 import { findField } from './field-path.ts';
 import { printedItems } from './internal-spec.ts';
@@ -131,7 +131,9 @@ export function isNonAtomicSet(schema: Schema): boolean {
 function validateSetItems(items: Schema | undefined, errors: FieldErrors): void {
   if (!items || !isNonAtomicSet({ 'x-kubernetes-list-type': 'set', items: items as never })) return;
   // Upstream shows the list type in both cases.
-  errors.at(items.type === 'array' ? 'x-kubernetes-list-type' : 'x-kubernetes-map-type').invalid(items['x-kubernetes-list-type'] ?? null, NOT_ATOMIC);
+  const listType = items['x-kubernetes-list-type'];
+  const shown = listType === undefined ? null : new TextPointer(listType);
+  errors.at(items.type === 'array' ? 'x-kubernetes-list-type' : 'x-kubernetes-map-type').invalid(shown, NOT_ATOMIC);
 }
 
 function validateMapList(schema: Schema, keys: readonly string[], errors: FieldErrors): void {

@@ -1,4 +1,4 @@
-import { type FieldErrors, TextPointer } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
 import type { CustomResourceColumnDefinition, CustomResourceSubresources, JSONSchemaProps, SelectableField } from '../facts/types/apiextensions-v1.ts';
 import { findField } from './field-path.ts';
 
@@ -68,11 +68,11 @@ export function validateSelectableFields(fields: readonly SelectableField[], sch
 
 export function validateDeprecation(isDeprecated: boolean, warning: string | undefined, errors: FieldErrors): void {
   if (warning === undefined) return;
-  if (!isDeprecated) return errors.invalid(new TextPointer(warning), 'can only be set for deprecated versions');
-  if (Buffer.byteLength(warning) > DEPRECATION_MAX_BYTES) errors.invalid(new TextPointer(warning), `must be <= ${DEPRECATION_MAX_BYTES} characters long`);
-  if (warning === '') errors.invalid(new TextPointer(warning), 'must not be an empty string');
+  if (!isDeprecated) return errors.invalidTyped(warning, 'can only be set for deprecated versions');
+  if (Buffer.byteLength(warning) > DEPRECATION_MAX_BYTES) errors.invalidTyped(warning, `must be <= ${DEPRECATION_MAX_BYTES} characters long`);
+  if (warning === '') errors.invalidTyped(warning, 'must not be an empty string');
   const strange = warning.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u);
   if (strange === -1) return;
   const index = Buffer.byteLength(warning.slice(0, strange));
-  errors.invalid(new TextPointer(warning), `must only contain printable UTF-8 characters; non-printable character found at index ${index}`);
+  errors.invalidTyped(warning, `must only contain printable UTF-8 characters; non-printable character found at index ${index}`);
 }

@@ -130,7 +130,7 @@ function validateValues({ operator, values = [] }: ScopedResourceSelectorRequire
     if (values.length === 0) errors.at('values').required("must be at least one value when `operator` is 'In' or 'NotIn' for scope selector");
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
     if (values.length > 0) errors.at('values').invalid(values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector");
-  } else errors.at('operator').invalid(operator, 'not a valid selector operator');
+  } else errors.at('operator').invalidTyped(operator, 'not a valid selector operator');
 }
 
 /** Requests that may come to more than limits may: allowed, but hardly meant. */

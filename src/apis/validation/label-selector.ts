@@ -33,7 +33,7 @@ export function validateRequirement({ key, operator, values = [] }: LabelSelecto
   const takesValues = operator === 'In' || operator === 'NotIn';
   if (takesValues && values.length === 0) errors.at('values').required("must be specified when `operator` is 'In' or 'NotIn'");
   else if (!Object.hasOwn(OPERATORS, operator)) {
-    if (!options.allowUnknownOperators) errors.at('operator').invalid(operator, 'not a valid selector operator');
+    if (!options.allowUnknownOperators) errors.at('operator').invalidTyped(operator, 'not a valid selector operator');
   } else if (!takesValues && values.length > 0) errors.at('values').forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
   for (const error of qualifiedNameErrors(key)) errors.at('key').invalid(key, error);
   if (options.allowInvalidValues) return;

@@ -4,12 +4,11 @@ import { withObjectMeta } from '../../cel/data/data-schema.ts';
 import { dataValue } from '../../cel/data/data-value.ts';
 import { declareType } from '../../cel/data/declared-type.ts';
 import { CelError, CelOptional, type CelValue, NONE } from '../../cel/values.ts';
-import { oldItem } from '../../schema/structural/list-items.ts';
-import type { ValidationRule } from '../../schema/structural/json-schema.ts';
+import { type Old, isUnchanged, oldField, oldItem } from '../../schema/structural/correlation.ts';
+import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
 import type { Structure } from '../../schema/structural/structure.ts';
 import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { isJsonObject, ownValue } from '../../util/json.ts';
+import { isJsonObject } from '../../util/json.ts';
 import type { Json } from '../../util/json-types.ts';
 import { type CompiledRule, compileRules, rulesOf } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
@@ -23,16 +22,29 @@ const MAX_MESSAGE_BYTES = 5 * 1024;
 class BudgetSpent extends Error {}
 
 /** What stood here before, as far as that is known, and what stood above: unchanged values may break rules that do not look back. */
-interface Before {
-  value: Json | undefined;
+class Before {
+  readonly old: Old;
+  readonly above: Before | undefined;
   /** Undefined where what is unchanged is judged all the same. */
-  now: Json | undefined;
-  above: Before | undefined;
-}
+  readonly #now: Json | undefined;
+  #isUnchanged: boolean | undefined;
 
-/** Where the place had no value of its own, by what stood above it. Asked only of values that break a rule. */
-const isUnchanged = (before: Before | undefined): boolean =>
-  before !== undefined && (before.value === undefined ? isUnchanged(before.above) : before.now !== undefined && equalJson(before.now, before.value));
+  constructor(old: Old, now: Json | undefined, above?: Before) {
+    this.old = old;
+    this.#now = now;
+    this.above = above;
+  }
+
+  below(value: Json, old: Old): Before {
+    return new Before(old, this.#now === undefined ? undefined : value, this);
+  }
+
+  /** Where the place had no value of its own, by what stood above it. Asked only of values that break a rule, and of a list for each of its items. */
+  get isUnchanged(): boolean {
+    if (this.old === undefined) return this.above?.isUnchanged === true;
+    return (this.#isUnchanged ??= this.#now !== undefined && isUnchanged(this.#now, this.old));
+  }
+}
 
 interface Run {
   budget: number;
@@ -44,7 +56,7 @@ export const compileRuleTree: CompileRules = (structure) => {
   const root = new RuleNode(structure, true);
   return {
     validate(object, old, errors, warn) {
-      const before = old && { value: old, now: object, above: undefined };
+      const before = old && new Before({ value: old, schema: structure.schema }, object);
       judge(root, object, before, { budget: OBJECT_COST_LIMIT, warn }, errors);
     },
   } satisfies ValidationRules;
@@ -75,7 +87,7 @@ function keepsRules(node: RuleNode, value: Json, limits: Run, errors: FieldError
   const budget = limits.budget;
   const errorsBefore = errors.list.length;
   // Not as an unchanged value, which might break rules that do not look back.
-  if (!judge(node, value, { value, now: undefined, above: undefined }, limits, errors)) return false;
+  if (!judge(node, value, new Before({ value, schema: node.schema }, undefined), limits, errors)) return false;
   if (errors.list.length > errorsBefore) return true;
   const asNew = { ...limits, budget };
   const isPaid = judge(node, value, undefined, asNew, errors);
@@ -96,6 +108,10 @@ class RuleNode {
     this.#hasOwnRules = rulesOf(structure.schema).length > 0;
   }
 
+  get schema(): JsonSchema {
+    return this.#structure.schema;
+  }
+
   validate(value: Json, before: Before | undefined, run: Run, errors: FieldErrors): void {
     if (value === null) return;
     if (this.#hasOwnRules) this.#apply(value, before, run, errors);
@@ -105,18 +121,14 @@ class RuleNode {
       const property = this.#structure.property(key);
       const node = this.#child(property ?? this.#structure.additional);
       if (node === undefined) continue;
-      const former = before !== undefined && isJsonObject(before.value) ? ownValue(before.value, key) : undefined;
-      node.validate(value[key]!, childOf(before, value[key]!, former), run, property ? errors.at(key) : errors.key(key));
+      node.validate(value[key]!, before?.below(value[key]!, oldField(before.old, key)), run, property ? errors.at(key) : errors.key(key));
     }
   }
 
   #validateItems(list: readonly Json[], before: Before | undefined, run: Run, errors: FieldErrors): void {
     const node = this.#child(this.#structure.items);
     if (node === undefined) return;
-    for (const [index, item] of list.entries()) {
-      const former = before?.value === undefined ? undefined : oldItem(this.#structure.schema, item, { value: before.value })?.value;
-      node.validate(item, childOf(before, item, former), run, errors.index(index));
-    }
+    for (const [index, item] of list.entries()) node.validate(item, before?.below(item, oldItem(before.old, item)), run, errors.index(index));
   }
 
   #child(structure: Structure | undefined): RuleNode | undefined {
@@ -139,7 +151,8 @@ class RuleNode {
     if ('problem' in compiled) return at(errors).invalid(type, `rule compiler initialization error: ${compiled.problem}`);
     if (run.budget <= 0) spend(errors, type);
     const self = dataValue(value, compiled.schema);
-    const oldSelf = before?.value === undefined || before.value === null ? undefined : dataValue(before.value, compiled.schema);
+    const former = before?.old?.value ?? null;
+    const oldSelf = former === null ? undefined : dataValue(former, compiled.schema);
     const owned = (this.#structure.schema['x-kubernetes-validations'] ?? []).length;
     for (const [index, rule] of compiled.rules.entries())
       // Rules of allOf go by what stands above, as the schemas there do.
@@ -170,15 +183,12 @@ class RuleNode {
     const place = compiled.fieldPath === '' ? at(errors) : errors.at(compiled.fieldPath);
     const detail = messageOf(compiled, variables, run, place, type);
     // What is unchanged is let be, unless the rule is about the change; the client is warned of it.
-    const isLetBe = !usesOldSelf && isUnchanged(before);
+    const isLetBe = !usesOldSelf && before?.isUnchanged === true;
     const told = isLetBe ? new FieldErrors(place.path) : place;
     tell(rule, detail, value, type, told);
     if (isLetBe) run.warn(summarize(told.list));
   }
 }
-
-const childOf = (before: Before | undefined, value: Json, former: Json | undefined): Before | undefined =>
-  before && { value: former, now: before.now === undefined ? undefined : value, above: before };
 
 /** The whole object has no path. */
 const at = (errors: FieldErrors): FieldErrors => (errors.path === '' ? new FieldErrors('<nil>', errors.list) : errors);

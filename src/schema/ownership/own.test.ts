@@ -4,10 +4,12 @@ import { LIMITS } from '../../util/limits.ts';
 import { conflictError } from './conflict-error.ts';
 import { TooManyItems } from './count-items.ts';
 import { type Managers, NO_MANAGERS, decodeManagers, encodeManagers } from './managers.ts';
+import { setOf } from './field-set.ts';
 import { ownerOfNew, ownersAfterApply, ownersAfterUpdate } from './own.ts';
+import { fieldElement } from './path-element.ts';
 import { parentManagers, scaleManagers } from './scale-managers.ts';
 import { ONE_VERSION, thing, tidy } from './test-type.ts';
-import type { OwnershipConflicts } from './updater.ts';
+import type { OwnershipConflicts, Versions } from './updater.ts';
 
 /** An object with its owners, changed by one writer after another; a second passes with each. */
 class World {
@@ -43,6 +45,23 @@ class World {
     );
   }
 }
+
+test("what cannot be owned is converted to owners' versions all the same, where that may fail", () => {
+  const failing: Versions = {
+    ...ONE_VERSION,
+    planOf: () => thing({}).plan,
+    ownable: () => ({}),
+    convert: (object, _apiVersion, failure) => {
+      if (object.value['flag'] === true) throw new Error(failure);
+      return object;
+    },
+  };
+  const owner = { name: 'o', apiVersion: 'v2', subresource: '', time: '2026-01-01T00:00:00Z' };
+  const managers: Managers = new Map([['o', { ...owner, operation: 'Update', fields: setOf([fieldElement('text')]) }]]);
+  const write = (versions: Versions): unknown => ownersAfterUpdate(versions, thing({ text: 'x' }), thing({ text: 'x', flag: true }), managers, owner);
+  expect(() => write(failing)).not.toThrow();
+  expect(() => write({ ...failing, demandsEveryVersion: true })).toThrow('failed to convert new object');
+});
 
 describe('applying', () => {
   test('what a manager stops applying goes, unless another owns it', () => {

@@ -56,7 +56,7 @@ export function ownersAfterChange(
 ): { managers: ManagersDraft; changed: FieldSet | undefined } {
   const comparison = comparedIn(versions, before, after);
   const current = reconciledManagers(versions, before, managers);
-  if (isSame(comparison)) return { managers: withoutEmpty(current), changed: undefined };
+  if (isSettled(versions, comparison)) return { managers: withoutEmpty(current), changed: undefined };
   const left = afterChange({ versions, before, after, comparison }, current, undefined, true);
   const changed = union(comparison.modified, comparison.added);
   return { managers: left, changed: isEmpty(changed) ? undefined : changed };
@@ -87,9 +87,14 @@ export function applyObject(
   current.set(self.identity, { ...self.manager, fields });
   const object = last === undefined ? merged : pruned({ versions, managers: current, fields }, merged, last);
   const comparison = comparedIn(versions, live, object);
-  const left = isSame(comparison) ? withoutEmpty(current) : afterChange({ versions, before: live, after: object, comparison }, current, self.identity, force);
+  const left = isSettled(versions, comparison)
+    ? withoutEmpty(current)
+    : afterChange({ versions, before: live, after: object, comparison }, current, self.identity, force);
   return { managers: left, object: equalJson(live.value, object.value) ? undefined : object };
 }
+
+/** Nothing that can be owned has changed. Where conversion may fail, it must be tried all the same: what cannot be owned may not be there in every version. */
+const isSettled = ({ demandsEveryVersion }: Versions, comparison: Comparison): boolean => isSame(comparison) && !demandsEveryVersion;
 
 function comparedIn(versions: Versions, before: Versioned, after: Versioned): Comparison {
   const { removed, modified, added } = compareObjects(before.plan, before.value, after.value);

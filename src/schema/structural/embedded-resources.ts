@@ -1,8 +1,10 @@
 import { parseApiVersion } from '../../util/api-object.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { isJsonObject, setKey } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { dns1035LabelErrors } from '../../util/names.ts';
+import { DecodeError, decode } from '../decode.ts';
+import type { ObjectSchema } from '../schema.ts';
 import type { Structure } from './structure.ts';
 
 /** Judges the metadata of an embedded resource. */
@@ -23,6 +25,53 @@ export function validateEmbedded(structure: Structure | undefined, value: Json, 
     const property = structure.property(key);
     const child = property ?? structure.additional;
     if (child?.hasEmbedded) validateEmbedded(child, inner, validateMetadata, property ? errors.at(key) : errors.key(key));
+  }
+}
+
+/**
+ * The value with the metadata of its embedded resources as their type has it. Undefined where that is not possible: the errors say why, as of what comes first
+ * (…/schema/objectmeta/coerce.go).
+ */
+export function coerceEmbedded(structure: Structure | undefined, value: Json, metadata: ObjectSchema, errors: FieldErrors): Json | undefined {
+  if (structure === undefined || typeof value !== 'object' || value === null || !structure.hasEmbedded) return value;
+  if (Array.isArray(value)) {
+    const items: Json[] = [];
+    for (let index = 0; index < value.length; index++) {
+      const item = coerceEmbedded(structure.items, value[index]!, metadata, errors.index(index));
+      if (item === undefined) return undefined;
+      items.push(item);
+    }
+    return items;
+  }
+  const object: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const isTyped = structure.isEmbeddedResource && TYPE_FIELDS.has(key);
+    const inner = isTyped ? coerceTypeField(key, value[key]!, metadata, errors.at(key)) : coerceField(structure, key, value[key]!, metadata, errors);
+    if (inner === undefined) return undefined;
+    setKey(object, key, inner);
+  }
+  return object;
+}
+
+function coerceField(structure: Structure, key: string, value: Json, metadata: ObjectSchema, errors: FieldErrors): Json | undefined {
+  const property = structure.property(key);
+  return coerceEmbedded(property ?? structure.additional, value, metadata, property ? errors.at(key) : errors.key(key));
+}
+
+const TYPE_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
+
+function coerceTypeField(key: string, value: Json, metadata: ObjectSchema, errors: FieldErrors): Json | undefined {
+  if (key !== 'metadata') {
+    if (typeof value === 'string') return value;
+    errors.invalid(value, 'must be a string');
+    return undefined;
+  }
+  try {
+    return decode(metadata, value);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    errors.invalid(value, error.message);
+    return undefined;
   }
 }
 

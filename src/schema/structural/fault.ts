@@ -1,5 +1,4 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
-import type { Json } from '../../util/json-types.ts';
 import type { StepBudget } from '../../util/step-budget.ts';
 import type { Place } from './place.ts';
 
@@ -16,9 +15,6 @@ export interface Findings {
   /** Shared by all checks of one validation. */
   budget: StepBudget;
 }
-
-/** What stood at the value's place before; undefined where nothing can be said to have. */
-export type Old = { value: Json } | undefined;
 
 export const invalidFault = (place: Place, value: unknown, message: string): Fault => ({
   path: String(place),

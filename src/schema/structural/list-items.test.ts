@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FieldErrors } from '../../util/field-errors.ts';
 import type { Json } from '../../util/json-types.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { oldItem, validateListTypes } from './list-items.ts';
+import { validateListTypes } from './list-items.ts';
 import { Structure } from './structure.ts';
 
 const SET: JsonSchema = { type: 'array', 'x-kubernetes-list-type': 'set', items: {} };
@@ -32,16 +32,4 @@ test.each<[JsonSchema, Json, string[]]>([
   [MAP, [{ a: 1 }, 'text'], ['list[1]: Invalid value: "text": must be an object for an array of list-type map']],
 ])('%o judges %o', (schema, value, errors) => {
   expect(judge(schema, value)).toEqual(errors);
-});
-
-test('an item is known by its keys, wherever it stood', () => {
-  const old = {
-    value: [
-      { a: '1', b: 1, n: 1 },
-      { a: '2', b: 1, n: 2 },
-    ],
-  };
-  expect(oldItem(MAP, { a: '2', b: 1, n: 5 }, old)).toEqual({ value: { a: '2', b: 1, n: 2 } });
-  expect(oldItem(MAP, { a: '3' }, old)).toBeUndefined();
-  expect(oldItem(SET, 'a', { value: ['a'] })).toBeUndefined();
 });

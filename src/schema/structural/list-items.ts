@@ -1,8 +1,6 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { isJsonObject, ownValue, setKey, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
-import type { Old } from './fault.ts';
-import type { JsonSchema } from './json-schema.ts';
 import type { Structure } from './structure.ts';
 
 /** What of an item names it in a list of type map. */
@@ -15,25 +13,6 @@ function keyOf(keys: readonly string[], item: Json): JsonObject {
     }
   }
   return key;
-}
-
-/** The item that stood for this one before: only items with keys can be told apart. */
-export function oldItem(schema: JsonSchema, item: Json, old: Old): Old {
-  const keys = schema['x-kubernetes-list-map-keys'];
-  if (old === undefined || schema['x-kubernetes-list-type'] !== 'map' || !keys || !Array.isArray(old.value)) return undefined;
-  const found = byKeys(keys, old.value).get(keyText(keys, item));
-  return found === undefined ? undefined : { value: found };
-}
-
-/** Lists may be long: each is looked through once. */
-const indexedLists = new WeakMap<readonly Json[], { keys: readonly string[]; items: ReadonlyMap<string, Json> }>();
-
-function byKeys(keys: readonly string[], list: readonly Json[]): ReadonlyMap<string, Json> {
-  const known = indexedLists.get(list);
-  if (known?.keys === keys) return known.items;
-  const items = new Map(list.map((item) => [keyText(keys, item), item]));
-  indexedLists.set(list, { keys, items });
-  return items;
 }
 
 /** The same for items with the same key, and for no others. */

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { thing } from '../test-schemas.ts';
+import { parseJson } from '../../util/json.ts';
+import type { DuplicateKeys } from '../../util/json-parser.ts';
 import type { Json } from '../../util/json-types.ts';
 import { fillDefaults } from './defaults.ts';
 import type { ObjectSchema } from '../schema.ts';
@@ -37,6 +39,16 @@ test('unknown fields go, and are told in the order of their paths', () => {
     spec: { list: [{ x: 'a' }], map: { m: { z: 'a' } } },
     errors: ['unknown field "spec.list[0].w"', 'unknown field "spec.map.m.q"', 'unknown field "spec.z"'],
   });
+});
+
+test('of repeated fields a hundred are told, of unknown ones all', () => {
+  const fields = Array.from({ length: 150 }, (_, index) => `"f${index}":1,"f${index}":2`).join(',');
+  const duplicates: DuplicateKeys = new Map();
+  const value = parseJson(`{"spec":{${fields}}}`, duplicates);
+  const errors: string[] = [];
+  shapeObject(new Structure(SCHEMA), METADATA, value, { errors, duplicates });
+  expect(errors.filter((error) => error.startsWith('duplicate field'))).toHaveLength(100);
+  expect(errors.filter((error) => error.startsWith('unknown field'))).toHaveLength(150);
 });
 
 test('unknown fields stay where the schema says so, but not in what it knows', () => {

@@ -1,6 +1,7 @@
 import { FieldErrors, printValue, quote } from '../../util/field-errors.ts';
 import { duplicatePaths, isJsonObject, setKey } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { LIMITS } from '../../util/limits.ts';
 import { sortedKeys, withSortedKeys } from '../../util/sorted-keys.ts';
 import { DecodeError, type StrictErrors, decode } from '../decode.ts';
 import type { ObjectSchema } from '../schema.ts';
@@ -46,7 +47,9 @@ export function settleObject(structure: Structure, metadataSchema: ObjectSchema,
 }
 
 function tell({ errors, duplicates }: StrictErrors, value: JsonObject, { inMetadata, pruned, inEmbedded }: Unknown): void {
-  if (duplicates !== undefined) for (const path of duplicatePaths(value, duplicates)) errors.push(`duplicate field ${quote(path)}`);
+  // The reader of the text has a limit (sigs.k8s.io/json); pruning has none.
+  if (duplicates !== undefined)
+    for (const path of duplicatePaths(value, duplicates).slice(0, LIMITS.strictErrors)) errors.push(`duplicate field ${quote(path)}`);
   for (const path of [...inMetadata, ...pruned.toSorted(), ...inEmbedded.toSorted()]) errors.push(`unknown field "${path}"`);
 }
 

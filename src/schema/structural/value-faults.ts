@@ -1,15 +1,14 @@
 import { FieldErrors, quote } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
 import { isJsonObject, ownValue, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../../util/step-budget.ts';
 import { combinationFaults } from './combinations.ts';
-import { type Fault, type Findings, type Old, invalidFault, placeless } from './fault.ts';
+import { type Old, isUnchanged, oldField, oldItem } from './correlation.ts';
+import { type Fault, type Findings, invalidFault, placeless } from './fault.ts';
 import { hasFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { JudgedSchema, canonicalText } from './judged-schema.ts';
-import { oldItem } from './list-items.ts';
 import { numberFaults } from './number-faults.ts';
 import { Place } from './place.ts';
 
@@ -54,7 +53,7 @@ function checkChild(judged: JudgedSchema, value: Json, place: Place, old: Old, f
   const before = findings.faults.length;
   if (before >= MAX_FAULTS) return;
   check(judged, value, place, old, findings);
-  if (old !== undefined && findings.faults.length > before && equalJson(value, old.value)) findings.faults.length = before;
+  if (old !== undefined && findings.faults.length > before && isUnchanged(value, old)) findings.faults.length = before;
 }
 
 /** The same without regard to whether the value itself changed: its parts may have been there before. */
@@ -152,7 +151,7 @@ function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], plac
   if (items !== undefined) {
     for (let index = 0; index < list.length; index++) {
       place.enter(index);
-      checkChild(items, list[index]!, place, oldItem(schema, list[index]!, old), findings);
+      checkChild(items, list[index]!, place, oldItem(old, list[index]!), findings);
       place.leave();
     }
   }
@@ -210,9 +209,4 @@ function otherKeyFaults({ schema, additional }: JudgedSchema, object: JsonObject
       place.leave();
     }
   }
-}
-
-function oldField(old: Old, key: string): Old {
-  const value = old !== undefined && isJsonObject(old.value) ? ownValue(old.value, key) : undefined;
-  return value === undefined ? undefined : { value };
 }

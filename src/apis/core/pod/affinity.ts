@@ -67,7 +67,7 @@ function validateNodeRequirement({ key, operator, values = [] }: NodeSelectorReq
       if (values.length !== 1) errors.at('values').required("must be specified single value when `operator` is 'Lt' or 'Gt'");
       break;
     default:
-      errors.at('operator').invalid(operator, 'not a valid selector operator');
+      errors.at('operator').invalidTyped(operator, 'not a valid selector operator');
   }
   validateLabelKey(key, errors.at('key'));
   if (allowsInvalidValues) return;
@@ -75,7 +75,7 @@ function validateNodeRequirement({ key, operator, values = [] }: NodeSelectorReq
 }
 
 function validateNodeField({ key, operator, values = [] }: NodeSelectorRequirement, errors: FieldErrors): void {
-  if (operator !== 'In' && operator !== 'NotIn') errors.at('operator').invalid(operator, 'not a valid selector operator');
+  if (operator !== 'In' && operator !== 'NotIn') errors.at('operator').invalidTyped(operator, 'not a valid selector operator');
   else if (values.length !== 1) errors.at('values').required("must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
   if (key !== 'metadata.name') return errors.at('key').invalid(key, 'not a valid field selector key');
   for (const [index, value] of values.entries()) for (const error of subdomainName(value, false)) errors.at('values').index(index).invalid(value, error);

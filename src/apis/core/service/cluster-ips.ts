@@ -1,6 +1,6 @@
 import { AllocationError, type IpAllocator, type IpFamily, RangeFull } from '../../../registry/allocators.ts';
 import type { Transaction } from '../../../registry/definition.ts';
-import { internalError, invalid } from '../../../util/errors.ts';
+import { internalError, invalid, isApiError } from '../../../util/errors.ts';
 import { FieldErrors } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
@@ -88,12 +88,14 @@ async function allocate(ips: IpAllocator, service: Service, from: number, dryRun
 }
 
 function refusal({ metadata, spec }: Service, wanted: string, error: unknown): unknown {
-  if (!(error instanceof AllocationError)) return error;
+  // An address that is refused is told as one that is taken: what is allocated before the service is validated may be for one without a name.
+  if (!(error instanceof AllocationError) && !isApiError(error)) return error;
   const name = metadata.name ?? '';
   if (wanted === '' && error instanceof RangeFull) return internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${error.message}`);
   const errors = new FieldErrors();
-  errors
-    .at('spec', 'clusterIPs')
-    .invalid(spec.clusterIPs ?? null, wanted === '' ? `failed to allocate IP: ${error.message}` : `failed to allocate IP ${wanted}: ${error.message}`);
+  errors.at('spec', 'clusterIPs').invalid(
+    (spec.ipFamilies ?? []).map((_, index) => spec.clusterIPs?.[index] ?? ''),
+    wanted === '' ? `failed to allocate IP: ${error.message}` : `failed to allocate IP ${wanted}: ${error.message}`,
+  );
   return invalid({ group: '', kind: 'Service' }, name, errors.list);
 }

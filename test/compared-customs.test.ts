@@ -1,0 +1,107 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { ApiClient } from './support/api-client.ts';
+import { startServer } from './support/server.ts';
+import { WebhookServer } from './support/webhook-server.ts';
+
+/* What the reference (v1.36.4) answers about custom resources and admission where `npm run compare` found the two to differ: one test a rule. */
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
+const NAMESPACE = 'compared';
+const TEXT = { type: 'string' };
+
+let api: ApiClient;
+let groups = 0;
+
+beforeAll(async () => {
+  api = (await startServer()).client();
+  await api.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+});
+
+interface Defined {
+  group: string;
+  things: string;
+  thing(name: string, fields: object): object;
+}
+
+/** A resource in a group of its own. */
+async function define(properties: object, version: object = {}): Promise<Defined> {
+  const group = `g${groups++}.example.com`;
+  const schema = { openAPIV3Schema: { type: 'object', properties } };
+  await api.create(DEFINITIONS, {
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'things', kind: 'Thing' },
+      versions: [{ name: 'v1', served: true, storage: true, schema, ...version }],
+    },
+  });
+  const things = `/apis/${group}/v1/namespaces/${NAMESPACE}/things`;
+  while ((await api.send({ path: things })).status === 404);
+  return { group, things, thing: (name, fields) => ({ apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name }, ...fields }) };
+}
+
+async function registerMutating(name: string, group: string, resource: string): Promise<WebhookServer> {
+  const hook = await new WebhookServer().listen();
+  const rules = [{ operations: ['*'], apiGroups: [group], apiVersions: ['*'], resources: [resource] }];
+  const webhook = { name: `${name}.example.com`, clientConfig: hook.clientConfig, rules, sideEffects: 'None', admissionReviewVersions: ['v1'] };
+  await api.create(`${REGISTRATION}/mutatingwebhookconfigurations`, { metadata: { name }, webhooks: [webhook] });
+  return hook;
+}
+
+const messageOf = (answer: { json<T>(): T }): string => answer.json<{ message: string }>().message;
+
+describe('a mutating webhook', () => {
+  test('sees a custom object that is not of its type without owners', async () => {
+    const { group, things, thing } = await define({ spec: { type: 'object', properties: { host: TEXT } } });
+    const hook = await registerMutating('typed', group, 'things');
+    await api.expect(422, { method: 'POST', path: things, body: thing('a', { spec: { host: 1 } }) });
+    await api.expect(201, { method: 'POST', path: things, body: thing('b', { spec: { host: 'h' } }) });
+    expect(hook.requests.map(({ object }) => Object.hasOwn(object!['metadata'] as object, 'managedFields'))).toEqual([false, true]);
+  });
+
+  test('sees a list as empty as it was sent, where it is always written', async () => {
+    const hook = await registerMutating('empties', 'rbac.authorization.k8s.io', 'roles');
+    const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`;
+    await api.expect(201, { method: 'PUT', path: `${roles}/put`, body: { metadata: { name: 'put' }, rules: [] } });
+    await api.expect(201, { method: 'POST', path: roles, body: { metadata: { name: 'posted' }, rules: [] } });
+    await api.expect(201, { method: 'POST', path: roles, body: { metadata: { name: 'none' } } });
+    expect(hook.requests.map(({ object }) => object!['rules'])).toEqual([[], [], null]);
+  });
+});
+
+test.each([
+  ['autoscaling/v1, Kind=Scale', 'replicationcontrollers/a/scale', 'PUT', { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a' } }],
+  ['authentication.k8s.io/v1, Kind=TokenRequest', 'serviceaccounts/a/token', 'POST', { spec: {} }],
+  ['policy/v1, Kind=Eviction', 'pods/a/eviction', 'POST', { metadata: { name: 'a' } }],
+  ['/v1, Kind=PodExecOptions', 'pods/a/exec?command=ls', 'POST', undefined],
+])('a policy that applies a configuration knows no type %s', async (type, path, method, body) => {
+  const name = `types-${groups++}`;
+  const namespace = `/api/v1/namespaces/${name}`;
+  await api.create('/api/v1/namespaces', { metadata: { name } });
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  await api.create(`${namespace}/serviceaccounts`, { metadata: { name: 'a' } });
+  await api.create(`${namespace}/pods`, { metadata: { name: 'a' }, spec: { ...template.spec, serviceAccountName: 'a' } });
+  await api.create(`${namespace}/replicationcontrollers`, { metadata: { name: 'a' }, spec: { replicas: 1, selector: { a: 'b' }, template } });
+  const expression = "Object{metadata: Object.metadata{labels: {'mutated': 'yes'}}}";
+  const matchConstraints = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
+    resourceRules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['*'], resources: ['*/*'] }],
+  };
+  const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }];
+  await api.create(`${REGISTRATION}/mutatingadmissionpolicies`, { metadata: { name }, spec: { matchConstraints, mutations, reinvocationPolicy: 'Never' } });
+  await api.create(`${REGISTRATION}/mutatingadmissionpolicybindings`, { metadata: { name }, spec: { policyName: name } });
+  const refusal = await api.expect(403, { method, path: `${namespace}/${path}`, ...(body && { body }) });
+  expect(messageOf(refusal)).toBe(
+    `policy '${name}' with binding '${name}' denied request: error applying patch: failed to convert patch object to typed object: no corresponding type for ${type}`,
+  );
+});
+
+test('an address that cannot be had for a service without a name is the refusal', async () => {
+  const body = { spec: { ports: [{ port: 80 }] } };
+  const refusal = await api.expect(422, { method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/services`, body });
+  expect(messageOf(refusal)).toMatch(
+    /^Service "" is invalid: spec.clusterIPs: Invalid value: \[""\]: failed to allocate IP: IPAddress.networking.k8s.io "[\d.]+" is invalid: spec.parentRef.name: Required value$/,
+  );
+});
