@@ -151,7 +151,7 @@ const dropHash = (value: Json | undefined): Json =>
   isJsonObject(value) ? { serverRelativeURL: String(value['serverRelativeURL']).replace(/hash=.*/, 'hash') } : (value ?? null);
 
 /** The five characters that stand behind a generateName (apimachinery's SafeEncodeString). */
-const GENERATED = new RegExp(`(${SCENARIO}(?:-[a-z])?-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])`, 'g');
+const GENERATED = new RegExp(`((?:${SCENARIO}(?:-[a-z])?|kube-api-access)-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])`, 'g');
 
 const UID = /(?!11111111|00000000)[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 
@@ -164,7 +164,9 @@ function withoutRandom(request: Request, body: Json): Json {
     // Declared types have numbers of their own in the reference.
     const plain = text.replace(/(ResourceVersion in (?:object meta: |the precondition \())\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1');
     const unaddressed = plain.replaceAll(/(IPAddress\.networking\.k8s\.io \\"(?:\\\\)*)[\d.]+/g, '$1«address»');
-    return parseJson(unaddressed.replaceAll(/\bselfType\d+/g, 'selfType'));
+    // An object that is shown whole has the addresses and ports that were chosen for it.
+    const unallocated = unaddressed.replaceAll(/\b10\.0\.\d+\.\d+/g, '«address»').replaceAll(/(nodePort[\\"]*:)3\d{4}\b/gi, '$1«port»');
+    return parseJson(unallocated.replaceAll(/\bselfType\d+/g, 'selfType'));
   }
   const metadata = body['metadata'];
   // Limit ranges and quotas that are sent without a name get a uid for one.

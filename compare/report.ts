@@ -35,8 +35,18 @@ function describeStep({ request, isWatch }: Step): string {
   return told.filter((part) => part !== '').join('\n        ');
 }
 
-const describeDifference = ({ at, reference, server }: Difference): string =>
-  `   ≠ ${at}\n       reference ${clip(reference, 400)}\n       server    ${clip(server, 400)}`;
+const DIFFERENCE_CHARS = 400;
+/** How much of what is the same is shown before what differs. */
+const SAME_CHARS = 100;
+
+/** Of long texts, what stands around the first character that differs. */
+function describeDifference({ at, reference, server }: Difference): string {
+  let same = 0;
+  while (same < reference.length && reference[same] === server[same]) same++;
+  const from = Math.max(reference.length, server.length) > DIFFERENCE_CHARS ? Math.max(0, same - SAME_CHARS) : 0;
+  const shown = (text: string): string => (from > 0 ? '…' : '') + clip(text.slice(from), DIFFERENCE_CHARS);
+  return `   ≠ ${at}\n       reference ${shown(reference)}\n       server    ${shown(server)}`;
+}
 
 const describeAnswer = ({ status, headers, body }: Answer): string => `${status} ${headers['content-type'] ?? ''} ${clip(stringifyJson(body))}`;
 
