@@ -28,7 +28,7 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
   validatesWhole: 'after',
   validateUpdate(configMap, old, errors) {
     validateFinalizerNames(configMap.metadata, errors);
-    if (old.immutable) validateImmutable(configMap, old, ['data', 'binaryData'], errors);
+    if (old.immutable) validateImmutable(configMap, old, ['data', 'binaryData'], errors, ['data']);
   },
 
   cells: { Data: ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length },
@@ -38,10 +38,19 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
 export const isUntouched = <T extends object>(object: T, old: T, field: keyof T & string): boolean =>
   equalJson(object[field], old[field]) && sentEmpty(object, field) === null;
 
-/** Once set, `immutable` holds the object's contents and itself. */
-export function validateImmutable<T extends { immutable?: boolean }>(object: T, old: T, fields: readonly (keyof T & string)[], errors: FieldErrors): void {
+/** Once set, `immutable` holds the object's contents and itself. `defaulted`: fields that are empty where they are not set (core/v1 SetDefaults_ConfigMap). */
+export function validateImmutable<T extends { immutable?: boolean }>(
+  object: T,
+  old: T,
+  fields: readonly (keyof T & string)[],
+  errors: FieldErrors,
+  defaulted: readonly (keyof T & string)[] = [],
+): void {
   if (!object.immutable) errors.at('immutable').forbidden(IMMUTABLE);
-  for (const field of fields) if (!isUntouched(object, old, field)) errors.at(field).forbidden(IMMUTABLE);
+  for (const field of fields) {
+    const isSame = defaulted.includes(field) ? equalJson(object[field], old[field]) : isUntouched(object, old, field);
+    if (!isSame) errors.at(field).forbidden(IMMUTABLE);
+  }
 }
 
 const textBytes = (values: Record<string, string>): number => Object.values(values).reduce((sum, value) => sum + Buffer.byteLength(value), 0);
