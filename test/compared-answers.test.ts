@@ -309,6 +309,24 @@ test.each([
     expect(answer.json<{ message: string }>().message).toMatch(new RegExp(`: ${field}: Forbidden: field is immutable when \`immutable\` is set$`));
 });
 
+test('an immutable ConfigMap is changed by binaryData that is sent empty, but not by data, which is empty by default', async () => {
+  const name = 'immutable';
+  await client.create(`${NAMESPACE}/configmaps`, { metadata: { name }, immutable: true });
+  const merge = (body: object) => ({
+    method: 'PATCH',
+    path: `${NAMESPACE}/configmaps/${name}`,
+    body,
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  await client.expect(200, merge({}));
+  await client.expect(200, merge({ data: {} }));
+  const message = `ConfigMap "${name}" is invalid: binaryData: Forbidden: field is immutable when \`immutable\` is set`;
+  expect((await client.expect(422, merge({ binaryData: {} }))).json()).toMatchObject({ message });
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', binaryData: {} };
+  const path = `${NAMESPACE}/configmaps/${name}?fieldManager=m`;
+  expect((await client.expect(422, { method: 'PATCH', path, body, headers: { 'content-type': APPLY } })).json()).toMatchObject({ message });
+});
+
 test.each([
   ['10.0.0.1', 'cannot parse number 10.0.0.1'],
   ['/var/lib/x', "unrecognized character in action: U+002F '/'"],

@@ -105,3 +105,20 @@ test('an address that cannot be had for a service without a name is the refusal'
     /^Service "" is invalid: spec.clusterIPs: Invalid value: \[""\]: failed to allocate IP: IPAddress.networking.k8s.io "[\d.]+" is invalid: spec.parentRef.name: Required value$/,
   );
 });
+
+test('a scale that makes the spec leaves its defaults to be read, and to the next write to be stored', async () => {
+  const spec = { type: 'object', properties: { replicas: { type: 'integer' }, on: { type: 'boolean', default: true } } };
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const { things, thing } = await define({ spec }, { subresources: { scale } });
+  await api.create(things, thing('a', {}));
+  await api.expect(200, { method: 'PUT', path: `${things}/a/scale`, body: { metadata: { name: 'a' }, spec: { replicas: 2 } } });
+  const scaled = await api.get<{ metadata: { resourceVersion: string }; spec: object }>(`${things}/a`);
+  expect(scaled.spec).toEqual({ replicas: 2, on: true });
+  const versions: string[] = [scaled.metadata.resourceVersion];
+  for (let times = 0; times < 2; times++) {
+    const answer = await api.expect(200, { method: 'PATCH', path: `${things}/a`, body: {}, headers: { 'content-type': 'application/merge-patch+json' } });
+    versions.push(answer.json<{ metadata: { resourceVersion: string } }>().metadata.resourceVersion);
+  }
+  expect(versions[1]).not.toBe(versions[0]);
+  expect(versions[2]).toBe(versions[1]);
+});

@@ -16,6 +16,7 @@ import { compileJsonPath, printFound } from './json-path.ts';
 import type { Converter } from './conversion/converter.ts';
 import { splitPath } from './nested.ts';
 import { scaleSubresource } from './scale.ts';
+import { withDefaultsToCome } from './stored-form.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './rules/validation-rules.ts';
 
 /** Types and languages that definitions are built on. */
@@ -154,7 +155,9 @@ function subresourcesOf(own: CustomVersion, parts: CustomParts, update: UpdateRu
   };
   return {
     ...(subresources?.status && { status }),
-    ...(subresources?.scale && { scale: scaleSubresource(subresources.scale, parts.scale, update, (object) => own.default?.(object)) }),
+    ...(subresources?.scale && {
+      scale: scaleSubresource(subresources.scale, parts.scale, { ...update, toBeStored: (object) => withDefaultsToCome(own, object) }),
+    }),
   };
 }
 

@@ -26,7 +26,7 @@ const COLUMNS: readonly CustomResourceColumnDefinition[] = [
 ];
 
 /** `/scale`: an autoscaling/v1 Scale made of what stands at the definition's paths (…/registry/customresource/etcd.go ScaleREST). */
-export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, update: UpdateRules, fillDefaults: (object: ApiObject) => void): Subresource {
+export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, update: UpdateRules): Subresource {
   const read = (object: ApiObject): ApiObject =>
     readScale(object, paths, () => {
       throw internalError(`the spec replicas field "${paths.specReplicasPath}" does not exist`);
@@ -50,8 +50,7 @@ export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, updat
       const { spec, metadata } = sent as Scale;
       if (spec?.replicas === NO_REPLICAS) throw badRequest(`the spec replicas field "${paths.specReplicasPath}" cannot be empty`);
       setNested(object as unknown as JsonObject, paths.specReplicasPath, spec?.replicas ?? 0);
-      // The object that has the replicas may be new, and its other fields have defaults.
-      fillDefaults(object);
+      // The object that has the replicas may be new: its other fields have their defaults when it is read (`toBeStored`).
       if (metadata.resourceVersion) object.metadata.resourceVersion = metadata.resourceVersion;
       return object;
     },

@@ -1,10 +1,12 @@
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
+import { clone } from '../schema/clone.ts';
 import { withResourceVersion } from '../storage/client-json.ts';
 import { type StoredCodec, jsonCodec } from '../storage/codec.ts';
 import { readableValue } from '../storage/unreadable.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { isSelfDescribedCbor } from '../util/cbor-items.ts';
 import { decodeCbor } from '../util/cbor-reader.ts';
+import { equalJson } from '../util/json-equal.ts';
 import { parseOwnJson, stringifyJson } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
 
@@ -34,6 +36,15 @@ export function storedForm({ group, served }: Pick<ResourceDefinition, 'group' |
       return withResourceVersion(typeFirst(custom!.decode(object as unknown as JsonObject, undefined)), revision);
     },
   };
+}
+
+/** Defaults of the stored version are filled in when it is read; only what needs none may begin as what is read without a look. */
+export function withDefaultsToCome(served: ServedVersion, object: ApiObject): ApiObject {
+  const defaulted = clone(object);
+  served.default?.(defaulted);
+  if (equalJson(object, defaulted)) return object;
+  const { apiVersion, kind, ...rest } = object;
+  return { apiVersion, kind, ...rest };
 }
 
 const typeFirst = ({ kind, apiVersion, ...rest }: JsonObject): Buffer => Buffer.from(stringifyJson({ kind, apiVersion, ...rest }));

@@ -1,5 +1,6 @@
 import { clone } from '../schema/clone.ts';
 import { DecodeError, convert } from '../schema/decode.ts';
+import { copyEmptied } from '../schema/emptied.ts';
 import { TooManyItems } from '../schema/ownership/count-items.ts';
 import { conflictError } from '../schema/ownership/conflict-error.ts';
 import { difference, hasPath, isEmpty, setOf } from '../schema/ownership/field-set.ts';
@@ -174,8 +175,9 @@ function storedForm(apply: Apply, { value }: Versioned): ApiObject {
 function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject): ApiObject {
   const { group, version, kind } = kindOf(apply);
   try {
-    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = convert(schema, value);
-    return { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
+    const converted = convert(schema, value);
+    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = converted;
+    return copyEmptied(converted, { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw unknownError(

@@ -140,6 +140,8 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   createsOnApply?: boolean;
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;
+  /** The object as it is encoded, where that is not in the form in which it is written otherwise. */
+  toBeStored?(object: ApiObject): ApiObject;
 }
 
 /** Finished after the write: committed, which must not throw, or taken back when it failed. */

@@ -265,10 +265,10 @@ async function removeFinished<T extends ApiObject>({ parts, context, key, entry,
   return { object, entry: undefined, created: false };
 }
 
-async function commitChange<T extends ApiObject>({ parts, context, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
+async function commitChange<T extends ApiObject>({ parts, context, key, entry, options, rules }: Attempt<T>, object: T): Promise<WriteResult<T>> {
   object.metadata.resourceVersion = String(entry.revision);
   if (options.dryRun) return { object: await asRead(parts, object), entry: undefined, created: false };
-  const encoded = encodeStored(parts, object);
+  const encoded = encodeStored(parts, object, rules.toBeStored?.bind(rules));
   const value = encoded instanceof Promise ? await encoded : encoded;
   // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
   const before = parts.conversion?.storedOf(entry) ?? entry;

@@ -5,9 +5,9 @@ import { DecodeError } from '../../schema/decode.ts';
 import type { CacheEntry } from '../../storage/cache/cache.ts';
 import { type ApiObject, apiVersionOf } from '../../util/api-object.ts';
 import { unknownError } from '../../util/errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
 import { stringifyJson } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
+import { withDefaultsToCome } from '../stored-form.ts';
 import type { Converter } from './converter.ts';
 
 /** Objects that a webhook is sent together: their number, and about how many bytes they have. */
@@ -60,19 +60,13 @@ export class VersionConversion implements StorageConversion {
   }
 
   toStored(object: ApiObject): ApiObject | Promise<ApiObject> {
-    if (this.#stored.version === this.#own.version) return coerced(this.#own, object);
+    if (this.#stored.version === this.#own.version) return this.#toBeStored(object);
     const converted = this.#converter.convert([object], this.#storedApiVersion);
     return converted instanceof Promise ? converted.then(([one]) => this.#toBeStored(one!)) : this.#toBeStored(converted[0]!);
   }
 
-  /** Defaults of the stored version are filled in when it is read; only what needs none may begin as what is read without a look (stored-form.ts). */
   #toBeStored(converted: ApiObject): ApiObject {
-    const shaped = coerced(this.#stored, converted);
-    const defaulted = clone(shaped);
-    this.#stored.default?.(defaulted);
-    if (equalJson(shaped, defaulted)) return shaped;
-    const { apiVersion, kind, ...rest } = shaped;
-    return { apiVersion, kind, ...rest };
+    return withDefaultsToCome(this.#stored, coerced(this.#stored, converted));
   }
 
   asRead(object: ApiObject): ApiObject | Promise<ApiObject> {
