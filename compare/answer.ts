@@ -168,9 +168,22 @@ function withoutRandom(request: Request, body: Json): Json {
     const unallocated = unaddressed.replaceAll(/\b10\.0\.\d+\.\d+/g, '«address»').replaceAll(/(nodePort[\\"]*:)3\d{4}\b/gi, '$1«port»');
     return parseJson(unallocated.replaceAll(/\bselfType\d+/g, 'selfType'));
   }
+  if (body['kind'] === 'SelfSubjectRulesReview') return withSortedRules(body);
   const metadata = body['metadata'];
   // Limit ranges and quotas that are sent without a name get a uid for one.
   if (isJsonObject(metadata) && new RegExp(UID, '').test(String(metadata['name']))) return { ...body, metadata: { ...metadata, name: '«uid»' } };
   if (!/\/token(\?|$)/.test(request.path) || !isJsonObject(body['status'])) return body;
   return { ...body, status: { ...body['status'], token: '«token»' } };
 }
+
+/** Rules come in the order in which the reference's map of bindings is walked. */
+function withSortedRules(review: JsonObject): Json {
+  const status = Object.entries(review['status'] as JsonObject).map(([key, value]) => [key, Array.isArray(value) ? inOrder(value) : value]);
+  return { ...review, status: Object.fromEntries(status) as JsonObject };
+}
+
+const inOrder = (rules: readonly Json[]): Json[] =>
+  rules
+    .map((rule) => stringifyJson(rule))
+    .sort()
+    .map((text) => parseJson(text));

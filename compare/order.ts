@@ -7,7 +7,8 @@ import type { Step } from './step.ts';
  * order, and where the first one ends the search, any of them is the one that is told. Such a difference is the reference's with itself.
  */
 
-const REPEATS = 10;
+/** One order of several may be rare: of two items in a map with room for eight, one in four. */
+const REPEATS = 20;
 
 /** Whether the reference, asked the same again, answers what the server answered, or otherwise than before with the same status. */
 export async function isReferenceUnsteady(pair: Pair, steps: readonly Step[], { stepIndex, reference, server }: Finding): Promise<boolean> {

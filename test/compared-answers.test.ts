@@ -373,3 +373,37 @@ test('an apply that creates takes any resourceVersion, and shows it where it is 
   expect((await client.expect(201, { ...apply, path: `${path}&dryRun=All` })).json()).toMatchObject({ metadata: { resourceVersion: '7' } });
   expect((await client.expect(201, { ...apply, path })).json()).not.toMatchObject({ metadata: { resourceVersion: '7' } });
 });
+
+test.each([
+  [
+    'the time is quoted byte by byte',
+    { spec: { renewTime: 'é' } },
+    String.raw`parsing time "\xc3\xa9" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "\xc3\xa9" as "2006"`,
+  ],
+])('%s', async (_, body, message) => {
+  const answer = await client.expect(400, { method: 'POST', path: '/apis/coordination.k8s.io/v1/namespaces/compared/leases', body });
+  expect(answer.json<{ message: string }>().message).toContain(message);
+});
+
+test('a Job that has an impossible name is warned about before it is refused', async () => {
+  const answer = await client.expect(400, { method: 'DELETE', path: '/apis/batch/v1/namespaces/compared/jobs/%2e%2e' });
+  expect(answer.headers['warning']).toContain('child pods are preserved by default');
+});
+
+test('of the metadata of a pod template, nothing is shown that was sent empty', async () => {
+  const path = '/apis/batch/v1/namespaces/compared/jobs';
+  const spec = { containers: [{ name: 'a', image: 'i' }], restartPolicy: 'Never' };
+  const job = await client.create(path, { metadata: { name: 'shown' }, spec: { template: { spec } } });
+  const body = { ...job, spec: { ...job.spec, template: { metadata: { name: 'n', labels: {}, annotations: {} }, spec } } };
+  const { message } = (await client.expect(422, { method: 'PUT', path: `${path}/shown`, body })).json<{ message: string }>();
+  expect(message).toContain('spec.template: Invalid value: {"name":"n","Spec":{');
+});
+
+test('limits that are sent empty make requests that are empty', async () => {
+  await client.create(`${NAMESPACE}/serviceaccounts`, { metadata: { name: 'default' } });
+  const container = { name: 'a', image: 'i' };
+  const pod = await client.create(`${NAMESPACE}/pods`, { metadata: { name: 'limits' }, spec: { containers: [container] } });
+  const body = { ...pod, spec: { ...pod.spec, containers: [{ ...container, resources: { limits: {} }, workingDir: '/' }] } };
+  const { message } = (await client.expect(422, { method: 'PUT', path: `${NAMESPACE}/pods/limits`, body })).json<{ message: string }>();
+  expect(message).toContain('+    "Limits": {},\n+    "Requests": {},\n');
+});

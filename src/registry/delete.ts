@@ -37,8 +37,8 @@ export async function deleteObject<T extends ApiObject>(
   options: DeleteOptions,
   admittedName = name,
 ): Promise<DeleteResult<T>> {
-  const key = keyOf(parts, namespace, name);
   warnOfPropagation(parts, context, options);
+  const key = keyOf(parts, namespace, name);
   for (;;) {
     const entry = await currentEntry(parts, key);
     if (!entry) throw notFound(groupResource(parts.definition), name);

@@ -1,6 +1,10 @@
-import { quote } from './field-errors.ts';
-
 /** Text that is no time; the message is that of Go's time.Parse. */
+/** Go's time package quotes by bytes: control characters and what is beyond ASCII are written as `\xNN`. */
+const quote = (text: string): string =>
+  `"${text.replace(/["\\]|[^ -\u007f]/gu, (char) =>
+    char === '"' || char === '\\' ? `\\${char}` : [...Buffer.from(char)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
+  )}"`;
+
 export class TimeError extends Error {}
 
 /** A moment as Go's time.Time has it: whole seconds since 1970 and the nanoseconds beyond them. */

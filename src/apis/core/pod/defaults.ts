@@ -1,3 +1,4 @@
+import { noteEmptied, sentEmpty } from '../../../schema/emptied.ts';
 import { formatQuantity } from '../../../util/quantity.ts';
 import type { Container, ContainerStatus, HTTPGetAction, Lifecycle, Pod, PodSpec, PodStatus, Probe, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
@@ -59,6 +60,9 @@ export function dropInitContainerAnnotations(metadata: Pod['metadata']): void {
 }
 
 function requestWhatIsLimited(resources: ResourceRequirements): void {
+  const noLimits = sentEmpty(resources, 'limits');
+  // What was sent empty counts as set: requests are empty then, too.
+  if (noLimits !== null && !resources.requests) noteEmptied(resources, { limits: noLimits, requests: {}, claims: sentEmpty(resources, 'claims') });
   if (!resources.limits) return;
   resources.requests = { ...resources.limits, ...resources.requests };
 }

@@ -35,14 +35,14 @@ export function internalPodSpec(spec: PodSpec): Json {
 
 /** A template, for kinds whose messages show it whole: metadata's fields stand beside `Spec`. */
 export function internalPodTemplate({ metadata, spec }: { metadata: object; spec: PodSpec }): Json {
-  return { ...(metadata as JsonObject), Spec: internalPodSpec(spec) };
+  return { ...withoutEmpty(metadata as JsonObject), Spec: internalPodSpec(spec) };
 }
 
 function formOf(type: string, value: JsonObject | undefined): JsonObject {
   const form: JsonObject = {};
   for (const { goName, name, zero, type: inner, isNullable } of fieldsOf(type)) {
     const item = value?.[name];
-    if (goName === '') Object.assign(form, item);
+    if (goName === '') Object.assign(form, isJsonObject(item) ? withoutEmpty(item) : item);
     else if (inner === undefined) form[goName] = LABEL_SELECTOR.test(goName) && isJsonObject(item) ? withoutEmpty(item) : (item ?? zero);
     else if (Array.isArray(item)) form[goName] = item.map((each) => formOf(inner, each as JsonObject));
     else form[goName] = (item ?? null) === null && isNullable ? null : formOf(inner, (item ?? undefined) as JsonObject | undefined);
@@ -53,8 +53,8 @@ function formOf(type: string, value: JsonObject | undefined): JsonObject {
 /** A type of meta/v1, which is written as clients are sent it: without what is empty. */
 const LABEL_SELECTOR = /^(Label|Namespace)?Selector$/;
 
-const withoutEmpty = (selector: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(selector).filter(([, value]) => typeof value === 'object' && value !== null && Object.keys(value).length > 0));
+const withoutEmpty = (value: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null && (typeof item !== 'object' || Object.keys(item).length > 0)));
 
 function fieldsOf(type: string): readonly InternalField[] {
   let fields = fieldsByType.get(type);
