@@ -27,7 +27,11 @@ export function encodingFacts(tree: string, served: ReadonlySet<string>): Encodi
     const group = groupOf(tree, importPath);
     return group === undefined ? [] : [[packageNameOf(importPath), group] as const];
   });
-  return { groups: Object.fromEntries(groups), priorities: prioritiesOf(tree, served), types: Object.fromEntries(types.toSorted(([a], [b]) => (a < b ? -1 : 1))) };
+  return {
+    groups: Object.fromEntries(groups),
+    priorities: prioritiesOf(tree, served),
+    types: Object.fromEntries(types.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+  };
 }
 
 /** `k8s.io/api/<group>/<version>`, where a version declares types. */

@@ -35,7 +35,9 @@ export function featureGates(tree: string, version: string): Gates {
   const gates = new Map<string, GateFacts>(Object.entries(OWN_GATES));
   const sources = FOLDERS.map((folder) => goSources(join(tree, folder)).join('\n'));
   /** The name of a constant, and the gate that it names. */
-  const names = new Map(sources.flatMap((source) => [...source.matchAll(/\b(\w+)\s+(?:featuregate\.)?Feature\s+= "(\w+)"/g)].map(([, name, gate]) => [name!, gate!])));
+  const names = new Map(
+    sources.flatMap((source) => [...source.matchAll(/\b(\w+)\s+(?:featuregate\.)?Feature\s+= "(\w+)"/g)].map(([, name, gate]) => [name!, gate!])),
+  );
   const gateOf = (constant: string): string => names.get(constant.slice(constant.lastIndexOf('.') + 1)) ?? constant.slice(constant.lastIndexOf('.') + 1);
   for (const source of sources) {
     for (const [constant, specs] of registrations(source)) {
@@ -54,13 +56,19 @@ export function featureGates(tree: string, version: string): Gates {
 
 /** `Gate: { {Version: …, Default: …, PreRelease: …}, … },` */
 function registrations(source: string): [string, string][] {
-  return [...source.matchAll(/^\t+([\w.]+): +(?:featuregate\.VersionedSpecs)?\{((?:\s*\{Version:[^{}]*\},?)+)\s*\}/gm)].map(([, constant, specs]) => [constant!, specs!]);
+  return [...source.matchAll(/^\t+([\w.]+): +(?:featuregate\.VersionedSpecs)?\{((?:\s*\{Version:[^{}]*\},?)+)\s*\}/gm)].map(([, constant, specs]) => [
+    constant!,
+    specs!,
+  ]);
 }
 
 /** `Gate: {Other, features.Another},` */
 function dependencies(source: string): [string, string[]][] {
   const table = /FeatureGateDependencies = map\[featuregate\.Feature\]\[\]featuregate\.Feature\{\n([\s\S]*?)^\}/m.exec(source)?.[1] ?? '';
-  return [...table.matchAll(/^\t([\w.]+):\s+\{([^{}]*)\}/gm)].map(([, constant, others]) => [constant!, [...others!.replaceAll('featuregate.Feature(', '').matchAll(/[\w.]+/g)].map(([other]) => other)]);
+  return [...table.matchAll(/^\t([\w.]+):\s+\{([^{}]*)\}/gm)].map(([, constant, others]) => [
+    constant!,
+    [...others!.replaceAll('featuregate.Feature(', '').matchAll(/[\w.]+/g)].map(([other]) => other),
+  ]);
 }
 
 const STAGES: Record<string, GateFacts['stage']> = { Alpha: 'ALPHA', Beta: 'BETA', GA: 'GA', Deprecated: 'DEPRECATED' };

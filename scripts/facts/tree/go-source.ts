@@ -24,8 +24,7 @@ const TREE_ROOT = 'k8s.io/kubernetes/';
 const packages = new Map<string, GoPackage>();
 
 /** The folder of an import path in the public tree: staging holds what is published as a module of its own. */
-export const folderOf = (importPath: string): string =>
-  importPath.startsWith(TREE_ROOT) ? importPath.slice(TREE_ROOT.length) : `staging/src/${importPath}`;
+export const folderOf = (importPath: string): string => (importPath.startsWith(TREE_ROOT) ? importPath.slice(TREE_ROOT.length) : `staging/src/${importPath}`);
 
 /** The sources of a folder that are compiled into a server, without comments. Generated ones are left out, since they declare nothing of their own. */
 export function goSources(folder: string): string[] {
@@ -50,7 +49,8 @@ export function parsePackage(sources: readonly string[]): GoPackage {
     for (const [, name, body] of source.matchAll(/^type (\w+) struct \{\n([\s\S]*?)^\}/gm)) structs.set(name!, parseFields(body!));
     for (const [, name] of source.matchAll(/^type (\w+) struct ?\{\s*\}/gm)) structs.set(name!, structs.get(name!) ?? []);
     for (const [, name, type] of source.matchAll(/^type (\w+) (?!struct\b|interface\b|func\b)(=? ?[^\s{]+(?: [^\s{]+)?)$/gm)) named.set(name!, type!.trim());
-    for (const [, alias, path] of source.matchAll(/^(?:import )?\s*(\w+)? ?"([\w./-]+)"$/gm)) imports.set(alias ?? path!.slice(path!.lastIndexOf('/') + 1), path!);
+    for (const [, alias, path] of source.matchAll(/^(?:import )?\s*(\w+)? ?"([\w./-]+)"$/gm))
+      imports.set(alias ?? path!.slice(path!.lastIndexOf('/') + 1), path!);
   }
   return { name: /^package (\w+)/m.exec(sources[0] ?? '')?.[1] ?? '', structs, named, imports };
 }

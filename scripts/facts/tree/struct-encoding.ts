@@ -23,8 +23,7 @@ export function encodingOf(tree: string, importPath: string): Record<string, str
   );
 }
 
-const isEncoded = (fields: readonly GoField[]): boolean =>
-  fields.length === 0 || fields.some(({ tags }) => tags['json'] !== undefined && tags['json'] !== '-');
+const isEncoded = (fields: readonly GoField[]): boolean => fields.length === 0 || fields.some(({ tags }) => tags['json'] !== undefined && tags['json'] !== '-');
 
 /** `type List metav1.List`: a type of its own with another struct's fields. An alias (`type A = v1.A`) declares none. */
 function definedAsStructs(context: Context): { name: string; fields: readonly GoField[]; context: Context }[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyFlag, FlagSet } from './flag.ts';
 import { defaultOptions, flagSets } from './options.ts';
-import upstream from './testdata/kube-apiserver-flags.json' with { type: 'json' };
+import upstream from '../../../facts/v1.36/flags.json' with { type: 'json' };
 
 interface UpstreamFlag {
   name: string;

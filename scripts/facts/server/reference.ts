@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { connect, type Connection } from './connection.ts';
+
+/** The programs of a reference that this process starts itself. */
+export interface Programs {
+  readonly apiserver: string;
+  readonly etcd: string;
+}
+
+export interface Reference extends AsyncDisposable {
+  readonly url: string;
+  readonly connection: Connection;
+}
+
+/** A user of test/oracle/tokens.csv, which compare/reference.sh hands to the server; in system:masters. */
+export const REFERENCE_TOKEN = 'admin-token';
+const READY_TIMEOUT_MS = 120_000;
+const POLL_MS = 500;
+
+/** Starts kube-apiserver on an etcd of its own (compare/reference.sh) and waits until it is ready. Run from the project's root. */
+export async function startReference({ apiserver, etcd }: Programs, flags: readonly string[]): Promise<Reference> {
+  const folder = mkdtempSync(join(tmpdir(), 'facts-'));
+  const port = await freePort();
+  const child = spawn('compare/reference.sh', [apiserver, etcd, join(folder, 'run'), String(port), ...flags], { stdio: 'ignore' });
+  const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const url = `https://127.0.0.1:${port}`;
+  const connection = connect(url, REFERENCE_TOKEN);
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  while (!(await isReady(connection))) {
+    if (child.exitCode === null && Date.now() < deadline) await setTimeout(POLL_MS);
+    else {
+      await stop();
+      throw new Error(`${apiserver} ${flags.join(' ')} did not become ready`);
+    }
+  }
+  return { url, connection, [Symbol.asyncDispose]: stop };
+}
+
+const isReady = (connection: Connection): Promise<boolean> =>
+  connection.text('/readyz', '*/*').then(
+    (text) => text === 'ok',
+    () => false,
+  );
+
+/** The two ports behind it, which etcd takes, are free as a rule. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { UpstreamPaths } from '../upstream-paths.ts';
+import { withoutComments } from './go-source.ts';
+
+const HASH_LENGTH = 10;
+/** Tests and generated code change without a change of behaviour, or together with what they are made from. */
+const PASSED_OVER = /(_test\.go|\/zz_generated\.[^/]*|\.pb\.go|_swagger_doc_generated\.go|\/(testing|testdata|test)\/.*)$/;
+
+/** Every source file under the paths that this project answers for, with a hash of its code: comments and white space do not count. */
+export function upstreamFiles(tree: string, paths: UpstreamPaths): Record<string, string> {
+  const folders = new Set([...Object.values(paths.groups), ...Object.values(paths.kinds)].flatMap(({ upstream }) => upstream));
+  for (const upstream of Object.values(paths.parts)) for (const folder of upstream) folders.add(folder);
+  const files = [...folders].flatMap((folder) => sourcesUnder(tree, folder));
+  return Object.fromEntries([...new Set(files)].toSorted().map((file) => [file, hashOf(readFileSync(join(tree, file), 'utf8'))]));
+}
+
+function sourcesUnder(tree: string, folder: string): string[] {
+  const root = join(tree, folder);
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.go') && !PASSED_OVER.test(`/${path}`))
+    .map((path) => `${folder}/${path}`);
+}
+
+const hashOf = (source: string): string => createHash('sha256').update(withoutComments(source).replaceAll(/\s+/g, ' ')).digest('hex').slice(0, HASH_LENGTH);
