@@ -65,7 +65,9 @@ async function record(): Promise<FactFiles> {
       add(publishedDocuments(tree));
       sources['documents'] = 'tree';
     }
-    add(readTree(tree, groupVersionsIn(files), (found) => checkGates(found, gates)));
+    const read = readTree(tree, groupVersionsIn(files), (found) => checkGates(found, gates));
+    add(read.files);
+    for (const folder of read.missing) say(`facts/upstream-paths.json names ${folder}, which the tree does not have`);
   } else if (gates.ofServer) files.set('feature-gates.json', printLines(gates.ofServer as Record<string, unknown>));
   if (files.size === 0) throw new Error('nothing to read: give --from, --binary with --etcd, or --tree');
   files.set('about.json', printJson({ kubernetes: await versionOf(programs), ...sources }));

@@ -45,7 +45,7 @@ function flagFrom([, short, name, type, sentence]: RegExpExecArray, text: string
     type: type ?? 'bool',
     ...(told !== undefined && { default: told.replace(/^"(.*)"$/s, '$1') }),
     ...(short !== undefined && { short }),
-    ...((/\(DEPRECATED: /.test(text) || /^DEPRECATED/.test(sentence!)) && { deprecated: true as const }),
+    ...((/\(DEPRECATED: /.test(text) || sentence!.startsWith('DEPRECATED')) && { deprecated: true as const }),
   };
 }
 

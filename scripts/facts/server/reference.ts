@@ -26,7 +26,7 @@ const POLL_MS = 500;
 export async function startReference({ apiserver, etcd }: Programs, flags: readonly string[]): Promise<Reference> {
   const folder = mkdtempSync(join(tmpdir(), 'facts-'));
   const port = await freePort();
-  const child = spawn('compare/reference.sh', [apiserver, etcd, join(folder, 'run'), String(port), ...flags], { stdio: 'ignore', detached: true });
+  const child = spawn(join('compare', 'reference.sh'), [apiserver, etcd, join(folder, 'run'), String(port), ...flags], { stdio: 'ignore', detached: true });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   // A server whose etcd ends with it takes a minute to end by itself, and nothing of either is kept.
   const kill = (): void => void (child.exitCode === null && child.signalCode === null && process.kill(-child.pid!, 'SIGKILL'));
