@@ -44,6 +44,9 @@ export function concernOf(title: string, { kind, subject }: Change, from: Concer
       return typeFiles(subject, kind === 'removed' ? from.before : from.after, from.paths);
     case 'Bootstrap objects':
       return bootstrapFiles(subject);
+    case 'Feature gates':
+      // Every gate stands in the table of gates; what matters is who asks for it.
+      return named(subject, from.sources).filter((path) => !path.endsWith('/feature-gate-facts.ts'));
     default:
       return named(title === 'Health checks' ? subject.slice(subject.lastIndexOf('/') + 1) : subject, from.sources);
   }

@@ -14,10 +14,32 @@ export function typeChanges(a: FactSet, b: FactSet): Change[] {
   const options = { enumerations: a.hasEnumerations && b.hasEnumerations };
   const [before, after] = [typesOf(a, { ...options, itemDefaults: false }), typesOf(b, { ...options, itemDefaults: false })];
   const changes = tableChanges(wholes(before), wholes(after), () => '').map((change) => withFields(change, before, after));
-  return [...changes, ...itemDefaultChanges(typesOf(a, { ...options, itemDefaults: true }), typesOf(b, { ...options, itemDefaults: true }), changes)];
+  return [
+    ...inPackages(changes, before, after),
+    ...itemDefaultChanges(typesOf(a, { ...options, itemDefaults: true }), typesOf(b, { ...options, itemDefaults: true }), changes),
+  ];
 }
 
 const wholes = (types: Types): Table => new Map([...types].map(([name, fields]) => [name, stable([...fields])]));
+
+const packageOf = (type: string): string => type.slice(0, type.lastIndexOf('.'));
+
+/** A package that is new or gone as a whole is one change, and a list is not told beside its kind. */
+function inPackages(changes: readonly Change[], before: Types, after: Types): Change[] {
+  const [old, now] = [before, after].map((types) => new Set([...types.keys()].map(packageOf))) as [Set<string>, Set<string>];
+  const isWhole = ({ kind, subject }: Change): boolean => !(kind === 'added' ? old : now).has(packageOf(subject));
+  const told = new Set(changes.map(({ subject }) => subject));
+  const single = changes.filter((change) => !isWhole(change) && !(change.kind !== 'changed' && told.has(kindOfList(change.subject))));
+  const whole = changes.filter(isWhole);
+  const packages = [...new Set(whole.map(({ subject }) => packageOf(subject)))].map((name): Change => {
+    const types = whole.filter(({ subject }) => packageOf(subject) === name);
+    return { kind: types[0]!.kind, subject: `${name}.*`, detail: `${types.length} types` };
+  });
+  return [...single, ...packages].toSorted((x, y) => (x.subject < y.subject ? -1 : 1));
+}
+
+/** '' where a type is no list. */
+const kindOfList = (type: string): string => (type.endsWith('List') ? type.slice(0, -'List'.length) : '');
 
 function withFields(change: Change, before: Types, after: Types): Change {
   if (change.kind === 'removed') return change;
