@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { type FactFiles, printJson, printLines } from './print.ts';
 import { emulatedVersions, flagsOf, gatesOf } from './server/help.ts';
 import { connect } from './server/connection.ts';
-import { readDefaultServer, readEmulated, readOptionalVersions, readSeenMetrics, type ServerFacts } from './server/read.ts';
+import { readDefaultServer, readEmulated, readFlagNames, readOptionalVersions, readSeenMetrics, type ServerFacts } from './server/read.ts';
 import { type Programs, REFERENCE_TOKEN, startReference } from './server/reference.ts';
 import { disagreements } from './tree/gate-agreement.ts';
 import type { Gates } from './tree/feature-gates.ts';
@@ -78,6 +78,7 @@ async function readServer(url: string, token: string): Promise<ServerFacts> {
   say(`reading ${url}`);
   const connection = connect(url, token);
   const facts = await readDefaultServer(connection);
+  facts.files.set('flagz.json', await readFlagNames(connection));
   if (options.replay) {
     replayCorpus(url);
     facts.files.set('metrics-seen.json', await readSeenMetrics(connection));

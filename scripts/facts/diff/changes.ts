@@ -22,7 +22,13 @@ export function changesBetween(a: FactSet, b: FactSet): Section[] {
     ),
     compare('Resources', (set) => set.resources, resourceDetail),
     { title: 'Types and fields', changes: typeChanges(a, b) },
-    compare('Flags', (set) => set.flags, objectDetail),
+    a.flags && b.flags
+      ? compare('Flags', (set) => set.flags, objectDetail)
+      : compare(
+          'Flags',
+          (set) => set.flagNames,
+          () => '',
+        ),
     compare('Feature gates', (set) => set.gates, gateDetail),
     compare('Metrics', (set) => set.metrics, objectDetail),
     compare(

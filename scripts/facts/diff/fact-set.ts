@@ -17,7 +17,10 @@ export interface FactSet {
   readonly schemas: ReadonlyMap<string, OpenApiSchema>;
   /** Upstream records the documents of its tree without enumerations. */
   readonly hasEnumerations: boolean;
+  /** With types and defaults, and hidden ones by their names. */
   readonly flags: Table | undefined;
+  /** All that a server has, by their names alone. */
+  readonly flagNames: Table | undefined;
   readonly gates: Table | undefined;
   readonly metrics: Table | undefined;
   /** `clusterroles/admin` */
@@ -38,6 +41,7 @@ export function readFactSet(folder: string): FactSet {
   );
   const metrics = json<{ name: string }[]>('metrics.json');
   const flags = json<FlagSets>('flags.json');
+  const flagNames = json<string[]>('flagz.json');
   return {
     version: about.kubernetes,
     groupVersions: new Map(lists.map(({ groupVersion, isOn }) => [groupVersion, isOn ? 'on by default' : 'off by default'])),
@@ -46,7 +50,8 @@ export function readFactSet(folder: string): FactSet {
     ),
     schemas: allSchemas(['openapi-v3', 'optional/openapi-v3'].flatMap((part) => [...readDocuments(join(folder, part))])),
     hasEnumerations: about.documents === 'server',
-    flags: flags && new Map(Object.entries(flags).flatMap(([set, all]) => all.map(({ name, ...rest }) => [name, stable({ set, ...rest })] as const))),
+    flags: flags && flagTable(flags, flagNames ?? []),
+    flagNames: flagNames && new Map(flagNames.map((name) => [name, ''])),
     gates: tableOf(json('feature-gates.json')),
     metrics: metrics && new Map(metrics.map(({ name, ...rest }) => [name, stable(rest)])),
     bootstrap: bootstrapTable(join(folder, 'bootstrap')),
@@ -63,6 +68,11 @@ const resourceLists = (folder: string): ApiResourceList[] =>
 
 const tableOf = (value: Record<string, unknown> | undefined): Table | undefined =>
   value && new Map(Object.entries(value).map(([key, item]) => [key, stable(item)]));
+
+function flagTable(sets: FlagSets, names: readonly string[]): Table {
+  const shown = Object.entries(sets).flatMap(([set, flags]) => flags.map(({ name, ...rest }) => [name, stable({ set, ...rest })] as const));
+  return new Map([...names.map((name) => [name, stable({ hidden: true })] as const), ...shown]);
+}
 
 function bootstrapTable(folder: string): Table | undefined {
   if (!existsSync(folder)) return undefined;

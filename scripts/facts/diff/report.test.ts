@@ -33,6 +33,7 @@ const BEFORE: FactSet = {
   ]),
   hasEnumerations: true,
   flags: table({ 'anchor-depth': { type: 'int', default: '3' } }),
+  flagNames: undefined,
   gates: table({ Anchor: { stage: 'BETA', default: true } }),
   metrics: undefined,
   bootstrap: table({ 'clusterroles/admin': { rules: [1] } }),

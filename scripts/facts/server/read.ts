@@ -55,6 +55,14 @@ const versionsOf = (lists: ReadonlyMap<string, ApiResourceList>): Set<string> =>
 /** The families of a server that has answered the whole of test/oracle/corpus: most have no series before. */
 export const readSeenMetrics = async (server: Connection): Promise<string> => printLines(metricFamilies(await server.text('/metrics', '*/*')));
 
+const FLAGZ = 'application/json;v=v1beta1;g=config.k8s.io;as=Flagz';
+
+/** The names of all flags, those that --help hides too. Their values are of the run. */
+export async function readFlagNames(server: Connection): Promise<string> {
+  const { flags } = await server.json<{ flags: Record<string, string> }>('/flagz', FLAGZ);
+  return printLines(Object.keys(flags).toSorted());
+}
+
 /** What a server that emulates an older version serves. */
 export async function readEmulated(server: Connection): Promise<Record<string, unknown>> {
   const discovery = await discoveryDocuments(server);
