@@ -12,7 +12,7 @@ Generic flags:
                                    More words.
       --feature-gates mapStringBool   Words:
                                    kube:Anchor=true|false (BETA - default=true)
-                                   kube:Sail=true|false (ALPHA - default=false)
+                                   kube:Sail=true|false (ALPHA - default=false), or Sail=true|false (ALPHA - default=true) if --min-compatibility-version>=1.36
       --goaway-chance float        Words of a chance.
 
 Secure serving flags:

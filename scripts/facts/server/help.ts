@@ -51,7 +51,7 @@ function flagFrom([, short, name, type, sentence]: RegExpExecArray, text: string
 
 /** The gates that the help of `--feature-gates` lists: those that may be moved. */
 export function gatesOf(help: string): Gates {
-  const listed = [...help.matchAll(/^\s+kube:(\w+)=true\|false \((ALPHA|BETA|DEPRECATED|GA)? ?-? ?default=(true|false)\)$/gm)];
+  const listed = [...help.matchAll(/^\s+kube:(\w+)=true\|false \((ALPHA|BETA|DEPRECATED|GA)? ?-? ?default=(true|false)\)(?:, or .*)?$/gm)];
   return Object.fromEntries(listed.map(([, name, stage, value]) => [name!, { stage: (stage ?? 'GA') as 'GA', default: value === 'true' }]));
 }
 

@@ -27,6 +27,10 @@ const tree = testTree({
     '\t\t\t{Version: version.MustParse("1.36"), Default: false, PreRelease: featuregate.Deprecated, LockToDefault: true}, // gone in 1.38',
     '\t\t\t{Version: version.MustParse("1.37"), Default: true, PreRelease: featuregate.GA},',
     '\t\t},',
+    '\t\tPeered: {',
+    '\t\t\t{Version: version.MustParse("1.36"), Default: false, PreRelease: featuregate.Beta},',
+    '\t\t\t{Version: version.MustParse("1.36"), Default: true, PreRelease: featuregate.Beta, MinCompatibilityVersion: version.MustParse("1.36")},',
+    '\t\t},',
     '\t\tLater: {',
     '\t\t\t{Version: version.MustParse("1.37"), Default: false, PreRelease: featuregate.Alpha},',
     '\t\t},',
@@ -44,9 +48,14 @@ test('gates as they stand at a version', () => {
     AllAlpha: { stage: 'ALPHA', default: false },
     AllBeta: { stage: 'BETA', default: false },
     CanSail: { stage: 'ALPHA', default: false },
+    Peered: { stage: 'BETA', default: false },
     TheAnchor: { stage: 'DEPRECATED', default: false, locked: true, needs: ['CanSail', 'Other'] },
   });
-  expect(featureGates(tree, '1.37')).toMatchObject({ TheAnchor: { stage: 'GA', default: true }, Later: { stage: 'ALPHA', default: false } });
+  expect(featureGates(tree, '1.37')).toMatchObject({
+    Peered: { stage: 'BETA', default: true },
+    TheAnchor: { stage: 'GA', default: true },
+    Later: { stage: 'ALPHA', default: false },
+  });
 });
 
 test('where a server tells otherwise', () => {

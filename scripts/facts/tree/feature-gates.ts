@@ -74,10 +74,14 @@ function dependencies(source: string): [string, string[]][] {
 const STAGES: Record<string, GateFacts['stage']> = { Alpha: 'ALPHA', Beta: 'BETA', GA: 'GA', Deprecated: 'DEPRECATED' };
 const minorOf = (version: string): number => Number(version.split('.')[1]);
 
-/** The last specification that is not of a later version. A gate that begins later is not there yet. */
+/**
+ * The last specification that is not of a later version. A gate that begins later is not there yet. One that asks for a `--min-compatibility-version` is passed over
+ * where the default, the version before, is older.
+ */
 function specAt(specs: string, version: string): GateFacts | undefined {
   const all = [...specs.matchAll(/\{Version: version\.MustParse\("([\d.]+)"\)([^{}]*)\}/g)].map(([, since, rest]) => ({ since: since!, rest: rest! }));
-  const current = all.filter(({ since }) => minorOf(since) <= minorOf(version)).at(-1);
+  const oldestPeer = ({ rest }: { rest: string }): number => minorOf(/MinCompatibilityVersion: version\.MustParse\("([\d.]+)"\)/.exec(rest)?.[1] ?? '0.0');
+  const current = all.filter((spec) => minorOf(spec.since) <= minorOf(version) && oldestPeer(spec) <= minorOf(version) - 1).at(-1);
   if (!current) return undefined;
   const stage = /PreRelease: (?:featuregate\.)?(\w+)/.exec(current.rest)?.[1] ?? '';
   return { stage: STAGES[stage] ?? 'GA', default: /\bDefault: true/.test(current.rest), ...(/LockToDefault: true/.test(current.rest) && { locked: true }) };
