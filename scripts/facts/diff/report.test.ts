@@ -90,7 +90,7 @@ test('every change with the files that it concerns', () => {
     '- ~ apis/apps/v1/ships: +"Port (wide)" → src/apis/apps/ship.ts',
     '- + readyz/poststarthook/anchor',
     '- src/apis/apps/ship.ts: pkg/registry/apps/ship (~strategy.go)',
-    '- src/apis/apps: pkg/apis/apps/v1 (+defaults.go)',
+    '- src/apis/apps: pkg/apis/apps (+v1/defaults.go)',
     '- src/server: k8s.io/apiserver/pkg/server (+config.go)',
   ]);
 });

@@ -1,5 +1,4 @@
 import { changesBetween, type Section } from './changes.ts';
-import type { Change } from './table-changes.ts';
 import { concernOf, type ConcernSources } from './concerns.ts';
 import type { FactSet } from './fact-set.ts';
 import { type ChangedSources, changedSources } from './upstream-changes.ts';
@@ -30,17 +29,13 @@ function sectionText({ title, changes }: Section, from: ConcernSources): string[
   return [`## ${title} (${changes.length})\n`, `${lines.join('\n')}\n`];
 }
 
-/** One line a file of ours: upstream's files by folder. */
+/** One line a file or folder of ours: upstream's folders, each with its files that changed. */
 function sourcesText(sources: readonly ChangedSources[]): string {
-  const lines = sources.map(({ ours, files }) => `- ${ours}: ${byFolder(files)}`);
+  const lines = sources.map(({ ours, folders }) => {
+    const parts = [...folders].map(
+      ([folder, files]) => `${folder.replace('staging/src/', '')} (${files.map(({ kind, subject }) => `${MARKS[kind]}${subject}`).join(' ')})`,
+    );
+    return `- ${ours}: ${parts.join(', ')}`;
+  });
   return `## Upstream's code, by our files that answer for it\n\n${lines.join('\n')}\n`;
-}
-
-function byFolder(files: readonly Change[]): string {
-  const folders = new Map<string, string[]>();
-  for (const { kind, subject } of files) {
-    const folder = subject.slice(0, subject.lastIndexOf('/'));
-    folders.set(folder, [...(folders.get(folder) ?? []), `${MARKS[kind]}${subject.slice(folder.length + 1)}`]);
-  }
-  return [...folders].map(([folder, names]) => `${folder.replace('staging/src/', '')} (${names.join(' ')})`).join(', ');
 }

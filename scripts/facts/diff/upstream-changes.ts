@@ -5,7 +5,8 @@ import type { Table } from './fact-set.ts';
 /** What of ours must be looked at because upstream's code for it changed. */
 export interface ChangedSources {
   readonly ours: string;
-  readonly files: readonly Change[];
+  /** Upstream's folder → the files in it that changed, by their paths in it. */
+  readonly folders: ReadonlyMap<string, readonly Change[]>;
 }
 
 /** By kind, group and part. A file that several answer for stands at each. */
@@ -15,11 +16,16 @@ export function changedSources(before: Table, after: Table, paths: UpstreamPaths
     ...[...Object.values(paths.kinds), ...Object.values(paths.groups)].map(({ ours, upstream }) => ({ ours, upstream })),
     ...Object.entries(paths.parts).map(([ours, upstream]) => ({ ours, upstream })),
   ];
-  const byOurs = new Map<string, Change[]>();
+  const byOurs = new Map<string, Map<string, Change[]>>();
   for (const { ours, upstream } of answering) {
-    const files = changes.filter(({ subject }) => upstream.some((folder) => subject.startsWith(`${folder}/`)));
-    const known = byOurs.get(ours) ?? [];
-    byOurs.set(ours, [...known, ...files.filter((file) => !known.includes(file))]);
+    const folders = byOurs.get(ours) ?? new Map<string, Change[]>();
+    byOurs.set(ours, folders);
+    for (const folder of upstream) {
+      const files = changes
+        .filter(({ subject }) => subject.startsWith(`${folder}/`))
+        .map((change) => Object.assign({}, change, { subject: change.subject.slice(folder.length + 1) }));
+      if (files.length > 0) folders.set(folder, files);
+    }
   }
-  return [...byOurs].filter(([, files]) => files.length > 0).map(([ours, files]) => ({ ours, files }));
+  return [...byOurs].filter(([, folders]) => folders.size > 0).map(([ours, folders]) => ({ ours, folders }));
 }

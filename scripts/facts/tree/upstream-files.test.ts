@@ -19,11 +19,12 @@ const treeWith = (strategy: string): string =>
     'pkg/other/other.go': 'package other\n',
   });
 
-test('the sources that we answer for, by a hash that comments do not change', () => {
+test('the sources that we answer for, by a hash that comments do not change but markers do', () => {
   const files = upstreamFiles(treeWith('package ship\n\nfunc a() {}\n'), PATHS);
   expect(Object.keys(files)).toEqual(['pkg/apis/apps/types.go', 'pkg/registry/apps/ship/strategy.go']);
   expect(upstreamFiles(treeWith('package ship\n// words\nfunc a() {}\n'), PATHS)).toEqual(files);
   expect(upstreamFiles(treeWith('package ship\n\nfunc b() {}\n'), PATHS)).not.toEqual(files);
+  expect(upstreamFiles(treeWith('package ship\n// +k8s:required\nfunc a() {}\n'), PATHS)).not.toEqual(files);
 });
 
 test('folders that a tree no longer has', () => expect(missingFolders(treeWith('package ship\n'), PATHS)).toEqual(['pkg/apis/gone']));

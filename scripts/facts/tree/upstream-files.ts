@@ -8,7 +8,7 @@ const HASH_LENGTH = 10;
 /** Tests and generated code change without a change of behaviour, or together with what they are made from. */
 const PASSED_OVER = /(_test\.go|\/zz_generated\.[^/]*|\.pb\.go|_swagger_doc_generated\.go|\/(testing|testdata|test|fuzzer)\/.*)$/;
 
-/** Every source file under the paths that this project answers for, with a hash of its code: comments and white space do not count. */
+/** Every source file under the paths that this project answers for, with a hash of its code: comments and white space do not count, markers do. */
 export function upstreamFiles(tree: string, paths: UpstreamPaths): Record<string, string> {
   const files = foldersOf(paths).flatMap((folder) => sourcesUnder(tree, folder));
   return Object.fromEntries([...new Set(files)].toSorted().map((file) => [file, hashOf(readFileSync(join(tree, file), 'utf8'))]));
@@ -30,4 +30,11 @@ function sourcesUnder(tree: string, folder: string): string[] {
     .map((path) => `${folder}/${path}`);
 }
 
-const hashOf = (source: string): string => createHash('sha256').update(withoutComments(source).replaceAll(/\s+/g, ' ')).digest('hex').slice(0, HASH_LENGTH);
+/** `// +k8s:required`: comments that code is generated from. */
+const MARKER = /^(\s*)\/\/( ?\+\S.*)$/gm;
+
+const hashOf = (source: string): string =>
+  createHash('sha256')
+    .update(withoutComments(source.replaceAll(MARKER, '$1$2')).replaceAll(/\s+/g, ' '))
+    .digest('hex')
+    .slice(0, HASH_LENGTH);
