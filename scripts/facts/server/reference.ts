@@ -21,9 +21,19 @@ export interface Reference extends AsyncDisposable {
 export const REFERENCE_TOKEN = 'admin-token';
 const READY_TIMEOUT_MS = 120_000;
 const POLL_MS = 500;
+const ATTEMPTS = 3;
 
 /** Starts kube-apiserver on an etcd of its own (compare/reference.sh) and waits until it is ready. Run from the project's root. */
-export async function startReference({ apiserver, etcd }: Programs, flags: readonly string[]): Promise<Reference> {
+export async function startReference(programs: Programs, flags: readonly string[]): Promise<Reference> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const reference = await tryToStart(programs, flags);
+    if (reference) return reference;
+  }
+  throw new Error(`${programs.apiserver} ${flags.join(' ')} did not become ready`);
+}
+
+/** Undefined where it ends, or is not ready in time: somebody else may have taken one of its ports meanwhile. */
+async function tryToStart({ apiserver, etcd }: Programs, flags: readonly string[]): Promise<Reference | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'facts-'));
   const port = await freePort();
   const child = spawn(join('compare', 'reference.sh'), [apiserver, etcd, join(folder, 'run'), String(port), ...flags], { stdio: 'ignore', detached: true });
@@ -41,14 +51,12 @@ export async function startReference({ apiserver, etcd }: Programs, flags: reado
   const url = `https://127.0.0.1:${port}`;
   const connection = connect(url, REFERENCE_TOKEN);
   const deadline = Date.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(connection))) {
-    if (child.exitCode === null && Date.now() < deadline) await setTimeout(POLL_MS);
-    else {
-      await stop();
-      throw new Error(`${apiserver} ${flags.join(' ')} did not become ready`);
-    }
+  while (child.exitCode === null && Date.now() < deadline) {
+    if (await isReady(connection)) return { url, connection, [Symbol.asyncDispose]: stop };
+    await setTimeout(POLL_MS);
   }
-  return { url, connection, [Symbol.asyncDispose]: stop };
+  await stop();
+  return undefined;
 }
 
 const isReady = (connection: Connection): Promise<boolean> =>
