@@ -17,7 +17,10 @@ export default defineConfig({
     hookTimeout: 60_000,
     reporters: ['default', './test/support/left-out-reporter.ts'],
     projects: [
-      { extends: true, test: { name: 'unit', globalSetup: etcd, include: ['src/**/*.test.ts', 'fuzz/*.test.ts'], testTimeout: 30_000 } },
+      {
+        extends: true,
+        test: { name: 'unit', globalSetup: etcd, include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'fuzz/*.test.ts'], testTimeout: 30_000 },
+      },
       // The built server as a process, with real clients; its global setup builds and unzips, and runs only when one of these tests does.
       { extends: true, test: { ...system, name: 'system', include: ['test/**/*.test.ts'], provide: SHORT } },
       ...(wants('faults')

@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { CURRENT_FACTS } from '../scripts/facts/current.ts';
 import type { JsonObject } from '../src/util/json-types.ts';
 import type { ApiClient } from './support/api-client.ts';
 import { Clients } from './support/kubectl.ts';
-import { ORACLE_DIR } from './support/paths.ts';
+import { ORACLE_DIR, PROJECT_DIR } from './support/paths.ts';
 import { startServer } from './support/server.ts';
 
 /*
  * What is published in OpenAPI is what kube-apiserver v1.36.4 publishes, to the letter, and so is what `kubectl explain` prints of it. Upstream's texts are not in
- * the repository: test/oracle/openapi holds their hashes (record.mjs made it).
+ * the repository: test/oracle/openapi holds hashes of documents and commands (record.mjs made them), the facts those of all texts.
  */
 
 interface Documents {
@@ -45,7 +46,7 @@ interface DocumentV2 {
 
 const read = <T>(name: string): T => JSON.parse(readFileSync(join(ORACLE_DIR, 'openapi', name), 'utf8')) as T;
 const documents = read<{ plain: Documents; withCustom: Documents }>('documents.json');
-const recorded = read<Recorded>('descriptions.json');
+const recorded = JSON.parse(readFileSync(join(PROJECT_DIR, CURRENT_FACTS, 'descriptions.json'), 'utf8')) as Recorded;
 const explained = read<{ plain: Explained[]; withCustom: Explained[] }>('explain.json');
 const definitions = read<JsonObject[]>('definitions.json');
 

@@ -1,12 +1,11 @@
 /*
- * Turns ../shared/facts/bootstrap into the tables under src/kube/bootstrap/data: what a fresh server makes by itself, without what depends on the run.
- * One object a line, so that a change reads as one.
- *
- *   npx esbuild scripts/bootstrap/run.ts --bundle --platform=node --format=esm --outfile=/tmp/bootstrap.mjs && node /tmp/bootstrap.mjs
+ * `npm run bootstrap-data` turns the recorded bootstrap objects (facts/v1.36/bootstrap) into the tables under src/kube/bootstrap/data: what a fresh server
+ * makes by itself, without what depends on the run. One object a line, so that a change reads as one.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { CURRENT_FACTS } from '../facts/current.ts';
 
-export const FACTS = '../shared/facts/bootstrap';
+export const FACTS = `${CURRENT_FACTS}/bootstrap`;
 const DATA = 'src/kube/bootstrap/data';
 
 /** Our file → the facts' file. */

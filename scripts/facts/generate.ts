@@ -1,22 +1,24 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import encoding from './encoding.json' with { type: 'json' };
+import { CURRENT_FACTS } from './current.ts';
 import { allSchemas, type EncodingFacts, type OpenApiDocument, type ProtoMessages, readFolder, readJson } from './openapi.ts';
 import { type ApiResourceList, printResources } from './resources-table.ts';
 import { buildTypes, type TypeEntry } from './types-table.ts';
 import { printTypeModules } from './typescript-types.ts';
 
 const FACTS_FOLDER = 'src/apis/facts';
+/** Beside the one module that reads it. */
+const INTERNAL_TYPES = 'src/apis/core/pod/internal-types.json';
 
-/** Every generated file, by its path in the repository, made from the folder of facts and `encoding.json` alone. */
+/** Every generated file, by its path in the repository, made from the folder of facts alone. */
 export function generate(factsFolder: string): Map<string, string> {
   const documents = new Map([
     ...readFolder<OpenApiDocument>(join(factsFolder, 'openapi-v3')),
     ...readFolder<OpenApiDocument>(join(factsFolder, 'optional/openapi-v3')),
   ]);
   const schemas = allSchemas(documents.values());
-  const facts = encoding as unknown as EncodingFacts;
+  const facts = readJson<EncodingFacts>(join(factsFolder, 'encoding.json'));
   const types = buildTypes({ schemas, messages: readJson<ProtoMessages>(join(factsFolder, 'protobuf.json')), encoding: facts });
   const lists = (folder: string): ApiResourceList[] =>
     [...readFolder<ApiResourceList>(join(factsFolder, folder)).values()].filter(({ kind }) => kind === 'APIResourceList');
@@ -27,6 +29,7 @@ export function generate(factsFolder: string): Map<string, string> {
     [`${FACTS_FOLDER}/types.json`, printTypes(served)],
     [`${FACTS_FOLDER}/types-unserved.json`, printTypes(unserved)],
     [`${FACTS_FOLDER}/packages.json`, printPackages(facts)],
+    [INTERNAL_TYPES, `${JSON.stringify(readJson(join(factsFolder, 'internal-types.json')), undefined, 2)}\n`],
     ...[...printTypeModules(served)].map(([file, text]): [string, string] => [`${FACTS_FOLDER}/types/${file}`, text]),
     [
       `${FACTS_FOLDER}/resources.json`,
@@ -59,7 +62,7 @@ function printTypes(types: ReadonlyMap<string, TypeEntry>): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [path, text] of generate('../shared/facts')) {
+  for (const [path, text] of generate(CURRENT_FACTS)) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }

@@ -35,7 +35,7 @@ export interface ProtoField {
 }
 export type ProtoMessages = Partial<Record<string, Record<string, ProtoField>>>;
 
-/** `scripts/facts/encoding.json`: what neither OpenAPI nor protobuf tells about upstream's structs. Read off v1.36.4's types once; kept by hand since. */
+/** `encoding.json`: what neither OpenAPI nor protobuf tells about upstream's structs. `npm run facts:record` reads it off the sources (tree/encoding.ts). */
 export interface EncodingFacts {
   /** Package → API group. */
   groups: Record<string, string>;

@@ -1,9 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { CURRENT_FACTS } from '../../scripts/facts/current.ts';
 import { apiFeatures } from '../apis/features.ts';
 import { effectOf, gatesDocument } from './feature-gate-effects.ts';
-import { type GateGroup, gateGroups } from './feature-gate-facts.ts';
+import { type GateGroup, gateDependencies, gateGroups } from './feature-gate-facts.ts';
 import { resolveFeatureGates } from './feature-gates.ts';
 
 const gates: [string, GateGroup][] = gateGroups.flatMap((group) => group.names.map((name): [string, GateGroup] => [name, group]));
@@ -36,6 +37,19 @@ test.each(gates)('%s', (name, group) => {
 test('at its default a gate is silent', () => {
   const pairs = gates.filter(([name]) => !STAGE_GATES.has(name)).map(([name, { isOnByDefault }]) => `${name}=${isOnByDefault}`);
   expect(resolveFeatureGates(new Map([['', pairs]]))).toMatchObject({ errors: [], warnings: [] });
+});
+
+test('the table holds the gates that upstream registers', () => {
+  const table = gates.map(([name, { stage, isOnByDefault, isLocked }]) => [
+    name,
+    {
+      stage: stage.toUpperCase(),
+      default: isOnByDefault,
+      ...(isLocked && { locked: true }),
+      ...(Object.hasOwn(gateDependencies, name) && { needs: gateDependencies[name] }),
+    },
+  ]);
+  expect(Object.fromEntries(table)).toEqual(JSON.parse(readFileSync(`${CURRENT_FACTS}/feature-gates.json`, 'utf8')));
 });
 
 test('the kinds have the defaults of the table', () => {

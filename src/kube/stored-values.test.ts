@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CURRENT_FACTS } from '../../scripts/facts/current.ts';
 import { customResourceDefinitions } from '../apis/apiextensions/custom-resource-definition.ts';
 import { apiServices } from '../apis/apiregistration/api-service.ts';
 import type { ServiceAllocators } from '../apis/core/service/allocation.ts';
@@ -260,11 +260,10 @@ test('custom resources are JSON with sorted keys, whatever the encoding', () => 
 });
 
 /** Upstream's own golden files (staging/src/k8s.io/api/testdata), without what is never stored. */
-const WIRE_FOLDER = join(import.meta.dirname, '../../../shared/facts/wire');
-describe.skipIf(!existsSync(WIRE_FOLDER))('golden objects', () => {
-  const files = existsSync(WIRE_FOLDER) ? readdirSync(WIRE_FOLDER).filter((file) => file.endsWith('.json')) : [];
-  const cases = files.flatMap((file) => {
-    const { metadata, ...rest } = JSON.parse(readFileSync(join(WIRE_FOLDER, file), 'utf8')) as ApiObject;
+describe('golden objects', () => {
+  const objects = JSON.parse(readFileSync(`${CURRENT_FACTS}/wire.json`, 'utf8')) as Record<string, { json: ApiObject }>;
+  const cases = Object.entries(objects).flatMap(([file, { json }]) => {
+    const { metadata, ...rest } = json;
     const { selfLink: _link, resourceVersion: _version, ...kept } = metadata ?? {};
     const golden = { ...rest, metadata: kept } as ApiObject;
     return kinds.flatMap((definition) => {

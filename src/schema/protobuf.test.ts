@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CURRENT_FACTS } from '../../scripts/facts/current.ts';
 import { schemaOf, schemaOfKind } from '../apis/facts/schemas.ts';
 import { isApiError } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
@@ -23,16 +23,13 @@ const roundTrip = (schema: ObjectSchema, object: JsonObject): JsonObject => deco
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 
 /** The bytes of upstream's own golden files (staging/src/k8s.io/api/testdata). A bare WatchEvent has no kind in its envelope. */
-const WIRE_FOLDER = join(import.meta.dirname, '../../../shared/facts/wire');
-describe.skipIf(!existsSync(WIRE_FOLDER))('golden objects', () => {
-  const names = existsSync(WIRE_FOLDER)
-    ? readdirSync(WIRE_FOLDER)
-        .filter((file) => file.endsWith('.pb'))
-        .map((file) => file.slice(0, -'.pb'.length))
-    : [];
-  test.each(names)('%s', (name) => {
-    const bytes = readFileSync(join(WIRE_FOLDER, `${name}.pb`));
-    const json = JSON.parse(readFileSync(join(WIRE_FOLDER, `${name}.json`), 'utf8')) as { apiVersion?: string; kind?: string };
+describe('golden objects', () => {
+  const objects = JSON.parse(readFileSync(`${CURRENT_FACTS}/wire.json`, 'utf8')) as Record<
+    string,
+    { json: { apiVersion?: string; kind?: string }; protobuf: string }
+  >;
+  test.each(Object.entries(objects))('%s', (_name, { json, protobuf }) => {
+    const bytes = Buffer.from(protobuf, 'base64');
     const { apiVersion, kind, raw } = decodeEnvelope(bytes);
     const [group, version] = apiVersion.includes('/') ? (apiVersion.split('/') as [string, string]) : ['', apiVersion];
     const schema = kind === '' ? schemaOf(`${META}.WatchEvent`) : schemaOfKind(group, version, kind);

@@ -8,10 +8,15 @@ const isYamlList = /^items:$/m;
 const yamlVersions = /^(\s*resourceVersion: )"([1-9]\d*)"$/gm;
 
 /** A recorded answer, as the same server would have given it on another port. */
-export function onPort(value, port) {
+export const onPort = (value, port) => moved(value, RECORDED_PORT, port);
+
+/** The answer of a server on any port, as it is recorded. */
+export const fromPort = (value, port) => moved(value, port, RECORDED_PORT);
+
+function moved(value, from, to) {
   return mapped(value, (leaf) => {
-    if (leaf === Number(RECORDED_PORT)) return Number(port);
-    return typeof leaf === 'string' ? leaf.replaceAll(`:${RECORDED_PORT}/`, `:${port}/`) : leaf;
+    if (leaf === Number(from)) return Number(to);
+    return typeof leaf === 'string' ? leaf.replaceAll(`:${from}/`, `:${to}/`) : leaf;
   });
 }
 

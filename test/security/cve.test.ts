@@ -4,7 +4,7 @@ import type { ApiClient, ApiRequest, TestList } from '../support/api-client.ts';
 import { type ServerProcess, startServer } from '../support/server.ts';
 
 /*
- * One test for each fault of ../shared/SECURITY-CASES.md that this part of the server can meet, named by its CVE; those of HTTP/2 stand in
+ * One test for each fault of docs/security-cases.md that this part of the server can meet, named by its CVE; those of HTTP/2 stand in
  * cve-http2.test.ts. The others need parts to come:
  *
  *   CVE                                         needs                                               tested with issue

@@ -1,8 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
 import { findEtcd, hasCommand } from './find-etcd.ts';
-import { PROJECT_DIR } from './paths.ts';
 
 /** Something that a machine may not have, and how its tests can be told. */
 interface Requirement {
@@ -19,12 +17,6 @@ const REQUIREMENTS: readonly Requirement[] = [
     isThere: () => findEtcd() !== undefined,
     pattern: /\bhasEtcd\(/,
     how: 'scripts/etcd.sh && npm test   (Debian and its kin; elsewhere: BINNACLE_ETCD=/path/to/etcd npm test)',
-  },
-  {
-    what: 'the folder ../shared, with what was recorded of kube-apiserver, is not there',
-    isThere: () => existsSync(join(PROJECT_DIR, '../shared/facts')),
-    pattern: /shared\/facts/,
-    how: 'put the folder `shared` beside this one, then npm test',
   },
   { what: 'there is no openssl', isThere: () => hasCommand('openssl'), pattern: /\bhasOpenssl\b/, how: 'apt-get install openssl && npm test' },
   { what: 'the tests do not run as root', isThere: () => process.getuid?.() === 0, pattern: /getuid|isRoot/, how: 'sudo npm test' },

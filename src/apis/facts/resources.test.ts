@@ -1,12 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CURRENT_FACTS } from '../../../scripts/facts/current.ts';
 import { columnsOf, groupVersions, resourceFacts, resourcesOf } from './resources.ts';
 import { schemaOfKind } from './schemas.ts';
 
-const FACTS = join(import.meta.dirname, '../../../../shared/facts');
-
-const read = <T>(file: string): T => JSON.parse(readFileSync(join(FACTS, file), 'utf8')) as T;
+const read = <T>(file: string): T => JSON.parse(readFileSync(join(CURRENT_FACTS, file), 'utf8')) as T;
 
 describe('built-in resources', () => {
   test('by name, with what discovery shows of them', () => {
@@ -49,7 +48,7 @@ describe('built-in resources', () => {
     }
   });
 
-  test.skipIf(!existsSync(FACTS))("groups in discovery's order, with the priorities of their APIServices", () => {
+  test("groups in discovery's order, with the priorities of their APIServices", () => {
     const isOn = groupVersions.filter(({ isOnByDefault }) => isOnByDefault);
     const groups = read<{ groups: { name: string; versions: { groupVersion: string }[] }[] }>('discovery/apis.json').groups;
     expect(isOn.slice(1).map(({ groupVersion }) => groupVersion)).toEqual(groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion)));

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CURRENT_FACTS } from '../../../scripts/facts/current.ts';
 import type { AnyFlag, FlagSet } from './flag.ts';
 import { defaultOptions, flagSets } from './options.ts';
-import upstream from './testdata/kube-apiserver-flags.json' with { type: 'json' };
 
 interface UpstreamFlag {
   name: string;
@@ -10,6 +11,8 @@ interface UpstreamFlag {
   short?: string;
   deprecated?: boolean;
 }
+
+const upstream = JSON.parse(readFileSync(`${CURRENT_FACTS}/flags.json`, 'utf8')) as Record<string, UpstreamFlag[]>;
 
 const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const ours = new Map<string, FlagSet>(flagSets.map((set) => [title(set.title), set]));
@@ -20,7 +23,7 @@ function shownDefault(flag: AnyFlag): string {
   return text === flag.type.format(flag.type.zero) ? '' : text.replace(/^"|"$/g, '');
 }
 
-describe.each(Object.entries(upstream as Record<string, UpstreamFlag[]>))('the set %s', (name, flags) => {
+describe.each(Object.entries(upstream))('the set %s', (name, flags) => {
   const set = ours.get(name)!;
 
   test('has the flags of kube-apiserver v1.36', () => {

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CURRENT_FACTS } from '../../../scripts/facts/current.ts';
 import { defineResource } from '../../apis/define.ts';
 import { groupVersions, resourcesOf } from '../../apis/facts/resources.ts';
 import { knownGroupVersions, openApiTypes as types } from '../../apis/openapi-facts.ts';
@@ -12,7 +13,6 @@ import { documentV2 } from './document-v2.ts';
 import { documentV3 } from './document-v3.ts';
 import { sectionsOf } from './sections.ts';
 
-const FACTS = join(import.meta.dirname, '../../../../shared/facts');
 const NO_DESCRIPTIONS = describedBy({ texts: [], types: {} });
 
 /** Every built-in version, as if each were the one that is stored. */
@@ -38,24 +38,21 @@ function allApiVersions(): ApiVersion[] {
 
 type Tree = Record<string, unknown>;
 
-/** The optional versions were recorded with CBOR switched on. */
-const withoutCbor = (key: string): boolean => !key.includes('cbor');
-
 function strip(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(strip);
   if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(([key, inner]) => withoutCbor(key) && (key !== 'description' || typeof inner !== 'string'));
+  const kept = Object.entries(value).filter(([key, inner]) => key !== 'description' || typeof inner !== 'string');
   // allOf keeps a reference apart from its siblings, of which the description may have been the only one.
   if (kept.length === 1 && kept[0]![0] === 'allOf') return (kept[0]![1] as unknown[])[0];
   return Object.fromEntries(kept.map(([key, inner]) => [key, strip(inner)]));
 }
 
-describe.skipIf(!existsSync(FACTS))('OpenAPI v3 documents are those that kube-apiserver serves', () => {
+describe('OpenAPI v3 documents are those that kube-apiserver serves', () => {
   const sections = new Map(sectionsOf(allApiVersions()).map((section) => [section.path, section]));
-  const folders = ['openapi-v3', 'optional/openapi-v3'].map((folder) => join(FACTS, folder));
-  const files = folders
-    .filter(existsSync)
-    .flatMap((folder) => readdirSync(folder).map((file) => [file.slice(0, -'.json'.length).replaceAll('__', '/'), join(folder, file)] as const));
+  const folders = ['openapi-v3', 'optional/openapi-v3'].map((folder) => join(CURRENT_FACTS, folder));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder).map((file) => [file.slice(0, -'.json'.length).replaceAll('__', '/'), join(folder, file)] as const),
+  );
 
   test.each(files)('%s', (path, file) => {
     const section = sections.get(path)!;
@@ -92,12 +89,11 @@ function asV2({ allOf, oneOf, default: _none, $ref, properties, items, additiona
 
 const operationIds = (item: unknown): unknown[] => Object.values(item as Tree).map((operation) => (operation as Tree)['operationId']);
 
-describe.skipIf(!existsSync(FACTS))('the OpenAPI v2 document', () => {
+describe('the OpenAPI v2 document', () => {
   const routes = sectionsOf(allApiVersions()).flatMap((section) => section.routes(types));
   const document = documentV2(routes, { release: '1.36', descriptions: NO_DESCRIPTIONS, knownGroupVersions }) as Record<string, Tree>;
-  const folder = join(FACTS, 'openapi-v3');
-  // The body of a skipped suite runs too.
-  const recorded = (existsSync(folder) ? readdirSync(folder) : []).map(
+  const folder = join(CURRENT_FACTS, 'openapi-v3');
+  const recorded = readdirSync(folder).map(
     (file) => strip(JSON.parse(readFileSync(join(folder, file), 'utf8'))) as { paths: Tree; components: { schemas?: Record<string, Tree> } },
   );
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Records what a kube-apiserver publishes, as hashes: its texts stay out of the repository.
+// Records what a kube-apiserver publishes, as hashes: its texts stay out of the repository. (Those of single texts: npm run facts:record.)
 //   node record.mjs --kubectl PATH --server https://127.0.0.1:6443 [--token TOKEN]
 // The server is fresh; the resources of definitions.json are installed on the way.
 import { createHash } from 'node:crypto';
@@ -56,13 +56,11 @@ const CUSTOM = [
 ];
 
 const plain = await documents();
-const texts = await descriptions();
 const ofKinds = (await resources()).map(({ plural, groupVersion }) => `${plural} --api-version=${groupVersion}`);
 const explained = await explain([...ofKinds, ...DEEPER]);
 await install();
 const withCustom = await documents();
 writeFileSync(here('documents.json'), `${JSON.stringify({ plain, withCustom: changed(plain, withCustom) }, null, 1)}\n`);
-writeFileSync(here('descriptions.json'), `${JSON.stringify(texts).replaceAll(/"(?:apis?|io|definitions|operations|parameters|v3)[^"]*":[{[]/g, '\n$&')}\n`);
 writeFileSync(here('explain.json'), `${JSON.stringify({ plain: explained, withCustom: await explain(CUSTOM) }, null, 1).replaceAll(/\{\s+("args[^}]*?)\s+\}/g, (_all, inner) => `{ ${inner.replaceAll(/\s+/g, ' ')} }`)}\n`);
 
 /** Path → the hash of the document's bytes, which is its ETag. */
@@ -75,32 +73,6 @@ async function documents() {
 
 function changed(before, after) {
   return { v2: after.v2, v3: Object.fromEntries(Object.entries(after.v3).filter(([path, hash]) => before.v3[path] !== hash)) };
-}
-
-/** The texts of v2; those of v3 are the same, so that only which types and parameters a document has is told. */
-async function descriptions() {
-  const v2 = await get('/openapi/v2');
-  const definitionsV2 = Object.entries(v2.definitions).map(([name, schema]) => [name, textsOf(schema)]);
-  const parameters = Object.entries(v2.parameters).filter(([, { description }]) => description !== undefined);
-  const v3 = {};
-  for (const path of Object.keys((await get('/openapi/v3')).paths)) v3[path] = Object.keys((await get(`/openapi/v3/${path}`)).components?.schemas ?? {});
-  return {
-    definitions: Object.fromEntries(definitionsV2),
-    operations: Object.fromEntries(operationsOf(v2).map(([key, text]) => [key, hashOf(text)])),
-    parameters: Object.fromEntries(parameters.map(([name, { description }]) => [name, hashOf(description)])),
-    v3,
-  };
-}
-
-function textsOf({ description, properties = {} }) {
-  const all = [['', description], ...Object.entries(properties).map(([name, field]) => [name, field.description])];
-  return Object.fromEntries(all.filter(([, text]) => text !== undefined).map(([name, text]) => [name, hashOf(text)]));
-}
-
-function operationsOf({ paths }) {
-  return Object.entries(paths).flatMap(([path, { parameters: _shared, ...operations }]) =>
-    Object.entries(operations).map(([method, { description }]) => [`${method} ${path}`, description]),
-  );
 }
 
 async function resources() {
