@@ -25,7 +25,10 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
   },
 
   // `data` that is not there is defaulted to an empty map, so that an empty one makes no difference.
-  keepEmptied: (sent, stored) => noteEmptied(stored, { binaryData: sentEmpty(sent, 'binaryData') }),
+  keepEmptied(sent, stored) {
+    const binaryData = sentEmpty(sent, 'binaryData');
+    if (binaryData !== null) noteEmptied(stored, { binaryData });
+  },
   validatesWhole: 'after',
   validateUpdate(configMap, old, errors) {
     validateFinalizerNames(configMap.metadata, errors);

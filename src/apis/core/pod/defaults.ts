@@ -60,9 +60,11 @@ export function dropInitContainerAnnotations(metadata: Pod['metadata']): void {
 }
 
 function requestWhatIsLimited(resources: ResourceRequirements): void {
-  const noLimits = sentEmpty(resources, 'limits');
   // What was sent empty counts as set: requests are empty then, too.
-  if (noLimits !== null && !resources.requests) noteEmptied(resources, { limits: noLimits, requests: {}, claims: sentEmpty(resources, 'claims') });
+  if (sentEmpty(resources, 'limits') !== null && !resources.requests) {
+    const claims = sentEmpty(resources, 'claims');
+    noteEmptied(resources, { limits: {}, requests: {}, ...(claims !== null && { claims }) });
+  }
   if (!resources.limits) return;
   resources.requests = { ...resources.limits, ...resources.requests };
 }
