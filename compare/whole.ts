@@ -9,10 +9,15 @@ const REFUSED_BY = /^(?:Internal error occurred: failed calling|admission) webho
 /** Why two answers differ as a whole: errors beyond a limit, another of several webhooks that refuse, or a handler of the reference that panicked. */
 export function explainWhole(reference: Answer, server: Answer): string | undefined {
   if (reference.status === 0 && server.status >= 400 && server.status < 500) return 'the reference broke off without an answer (its handler panicked)';
+  if (reference.status === 404 && server.status === 500 && /^conversion webhook for /.test(messageOf(server)))
+    return 'the reference has nothing cached that could not be converted (docs/differences.md)';
+  if (hasAskedAgain(reference, server)) return 'the reference asked webhooks again, since what it had cached was not what was stored (docs/differences.md)';
   if (areRefusedByOthers(reference, server)) return 'which of several validating webhooks, which are asked at once, is heard first';
   if (reference.status < 400 || reference.status !== server.status || !isJsonObject(reference.body) || !isJsonObject(server.body)) return undefined;
   return isCutOff(causesOf(reference.body), causesOf(server.body)) ? 'of very many field errors the first are told (docs/limits.md)' : undefined;
 }
+
+const messageOf = ({ body }: Answer): string => (isJsonObject(body) ? String(body['message']) : '');
 
 const causesOf = ({ details }: JsonObject): Json[] => (isJsonObject(details) && Array.isArray(details['causes']) ? details['causes'] : []);
 
@@ -21,6 +26,13 @@ function isCutOff(reference: readonly Json[], server: readonly Json[]): boolean 
   const text = stringifyJson(server);
   const isAtLimit = server.length >= LIMITS.fieldErrors || text.length >= LIMITS.fieldErrorCharacters;
   return isAtLimit && reference.length > server.length && stringifyJson(reference.slice(0, server.length)) === text;
+}
+
+/** A write that changes nothing but the stored form (defaults that were not stored) is tried by the reference again with what is stored. */
+function hasAskedAgain({ reviews: ofReference, ...reference }: Answer, { reviews: ofServer, ...server }: Answer): boolean {
+  if (!Array.isArray(ofReference) || !Array.isArray(ofServer) || ofReference.length !== 2 * ofServer.length) return false;
+  const [twice, once] = [ofReference, ofServer].map((reviews) => new Set(reviews.map((review) => stringifyJson(review))));
+  return differencesOf(reference, server).length === 0 && twice!.size === once!.size && [...twice!].every((review) => once!.has(review));
 }
 
 /** Mutating webhooks are asked one after the other: where they refuse, both servers have asked as many, and the last one says so. */

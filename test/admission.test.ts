@@ -91,7 +91,8 @@ function annotationsOf(log: string, name: string): Record<string, string> {
     .split('\n')
     .map((line) => JSON.parse(line) as AuditEvent);
   const found = events.find(({ verb, objectRef }) => verb === 'create' && objectRef?.name === name)?.annotations ?? {};
-  return Object.fromEntries(Object.entries(found).filter(([key]) => !key.startsWith('authorization.')));
+  // Requests that take half a second tell where it went, which depends on the machine.
+  return Object.fromEntries(Object.entries(found).filter(([key]) => !/^(authorization|apiserver\.latency)\./.test(key)));
 }
 
 describe('ImagePolicyWebhook', () => {

@@ -1,3 +1,4 @@
+import { writeThrough } from '../registry/sent-subresource.ts';
 import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
 import { apiVersionOf } from '../util/api-object.ts';
 import { genericUnsupportedMediaType, notFound } from '../util/errors.ts';
@@ -92,6 +93,6 @@ function patcher(request: ServerRequest, target: ResourceTarget, apply: (before:
     const patched = withType(apply(clientObject(before, new LooseEntry(current))), view.kind);
     placeInNamespace(patched, namespace);
     checkName(patched, name);
-    return subresource?.write ? subresource.write(current, patched) : toStored(target, patched);
+    return subresource?.write ? writeThrough(subresource, current, patched) : toStored(target, patched);
   };
 }

@@ -1,3 +1,4 @@
+import { writeThrough } from '../registry/sent-subresource.ts';
 import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { notFound } from '../util/errors.ts';
@@ -66,6 +67,6 @@ function writer(target: ResourceTarget, sent: SentObject, name: string): Paramet
   if (subresource?.write === undefined) return () => sent.take();
   return async (current) => {
     if (current === undefined) throw notFound({ group: store.definition.group, resource: store.definition.plural }, name);
-    return subresource.write!(current, await sent.take());
+    return writeThrough(subresource, current, await sent.take());
   };
 }

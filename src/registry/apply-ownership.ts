@@ -20,6 +20,7 @@ import type { JsonObject } from '../util/json-types.ts';
 import { settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
 import { type Write, parentVersion, readThrough, replicasPaths, setEntries, validateTyped, writerOf } from './field-ownership.ts';
+import { writeThrough } from './sent-subresource.ts';
 import { UnknownInVersion, type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
 
 /** A server-side apply of one object (KEP-555). */
@@ -208,7 +209,8 @@ function appliedToScale(apply: Apply, way: WayOfWriting, subresource: Subresourc
   const { object, managers } = applied(apply, way, { ...before, plan: typePlanOf(subresource.schema) }, tracked);
   if (object !== undefined && definition.schema.custom !== undefined) throw notConvertible(apply);
   const scale = decoded(apply, subresource.schema, (object ?? before).value);
-  const result = subresource.write!(clone(live), scale);
+  setEntries(scale, encodeManagers(managers));
+  const result = writeThrough(subresource, clone(live), scale);
   setEntries(result, encodeManagers(parentManagers(parent, managers, paths, parentVersion(apply, paths))));
   return result;
 }

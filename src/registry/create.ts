@@ -1,7 +1,8 @@
 import { cloneSent } from '../schema/emptied.ts';
 import { CommitConflict } from '../storage/engine.ts';
+import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { ApiObject } from '../util/api-object.ts';
-import { ApiError, alreadyExists, generateNameConflict, isTooLargeForStore, unknownError } from '../util/errors.ts';
+import { ApiError, alreadyExists, generateNameConflict, isApiError, isTooLargeForStore, unknownError } from '../util/errors.ts';
 import type { FieldError, FieldErrors } from '../util/field-errors.ts';
 import { pathSegmentName, subdomainName } from '../util/names.ts';
 import { nextTurn } from '../util/time-slice.ts';
@@ -188,7 +189,7 @@ async function commitNew<T extends ApiObject>(
 
   const key = keyOf(parts, namespace, name);
   if (options.dryRun) {
-    const existing = await currentEntry(parts, key);
+    const existing = await readableEntry(parts, key);
     if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
     return { object: await asRead(parts, stored), entry: undefined, created: true };
   }
@@ -205,6 +206,16 @@ async function commitNew<T extends ApiObject>(
   const written = writtenEntry(parts, key, value, revision);
   const entry = written instanceof Promise ? await written : written;
   return { object: parts.conversion ? entry.object<T>() : stored, entry, created: true };
+}
+
+/** What cannot be converted is not there for a dry run: the reference does not ask why it could not be read (registry/generic/registry/dryrun.go Create). */
+async function readableEntry(parts: StoreParts, key: string): Promise<CacheEntry | undefined> {
+  try {
+    return await currentEntry(parts, key);
+  } catch (error) {
+    if (isApiError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** What every kind's strategy does on creation, then what this kind does. */

@@ -224,6 +224,8 @@ export interface Subresource<T extends ApiObject = ApiObject> {
   hasNoTable?: boolean;
   /** PUT and PATCH: writes what the client sent into a copy of the stored object; the sent object takes its place where absent. */
   write?(object: T, sent: ApiObject): T;
+  /** That what was sent, as mutating admission left it, is one of its kind. Throws 422. */
+  validateSent?(sent: ApiObject, name: string): void;
   update?: UpdateRules<T>;
   /** Of a scale: where the object has its replicas, for who owns them; `spec.replicas` where absent. */
   replicasPath?: readonly string[];

@@ -16,6 +16,7 @@ import { clone } from '../schema/clone.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
 import { formatSeconds } from './metadata.ts';
 import { UnknownInVersion, type WayOfWriting, isOfOtherKind, sharedWay, wayOfWriting } from './ownership-versions.ts';
+import { sentThrough } from './sent-subresource.ts';
 import type { RequestContext } from './request-context.ts';
 import type { WriteOptions } from './store.ts';
 
@@ -144,19 +145,25 @@ function scaledEntries(write: Write, way: WayOfWriting, subresource: Subresource
   const paths = replicasPaths(write.definition, subresource);
   const before = scaleManagers(parent, paths);
   const after = before.size === 0 ? NO_MANAGERS : scaleOwners(write, way, subresource, object, old, before);
+  const sent = sentThrough(object);
+  if (sent) setEntries(sent, encodeManagers(after));
   return encodeManagers(parentManagers(parent, after, paths, parentVersion(write, paths)));
 }
 
 function scaleOwners(write: Write, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject, managers: Managers): Managers {
   const apiVersion = way.versionOf(undefined);
-  return ownersAfterUpdate(way, readThrough(way, subresource, old), readThrough(way, subresource, object), managers, writerOf(write, apiVersion));
+  const sent = sentThrough(object);
+  const after = sent ? readScale(way, subresource, sent) : readThrough(way, subresource, object);
+  return ownersAfterUpdate(way, readThrough(way, subresource, old), after, managers, writerOf(write, apiVersion));
 }
 
 export function readThrough(way: WayOfWriting, subresource: Subresource, stored: ApiObject): ReturnType<WayOfWriting['fromStored']> {
   const copy = clone(stored);
-  const read = normalize(subresource.schema, (subresource.readToWrite?.(copy) ?? subresource.read!(copy)) as unknown as JsonObject);
-  return way.fromStored(read as unknown as ApiObject, way.versionOf(undefined));
+  return readScale(way, subresource, subresource.readToWrite?.(copy) ?? subresource.read!(copy));
 }
+
+const readScale = (way: WayOfWriting, { schema }: Subresource, scale: ApiObject): Versioned =>
+  way.fromStored(normalize(schema, scale as unknown as JsonObject) as unknown as ApiObject, way.versionOf(undefined));
 
 /** Who owns the scale of an object. */
 export const scaleEntries = (definition: ResourceDefinition, subresource: Subresource, { metadata }: ApiObject): JsonObject[] | undefined =>

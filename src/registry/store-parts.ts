@@ -84,7 +84,7 @@ export function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T 
 const MAX_STORED_BYTES = 3 * 1024 * 1024;
 
 /** The stored bytes of a canonical object: in the version that is stored, without its resourceVersion, which the store gives it. `toBeStored` as of UpdateRules. */
-export function encodeStored(parts: StoreParts, object: ApiObject, toBeStored = (pruned: ApiObject): ApiObject => pruned): Buffer | Promise<Buffer> {
+export function encodeStored(parts: StoreParts, object: ApiObject, toBeStored = (stored: ApiObject): ApiObject => stored): Buffer | Promise<Buffer> {
   const stored = parts.conversion?.toStored(object) ?? toBeStored(pruned(parts, object));
   return stored instanceof Promise ? stored.then((converted) => bytesOf(parts, converted)) : bytesOf(parts, stored);
 }

@@ -15,6 +15,7 @@ import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-own
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import { refuseIfInvalid } from './judge.ts';
 import { LARGE_BYTES, type RequestContext } from './request-context.ts';
+import { sentThrough } from './sent-subresource.ts';
 import {
   type StoreParts,
   admissionAttributes,
@@ -109,6 +110,8 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
   const { managedFields } = object.metadata;
   await admit(call, object, 'mutate');
   guardOwnership(object, managedFields, context);
+  const sent = sentThrough(object);
+  if (sent) parts.definition.subresources?.[options.subresource]?.validateSent?.(sent, call.name);
   if (call.dropsOwnership) delete object.metadata.managedFields;
   checkVersion(call, object);
   let hooks: Transaction | undefined;

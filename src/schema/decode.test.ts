@@ -147,5 +147,8 @@ describe('convert', () => {
     const errors: string[] = ['duplicate field "z"'];
     convert(thing, { z: 1, b: 2, spec: { a: 1 } }, { errors });
     expect(errors).toEqual(['duplicate field "z"', 'unknown field "b"', 'unknown field "spec.a"', 'unknown field "z"']);
+    const many: string[] = [];
+    convert(thing, Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`u${index}`, 1])), { errors: many });
+    expect(many).toHaveLength(150);
   });
 });

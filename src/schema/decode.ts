@@ -21,11 +21,15 @@ export class DecodeError extends Error {}
 export interface StrictErrors {
   /** From the parser that read the value, which decoding then changes: what is repeated is merged. */
   duplicates?: DuplicateKeys;
+  /** Of errors: LIMITS.strictErrors where absent. */
+  limit?: number;
   /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`: added to, in the order of the text. */
   errors: string[];
 }
 
 const MAX_STRICT_ERRORS = LIMITS.strictErrors;
+/** Upstream's converter tells all. */
+const MAX_CONVERTED_ERRORS = 10_000;
 const MAX_INT32 = 2 ** 31 - 1;
 const MIN_INT32 = -(2 ** 31);
 /** One of a list of bytes. */
@@ -51,7 +55,7 @@ export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors)
 export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors): JsonObject {
   if (schema.custom !== undefined) return schema.custom.decode(value, strict, true);
   const unknown: string[] = [];
-  const converted = decodeAs(schema, value, strict && { errors: unknown }, converterWording) as JsonObject;
+  const converted = decodeAs(schema, value, strict && { errors: unknown, limit: MAX_CONVERTED_ERRORS }, converterWording) as JsonObject;
   strict?.errors.push(...unknown.toSorted());
   return converted;
 }
@@ -282,13 +286,15 @@ class Decoder {
   }
 
   complainOfUnknown(key: string): void {
-    if (this.strict === undefined || this.strict.errors.length >= MAX_STRICT_ERRORS) return;
+    if (this.strict === undefined || this.strict.errors.length >= (this.strict.limit ?? MAX_STRICT_ERRORS)) return;
     let path = '';
     for (const step of [...this.path, key]) {
       if (typeof step === 'number') path += `[${step}]`;
       else path += `${path === '' ? '' : '.'}${typeof step === 'string' ? step : step.name}`;
     }
-    complain(this.strict.errors, 'unknown field', path);
+    // What was merged has each field once.
+    if (this.strict.limit !== undefined) this.strict.errors.push(`unknown field ${quote(path)}`);
+    else complain(this.strict.errors, 'unknown field', path);
   }
 
   mismatch(raw: Json, type: TypeSchema): undefined {

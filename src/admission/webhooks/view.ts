@@ -1,6 +1,7 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from '../../registry/definition.ts';
 import { scaleEntries } from '../../registry/field-ownership.ts';
+import { noteSent, sentThrough, writeThrough } from '../../registry/sent-subresource.ts';
 import { clone } from '../../schema/clone.ts';
 import { decode } from '../../schema/decode.ts';
 import { withSentEmpties } from '../../schema/emptied.ts';
@@ -158,11 +159,18 @@ function scaleView(kind: GroupVersionKind, subresource: Subresource, definition:
   return {
     show: (object) => typed(kind, schema, read(object)),
     showToChange: (object) => {
+      const sent = sentThrough(object);
+      if (sent) return typed(kind, schema, { ...sent, metadata: { ...sent.metadata, namespace: object.metadata.namespace } } as ApiObject);
       const scale = readToChange(object);
       const managedFields = scaleEntries(definition, subresource, object);
       return typed(kind, schema, { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } });
     },
-    read: (shown, current) => subresource.write!(clone(current), decoded(schema, shown)),
+    read: (shown, current) => {
+      const scale = decoded(schema, shown);
+      // What is read takes the place of the current object's content.
+      noteSent(current, scale);
+      return writeThrough(subresource, clone(current), scale);
+    },
   };
 }
 

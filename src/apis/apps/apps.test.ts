@@ -241,7 +241,7 @@ describe('scale', () => {
     } as ApiObject;
     const written = scale.write!(structuredClone(object), sent);
     expect(written).toMatchObject({ metadata: { resourceVersion: '7' }, spec: { replicas: 9 } });
-    expect(() => scale.write!(structuredClone(object), { ...sent, spec: { replicas: -1 } } as ApiObject)).toThrow(
+    expect(() => scale.validateSent!({ ...sent, spec: { replicas: -1 } } as ApiObject, 'web')).toThrow(
       'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
     );
     expect(() => scale.write!(structuredClone(object), { ...sent, metadata: { ...sent.metadata, uid: 'x' } })).toThrow(

@@ -53,7 +53,6 @@ export const scaleSubresource = <T extends Scalable>(
   },
   write(object, sent) {
     const scale = sent as Scale;
-    validateScale(scale, object.metadata.name ?? '');
     const { uid, resourceVersion } = scale.metadata;
     if (uid && uid !== object.metadata.uid) {
       const [plural, group = ''] = resource.split('.');
@@ -69,6 +68,7 @@ export const scaleSubresource = <T extends Scalable>(
     else delete object.metadata.resourceVersion;
     return object;
   },
+  validateSent: (sent, name) => validateScale(sent as Scale, name),
 });
 
 function validateScale(scale: Scale, name: string): void {

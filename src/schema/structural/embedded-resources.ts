@@ -3,7 +3,8 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { isJsonObject, setKey } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { dns1035LabelErrors } from '../../util/names.ts';
-import { DecodeError, decode } from '../decode.ts';
+import { DecodeError } from '../decode.ts';
+import { decodeMetadata } from './decode-metadata.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { Structure } from './structure.ts';
 
@@ -67,7 +68,7 @@ function coerceTypeField(key: string, value: Json, metadata: ObjectSchema, error
     return undefined;
   }
   try {
-    return decode(metadata, value);
+    return decodeMetadata(metadata, value);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     errors.invalid(value, error.message);

@@ -98,3 +98,8 @@ test('defaults stand in for what is lacking, or null where it may not be', () =>
   fillDefaults(structure, none);
   expect(none).toEqual({});
 });
+
+test('what is wrong with metadata is told by name', () => {
+  const metadata = { name: 1, labels: { b: 2, a: {} } } as unknown as Json;
+  expect(() => shapeObject(new Structure(SCHEMA), METADATA, { metadata }, undefined)).toThrow(/cannot unmarshal object .*labels/);
+});

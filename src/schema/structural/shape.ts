@@ -3,7 +3,8 @@ import { duplicatePaths, isJsonObject, setKey } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { sortedKeys, withSortedKeys } from '../../util/sorted-keys.ts';
-import { DecodeError, type StrictErrors, decode } from '../decode.ts';
+import { DecodeError, type StrictErrors } from '../decode.ts';
+import { decodeMetadata } from './decode-metadata.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { Structure } from './structure.ts';
 
@@ -153,9 +154,9 @@ class Shaper {
   }
 
   #metadata(value: Json, path: string, unknown: string[] | undefined): JsonObject {
-    if (unknown === undefined) return decode(this.#metadataSchema, value);
+    if (unknown === undefined) return decodeMetadata(this.#metadataSchema, value);
     const errors: string[] = [];
-    const metadata = decode(this.#metadataSchema, value, { errors });
+    const metadata = decodeMetadata(this.#metadataSchema, value, { errors });
     const found = errors.flatMap((error) => /^unknown field "(.*)"$/.exec(error)?.[1] ?? []);
     // Upstream's decoder reads the keys in their order, which numbers have not here, and tells of the first hundred.
     const own = found.length < MAX_METADATA_ERRORS ? [] : Object.keys(value as JsonObject).filter((key) => !this.#metadataSchema.fields.has(key));
