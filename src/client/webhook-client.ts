@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type AgentOptions, type IncomingHttpHeaders, type R
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { TlsDialer } from '../serving/tls-dialer.ts';
+import { BytePieces } from '../util/byte-pieces.ts';
 import { delay } from '../util/delay.ts';
 import { type Dial, dialDirectly } from '../util/dial.ts';
 import { formatDuration } from '../util/duration.ts';
@@ -204,15 +205,15 @@ class DialledHttpsAgent extends HttpsAgent {
 function exchange(url: URL, options: RequestOptions, body: string | Buffer | undefined, maxAnswerBytes: number): Promise<RemoteAnswer> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, options, (response) => {
-      const chunks: Buffer[] = [];
+      const pieces = new BytePieces();
       let size = 0;
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size <= maxAnswerBytes) return void chunks.push(chunk);
+        if (size <= maxAnswerBytes) return pieces.add(chunk);
         reject(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
         response.destroy();
       });
-      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks, size) }));
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: pieces.take() }));
       response.on('error', reject);
       response.on('aborted', () => reject(Object.assign(new Error('unexpected EOF'), { code: 'ECONNRESET' })));
     });

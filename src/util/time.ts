@@ -89,10 +89,17 @@ class TimeReader {
   }
 
   number(element: string, minDigits: number, maxDigits: number): number {
-    const digits = new RegExp(`^[0-9]{${minDigits},${maxDigits}}`).exec(this.rest)?.[0];
-    if (digits === undefined) this.mismatch(element);
-    this.rest = this.rest.slice(digits!.length);
-    return Number(digits);
+    let count = 0;
+    let value = 0;
+    for (; count < maxDigits; count++) {
+      const digit = this.rest.charCodeAt(count) - 0x30;
+      // NaN at the end of the text.
+      if (!(digit >= 0 && digit <= 9)) break;
+      value = value * 10 + digit;
+    }
+    if (count < minDigits) this.mismatch(element);
+    this.rest = this.rest.slice(count);
+    return value;
   }
 
   inRange(value: number, min: number, max: number, name: string): number {
