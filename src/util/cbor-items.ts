@@ -48,8 +48,8 @@ export const isSelfDescribedCbor = (bytes: Buffer): boolean => bytes.subarray(0,
 const MAX_ARRAY_ELEMENTS = 2 ** 31 - 1;
 const MAX_MAP_PAIRS = 2 ** 21;
 const TOO_LONG = 2 ** 63;
-/** A time that is tagged as one is read and written again, for as long as ten values take: nobody but made-up bodies has many, since Kubernetes writes texts. */
-const TIME_VALUES = 10;
+/** A time that is tagged as one is read and written again, for as long as twenty values take: nobody but made-up bodies has many, since Kubernetes writes texts. */
+const TIME_VALUES = 20;
 
 export const notAccepted = (major: number, what: string): CborError =>
   new CborError(`cbor: data item of cbor type ${MAJOR_NAMES[major]} is not accepted by protocol: ${what}`);

@@ -33,9 +33,12 @@ export const timeOf = (now: Date): string => `${now.toISOString().slice(0, 19)}Z
 /** A Date as meta/v1 MicroTime writes it. */
 export const microTimeOf = (now: Date): string => `${now.toISOString().slice(0, 23)}000Z`;
 
+/** Text that is read and written again as it is; most is. */
+export const isCanonicalTime = (text: string): boolean => CANONICAL.test(text);
+
 /** Read and written again, in UTC and whole seconds; null for Go's zero time. Throws TimeError. */
 export function canonicalTime(text: string): string | null {
-  if (CANONICAL.test(text)) return text;
+  if (isCanonicalTime(text)) return text;
   const moment = parseTime(text);
   return isZero(moment) ? null : formatTime(moment);
 }

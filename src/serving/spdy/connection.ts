@@ -110,8 +110,14 @@ export class SpdyConnection implements StreamCarrier {
 
   isGone(stream: SpdyStream): void {
     if (!this.#streams.delete(stream.id)) return;
-    if (!stream.isComplete && !this.#isClosed) this.#reset(stream.id, RESET.CANCEL);
     this.wantsMore(stream);
+    if (stream.isComplete || this.#isClosed) return;
+    try {
+      this.#reset(stream.id, RESET.CANCEL);
+    } catch {
+      // The caller destroys a stream, and is not to be told of what its connection has come to.
+      this.#end();
+    }
   }
 
   #send(frame: Buffer): void {
