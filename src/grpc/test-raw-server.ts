@@ -46,6 +46,12 @@ export class RawCall {
   }
 
   /** As a good server does. */
+  fail(code: number, details: string): void {
+    const status = { 'grpc-status': String(code), 'grpc-message': encodeURIComponent(details) };
+    this.end(encodeHeaders(this.#hasBegun ? status : { ':status': '200', ...status }));
+  }
+
+  /** As a good server does. */
   answer(message: Buffer): void {
     this.send(message);
     this.end();
