@@ -27,7 +27,7 @@ const inSingleBytes = (call: RawCall, count: number): void => {
       if (!call.write(piece)) return;
     }
   };
-  call.socket.on('drain', pump);
+  call.socket.on('drain', () => setImmediate(pump));
   pump();
 };
 /** A literal field whose value is said by one byte: the second of the static table's names with values (RFC 7541 Appendix A). */

@@ -32,11 +32,15 @@ export async function stallOf(server: ServerProcess, work: () => Promise<unknown
     }
   })();
   const before = mainThreadMs(server);
-  await work();
-  const after = mainThreadMs(server);
-  over.abort();
-  await probing;
-  prober.close();
+  let after: number | undefined;
+  try {
+    await work();
+    after = mainThreadMs(server);
+  } finally {
+    over.abort();
+    await probing;
+    prober.close();
+  }
   return { busyMs: before !== undefined && after !== undefined ? after - before : undefined, waitMs };
 }
 
