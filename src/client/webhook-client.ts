@@ -118,7 +118,7 @@ export class WebhookClient {
     try {
       return await exchange(url, options, body, this.#maxAnswerBytes);
     } catch (error) {
-      throw networkError(method, url, error as NodeJS.ErrnoException, timeout.signal.aborted);
+      throw networkError(method, url, error as NodeJS.ErrnoException, timeout.signal.aborted && signal?.aborted !== true);
     } finally {
       clearTimeout(timer);
       release();
@@ -204,7 +204,9 @@ class DialledHttpsAgent extends HttpsAgent {
 
 function exchange(url: URL, options: RequestOptions, body: string | Buffer | undefined, maxAnswerBytes: number): Promise<RemoteAnswer> {
   return new Promise((resolve, reject) => {
+    let isAnswered = false;
     const request = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, options, (response) => {
+      isAnswered = true;
       const pieces = new BytePieces();
       let size = 0;
       response.on('data', (chunk: Buffer) => {
@@ -218,6 +220,8 @@ function exchange(url: URL, options: RequestOptions, body: string | Buffer | und
       response.on('aborted', () => reject(Object.assign(new Error('unexpected EOF'), { code: 'ECONNRESET' })));
     });
     request.on('error', reject);
+    // Node closes the connection of a server that answers 101, and says nothing more of it.
+    request.on('close', () => isAnswered || reject(new Error('unexpected EOF')));
     request.end(body);
   });
 }
