@@ -59,10 +59,10 @@ function chainIn(input: Buffer): Buffer[] {
 }
 
 /** The certificate with something changed in it; mostly in what is signed, and signed again, so that what is looked at behind the signature is looked at too. */
-function mutateCertificate(random: Random, bytes: Buffer, key: KeyObject = random.pick(KEYS)): Buffer | undefined {
-  if (random.chance(0.2)) return mutateDer(random, bytes);
+function mutateCertificate(random: Random, input: Buffer, key: KeyObject = random.pick(KEYS)): Buffer | undefined {
+  if (random.chance(0.2)) return mutateDer(random, input);
   try {
-    const tbs = mutateDer(random, readValue(readValue(bytes).content).raw);
+    const tbs = mutateDer(random, readValue(readValue(input).content).raw);
     return tbs && sequence(tbs, algorithmIn(tbs), bitString(sign('sha256', tbs, key)));
   } catch {
     return undefined;
