@@ -15,6 +15,7 @@ import { manyObjects } from './large.mjs';
 import { proxyCosts } from './proxy.mjs';
 import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
+import { supervisedRestarts } from './supervised.mjs';
 
 /** By name, in the order in which they run. */
 const PHASES = {
@@ -32,6 +33,7 @@ const PHASES = {
   proxy,
   watch2: () => withServer((server, load) => fanOut(server, load, 2)),
   watch1: () => withServer((server, load) => fanOut(server, load, 1)),
+  supervised: () => supervisedRestarts({ withServer, record, valueBytes: VALUE_BYTES }),
   large: () => manyObjects({ withServer, record, valueBytes: VALUE_BYTES, syncMs }),
 };
 const PHASE_LIMIT_MS = 60_000;

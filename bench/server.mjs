@@ -28,9 +28,9 @@ const { NODE_EXTRA_CA_CERTS: _extra, ...ownEnvironment } = process.env;
 
 /**
  * Resolves when /readyz says ok; `readyMs` is counted from before the process was started. `dist` is the built server's folder. Without a `folder` of the
- * caller's, what it stores goes when it stops.
+ * caller's, what it stores goes when it stops. `flags`: beside those that every measurement has.
  */
-export async function startServer({ dist, store = 'embedded', folder: kept }) {
+export async function startServer({ dist, store = 'embedded', folder: kept, flags: more = [] }) {
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'binnacle-bench-'));
   writeFileSync(join(folder, 'tokens.csv'), `${USERS.join('\n')}\n`);
   const port = await freePort();
@@ -42,6 +42,7 @@ export async function startServer({ dist, store = 'embedded', folder: kept }) {
     '--bind-address=127.0.0.1',
     `--token-auth-file=${join(folder, 'tokens.csv')}`,
     '--authorization-mode=RBAC',
+    ...more,
   ];
   const startedAtMs = performance.now();
   const child = spawn(process.execPath, [join(absolute(dist), 'binnacle.js'), 'serve', ...flags], { stdio: 'ignore', env: ownEnvironment });
@@ -62,6 +63,8 @@ export async function startServer({ dist, store = 'embedded', folder: kept }) {
   }
   return {
     port,
+    pid: child.pid,
+    isReady: () => isReady(port),
     token: TOKEN,
     tokens: TOKENS,
     readyMs: performance.now() - startedAtMs,
@@ -96,7 +99,7 @@ const isReady = async (port) => {
 };
 
 /** Time on a CPU of all the process' threads; the scheduler counts it in nanoseconds, where /proc/<pid>/stat has ticks of 10 ms. */
-function cpuMs(pid) {
+export function cpuMs(pid) {
   const folder = `/proc/${pid}/task`;
   return readdirSync(folder).reduce((sumMs, thread) => sumMs + Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
 }

@@ -47,10 +47,12 @@ export async function runCampaign(target: FuzzTarget, { seed, inputs, seconds, c
   const signatures = new Set<string>();
   const result: Result = { target: target.name, inputs: 0, durationMs: 0, outcomes: new Map(), slowest: { durationMs: 0, bytes: 0 }, findings: [] };
   const given = [...seeds, ...corpus];
+  // Most of those that were kept are malformed, of which nothing can be made that is not.
+  const keptShare = target.mutateStructure ? 0.2 : 0.5;
   const startMs = performance.now();
   const endMs = startMs + seconds * 1000;
   while (result.inputs < inputs && result.findings.length < MAX_FINDINGS && performance.now() < endMs) {
-    const input = given[result.inputs] ?? mutate(random, random.pick(random.chance(0.5) ? kept : seeds), { ...target, others: kept });
+    const input = given[result.inputs] ?? mutate(random, random.pick(random.chance(keptShare) ? kept : seeds), { ...target, others: kept });
     const { signature } = await runOne(target, input, boundMs, result);
     if (signatures.has(signature) && !random.chance(0.001)) continue;
     signatures.add(signature);

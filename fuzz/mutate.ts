@@ -9,18 +9,21 @@ export interface MutationOptions {
   maxBytes?: number;
   /** The input is mostly to stay JSON. */
   isJson?: boolean;
+  /** Changes the input and leaves it well-formed; undefined where it cannot. */
+  mutateStructure?: ((random: Random, bytes: Buffer) => Buffer | undefined) | undefined;
   /** Mostly repeats, doubles and nests: looks for what takes time. */
   isGrowing?: boolean;
 }
 
 const MAX_BYTES = 4096;
+const WELL_FORMED_SHARE = 0.8;
 const NOTHING = Buffer.alloc(0);
 
 /** Bytes with a few of them flipped, cut out, repeated, nested, replaced by others or made up. The bytes given stay as they are. */
 export function mutate(random: Random, bytes: Buffer, options: MutationOptions = {}): Buffer {
-  const { maxBytes = MAX_BYTES, isGrowing = false, isJson = false } = options;
-  const text = isJson && random.chance(0.7) ? mutateJson(random, bytes.toString()) : undefined;
-  if (text !== undefined && text.length <= maxBytes) return Buffer.from(text);
+  const { maxBytes = MAX_BYTES, isGrowing = false } = options;
+  const wellFormed = random.chance(WELL_FORMED_SHARE) ? changedInside(random, bytes, options) : undefined;
+  if (wellFormed !== undefined && wellFormed.length <= maxBytes) return wellFormed;
   let mutated: Buffer = Buffer.from(bytes);
   // Mostly one change: what has many is refused for the first.
   do {
@@ -28,6 +31,13 @@ export function mutate(random: Random, bytes: Buffer, options: MutationOptions =
     mutated = change(random, mutated, options);
   } while (random.chance(0.5));
   return mutated.length > maxBytes ? mutated.subarray(0, maxBytes) : mutated;
+}
+
+/** Undefined where nothing is known of the input's structure. */
+function changedInside(random: Random, bytes: Buffer, { isJson = false, mutateStructure }: MutationOptions): Buffer | undefined {
+  if (mutateStructure) return mutateStructure(random, bytes);
+  const text = isJson ? mutateJson(random, bytes.toString()) : undefined;
+  return text === undefined ? undefined : Buffer.from(text);
 }
 
 type Change = (random: Random, bytes: Buffer, options: MutationOptions) => Buffer;

@@ -1,3 +1,5 @@
+import type { Random } from '../src/util/test-random.ts';
+
 /** A class that the entry function throws to refuse its input. */
 type ErrorClass = abstract new (...args: never[]) => Error;
 
@@ -10,6 +12,8 @@ export interface FuzzTarget {
   readonly tokens?: readonly (Buffer | string)[];
   /** Inputs are JSON: most of them are changed in a way that leaves them so. */
   readonly isJson?: boolean;
+  /** Most inputs are made by this, which changes one inside of its structure and leaves it well-formed; undefined where the input is not. */
+  readonly mutateStructure?: (random: Random, input: Buffer) => Buffer | undefined;
   /** It gives way to others while it runs: what counts is how long it keeps the thread at a time. */
   readonly isSliced?: boolean;
   /** What `run` may throw. Whatever else it throws is a crash; TypeError and RangeError are, unless they are named themselves. */

@@ -1,3 +1,4 @@
+import { CoreV1Api, KubeConfig, type V1ConfigMap, makeInformer } from '@kubernetes/client-node';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -56,6 +57,46 @@ describe('a supervised server', { timeout: 120_000 }, () => {
     await untilServing(server, 2);
     expect((await server.client().send({ path: `${CONFIG_MAPS}/kept` })).status).toBe(200);
     expect(server.lines.join('\n')).toMatch(/The server process died and is started again code=null signal="SIGKILL"/);
+    expect(await server.stop()).toEqual(CLEAN_EXIT);
+  });
+
+  test('is watched on from where its clients were when it was killed', async () => {
+    const server = await supervised(await anyPort());
+    const client = server.client();
+    const config = new KubeConfig();
+    config.loadFromOptions({
+      clusters: [{ name: 'test', server: server.url, caData: Buffer.from(server.ca).toString('base64') }],
+      users: [{ name: 'admin', token: 'admin-token' }],
+      contexts: [{ name: 'test', cluster: 'test', user: 'admin' }],
+      currentContext: 'test',
+    });
+    const api = config.makeApiClient(CoreV1Api);
+    let lists = 0;
+    const informer = makeInformer<V1ConfigMap>(config, CONFIG_MAPS, () => {
+      lists++;
+      return api.listNamespacedConfigMap({ namespace: 'default' });
+    });
+    const added: string[] = [];
+    informer.on('add', ({ metadata }) => void added.push(metadata!.name!));
+    // As its users do: it goes on from the last version that it saw.
+    informer.on('error', () => void setTimeout(() => void informer.start().catch(() => informer.start()), 50));
+    await informer.start();
+    await client.create(CONFIG_MAPS, { metadata: { name: 'before' } });
+    const watch = await client.watch(`${CONFIG_MAPS}?watch=true&resourceVersion=${(await client.get(`${CONFIG_MAPS}/before`)).metadata.resourceVersion}`);
+    const last = await client.create(CONFIG_MAPS, { metadata: { name: 'seen' } });
+    expect((await watch.next())?.object.metadata.name).toBe('seen');
+    process.kill(servingPids(server)[0]!, 'SIGKILL');
+    expect(await watch.next().catch(() => undefined)).toBeUndefined();
+    await untilServing(server, 2);
+    await client.create(CONFIG_MAPS, { metadata: { name: 'after' } });
+    // The version of before the kill still tells what came behind it, and nothing else.
+    const resumed = await client.watch(`${CONFIG_MAPS}?watch=true&resourceVersion=${last.metadata.resourceVersion}`);
+    expect((await resumed.next())?.object.metadata.name).toBe('after');
+    resumed.stop();
+    await expect.poll(() => added, { timeout: 20_000 }).toContain('after');
+    expect(added.filter((name) => name === 'seen')).toHaveLength(1);
+    expect(lists).toBeLessThan(10);
+    await informer.stop();
     expect(await server.stop()).toEqual(CLEAN_EXIT);
   });
 

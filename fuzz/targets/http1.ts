@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from '../../src/serving/limits.ts';
 import { UnsentAnswers } from '../../src/serving/unsent-answers.ts';
 import { TestClock } from '../../src/util/test-clock.ts';
 import { parseHead } from '../../src/serving/proxy/http1-head.ts';
+import { mutateHttp1 } from '../structure/http1.ts';
 import { CountingClock, MemorySocket, turn } from '../memory-socket.ts';
 import { type FuzzTarget, WrongAnswer, mustAgree } from '../target.ts';
 
@@ -92,6 +93,7 @@ export const http1Connection: FuzzTarget = {
   name: 'http1-connection',
   seeds: () => REQUESTS,
   tokens: TOKENS,
+  mutateStructure: mutateHttp1,
   refusals: [],
   async run(input) {
     const whole = await serve([Buffer.from(input)]);
@@ -103,16 +105,17 @@ export const http1Connection: FuzzTarget = {
 
 const isOne = (values: readonly string[]): boolean => values.length === 1;
 
-/** The head alone. What is ambiguous (RFC 9112 §6.3) is refused. */
+/** The head alone, up to its empty line. What is ambiguous (RFC 9112 §6.3) is refused. */
 export const http1Head: FuzzTarget = {
   name: 'http1-head',
   seeds: () => REQUESTS,
   tokens: TOKENS,
+  mutateStructure: mutateHttp1,
   refusals: [Error],
   run(input) {
     const text = input.toString('latin1');
     const end = text.indexOf('\r\n\r\n');
-    const head = text.slice(0, end < 0 ? undefined : end + 4);
+    const head = text.slice(0, end < 0 ? undefined : end);
     const { bodyBytes } = parseRequestHead(head, LIMITS);
     const named = (name: string): string[] => head.match(new RegExp(`^${name}[ \\t]*:.*$`, 'gim')) ?? [];
     const [lengths, codings] = [named('content-length'), named('transfer-encoding')];
@@ -134,7 +137,7 @@ export const http1Answer: FuzzTarget = {
   refusals: [Error],
   run(input) {
     if (input[0] === 0x48) {
-      parseHead(input.toString('latin1'));
+      parseHead(input.toString('latin1').split('\r\n\r\n', 1)[0]!);
       return undefined;
     }
     const read = (pieces: readonly Buffer[]): string => {

@@ -18,6 +18,7 @@ import { TestRequest } from '../../src/http2/test-peer.ts';
 import { DEFAULT_LIMITS } from '../../src/serving/limits.ts';
 import { UnsentAnswers } from '../../src/serving/unsent-answers.ts';
 import { TestClock } from '../../src/util/test-clock.ts';
+import { blocksIn, mutateHpack, withLengths } from '../structure/hpack.ts';
 import { CountingClock, MemorySocket, turn } from '../memory-socket.ts';
 import { type FuzzTarget, WrongAnswer, bytes } from '../target.ts';
 
@@ -104,15 +105,16 @@ export const http2Connection: FuzzTarget = {
   },
 };
 
-/** Header blocks, the second of which may use what the first has put into the table, and the request in them. */
+/** Up to three header blocks, of which one may use what those before it have put into the table, and the requests in them. */
 export const hpack: FuzzTarget = {
   name: 'hpack',
   seeds: () => [
-    GET,
-    POST,
-    Buffer.from([0x82, 0x86, 0x84, 0x41, 0x8c, 0xf1, 0xe3, 0xc2, 0xe5, 0xf2, 0x3a, 0x6b, 0xa0, 0xab, 0x90, 0xf4, 0xff]),
-    Buffer.from([0x40, 1, 0x78, 1, 0x79, 0xbe, 0x3f, 0xe1, 0x1f]),
+    withLengths([GET, POST]),
+    withLengths([POST, GET, GET]),
+    withLengths([Buffer.from([0x82, 0x86, 0x84, 0x41, 0x8c, 0xf1, 0xe3, 0xc2, 0xe5, 0xf2, 0x3a, 0x6b, 0xa0, 0xab, 0x90, 0xf4, 0xff]), GET]),
+    withLengths([Buffer.from([0x40, 1, 0x78, 1, 0x79, 0xbe]), Buffer.from([0x3f, 0xe1, 0x1f, 0xbe])]),
   ],
+  mutateStructure: mutateHpack,
   tokens: bytes(
     '\x82',
     '\x86',
@@ -132,7 +134,6 @@ export const hpack: FuzzTarget = {
   refusals: [Http2Error],
   run(input) {
     const reader = new HeaderReader({ tableBytes: 4096, listBytes: DEFAULT_FRAME_BYTES, fieldCount: 200 });
-    const middle = input.length >> 1;
-    for (const block of [input.subarray(0, middle), input.subarray(middle), input]) readRequestHead(reader.read(block));
+    for (const block of blocksIn(input)) readRequestHead(reader.read(block));
   },
 };

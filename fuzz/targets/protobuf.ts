@@ -2,6 +2,7 @@ import { schemaOfKind } from '../../src/apis/facts/schemas.ts';
 import { decodeEnvelope, decodeProtobuf, encodeProtobuf, encodeProtobufObject } from '../../src/schema/protobuf.ts';
 import { ApiError } from '../../src/util/errors.ts';
 import { stringifyJson } from '../../src/util/json.ts';
+import { mutateProtobuf } from '../structure/protobuf.ts';
 import { type FuzzTarget, bytes, mustAgree } from '../target.ts';
 import { POD_SCHEMA, pod } from './objects.ts';
 
@@ -12,7 +13,7 @@ const deployment = {
   spec: { replicas: 3, selector: { matchLabels: { a: 'b' } }, template: { spec: { containers: [] } } },
 };
 
-/** An envelope and the object in it, taken for a Pod and for a Deployment. What is accepted is a fixed point. */
+/** An envelope and the object in it, taken for a Deployment where it says so, and else for a Pod. What is accepted is a fixed point. */
 export const protobuf: FuzzTarget = {
   name: 'protobuf',
   seeds: () => [encodeProtobufObject(POD_SCHEMA, pod()), encodeProtobufObject(schemaOfKind('apps', 'v1', 'Deployment'), deployment)],
@@ -29,10 +30,11 @@ export const protobuf: FuzzTarget = {
     '\x80',
     '\x12\x7f',
   ),
+  mutateStructure: mutateProtobuf,
   refusals: [ApiError],
   run(input) {
-    const { raw } = decodeEnvelope(input);
-    const schema = input.length % 2 === 0 ? POD_SCHEMA : schemaOfKind('apps', 'v1', 'Deployment');
+    const { kind, raw } = decodeEnvelope(input);
+    const schema = kind === 'Deployment' ? schemaOfKind('apps', 'v1', 'Deployment') : POD_SCHEMA;
     const object = decodeProtobuf(schema, raw);
     return () => mustAgree('encoded and decoded again', stringifyJson(decodeProtobuf(schema, encodeProtobuf(schema, object))), stringifyJson(object));
   },

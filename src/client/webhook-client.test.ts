@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type RequestListener } from 'node:http';
 import { type Server, createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
@@ -22,6 +22,13 @@ async function serve(listener: RequestListener): Promise<string> {
   servers.push(server);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}/path?x=1`;
+}
+
+/** The beginning, then a little more every now and then, for as long as somebody listens. */
+function trickle(socket: Socket, start: string, more = 'x'): void {
+  socket.on('error', () => {}).write(start);
+  const timer = setInterval(() => socket.destroyed || socket.write(more), 5);
+  socket.once('close', () => clearInterval(timer));
 }
 
 const clientOf = (url: string, options: WebhookClientOptions = {}, caPem: string | null = authority.certPem): WebhookClient =>
@@ -82,6 +89,48 @@ describe('a call', () => {
     endless.close();
     half.close();
   });
+
+  test.each<[string, RequestListener]>([
+    ['headers byte by byte', (request) => trickle(request.socket, 'HTTP/1.1 200 OK\r\nX-Long: ')],
+    ['a body byte by byte', (request) => trickle(request.socket, 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n')],
+    ['chunks that never end', (request) => trickle(request.socket, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n')],
+    ['interim answers without end', (request) => trickle(request.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n')],
+    ['a megabyte of headers', (request) => void request.socket.end(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(1_000_000)}\r\n\r\n`)],
+    ['an answer that is no HTTP', (request) => void request.socket.end('SSH-2.0-hook\r\n')],
+    [
+      'a length and chunks',
+      (request) => void request.socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n'),
+    ],
+    ['another protocol', (request) => void request.socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')],
+  ])('that is answered with %s fails in its time', async (_, listener) => {
+    const client = clientOf(await serve(listener), { timeoutMs: 300 });
+    await failure(client.post('{}'));
+    client.close();
+  });
+
+  test('whose answer comes in chunks of one byte takes the memory of its bytes', async () => {
+    const sizeBytes = 2 * 1024 * 1024;
+    const piece = Buffer.from('1\r\nx\r\n'.repeat(8192));
+    const url = await serve((request) => {
+      const { socket } = request;
+      let sent = 0;
+      const pump = (): void => {
+        for (; sent < sizeBytes; sent += 8192) if (!socket.write(piece)) return void (sent += 8192);
+        socket.write('0\r\n\r\n');
+        socket.off('drain', pump);
+      };
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      socket.on('drain', pump);
+      pump();
+    });
+    const client = clientOf(url);
+    const before = process.memoryUsage();
+    const answer = await client.post('{}');
+    expect(answer.length).toBe(sizeBytes);
+    // Kept one by one they took 200 bytes each.
+    expect((process.memoryUsage().rss - before.rss) / 2 ** 20).toBeLessThan(200);
+    client.close();
+  }, 60_000);
 
   test('trusts only the authority that it was given', async () => {
     const url = await serve((_, response) => void response.end('yes'));

@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type AgentOptions, type IncomingHttpHeaders, type R
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { TlsDialer } from '../serving/tls-dialer.ts';
+import { BytePieces } from '../util/byte-pieces.ts';
 import { delay } from '../util/delay.ts';
 import { type Dial, dialDirectly } from '../util/dial.ts';
 import { formatDuration } from '../util/duration.ts';
@@ -117,7 +118,7 @@ export class WebhookClient {
     try {
       return await exchange(url, options, body, this.#maxAnswerBytes);
     } catch (error) {
-      throw networkError(method, url, error as NodeJS.ErrnoException, timeout.signal.aborted);
+      throw networkError(method, url, error as NodeJS.ErrnoException, timeout.signal.aborted && signal?.aborted !== true);
     } finally {
       clearTimeout(timer);
       release();
@@ -203,20 +204,24 @@ class DialledHttpsAgent extends HttpsAgent {
 
 function exchange(url: URL, options: RequestOptions, body: string | Buffer | undefined, maxAnswerBytes: number): Promise<RemoteAnswer> {
   return new Promise((resolve, reject) => {
+    let isAnswered = false;
     const request = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, options, (response) => {
-      const chunks: Buffer[] = [];
+      isAnswered = true;
+      const pieces = new BytePieces();
       let size = 0;
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size <= maxAnswerBytes) return void chunks.push(chunk);
+        if (size <= maxAnswerBytes) return pieces.add(chunk);
         reject(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
         response.destroy();
       });
-      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks, size) }));
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: pieces.take() }));
       response.on('error', reject);
       response.on('aborted', () => reject(Object.assign(new Error('unexpected EOF'), { code: 'ECONNRESET' })));
     });
     request.on('error', reject);
+    // Node closes the connection of a server that answers 101, and says nothing more of it.
+    request.on('close', () => isAnswered || reject(new Error('unexpected EOF')));
     request.end(body);
   });
 }

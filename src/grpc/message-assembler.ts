@@ -1,3 +1,4 @@
+import { BytePieces } from '../util/byte-pieces.ts';
 import { GrpcCode, GrpcError } from './status.ts';
 
 /** A flag byte and a length of four bytes stand before each message (grpc/doc/PROTOCOL-HTTP2.md). */
@@ -17,7 +18,7 @@ export function framed(message: Buffer): Buffer {
 /** Puts messages together from the pieces in which they arrive. Memory grows with what has arrived, not with what a header promises. */
 export class MessageAssembler {
   readonly #maxBytes: number;
-  #pieces: Buffer[] = [];
+  readonly #pieces = new BytePieces();
   #size = 0;
   #wanted = HEADER_BYTES;
 
@@ -32,10 +33,10 @@ export class MessageAssembler {
 
   /** Calls `take` with every message that `piece` completes; a message may share the memory of the piece. Throws GrpcError when it is too large. */
   push(piece: Buffer, take: (message: Buffer) => void): void {
-    this.#pieces.push(piece);
+    this.#pieces.add(piece);
     this.#size += piece.length;
     if (this.#size < this.#wanted) return;
-    let bytes = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces, this.#size);
+    let bytes = this.#pieces.take();
     for (;;) {
       this.#wanted = bytes.length < HEADER_BYTES ? HEADER_BYTES : HEADER_BYTES + this.#lengthOf(bytes);
       if (bytes.length < this.#wanted) break;
@@ -43,7 +44,7 @@ export class MessageAssembler {
       bytes = bytes.subarray(this.#wanted);
       take(message);
     }
-    this.#pieces = bytes.length === 0 ? [] : [bytes];
+    if (bytes.length > 0) this.#pieces.add(bytes);
     this.#size = bytes.length;
   }
 

@@ -57,12 +57,16 @@ export class GrpcError extends Error {
 /** What an answer without a gRPC status means (grpc/doc/http-grpc-status-mapping.md). */
 const CODE_OF_HTTP_STATUS: Readonly<Record<number, number>> = { 400: 13, 401: 16, 403: 7, 404: 12, 429: 14, 502: 14, 503: 14, 504: 14 };
 
+/** Errors end in logs and in answers to clients. */
+const MAX_DETAILS_CHARACTERS = 4096;
+
 /** The status that headers or trailers carry; undefined when they carry none. */
 export function statusOf(fields: Fields): { code: number; details: string } | undefined {
   const status = lastValue(fields, 'grpc-status');
   if (status === undefined) return undefined;
   const code = Number(status);
-  return { code: Number.isInteger(code) ? code : GrpcCode.unknown, details: percentDecoded(lastValue(fields, 'grpc-message') ?? '') };
+  const details = (lastValue(fields, 'grpc-message') ?? '').slice(0, MAX_DETAILS_CHARACTERS);
+  return { code: Number.isInteger(code) ? code : GrpcCode.unknown, details: percentDecoded(details) };
 }
 
 /** The error of an HTTP answer that is not gRPC's 200; undefined for that. */

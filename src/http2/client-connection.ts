@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../util/clock.ts';
 import { CONNECTION_WINDOW_BYTES, Http2Connection } from './connection.ts';
-import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, type Http2Error, PREFACE, Setting, frame, headersFrames, numberFrame, settingsFrame } from './frames.ts';
+import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, Http2Error, PREFACE, Setting, frame, headersFrames, numberFrame, settingsFrame } from './frames.ts';
 import { type Fields, withoutTable } from './hpack.ts';
+import { RateLimit } from './rate-limit.ts';
 import { type StreamEvents, Http2Stream } from './stream.ts';
 
 export interface ConnectionOptions {
@@ -55,6 +56,12 @@ const MAX_STREAM_ID = 2 ** 31 - 1;
 /** Blocks of answers stand for themselves: nothing is remembered from one to the next. */
 const HEADER_LIMITS = { tableBytes: 0, listBytes: 256 * 1024, fieldCount: 4_096 };
 
+/**
+ * Frames that bring nothing, each second: pings, settings, empty ones, those of streams that are over, and headers, which answers bring once each. gRPC servers
+ * in Go ping once for every message that they are sent (BDP estimation), and some thousands a second are sent to etcd.
+ */
+const IDLE_FRAMES_PER_SECOND = 20_000;
+
 /** The client's end of an HTTP/2 connection. What the peer does against the rules ends the connection. */
 export class ClientConnection extends Http2Connection<ClientStream> {
   readonly #givenUp = new AbortController();
@@ -72,6 +79,7 @@ export class ClientConnection extends Http2Connection<ClientStream> {
   #lastUsedMs: number;
   #keepalive: Timer | undefined;
   #onPong: (() => void) | undefined;
+  readonly #idleFrames = new RateLimit(IDLE_FRAMES_PER_SECOND);
 
   /** `connect` resolves with a socket that stands, its TLS handshake done, and gives up when the signal aborts. */
   constructor(connect: (signal: AbortSignal) => Promise<Socket>, options: ConnectionOptions, events: ConnectionEvents) {
@@ -205,10 +213,23 @@ export class ClientConnection extends Http2Connection<ClientStream> {
 
   protected override onHeaders(streamId: number, stream: ClientStream | undefined, fields: Fields, endsStream: boolean, isTooLarge: boolean): void {
     if (isTooLarge) return this.destroy('protocol error: headers are too large');
+    if (!endsStream || !stream) this.onControlFrame();
     if (!stream && !this.wasBegun(streamId)) return this.destroy(`protocol error: a frame of stream ${streamId}, which nobody has opened`);
     if (!stream) return;
     stream.events.onHeaders(fields);
     if (endsStream) this.#onStreamEnd(stream);
+  }
+
+  protected override onControlFrame(): void {
+    if (!this.#idleFrames.allow(this.#lastReceivedMs)) throw new Http2Error('too many frames that bring nothing', ErrorCode.enhanceYourCalm);
+  }
+
+  protected override onLateFrame(): void {
+    this.onControlFrame();
+  }
+
+  protected override onLateData(): void {
+    this.onControlFrame();
   }
 
   protected override onData(stream: ClientStream, piece: Buffer, endsStream: boolean): void {
@@ -240,7 +261,8 @@ export class ClientConnection extends Http2Connection<ClientStream> {
   }
 
   protected override onPong(): void {
-    this.#onPong?.();
+    if (this.#onPong) this.#onPong();
+    else this.onControlFrame();
   }
 
   /** No more streams; those that the peer has looked at may end. */

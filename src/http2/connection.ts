@@ -135,6 +135,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   protected onCongestion(_isCongested: boolean): void {}
   /** A frame that brings nothing: a ping, settings, an empty one. */
   protected onControlFrame(): void {}
+  /** A frame of a stream that is over, which may have been on its way when it ended. */
+  protected onLateFrame(): void {}
   /** The peer has said what it takes. */
   protected onSettings(_maxStreams: number | undefined): void {}
   protected onPong(): void {}
@@ -427,7 +429,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
       return;
     }
     const stream = this.#streamOf(received);
-    if (!stream) return;
+    if (!stream) return this.onLateFrame();
     if (increment === 0) return this.onStreamError(stream, ErrorCode.protocolError, 'a window that is not widened');
     if (stream.body.widen(increment) > MAX_WINDOW_BYTES) return this.onStreamError(stream, ErrorCode.flowControlError, 'a window that is too large');
     this.#hasNewRoom ||= stream.body.unsentBytes > 0;
@@ -437,6 +439,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     checkSize(received, 4);
     const stream = this.#streamOf(received);
     if (stream) this.onReset(stream, received.payload.readUInt32BE(0));
+    else this.onLateFrame();
   }
 
   #onSettingsFrame(received: Frame): void {

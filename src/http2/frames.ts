@@ -96,9 +96,13 @@ export function settingsFrame(settings: readonly (readonly [id: number, value: n
   return frame(FrameType.settings, 0, 0, payload);
 }
 
+/** There are six; Go's server takes as many (x/net/http2 server.go, processSettings). */
+const MAX_SETTINGS = 100;
+
 /** By number; of one that is there twice the last counts. Throws where one is not whole, or has a value that it cannot have (§6.5.2). */
 export function readSettings(payload: Buffer): Map<number, number> {
   if (payload.length % 6 !== 0) throw new Http2Error('settings of another size', ErrorCode.frameSizeError);
+  if (payload.length > MAX_SETTINGS * 6) throw new Http2Error('too many settings', ErrorCode.enhanceYourCalm);
   const settings = new Map<number, number>();
   for (let at = 0; at < payload.length; at += 6) {
     const id = payload.readUInt16BE(at);

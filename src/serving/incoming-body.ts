@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { BytePieces } from '../util/byte-pieces.ts';
 import { brokenOff, tooLarge } from './body.ts';
 
 /** Somebody waits for all of it. */
@@ -12,7 +13,7 @@ interface Reader {
 export class IncomingBody {
   /** So much was taken in, and as much more may come. */
   readonly #release: (sizeBytes: number) => void;
-  #waiting = new Pieces();
+  #waiting = new BytePieces();
   #sizeBytes = 0;
   #state: 'coming' | 'whole' | 'broken off' = 'coming';
   #reader: Reader | undefined;
@@ -40,7 +41,7 @@ export class IncomingBody {
   breakOff(): void {
     // What was whole is not there any more either: one who asks for it now must not take it for empty.
     this.#state = 'broken off';
-    this.#waiting = new Pieces();
+    this.#waiting = new BytePieces();
     this.#passedOn?.destroy();
     this.#reader?.reject(brokenOff());
     this.#reader = undefined;
@@ -68,56 +69,16 @@ export class IncomingBody {
 
   #takeIn(reader: Reader, sizeBytes: number): void {
     if (this.#sizeBytes <= reader.limitBytes) return this.#release(sizeBytes);
-    this.#waiting = new Pieces();
+    this.#waiting = new BytePieces();
     this.#reader = undefined;
     reader.reject(tooLarge(reader.limitBytes));
-  }
-}
-
-/** A smaller piece is copied behind those before it: one that came byte by byte would take a hundred times its size. */
-const SMALL_BYTES = 4096;
-const SHARED_BYTES = 16 * 1024;
-
-/** Pieces in their order, to be taken as one. */
-class Pieces {
-  #pieces: Buffer[] = [];
-  /** Where the small ones are that came last, and how far it is filled. */
-  #shared: Buffer | undefined;
-  #sharedBytes = 0;
-
-  get isEmpty(): boolean {
-    return this.#pieces.length === 0;
-  }
-
-  add(piece: Buffer): void {
-    if (this.isEmpty || piece.length > SMALL_BYTES) {
-      this.#closeShared();
-      this.#pieces.push(piece);
-      return;
-    }
-    if (this.#sharedBytes + piece.length > SHARED_BYTES) this.#closeShared();
-    this.#shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
-    this.#sharedBytes += piece.copy(this.#shared, this.#sharedBytes);
-  }
-
-  take(): Buffer {
-    this.#closeShared();
-    const pieces = this.#pieces;
-    this.#pieces = [];
-    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-  }
-
-  #closeShared(): void {
-    if (this.#shared) this.#pieces.push(this.#shared.subarray(0, this.#sharedBytes));
-    this.#shared = undefined;
-    this.#sharedBytes = 0;
   }
 }
 
 /** What its reader has no room for stays with it, and the client's window closes. */
 class PassedOnBody extends Readable {
   readonly #release: (sizeBytes: number) => void;
-  readonly #waiting = new Pieces();
+  readonly #waiting = new BytePieces();
   #heldBytes = 0;
   #isWanted = true;
   #isWhole = false;

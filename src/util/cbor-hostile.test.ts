@@ -10,6 +10,7 @@ const filled = (start: string, unit: string, end = ''): Buffer => {
   const [head, piece, tail] = [start, unit, end].map((hex) => Buffer.from(hex, 'hex'));
   return Buffer.concat([head!, Buffer.alloc(Math.floor((BODY_BYTES - head!.length - tail!.length) / piece!.length) * piece!.length, piece!), tail!]);
 };
+const filledWith = (count: number, unit: string): Buffer => Buffer.from(`9f${unit.repeat(count)}ff`, 'hex');
 
 test.each<[string, Buffer]>([
   ['a byte string of empty chunks', filled('5f', '40', 'ff')],
@@ -24,6 +25,13 @@ test.each<[string, Buffer]>([
   ['lists that promise two billion', filled('', '9a7fffffff')],
   ['bytes to be told as base64', filled('d65a002ffff9', 'ff')],
   ['breaks', filled('', 'ff')],
+  ['times as text', filled('9f', 'c074323031332d30332d32315432303a30343a30305a', 'ff')],
+  ['as many as may be', filledWith(4_500, 'c074323031332d30332d32315432303a30343a30305a')],
+  ['times with fractions and zones', filledWith(4_500, 'c07823323031332d30332d32315432303a30343a30302e3132333435363738392b30323a3030')],
+  ['times as numbers', filled('9f', 'c11a514b67b0', 'ff')],
+  ['as many as may be', filledWith(4_500, 'c1fb41d452d9ec200000')],
+  ['a time of three megabytes', filled('c07a002ffffa', '31')],
+  ['six tags upon each of many values', filled('9f', 'c6c6c6c6c6c6f6', 'ff')],
 ])('%s', (_, body) => {
   const startMs = performance.now();
   try {

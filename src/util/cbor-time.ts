@@ -1,11 +1,12 @@
 import { CborError } from './cbor-items.ts';
-import { TimeError, parseTime } from './time.ts';
+import { TimeError, isCanonicalTime, parseTime } from './time.ts';
 
 const FRACTION = /\.(\d{0,9})\d*/;
 const NO_OFFSET = /[+-]00:00$/;
 
 /** What tag 0 encloses, as Go's RFC3339Nano writes it again: the zone stays, zeros at the end of the fraction go. */
 export function taggedTime(text: string): string {
+  if (isCanonicalTime(text)) return text;
   try {
     parseTime(text);
   } catch (error) {
@@ -28,7 +29,8 @@ export function epochTime(value: number | bigint): string {
     throw new CborError(
       'cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: Time.MarshalText: year outside of range [0,9999]',
     );
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${fraction(String(nanoseconds).padStart(9, '0'))}Z`;
+  const beyondSeconds = nanoseconds === 0 ? '' : fraction(String(nanoseconds).padStart(9, '0'));
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${beyondSeconds}Z`;
 }
 
 function fraction(digits: string): string {

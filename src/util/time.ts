@@ -37,9 +37,12 @@ export const timeOf = (now: Date): string => `${now.toISOString().slice(0, 19)}Z
 /** A Date as meta/v1 MicroTime writes it. */
 export const microTimeOf = (now: Date): string => `${now.toISOString().slice(0, 23)}000Z`;
 
+/** Text that is read and written again as it is; most is. */
+export const isCanonicalTime = (text: string): boolean => CANONICAL.test(text);
+
 /** Read and written again, in UTC and whole seconds; null for Go's zero time. Throws TimeError. */
 export function canonicalTime(text: string): string | null {
-  if (CANONICAL.test(text)) return text;
+  if (isCanonicalTime(text)) return text;
   const moment = parseTime(text);
   return isZero(moment) ? null : formatTime(moment);
 }
@@ -93,10 +96,17 @@ class TimeReader {
   }
 
   number(element: string, minDigits: number, maxDigits: number): number {
-    const digits = new RegExp(`^[0-9]{${minDigits},${maxDigits}}`).exec(this.rest)?.[0];
-    if (digits === undefined) this.mismatch(element);
-    this.rest = this.rest.slice(digits!.length);
-    return Number(digits);
+    let count = 0;
+    let value = 0;
+    for (; count < maxDigits; count++) {
+      const digit = this.rest.charCodeAt(count) - 0x30;
+      // NaN at the end of the text.
+      if (!(digit >= 0 && digit <= 9)) break;
+      value = value * 10 + digit;
+    }
+    if (count < minDigits) this.mismatch(element);
+    this.rest = this.rest.slice(count);
+    return value;
   }
 
   inRange(value: number, min: number, max: number, name: string): number {

@@ -29,7 +29,8 @@ export class RawClient {
     this.socket.on('data', (chunk: Buffer) => {
       this.received = Buffer.concat([this.received, chunk]);
     });
-    this.ended = once(this.socket, 'close').then(() => this.received.toString('latin1'));
+    // An error, of writing to a server that has ended it, is followed by the end.
+    this.ended = new Promise((resolve) => this.socket.once('close', () => resolve(this.received.toString('latin1'))));
   }
 
   request(method: string, path: string, headers: Record<string, string> = {}): this {

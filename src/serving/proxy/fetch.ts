@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
+import { BytePieces } from '../../util/byte-pieces.ts';
 import { hostPort } from '../../util/dial.ts';
 import { quote } from '../../util/field-errors.ts';
 import { goNetworkError } from '../../util/network-error.ts';
@@ -63,15 +64,15 @@ const tooLong = (limitBytes: number): Error => new Error(`the answer is longer t
 function readBody(body: BackendResponse['body'], limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Buffer.isBuffer(body)) return body.length <= limitBytes ? resolve(body) : reject(tooLong(limitBytes));
-    const chunks: Buffer[] = [];
+    const pieces = new BytePieces();
     let sizeBytes = 0;
     body.on('data', (chunk: Buffer) => {
       sizeBytes += chunk.length;
-      if (sizeBytes <= limitBytes) return void chunks.push(chunk);
+      if (sizeBytes <= limitBytes) return pieces.add(chunk);
       reject(tooLong(limitBytes));
     });
     body.on('error', reject);
-    body.once('end', () => resolve(Buffer.concat(chunks, sizeBytes)));
+    body.once('end', () => resolve(pieces.take()));
     body.once('close', () => reject(new Error('unexpected EOF')));
   });
 }

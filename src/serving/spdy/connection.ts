@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { RateLimit } from '../../http2/rate-limit.ts';
 import { endSocket } from '../end-socket.ts';
 import { CONTROL, controlFrame, dataHeader, FIN, FrameReader, RESET } from './frames.ts';
 import { HeaderReader, type SpdyHeaders, HeaderWriter } from './header-block.ts';
@@ -19,6 +20,12 @@ const OPEN_TIMEOUT_MS = 30_000;
 const MAX_STREAMS = 1000;
 /** Replies to pings and to streams that are refused wait for a peer that does not read them; one that has so many waiting is let go. */
 const MAX_UNREAD_REPLY_BYTES = 256 * 1024;
+/**
+ * Of the other side, each second. A kubelet answers each of our streams once, and pings now and then; a block of headers in 90 bytes takes 0.26 ms to inflate, and
+ * 64 KiB of them come at once. Who is called opens as many streams as the other side has ports to forward.
+ */
+const CONTROL_FRAMES_PER_SECOND = { client: 1_000, server: 20_000 };
+const HEADER_BLOCKS_PER_SECOND = { client: 100, server: 10_000 };
 const CLOSED = 'the SPDY connection is closed';
 
 /** A stream that was asked for and not yet answered. */
@@ -41,6 +48,8 @@ export class SpdyConnection implements StreamCarrier {
   /** Streams that have as much unread as they take; the socket is not read while there are any. */
   readonly #full = new Set<SpdyStream>();
   readonly #pings: NodeJS.Timeout | undefined;
+  readonly #controlFrames: RateLimit;
+  readonly #headerBlocks: RateLimit;
   #waiting: (() => void)[] = [];
   #closeListeners: (() => void)[] = [];
   #nextId: number;
@@ -56,6 +65,8 @@ export class SpdyConnection implements StreamCarrier {
     this.#options = options;
     this.#nextId = options.role === 'client' ? 1 : 2;
     this.#nextPing = this.#nextId;
+    this.#controlFrames = new RateLimit(CONTROL_FRAMES_PER_SECOND[options.role]);
+    this.#headerBlocks = new RateLimit(HEADER_BLOCKS_PER_SECOND[options.role]);
     this.#frames = new FrameReader({ control: (...frame) => this.#control(...frame), data: (...frame) => this.#data(...frame) });
     socket.on('data', (chunk: Buffer) => this.#feed(chunk));
     socket.on('drain', () => this.#drained());
@@ -110,8 +121,14 @@ export class SpdyConnection implements StreamCarrier {
 
   isGone(stream: SpdyStream): void {
     if (!this.#streams.delete(stream.id)) return;
-    if (!stream.isComplete && !this.#isClosed) this.#reset(stream.id, RESET.CANCEL);
     this.wantsMore(stream);
+    if (stream.isComplete || this.#isClosed) return;
+    try {
+      this.#reset(stream.id, RESET.CANCEL);
+    } catch {
+      // The caller destroys a stream, and is not to be told of what its connection has come to.
+      this.#end();
+    }
   }
 
   #send(frame: Buffer): void {
@@ -144,6 +161,7 @@ export class SpdyConnection implements StreamCarrier {
   }
 
   #control(type: number, flags: number, payload: Buffer): void {
+    if (!this.#controlFrames.allow(performance.now())) throw new Error('the other side sends too many control frames');
     if (type === CONTROL.PING) return this.#pinged(payload);
     if (type === CONTROL.GOAWAY) return this.#end();
     if (type === CONTROL.SETTINGS || type === CONTROL.WINDOW_UPDATE) return;
@@ -152,7 +170,7 @@ export class SpdyConnection implements StreamCarrier {
     else if (type === CONTROL.SYN_REPLY) this.#replied(streamId, flags, payload.subarray(4));
     else if (type === CONTROL.RST_STREAM) this.#wasReset(streamId);
     // Headers in mid-stream say nothing to us, but later blocks build on them.
-    else if (type === CONTROL.HEADERS) this.#headerReader.read(payload.subarray(4));
+    else if (type === CONTROL.HEADERS) this.#readHeaders(payload.subarray(4));
     else throw new Error('the control frame is of no known type');
   }
 
@@ -163,7 +181,7 @@ export class SpdyConnection implements StreamCarrier {
   }
 
   #opened(streamId: number, flags: number, block: Buffer): void {
-    const headers = this.#headerReader.read(block);
+    const headers = this.#readHeaders(block);
     if (streamId <= this.#lastReceivedId || streamId % 2 === this.#nextId % 2) return this.#reset(streamId, RESET.PROTOCOL_ERROR);
     this.#lastReceivedId = streamId;
     if (!this.#options.onStream || this.#streams.size >= MAX_STREAMS) return this.#reset(streamId, RESET.REFUSED_STREAM);
@@ -178,8 +196,13 @@ export class SpdyConnection implements StreamCarrier {
     if (flags & FIN) stream.receiveEnd();
   }
 
+  #readHeaders(block: Buffer): SpdyHeaders {
+    if (!this.#headerBlocks.allow(performance.now())) throw new Error('the other side sends too many headers');
+    return this.#headerReader.read(block);
+  }
+
   #replied(streamId: number, flags: number, block: Buffer): void {
-    this.#headerReader.read(block);
+    this.#readHeaders(block);
     const opening = this.#opening.get(streamId);
     if (!opening) return;
     this.#opening.delete(streamId);

@@ -125,14 +125,12 @@ describe('KMS', () => {
     ['another one', Buffer.alloc(32, 8)],
     ['one of four megabytes', Buffer.alloc(4 * 1024 * 1024, 7)],
   ])('a plug-in that decrypts to %s gives no value', async (_, answer) => {
-    expect(
-      await read(
-        envelope(() => Promise.resolve(answer)),
-        stored,
-      ),
-    ).toBeUndefined();
-    // And is asked again: what was wrong is not remembered for good values of others.
-    expect(await read(good(), stored)).toEqual(VALUE);
+    const answers = [answer, seed];
+    const transformer = envelope(() => Promise.resolve(answers.shift()!));
+    expect(await read(transformer, stored)).toBeUndefined();
+    // And is asked again: what was wrong is not remembered, and what was right is.
+    expect(await read(transformer, stored)).toEqual(VALUE);
+    expect(await read(transformer, stored)).toEqual(VALUE);
   });
 
   test('a value is of no use under another name', async () => {

@@ -49,7 +49,13 @@ export class EnvelopeTransformer implements Transformer {
     const state = this.#options.state();
     const name = nameOf(object);
     const known = this.#known.get(name);
-    return known ? this.#open(known, object, context, state) : this.#ask(name, object).then((transformer) => this.#open(transformer, object, context, state));
+    if (known) return this.#open(known, object, context, state);
+    return this.#ask(name, object).then((transformer) => {
+      const opened = this.#open(transformer, object, context, state);
+      // Only now is it known to be the right one: a plug-in that gave another key once is asked again.
+      this.#remember(name, transformer);
+      return opened;
+    });
   }
 
   toStorage(data: Buffer, context: ValueContext): Buffer {
@@ -78,12 +84,12 @@ export class EnvelopeTransformer implements Transformer {
   #ask(name: string, object: EncryptedObject): Promise<Transformer> {
     let asked = this.#asked.get(name);
     if (asked === undefined) {
-      this.#asked.set(name, (asked = this.#decrypt(name, object).finally(() => this.#asked.delete(name))));
+      this.#asked.set(name, (asked = this.#decrypt(object).finally(() => this.#asked.delete(name))));
     }
     return asked;
   }
 
-  async #decrypt(name: string, { encryptedDekSource, keyId, annotations, dekSourceType }: EncryptedObject): Promise<Transformer> {
+  async #decrypt({ encryptedDekSource, keyId, annotations, dekSourceType }: EncryptedObject): Promise<Transformer> {
     const { service, observer } = this.#options;
     observer.cacheMissed();
     let source: Buffer;
@@ -92,9 +98,7 @@ export class EnvelopeTransformer implements Transformer {
     } catch (error) {
       throw new Error(`failed to decrypt DEK, error: ${(error as Error).message}`, { cause: error });
     }
-    const transformer = dekSourceType === DEK_SOURCE_SEED ? extendedNonceTransformer(source) : gcmTransformer(aesKey(source));
-    this.#remember(name, transformer);
-    return transformer;
+    return dekSourceType === DEK_SOURCE_SEED ? extendedNonceTransformer(source) : gcmTransformer(aesKey(source));
   }
 
   #remember(name: string, transformer: Transformer): void {

@@ -20,6 +20,10 @@ const API_VERSIONS = new Set(['v2', 'v2beta1']);
 /** Any data at all, to check an object by that has none yet. */
 const SOME_DATA = Buffer.from([0]);
 
+/** What a plug-in says is shown to whoever asks for the server's health, and logged. */
+const MAX_SHOWN_CHARACTERS = 1024;
+const shortened = (text: string): string => (text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text);
+
 interface ProbeOptions {
   provider: string;
   service: KmsService;
@@ -100,8 +104,8 @@ export class KmsProbe {
   async #judge({ healthz, version, keyId }: StatusResponse): Promise<void> {
     const { provider, observer } = this.#options;
     const errors: Error[] = [];
-    if (healthz !== 'ok') errors.push(new Error(`got unexpected healthz status: ${healthz}`));
-    if (!API_VERSIONS.has(version)) errors.push(new Error(`expected KMSv2 API version v2, got ${version}`));
+    if (healthz !== 'ok') errors.push(new Error(`got unexpected healthz status: ${shortened(healthz)}`));
+    if (!API_VERSIONS.has(version)) errors.push(new Error(`expected KMSv2 API version v2, got ${shortened(version)}`));
     else {
       this.#apiVersion ||= version;
       if (this.#apiVersion !== version)

@@ -283,6 +283,8 @@ function readLeaseAnswer(bytes: Buffer): LeaseId {
     if (tag === tagOf(2, WIRE_VARINT)) id = reader.int64();
     else reader.skip(tag);
   });
+  // To put a key with lease 0 is to put it without one: it would stay for ever.
+  if (!id) throw new Error('a lease without a number');
   return id;
 }
 
