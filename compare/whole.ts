@@ -9,7 +9,7 @@ const REFUSED_BY = /^(?:Internal error occurred: failed calling|admission) webho
 /** Why two answers differ as a whole: errors beyond a limit, another of several webhooks that refuse, or a handler of the reference that panicked. */
 export function explainWhole(reference: Answer, server: Answer): string | undefined {
   if (reference.status === 0 && server.status >= 400 && server.status < 500) return 'the reference broke off without an answer (its handler panicked)';
-  if (reference.status === 404 && server.status === 500 && /^conversion webhook for /.test(messageOf(server)))
+  if (reference.status === 404 && server.status === 500 && messageOf(server).startsWith('conversion webhook for '))
     return 'the reference has nothing cached that could not be converted (docs/differences.md)';
   if (hasAskedAgain(reference, server)) return 'the reference asked webhooks again, since what it had cached was not what was stored (docs/differences.md)';
   if (areRefusedByOthers(reference, server)) return 'which of several validating webhooks, which are asked at once, is heard first';
