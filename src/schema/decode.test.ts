@@ -126,6 +126,7 @@ describe('convert', () => {
     ['{"metadata":{"name":5}}', 'cannot convert int64 to string'],
     ['{"metadata":{"name":true}}', 'unrecognized type: string'],
     ['{"metadata":"x"}', 'cannot restore struct from: string'],
+    ['{"spec":"x","metadata":5}', 'cannot restore struct from: int64'],
     ['{"spec":{"containers":"x"}}', 'cannot restore slice from string'],
     ['{"metadata":{"labels":[]}}', 'cannot restore map from slice'],
     ['{"spec":{"target":{}}}', 'json: cannot unmarshal object into Go value of type int32'],
