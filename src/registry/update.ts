@@ -72,8 +72,9 @@ export async function update<T extends ApiObject>(
       if (!entry) return await createInstead(parts, context, namespace, name, await next(undefined), options);
       if (entry.bytes.length > LARGE_BYTES) context.isLarge = true;
       const old = entry.object<T>();
+      if (context.isLarge) await nextTurn();
       // An apply leaves what is there as it is, and so reads its managedFields once for all who apply to it.
-      const changed = await next(options.isApply ? old : clone(old));
+      const changed = await next(options.isApply ? old : context.isLarge ? await clonedInTurn(old) : clone(old));
       if (context.isLarge) await nextTurn();
       return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, changed);
     } catch (error) {
@@ -83,6 +84,12 @@ export async function update<T extends ApiObject>(
       dropsOwnership = true;
     }
   }
+}
+
+async function clonedInTurn<T>(object: T): Promise<T> {
+  const copy = clone(object);
+  await nextTurn();
+  return copy;
 }
 
 function createInstead<T extends ApiObject>(
