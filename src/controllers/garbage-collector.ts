@@ -121,8 +121,8 @@ class GarbageCollector {
     for (const owner of before) {
       if (this.#awaiting.has(owner.uid) && !this.#graph.isBlockedBy(owner.uid, uid)) this.#queue.add(owner.uid);
     }
-    const known = new Set(before.map(referenceText));
-    if (owners.every((owner) => known.has(referenceText(owner)))) return;
+    const known = new Map(before.map((owner) => [owner.uid, owner]));
+    if (owners.every((owner) => isSameReference(owner, known.get(owner.uid)))) return;
     this.#unverified.add(uid);
     this.#queue.add(uid);
   }
@@ -290,8 +290,13 @@ interface Owners {
   awaiting: OwnerReference[];
 }
 
-const referenceText = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string =>
-  JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
+const isSameReference = (a: OwnerReference, b: OwnerReference | undefined): boolean =>
+  a.apiVersion === b?.apiVersion &&
+  a.kind === b.kind &&
+  a.name === b.name &&
+  a.uid === b.uid &&
+  a.controller === b.controller &&
+  a.blockOwnerDeletion === b.blockOwnerDeletion;
 
 type Policy = 'Orphan' | 'Background' | 'Foreground';
 

@@ -1,6 +1,6 @@
 import { jsonKind } from '../util/go-format.ts';
 import { DecodeError, type StrictErrors, convert, decode } from '../schema/decode.ts';
-import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
+import { applyJsonPatch, applyJsonPatchInSlices, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch, patchAfterMerge } from '../schema/strategic-merge.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -46,7 +46,7 @@ export const jsonPatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const operations = parseJsonPatch(bytes, strict?.errors);
   if (context.isLarge) await nextTurn();
-  const patched = applyJsonPatch(context.before, operations);
+  const patched = context.isLarge ? await applyJsonPatchInSlices(context.before, operations) : applyJsonPatch(context.before, operations);
   if (context.isLarge) await nextTurn();
   return decodePatched(patched, strict, context);
 };

@@ -201,6 +201,7 @@ async function commitNew<T extends ApiObject>(
   if (context.isLarge) await nextTurn();
   const encoded = encodeStored(parts, stored);
   const value = encoded instanceof Promise ? await encoded : encoded;
+  if (context.isLarge) await nextTurn();
   const revision = await timedStorage(context, engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }));
   stored.metadata.resourceVersion = String(revision);
   const written = writtenEntry(parts, key, value, revision);

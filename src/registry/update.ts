@@ -278,8 +278,10 @@ async function removeFinished<T extends ApiObject>({ parts, context, key, entry,
 async function commitChange<T extends ApiObject>({ parts, context, key, entry, options, rules }: Attempt<T>, object: T): Promise<WriteResult<T>> {
   object.metadata.resourceVersion = String(entry.revision);
   if (options.dryRun) return { object: await asRead(parts, object), entry: undefined, created: false };
+  if (context.isLarge) await nextTurn();
   const encoded = encodeStored(parts, object, rules.toBeStored?.bind(rules));
   const value = encoded instanceof Promise ? await encoded : encoded;
+  if (context.isLarge) await nextTurn();
   // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
   const before = parts.conversion?.storedOf(entry) ?? entry;
   const isSame = parts.codec.toClientBytes(value, entry.revision).equals(before.bytes);

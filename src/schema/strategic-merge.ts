@@ -147,11 +147,12 @@ function mergeList(lookup: Lookup, current: Json[], patch: Json[], isDeletion: b
 
 /** Whether the items are objects. They must all be of one type, and no lists. */
 function holdObjects(...lists: Json[][]): boolean {
-  const types = new Set(lists.flat().map(goTypeOfValue));
-  if (types.size === 0) throw unknownError('no elements in any of the given slices');
-  const first = goTypeOfValue(lists.find((list) => list.length > 0)![0]);
+  const some = lists.find((list) => list.length > 0);
+  if (some === undefined) throw unknownError('no elements in any of the given slices');
+  const first = goTypeOfValue(some[0]);
   if (first === '[]interface {}') throw genericInvalid();
-  if (types.size > 1) throw unknownError(`list element types are not identical: ${formatGo(lists)}`);
+  for (const list of lists)
+    for (const item of list) if (goTypeOfValue(item) !== first) throw unknownError(`list element types are not identical: ${formatGo(lists)}`);
   return first === 'map[string]interface {}';
 }
 

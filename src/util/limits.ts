@@ -60,7 +60,7 @@ export const LIMIT_TABLE = {
     answer: '413 RequestEntityTooLarge',
   },
   strategicMergeSteps: {
-    value: 2_000_000,
+    value: 1_000_000,
     counts: 'fields that a strategic merge patch goes through, and items of lists, ten each; those of an item that is patched again once more',
     answer: '413 RequestEntityTooLarge',
   },
@@ -100,9 +100,9 @@ export const LIMIT_TABLE = {
     answer: 'as for any expression that exceeds its cost limit',
   },
   schemaSteps: {
-    value: 1_000_000,
+    value: 400_000,
     counts:
-      "steps of validating a custom resource by its schema: one for each value, five for each alternative that it is held against, and those of the schema's patterns",
+      "steps of validating a custom resource by its schema: one for each value, eleven for each alternative that it is held against, and those of the schema's patterns",
     answer: '422 Invalid',
   },
   ownedItems: {

@@ -75,6 +75,8 @@ const QUALIFIED_NAME_ERROR = patternError(
 
 /** A label key: `[prefix/]name`. */
 export function qualifiedNameErrors(value: string): string[] {
+  // Most have no prefix and nothing wrong with them.
+  if (value.length <= LABEL_MAX_BYTES && qualifiedNameExpression.test(value)) return [];
   const parts = value.split('/');
   if (parts.length > 2) return [`a valid label key ${QUALIFIED_NAME_ERROR} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   const errors: string[] = [];

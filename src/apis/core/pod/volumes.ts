@@ -133,8 +133,7 @@ function validateSource(volume: Volume, podName: string, errors: FieldErrors, ru
     found++;
     if (volume.emptyDir.sizeLimit?.startsWith('-')) errors.at('emptyDir', 'sizeLimit').forbidden('SizeLimit field must be a valid resource quantity');
   }
-  for (const name of SOURCE_NAMES) {
-    if (volume[name] === undefined) continue;
+  for (const name of sourcesIn(volume)) {
     const { validate, path = name, conflictPath = name } = SOURCES[name] as SourceRule<typeof name>;
     if (found > 0) errors.at(conflictPath).forbidden('may not specify more than 1 volume type');
     else {
@@ -145,6 +144,17 @@ function validateSource(volume: Volume, podName: string, errors: FieldErrors, ru
     if (name === 'iscsi') validatePortalLength(volume, errors.at('name'));
   }
   if (found === 0) errors.required('must specify a volume type');
+}
+
+/** The sources that a volume has, in the order in which they are checked. Most have one, which need not be looked for among all that there are. */
+function sourcesIn(volume: Volume): readonly (keyof SourceRules)[] {
+  let only: keyof SourceRules | undefined;
+  for (const field in volume) {
+    if (volume[field as keyof Volume] === undefined || !Object.hasOwn(SOURCES, field)) continue;
+    if (only !== undefined) return SOURCE_NAMES.filter((name) => volume[name] !== undefined);
+    only = field as keyof SourceRules;
+  }
+  return only === undefined ? [] : [only];
 }
 
 /** Both make up a name on the node. */
