@@ -132,7 +132,8 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     call.rules.keepEmptied?.(object, stored);
     const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;
     if (context.isLarge) await nextTurn();
-    validateChange(call, stored, object, forbidden);
+    const judged = validateChange(call, stored, object, forbidden);
+    if (judged) await judged;
     if (context.isLarge) await nextTurn();
     for (const warning of warningsOf(call, stored)) context.warn(warning);
     if (context.isLarge) await nextTurn();
@@ -241,11 +242,11 @@ export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boo
 }
 
 function validateChange<T extends ApiObject>(
-  { parts: { definition }, rules, old }: Attempt<T>,
+  { parts: { definition }, context, rules, old }: Attempt<T>,
   stored: T,
   sent: T,
   forbidden: readonly FieldError[] = [],
-): void {
+): void | Promise<void> {
   const check = (object: T, errors: FieldErrors): void => {
     const metadata = errors.at('metadata');
     validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
@@ -255,7 +256,7 @@ function validateChange<T extends ApiObject>(
     rules.validateUpdate?.(object, old, errors);
     if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
   };
-  refuseIfInvalid(groupKind(definition), stored, sent, check, { forbidden });
+  return refuseIfInvalid(groupKind(definition), stored, sent, check, { forbidden, validatesInSlices: definition.validatesInSlices ?? context.isLarge });
 }
 
 function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options, old }: Attempt<T>, object: T): string[] {

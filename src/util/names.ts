@@ -116,10 +116,12 @@ export function configMapKeyErrors(value: string): string[] {
   return errors;
 }
 
+const NOT_IN_SEGMENTS = ['/', '%'];
+
 /** What may stand as one segment of a path or a storage key. */
 export function pathSegmentErrors(name: string, isPrefix = false): string[] {
   if (!isPrefix && (name === '.' || name === '..')) return [`may not be '${name}'`];
-  return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
+  return NOT_IN_SEGMENTS.filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
 /** A rule for names, as `ResourceDefinition.nameErrors` takes it: a prefix may end in a dash. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { type Attack, type AttackClients, NAMESPACE } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
+import { definitionAttacks } from './attacks/definitions.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
 import { everyKindAttacks, filledKindAttacks } from './attacks/filled-kinds.ts';
 import { listAttacks } from './attacks/lists.ts';
@@ -83,6 +84,7 @@ const PROFILED_FROM_MS = 30;
 const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['access', accessAttacks],
   ['expressions', expressionAttacks],
+  ['definitions', definitionAttacks],
   ['patches', patchAttacks],
   ['filled kinds', filledKindAttacks],
   ...(isStrict ? ([['every kind', everyKindAttacks]] as const) : []),

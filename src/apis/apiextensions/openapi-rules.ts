@@ -1,4 +1,5 @@
 import { type FieldErrors, TextPointer } from '../../util/field-errors.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import type { JSONSchemaProps, ValidationRule } from '../facts/types/apiextensions-v1.ts';
 import { findField } from './field-path.ts';
 import { printedItems } from './internal-spec.ts';
@@ -68,10 +69,12 @@ export const isDefaulted = (schema: Schema): boolean => schema.default !== undef
 function validateInner(schema: Schema, place: Place, isRoot: boolean, errors: FieldErrors): void {
   validateAdditionalProperties(schema, place, errors.at('additionalProperties'));
   const isResource = isRoot || schema['x-kubernetes-embedded-resource'] === true;
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const isMetadata = isResource && METADATA_FIELDS.has(name);
-    const inner = { ...place, ...(isMetadata && { isInMetadata: true }), ...(isMetadata && isRoot && { forbidsDefaults: `in top-level ${name}` }) };
-    validateSchema(property, inner, errors.at('properties').key(name));
+  if (schema.properties) {
+    checkEach(errors, 'properties', Object.entries(schema.properties), ([name, property]) => {
+      const isMetadata = isResource && METADATA_FIELDS.has(name);
+      const inner = isMetadata ? { ...place, isInMetadata: true, ...(isRoot && { forbidsDefaults: `in top-level ${name}` }) } : place;
+      validateSchema(property, inner, errors.at('properties').key(name));
+    });
   }
   if (schema.not) validateSchema(schema.not, place, errors.at('not'));
   for (const field of ['allOf', 'oneOf', 'anyOf'] as const) {

@@ -7,6 +7,7 @@ import type { JsonSchema, ValidationRule } from '../../schema/structural/json-sc
 import { Structure } from '../../schema/structural/structure.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
+import { once } from '../../util/validation-run.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
 import { defaultRules } from './rule-tree.ts';
@@ -20,7 +21,8 @@ const MAX_CONTRIBUTORS = 4;
 
 /** Definitions, whose rules are compiled and priced before they are let in. */
 export function definitionsWithRules(): ResourceDefinition {
-  const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate'> = {
+  const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate' | 'validatesInSlices'> = {
+    validatesInSlices: true,
     validate: (definition, errors) => validateDefinition(definition, ruleValidation, errors),
     validateUpdate: (definition, old, errors) =>
       validateDefinitionUpdate(definition, old, equalJson(definition.spec.versions, old.spec.versions) ? undefined : ruleValidation, errors),
@@ -101,7 +103,11 @@ class RuleCheck {
       return errors.internal(
         'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
       );
-    for (const [index, compiled] of compileRules({ ...schema, allOf: [] }, declared).entries()) this.#rule(compiled, place, errors.index(index));
+    let index = 0;
+    for (const compile of compileRules({ ...schema, allOf: [] }, declared)) {
+      const at = errors.index(index++);
+      this.#rule(once(at, 'compiled', compile), place, at);
+    }
   }
 
   #rule(compiled: CompiledRule, { cardinality, uncorrelatable }: Place, errors: FieldErrors): void {

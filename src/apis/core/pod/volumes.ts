@@ -1,6 +1,7 @@
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import { type FieldErrors, quote } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors, subdomainName } from '../../../util/names.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 import type { ConfigMapVolumeSource, EphemeralVolumeSource, ImageVolumeSource, SecretVolumeSource, Volume, VolumeSource } from '../../facts/types/core-v1.ts';
 import { validateClaimSpec } from '../../validation/claim-spec.ts';
 import { validateTemplateMetadata } from '../../validation/template-metadata.ts';
@@ -109,10 +110,9 @@ export type KnownVolumes = ReadonlyMap<string, VolumeSource>;
 
 /** `metadata` is a pod's own; a template's pods have names that are not known yet. */
 export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta | undefined, errors: FieldErrors, rules: PodRules): KnownVolumes {
-  const known = new Map<string, VolumeSource>();
   const podName = metadata?.name ?? '';
   const createdClaims = new Set(podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
-  for (const [index, volume] of volumes.entries()) {
+  const check = (volume: Volume, index: number, known: Map<string, VolumeSource>): void => {
     const at = errors.index(index);
     const before = errors.list.length;
     validateSource(volume, podName, at, rules);
@@ -123,8 +123,8 @@ export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta
     const claimName = volume.persistentVolumeClaim?.claimName;
     if (claimName !== undefined && createdClaims.has(claimName))
       at.at('persistentVolumeClaim', 'claimName').invalid(claimName, 'must not reference a PVC that gets created for an ephemeral volume');
-  }
-  return known;
+  };
+  return checkEach(errors, 'volumes', volumes, check, () => new Map<string, VolumeSource>());
 }
 
 function validateSource(volume: Volume, podName: string, errors: FieldErrors, rules: PodRules): void {
