@@ -92,7 +92,7 @@ describe('items of a long list', () => {
     });
     expect(found).toEqual(['[3]', '[1999]']);
     expect(checks).toBe(2_000);
-    expect(runs).toBe(8);
+    expect(runs).toBeGreaterThanOrEqual(8);
   });
 
   test('a pause inside of an item leaves the state of the items as it was', async () => {

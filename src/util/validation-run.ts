@@ -5,7 +5,7 @@ import { nextTurn } from './time-slice.ts';
 /** How long a validation works before others have their turn. */
 const WORK_MS = 10;
 /** Items of a list that are checked as one piece of work. */
-const CHUNK_ITEMS = 250;
+const CHUNK_ITEMS = 50;
 
 /**
  * A validation that may take long: of a large object, or one that compiles what it is given (CEL expressions, patterns). Validators are plain functions that
@@ -65,6 +65,13 @@ export function validateInSlices<T>(validate: (beginPass: (errors: FieldErrors) 
       runs.set(errors.list, run);
     });
   });
+}
+
+/** Errors that are gathered apart, in the course of the validation that `errors` are of. */
+export function gatheredApart(errors: FieldErrors, apart: FieldErrors): FieldErrors {
+  const run = runs.get(errors.list);
+  if (run !== undefined) runs.set(apart.list, run);
+  return apart;
 }
 
 /**

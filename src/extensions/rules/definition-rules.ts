@@ -1,6 +1,7 @@
 import { customResourceDefinitions, validateDefinition, validateDefinitionUpdate } from '../../apis/apiextensions/custom-resource-definition.ts';
 import type { RuleValidation } from '../../apis/apiextensions/spec-rules.ts';
-import type { CustomResourceDefinition } from '../../apis/facts/types/apiextensions-v1.ts';
+import { someSchema } from '../../apis/apiextensions/schema-walk.ts';
+import type { CustomResourceDefinition, JSONSchemaProps } from '../../apis/facts/types/apiextensions-v1.ts';
 import { declareType } from '../../cel/data/declared-type.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
@@ -40,10 +41,13 @@ const ruleValidation: RuleValidation = {
     return (schema, isResource, errors) => keeps(new Structure(schema as JsonSchema), isResource, errors);
   },
   validate(schema, flawed, errors) {
-    const structure = new Structure(schema as JsonSchema);
+    if (!once(errors, 'has rules', () => someSchema(schema, saysRules))) return;
+    const structure = once(errors, 'rules', () => new Structure(schema as JsonSchema));
     if (hasRules(structure)) new RuleCheck(flawed, errors).check(structure);
   },
 };
+
+const saysRules = (schema: JSONSchemaProps): boolean => (schema['x-kubernetes-validations'] ?? []).length > 0;
 
 /** What holds on the way down to a schema. */
 interface Place {
