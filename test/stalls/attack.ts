@@ -6,6 +6,8 @@ export interface AttackClients {
   admin: ApiClient;
   /** Holds the cluster role `admin` in the namespace `stalls`. */
   namespaceAdmin: ApiClient;
+  /** The same, but all that it sends and is answered is in the audit log. */
+  audited: ApiClient;
   /** Shows no credentials. */
   nobody: ApiClient;
   /** Runs when the attack is over. */

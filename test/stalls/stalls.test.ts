@@ -1,11 +1,14 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
+import { temporaryFolder } from '../support/server.ts';
 import { type Attack, type AttackClients, NAMESPACE } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
 import { everyKindAttacks, filledKindAttacks } from './attacks/filled-kinds.ts';
+import { largeObjectAttacks } from './attacks/large-objects.ts';
 import { listAttacks } from './attacks/lists.ts';
 import { longListAttacks } from './attacks/long-lists.ts';
 import { patchAttacks } from './attacks/patches.ts';
@@ -25,15 +28,35 @@ const clients: ApiClient[] = [];
 let measured: MeasuredServer;
 let attackers: AttackClients;
 const cleanups: (() => unknown)[] = [];
+const onEnd = (cleanup: () => unknown): void => void cleanups.push(cleanup);
+
+/** Of bob's requests all is kept, of others' nothing. */
+const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
+kind: Policy
+rules:
+- level: RequestResponse
+  users: [bob]
+- level: None
+`;
 
 beforeAll(async () => {
-  const flags = ['--controllers=*', '--disable-admission-plugins=ServiceAccount', '--enable-logs-handler=true'];
+  const folder = temporaryFolder();
+  const policyFile = join(folder, 'audit-policy.yaml');
+  writeFileSync(policyFile, AUDIT_POLICY);
+  const flags = [
+    '--controllers=*',
+    '--disable-admission-plugins=ServiceAccount',
+    '--enable-logs-handler=true',
+    '--feature-gates=CBORServingAndStorage=true',
+    `--audit-policy-file=${policyFile}`,
+    `--audit-log-path=${join(folder, 'audit.log')}`,
+  ];
   measured = await MeasuredServer.start(flags, '/api/v1/namespaces/default/configmaps/probed');
-  const client = (user: 'admin' | 'alice' | ''): ApiClient => {
+  const client = (user: 'admin' | 'alice' | 'bob' | ''): ApiClient => {
     clients.push(measured.server.client(user));
     return clients.at(-1)!;
   };
-  attackers = { admin: client('admin'), namespaceAdmin: client('alice'), nobody: client(''), onEnd: (cleanup) => void cleanups.push(cleanup) };
+  attackers = { admin: client('admin'), namespaceAdmin: client('alice'), audited: client('bob'), nobody: client(''), onEnd };
   await attackers.admin.create('/api/v1/namespaces/default/configmaps', { metadata: { name: 'probed' }, data: { a: 'b' } });
   await makeNamespace(attackers);
   await measured.startProbing();
@@ -45,7 +68,7 @@ afterAll(() => {
   console.log(['longest GET ms, CPU ms between two turns, answer, row, attack', ...rows].join('\n'));
 });
 
-/** The namespace of the attacks, of which alice is an admin. */
+/** The namespace of the attacks, of which alice and bob are admins. */
 async function makeNamespace({ admin }: AttackClients): Promise<void> {
   await admin.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}`;
@@ -53,7 +76,7 @@ async function makeNamespace({ admin }: AttackClients): Promise<void> {
     admin.create(`${rbac}/rolebindings`, {
       metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: role },
-      subjects: [{ kind: 'User', name: 'alice' }],
+      subjects: ['alice', 'bob'].map((user) => ({ kind: 'User', name: user })),
     });
   await bind('admin', 'ClusterRole', 'admin');
   // Of what a namespace's admin may, claims of devices are not.
@@ -88,6 +111,7 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['patches', patchAttacks],
   ['filled kinds', filledKindAttacks],
   ...(isStrict ? ([['every kind', everyKindAttacks]] as const) : []),
+  ['large objects', largeObjectAttacks],
   ['lists', listAttacks],
   ['long lists', longListAttacks],
   ['proxies', proxyAttacks],

@@ -243,14 +243,19 @@ class Forms {
   async #makeJson(): Promise<Document> {
     // A document takes some milliseconds, and the index needs them all.
     await nextTurn();
-    const json = Buffer.from(this.#encoders.json(this.#make()));
+    const document = this.#make();
+    await nextTurn();
+    const json = Buffer.from(this.#encoders.json(document));
+    await nextTurn();
     return new Document(hashOf(json), new Date(), await compress(json, { level: GZIP_LEVEL }));
   }
 
   async #makeProtobuf(): Promise<Document> {
     const { hash, lastModified } = await this.get('json');
     await nextTurn();
-    return new Document(hash, lastModified, await compress(this.#encoders.protobuf(this.#make()), { level: GZIP_LEVEL }));
+    const document = this.#make();
+    await nextTurn();
+    return new Document(hash, lastModified, await compress(this.#encoders.protobuf(document), { level: GZIP_LEVEL }));
   }
 }
 
