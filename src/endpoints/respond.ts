@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 import { parseOwnJson, prettyJson } from '../util/json.ts';
+import type { Json } from '../util/json-types.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import { type Body, CHUNK_BYTES, type PiecedBody, wholeBody } from './body.ts';
 import { JsonList, prettyList, yamlList } from './json-list.ts';
@@ -44,7 +46,7 @@ export function respond(request: ServerRequest, status: number, form: OutputForm
   if (form.mediaType === YAML_TYPE) return respondYaml(answer, body);
   if (form.mediaType === PROTOBUF_TYPE || form.mediaType === CBOR_TYPE) return send(answer, body);
   // Upstream's indenting encoder writes no line end, the other one does.
-  if (isPretty(request, form)) return send(answer, body instanceof JsonList ? prettyList(body) : Buffer.from(prettyJson(parseOwnJson(wholeBody(body)))));
+  if (isPretty(request, form)) return send(answer, body instanceof JsonList ? prettyList(body) : rewritten(wholeBody(body), prettyJson, (value) => [prettyJson(value)]));
   return send(answer, withNewline(body));
 }
 
@@ -58,8 +60,20 @@ interface Answer {
 }
 
 async function respondYaml(answer: Answer, body: Body): Promise<void> {
-  const { toYaml, toYamlPieces } = await import('../util/yaml.ts');
-  return send(answer, body instanceof JsonList ? yamlList(body, toYamlPieces) : Buffer.from(toYaml(parseOwnJson(wholeBody(body)))));
+  const { toYaml, toYamlInPieces, toYamlPieces } = await import('../util/yaml.ts');
+  return send(answer, body instanceof JsonList ? yamlList(body, toYamlPieces) : rewritten(wholeBody(body), toYaml, toYamlInPieces));
+}
+
+/** A body of JSON in another text; of a large one, that is made in slices. */
+function rewritten(json: Buffer, write: (value: Json) => string, writePieces: (value: Json) => Iterable<string>): Body {
+  if (json.length <= LARGE_BYTES) return Buffer.from(write(parseOwnJson(json)));
+  return { pieces: () => rewrittenPieces(json, writePieces) };
+}
+
+function* rewrittenPieces(json: Buffer, write: (value: Json) => Iterable<string>): Iterable<Buffer | undefined> {
+  const value = parseOwnJson(json);
+  yield undefined;
+  for (const piece of write(value)) yield Buffer.from(piece);
 }
 
 function withNewline(body: Body): Body {
