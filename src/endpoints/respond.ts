@@ -46,7 +46,8 @@ export function respond(request: ServerRequest, status: number, form: OutputForm
   if (form.mediaType === YAML_TYPE) return respondYaml(answer, body);
   if (form.mediaType === PROTOBUF_TYPE || form.mediaType === CBOR_TYPE) return send(answer, body);
   // Upstream's indenting encoder writes no line end, the other one does.
-  if (isPretty(request, form)) return send(answer, body instanceof JsonList ? prettyList(body) : rewritten(wholeBody(body), prettyJson, (value) => [prettyJson(value)]));
+  if (isPretty(request, form))
+    return send(answer, body instanceof JsonList ? prettyList(body) : rewritten(wholeBody(body), prettyJson, (value) => [prettyJson(value)]));
   return send(answer, withNewline(body));
 }
 

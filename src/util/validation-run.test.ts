@@ -52,7 +52,11 @@ describe('a validation in slices', () => {
     const kept = new Map<number, number>();
     const { runs } = await findings((errors) => {
       for (let index = 0; index < 3; index++) {
-        if (!kept.has(index)) kept.set(index, counted(errors, () => (spin(11), index)));
+        if (!kept.has(index))
+          kept.set(
+            index,
+            counted(errors, () => (spin(11), index)),
+          );
       }
     });
     expect([kept.size, runs]).toEqual([3, 3]);

@@ -247,12 +247,12 @@ function compareFrom(left: string, right: string, index: number): number {
 }
 
 /** Characters are compared as JavaScript compares texts: by their first unit. */
-const unitAt = (value: string, index: number): number => value.charCodeAt(index) * 0x10000 + (isHighSurrogate(value.charCodeAt(index)) ? value.charCodeAt(index + 1) || 0 : 0);
+const unitAt = (value: string, index: number): number =>
+  value.charCodeAt(index) * 0x10000 + (isHighSurrogate(value.charCodeAt(index)) ? value.charCodeAt(index + 1) || 0 : 0);
 
 const ZERO = 0x30;
 const NINE = 0x39;
-const isLetter = (code: number): boolean =>
-  code < ASCII ? (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a : LETTER.test(String.fromCodePoint(code));
+const isLetter = (code: number): boolean => (code < ASCII ? (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a : LETTER.test(String.fromCodePoint(code)));
 
 /** Whole numbers of any length: a key may be a megabyte of digits. */
 function compareNumbers(a: string, b: string): number {

@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { ApiClient } from '../support/api-client.ts';
+import type { ApiClient, TestList } from '../support/api-client.ts';
 import { temporaryFolder } from '../support/server.ts';
-import { type Attack, type AttackClients, NAMESPACE } from './attack.ts';
+import { type Attack, type AttackClients, NAMESPACE, inNamespace } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
@@ -117,6 +117,40 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['proxies', proxyAttacks],
 ];
 
-describe.each(groups)('%s', (_area, attacks) => {
+/** What attacks make: in the namespace, and outside of it. */
+const MADE = ['configmaps', 'endpoints', 'pods'].map((plural) => inNamespace('v1', plural));
+const MADE_ELSEWHERE = [
+  inNamespace('apps/v1', 'deployments'),
+  inNamespace('networking.k8s.io/v1', 'networkpolicies'),
+  inNamespace('resource.k8s.io/v1', 'resourceclaims'),
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+];
+
+async function removeAll({ admin }: AttackClients): Promise<void> {
+  for (const path of [...MADE, ...MADE_ELSEWHERE]) {
+    await admin.expect(200, { method: 'DELETE', path: `${path}?gracePeriodSeconds=0` });
+    // What has finalizers goes in its own time; a controller makes one ConfigMap anew.
+    const others = `${path}?limit=1&fieldSelector=metadata.name!=kube-root-ca.crt`;
+    while ((await admin.get<TestList>(others)).items.length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Of what was: compiled code, caches, and the history of changes that watches resume from, which is bounded by its size. */
+const ALLOWED_BYTES = 64 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+
+describe.each(groups)('%s', (area, attacks) => {
+  let bytesBefore = 0;
+  beforeAll(async () => {
+    bytesBefore = await measured.usedBytes();
+  });
   test.each(attacks)('row $row: $name', run, 120_000);
+  test('memory is back to where it was', { timeout: 120_000 }, async () => {
+    await removeAll(attackers);
+    const bytes = await measured.usedBytes();
+    rows.push(`${(bytes / MEBIBYTE).toFixed(0).padStart(6)}  MiB in use after ${area}, ${(bytesBefore / MEBIBYTE).toFixed(0)} before`);
+    expect(bytes - bytesBefore).toBeLessThan(ALLOWED_BYTES);
+  });
 });

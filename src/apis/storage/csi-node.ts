@@ -27,7 +27,13 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);
     const at = errors.at('spec', 'drivers');
-    checkEach(at, 'drivers', spec.drivers ?? [], (driver, index, isRepeated) => validateDriver(driver, isRepeated(driver.name), at.index(index)), repeats<string>);
+    checkEach(
+      at,
+      'drivers',
+      spec.drivers ?? [],
+      (driver, index, isRepeated) => validateDriver(driver, isRepeated(driver.name), at.index(index)),
+      repeats<string>,
+    );
   },
   /** A driver may come and go; while it is there, only how much it can take changes. */
   validateUpdate({ spec }, old, errors) {

@@ -144,7 +144,8 @@ function patternFaults(judged: JudgedSchema, text: string, place: Place, { fault
   const { pattern } = judged.schema;
   budget.spend(1 + Math.floor(text.length / CHARACTERS_PER_STEP));
   if ('error' in regexp) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}, but pattern is invalid: ${regexp.error}'`));
-  else if (!(regexp.isReady ? regexp.test(text, budget) : firstMatch(() => regexp.test(text, budget)))) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}'`));
+  else if (!(regexp.isReady ? regexp.test(text, budget) : firstMatch(() => regexp.test(text, budget))))
+    faults.push(invalidFault(place, text, `${place} in body should match '${pattern}'`));
 }
 
 function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], place: Place, old: Old, findings: Findings): void {

@@ -51,7 +51,14 @@ const read = (name: string, path: string, accept: string): Attack => ({
   send: ({ namespaceAdmin, admin }) => (path.startsWith(customs) ? admin : namespaceAdmin).send({ path, headers: { accept } }),
 });
 
-const FORMS = ['application/json', 'application/yaml', 'application/cbor', `application/json${TABLE}`, `application/yaml${TABLE}`, `application/json${METADATA}`];
+const FORMS = [
+  'application/json',
+  'application/yaml',
+  'application/cbor',
+  `application/json${TABLE}`,
+  `application/yaml${TABLE}`,
+  `application/json${METADATA}`,
+];
 
 const written = (name: string, method: string, path: string, contentType: string, body: () => object | string): Attack => ({
   name,
@@ -62,7 +69,11 @@ const written = (name: string, method: string, path: string, contentType: string
 
 /** JSON is YAML; of block style there is more to be read. */
 const asYaml = ({ data, ...object }: ReturnType<typeof configMap>): string =>
-  `${JSON.stringify(object).slice(1, -1).replaceAll(/"(apiVersion|kind|metadata)":/g, '\n$1: ').replaceAll(/,\n/g, '\n').trimStart()}\ndata:\n${Object.entries(data)
+  `${JSON.stringify(object)
+    .slice(1, -1)
+    .replaceAll(/"(apiVersion|kind|metadata)":/g, '\n$1: ')
+    .replaceAll(/,\n/g, '\n')
+    .trimStart()}\ndata:\n${Object.entries(data)
     .slice(0, 12_000)
     .map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`)
     .join('')}`;
@@ -79,7 +90,10 @@ export const largeObjectAttacks: readonly Attack[] = [
     send: ({ audited }) => audited.send({ method: 'PUT', path: LARGE, body: configMap('large') }),
   },
   written('a ConfigMap of 20,000 keys created', 'POST', configMaps, 'application/json', () => configMap('created')),
-  written('a ConfigMap of 20,000 keys replaced', 'PUT', LARGE, 'application/json', () => ({ ...configMap('large'), metadata: { name: 'large', labels: { a: 'b' } } })),
+  written('a ConfigMap of 20,000 keys replaced', 'PUT', LARGE, 'application/json', () => ({
+    ...configMap('large'),
+    metadata: { name: 'large', labels: { a: 'b' } },
+  })),
   written('a ConfigMap of 12,000 keys created from YAML', 'POST', configMaps, 'application/yaml', () => asYaml(configMap('from-yaml'))),
   written('a custom object of 90,000 values created', 'POST', customs, 'application/json', () => custom('created')),
   written('a custom object of 90,000 values replaced', 'PATCH', `${customs}/large`, 'application/merge-patch+json', () => ({ spec: custom('large').spec })),
