@@ -5,7 +5,7 @@ import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/excha
 import { parseOwnJson, prettyJson } from '../util/json.ts';
 import type { Json } from '../util/json-types.ts';
 import { TimeSlice } from '../util/time-slice.ts';
-import { type Body, CHUNK_BYTES, type PiecedBody, wholeBody } from './body.ts';
+import { type Body, CHUNK_BYTES, type ChunkedBody, type PiecedBody, wholeBody } from './body.ts';
 import { JsonList, prettyList, yamlList } from './json-list.ts';
 import { CBOR_TYPE, JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
@@ -41,7 +41,31 @@ export function transformed<Made extends Body>(request: ServerRequest, make: () 
  * JSON, which the audit log has of all answers.
  */
 export function respond(request: ServerRequest, status: number, form: OutputForm, body: Body, asJson?: () => Body): void | Promise<void> {
-  request.audit?.responseObject(() => wholeBody(asJson ? asJson() : body));
+  const { audit } = request;
+  if (audit?.keepsResponse) {
+    const json = asJson ? asJson() : body;
+    if (!Buffer.isBuffer(json)) return respondAudited(request, status, form, body, json);
+    audit.responseObject(() => json);
+  }
+  return respondIn(request, status, form, body);
+}
+
+/** The audit log has the whole of a list, which is put together in slices before any of it is sent. */
+async function respondAudited(request: ServerRequest, status: number, form: OutputForm, body: Body, json: ChunkedBody | PiecedBody): Promise<void> {
+  const slice = new TimeSlice();
+  const pieces: Buffer[] = [];
+  for (const piece of 'chunks' in json ? json.chunks() : json.pieces()) {
+    if (piece !== undefined) pieces.push(piece);
+    if (slice.isSpent) await slice.next();
+  }
+  const whole = Buffer.concat(pieces);
+  await slice.next();
+  request.audit?.responseObject(() => whole);
+  await slice.next();
+  return respondIn(request, status, form, body);
+}
+
+function respondIn(request: ServerRequest, status: number, form: OutputForm, body: Body): void | Promise<void> {
   const answer: Answer = { request, status, mediaType: form.mediaType, startMs: performance.now() };
   if (form.mediaType === YAML_TYPE) return respondYaml(answer, body);
   if (form.mediaType === PROTOBUF_TYPE || form.mediaType === CBOR_TYPE) return send(answer, body);
