@@ -77,7 +77,7 @@ function check(judged: JudgedSchema, value: Json, place: Place, old: Old, findin
 }
 
 /** What an alternative finds is kept until it is known which of them is told. */
-const STEPS_OF_ALTERNATIVE = 15;
+const STEPS_OF_ALTERNATIVE = 10;
 
 function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old, { budget, firstMatch }: Findings): Findings {
   const findings: Findings = { faults: [], matches: 0, budget, firstMatch };
