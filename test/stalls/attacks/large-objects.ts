@@ -83,7 +83,7 @@ export const largeObjectAttacks: readonly Attack[] = [
   ...FORMS.map((form) => read(`a ConfigMap of 20,000 keys as ${form}`, LARGE, form)),
   read('a ConfigMap of 20,000 keys as protobuf', LARGE, 'application/vnd.kubernetes.protobuf'),
   read('a ConfigMap of 20,000 keys as pretty JSON', `${LARGE}?pretty=true`, 'application/json'),
-  ...FORMS.map((form) => read(`a custom object of 90,000 values as ${form}`, `${customs}/large`, form)),
+  ...FORMS.map((form) => ({ ...read(`a custom object of 90,000 values as ${form}`, `${customs}/large`, form), isLong: true })),
   read('a custom object of 90,000 values as pretty JSON', `${customs}/large?pretty=true`, 'application/json'),
   {
     ...read('a ConfigMap of 20,000 keys, audited', LARGE, 'application/json'),

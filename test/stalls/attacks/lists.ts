@@ -55,15 +55,17 @@ export const listAttacks: readonly Attack[] = [
   listed('10,000 objects as a Table', 13, TABLE),
   listed('10,000 objects as a Table with the objects', 13, TABLE, '?includeObject=Object'),
   listed('10,000 objects as a Table in YAML', 13, 'application/yaml;as=Table;v=v1;g=meta.k8s.io'),
-  listed('10,000 objects as a Table in CBOR', 13, 'application/cbor;as=Table;v=v1;g=meta.k8s.io'),
+  { ...listed('10,000 objects as a Table in CBOR', 13, 'application/cbor;as=Table;v=v1;g=meta.k8s.io'), isLong: true },
   ...['application/json', YAML, PROTOBUF, CBOR].map((type) => listed(`the metadata of 10,000 objects as ${type}`, 13, `${type}${METADATA}`)),
   listed('the metadata of 10,000 objects as pretty JSON', 13, `application/json${METADATA}`, '?pretty=true'),
   ...['application/json', YAML, TABLE].map((type) => ({
     ...listed(`10,000 objects as ${type}, audited`, 13, type),
+    isLong: type !== TABLE,
     send: ({ audited }: AttackClients) => audited.send({ path, headers: { accept: type } }),
   })),
   ...['application/json', PROTOBUF, CBOR].map((type) => ({
     ...listed(`a watch that begins with 10,000 objects as ${type}`, 13, type),
+    isLong: type !== PROTOBUF,
     async send({ namespaceAdmin }: AttackClients) {
       const query = '?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1';
       return namespaceAdmin.send({ path: `${path}${query}`, headers: { accept: type } });

@@ -17,6 +17,7 @@ function applied(name: string, type: string, object: string, managers: number, k
   return {
     name,
     row: 5,
+    isLong: managers > 1 || type.endsWith('cbor'),
     async prepare(clients) {
       for (let manager = 0; manager < managers - 1; manager++) await apply(clients, manager);
     },
