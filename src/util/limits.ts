@@ -61,7 +61,8 @@ export const LIMIT_TABLE = {
   },
   strategicMergeSteps: {
     value: 500_000,
-    counts: 'fields that a strategic merge patch goes through, and items of lists, ten each; those of an item that is patched again once more',
+    counts:
+      'fields that a strategic merge patch goes through, and items of lists, ten each, or five where they are no objects; those of an item that is patched again once more',
     answer: '413 RequestEntityTooLarge',
   },
   jsonPathCharacters: { value: 4_096, counts: 'characters of the JSONPath of a column or a selectable field', answer: '422 Invalid, or nothing found' },
