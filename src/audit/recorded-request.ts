@@ -105,8 +105,12 @@ export class RecordedRequest implements RequestAudit {
     };
   }
 
+  get keepsResponse(): boolean {
+    return isAtLeast(this.#decision.level, 'RequestResponse');
+  }
+
   responseObject(json: () => Buffer): void {
-    if (!isAtLeast(this.#decision.level, 'RequestResponse')) return;
+    if (!this.keepsResponse) return;
     const bytes = json();
     this.#responseObject = this.#decision.omitManagedFields ? withoutManagedFieldsOf(bytes) : bytes;
   }

@@ -1,8 +1,8 @@
 import type { Client, Concerns, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import type { ApiObject, OwnerReference } from '../util/api-object.ts';
-import { nextTurn } from '../util/delay.ts';
 import { isApiError } from '../util/errors.ts';
 import { equalJson } from '../util/json-equal.ts';
+import { TimeSlice } from '../util/time-slice.ts';
 import { type Controller, type ControllerOptions, FIELD_MANAGER } from './controller.ts';
 import { ReportBudget, invalidNamespaceEvent } from './owner-events.ts';
 import { type Dependent, OwnershipGraph, type Place } from './ownership-graph.ts';
@@ -15,8 +15,6 @@ const WORKERS = 20;
 const LOOK_AGAIN_MS = 2_000;
 /** Of kinds that cannot be watched. */
 const LOOK_AGAIN_UNWATCHED_MS = 60_000;
-/** How many owners of one object are looked for before others have their turn. */
-const REFERENCES_A_TURN = 100;
 
 /** Events come and go too fast, and own nothing (garbagecollector.DefaultIgnoredResources). */
 const isCollected = ({ plural, verbs }: ResourceIdentity): boolean => plural !== 'events' && ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb));
@@ -123,8 +121,8 @@ class GarbageCollector {
     for (const owner of before) {
       if (this.#awaiting.has(owner.uid) && !this.#graph.isBlockedBy(owner.uid, uid)) this.#queue.add(owner.uid);
     }
-    const known = new Set(before.map(referenceText));
-    if (owners.every((owner) => known.has(referenceText(owner)))) return;
+    const known = new Map(before.map((owner) => [owner.uid, owner]));
+    if (owners.every((owner) => isSameReference(owner, known.get(owner.uid)))) return;
     this.#unverified.add(uid);
     this.#queue.add(uid);
   }
@@ -194,9 +192,10 @@ class GarbageCollector {
   /** Undefined where it cannot be told, and the object must stay. */
   async #classify(dependent: Dependent, references: readonly OwnerReference[]): Promise<Owners | undefined> {
     const owners: Owners = { dangling: [], awaiting: [] };
-    for (const [index, reference] of references.entries()) {
-      // Owners are mostly in the cache, and then nothing is waited for: thousands of them would keep the thread.
-      if (index % REFERENCES_A_TURN === REFERENCES_A_TURN - 1) await nextTurn();
+    // Owners are mostly in the cache, and then nothing is waited for: thousands of them would keep the thread.
+    const slice = new TimeSlice();
+    for (const reference of references) {
+      if (slice.isSpent) await slice.next();
       const kind = this.#kinds.get(`${reference.apiVersion} ${reference.kind}`);
       if (!kind) {
         this.#puzzling.add(dependent.uid);
@@ -291,8 +290,13 @@ interface Owners {
   awaiting: OwnerReference[];
 }
 
-const referenceText = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string =>
-  JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
+const isSameReference = (a: OwnerReference, b: OwnerReference | undefined): boolean =>
+  a.apiVersion === b?.apiVersion &&
+  a.kind === b.kind &&
+  a.name === b.name &&
+  a.uid === b.uid &&
+  a.controller === b.controller &&
+  a.blockOwnerDeletion === b.blockOwnerDeletion;
 
 type Policy = 'Orphan' | 'Background' | 'Foreground';
 

@@ -1,5 +1,7 @@
+import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { ListResult } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import type { Body } from './body.ts';
 import { encodeEntry, encodeList } from './encode.ts';
 import { JSON_TYPE, type Offer, type OutputForm, YAML_TYPE, isPretty, negotiateOutput } from './negotiation.ts';
@@ -45,6 +47,18 @@ export function answerWritten(request: ServerRequest, target: ResourceTarget, st
 }
 
 export function answerViewed(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
+  return entry.bytes.length > LARGE_BYTES ? answerLarge(request, view, status, form, entry) : answerEncoded(request, view, status, form, entry);
+}
+
+/** Decoding and encoding have a turn each. The entry does not keep what is decoded: it is held here. */
+async function answerLarge(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): Promise<void> {
+  const decoded = [entry.object()];
+  await nextTurn();
+  await answerEncoded(request, view, status, form, entry);
+  decoded.length = 0;
+}
+
+function answerEncoded(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
   const encodeAs = (wanted: OutputForm): Buffer => encodeEntry(view, wanted, entry, () => request.query);
   return respond(
     request,

@@ -8,6 +8,7 @@ import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { surrogateEscapeIn } from '../util/surrogate-escapes.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import type { ServerRequest } from './request.ts';
 import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
@@ -20,7 +21,10 @@ export async function applier(
   options: WriteOptions & { force: boolean },
 ): Promise<Parameters<ResourceStore['update']>[3]> {
   const duplicates: DuplicateKeys = new Map();
+  // What is merged, owned and validated takes as long as reading it.
+  if (bytes.length > LARGE_CONFIG_BYTES) request.isLarge = true;
   const config = isCbor ? readCbor(bytes) : await readConfig(bytes, duplicates);
+  if (request.isLarge) await nextTurn();
   const { info } = request;
   const { store, served, subresource } = target;
   const namespace = namespaceOf(request, target);
@@ -44,6 +48,8 @@ export async function applier(
     return object;
   };
 }
+
+const LARGE_CONFIG_BYTES = 16 * 1024;
 
 const notYaml = (why: string): Error => badRequest(`error decoding YAML: ${why}`);
 

@@ -33,7 +33,11 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
 
   dedupeOwnerReferences(sent, (text) => request.warn(text));
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
-  const result = await target.store.create(request, namespace, toStored(target, sent), { ...options, apiVersion });
+  if (request.isLarge) await nextTurn();
+  const stored = toStored(target, sent);
+  if (request.isLarge) await nextTurn();
+  const result = await target.store.create(request, namespace, stored, { ...options, apiVersion });
+  if (request.isLarge) await nextTurn();
   if (isStatus(result.object)) return respondStatus(request, target.environment, 201, form, withCode(result.object));
   return answerEntry(request, target, 201, form, result.entry ?? new LooseEntry(result.object));
 }

@@ -10,6 +10,7 @@ import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
 import { respondStatus, successStatus } from './status.ts';
 import type { ResourceTarget } from './target.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { LooseEntry } from './view.ts';
 
 export async function deleteObject(request: ServerRequest, target: ResourceTarget): Promise<void> {
@@ -19,6 +20,7 @@ export async function deleteObject(request: ServerRequest, target: ResourceTarge
   const result = await target.store.delete(request, namespaceOf(request, target), nameOf(request), options);
   // Only those who ask for cascading in the old way are told that it is still going on: others never were (handlers/delete.go).
   const code = !result.isGone && options.orphanDependents === false ? 202 : 200;
+  if (request.isLarge) await nextTurn();
   if (result.answersWithObject) return answerEntry(request, target, code, form, new LooseEntry(result.object));
   const { name, uid } = result.object.metadata;
   const status = successStatus({ ...(name && { name }), ...(info.apiGroup !== '' && { group: info.apiGroup }), kind: info.resource, ...(uid && { uid }) });

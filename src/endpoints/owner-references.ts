@@ -4,6 +4,7 @@ import type { ApiObject, OwnerReference } from '../util/api-object.ts';
 export function dedupeOwnerReferences({ metadata }: ApiObject, warn: (text: string) => void): void {
   const references = metadata.ownerReferences;
   if (references === undefined || references.length < 2) return;
+  if (new Set(references.map(({ uid }) => uid)).size === references.length) return;
   // Decoded references have their keys in one order, so equal ones have equal texts.
   const kept = new Map<string, OwnerReference>();
   const duplicates: string[] = [];

@@ -1,6 +1,6 @@
 import { jsonKind } from '../util/go-format.ts';
 import { DecodeError, type StrictErrors, convert, decode } from '../schema/decode.ts';
-import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
+import { applyJsonPatch, applyJsonPatchInSlices, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch, patchAfterMerge } from '../schema/strategic-merge.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -11,6 +11,7 @@ import { formatGo } from '../util/go-format.ts';
 import { isJsonObject, stringifyJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { withSortedKeys } from '../util/sorted-keys.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { GO_TYPE_META, strictDecodingError, unknownConversion } from './decode-body.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import type { FieldValidation } from './options.ts';
@@ -30,33 +31,43 @@ export interface PatchContext {
   registered(sent: GroupVersionKind): ObjectSchema | undefined;
   fieldValidation: FieldValidation;
   warn(text: string): void;
+  /** Others have a turn between parsing, patching and decoding. */
+  isLarge: boolean;
 }
 
 /**
  * One way of patching. Reading the body is left to the time when the object is there, as upstream does: a missing object is told before a bad
  * patch. The result is decoded: a new object in canonical order.
  */
-export type PatchMechanism = (bytes: Buffer, context: PatchContext) => JsonObject;
+export type PatchMechanism = (bytes: Buffer, context: PatchContext) => Promise<JsonObject>;
 
 /** RFC 6902. */
-export const jsonPatch: PatchMechanism = (bytes, context) => {
+export const jsonPatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const operations = parseJsonPatch(bytes, strict?.errors);
-  return decodePatched(applyJsonPatch(context.before, operations), strict, context);
+  if (context.isLarge) await nextTurn();
+  const patched = context.isLarge ? await applyJsonPatchInSlices(context.before, operations) : applyJsonPatch(context.before, operations);
+  if (context.isLarge) await nextTurn();
+  return decodePatched(patched, strict, context);
 };
 
 /** RFC 7386. */
-export const mergePatch: PatchMechanism = (bytes, context) => {
+export const mergePatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = parseMergePatch(bytes, strict?.errors);
-  return decodePatched(applyMergePatch(context.before, patch), strict, context);
+  if (context.isLarge) await nextTurn();
+  const patched = applyMergePatch(context.before, patch);
+  if (context.isLarge) await nextTurn();
+  return decodePatched(patched, strict, context);
 };
 
 /** apimachinery/pkg/util/strategicpatch: lists merge as their type says. */
-export const strategicMergePatch: PatchMechanism = (bytes, context) => {
+export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = parseStrategicMergePatch(bytes, strict?.errors);
+  if (context.isLarge) await nextTurn();
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
+  if (context.isLarge) await nextTurn();
   const shown = (): string => formatGo(patchAfterMerge(context.before, patch));
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, convert(context.kind.schema, patched, strict)), shown);
   settleStrictErrors(strict, shown, context);

@@ -3,6 +3,7 @@ import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
 import { apiVersionOf } from '../util/api-object.ts';
 import { genericUnsupportedMediaType, notFound } from '../util/errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { answerWritten, outputForm } from './answer.ts';
 import { applier } from './apply.ts';
 import { toStored } from './conversion.ts';
@@ -54,9 +55,11 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
             isCustom: target.isCustom,
             fieldValidation: parsed.fieldValidation,
             warn: (text) => request.warn(text),
+            isLarge: request.isLarge === true,
           }),
         );
   const result = await target.store.update(request, namespaceOf(request, target), nameOf(request), next, options);
+  if (request.isLarge) await nextTurn();
   return answerWritten(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }
 
@@ -82,15 +85,15 @@ function knownPatchTypes(isCustom: boolean, hasCbor: boolean | undefined): reado
 }
 
 /** The patch is made against the version in the path, then the result is taken as if it had been PUT. Called anew when another writer came first. */
-function patcher(request: ServerRequest, target: ResourceTarget, apply: (before: JsonObject) => JsonObject): Parameters<ResourceStore['update']>[3] {
+function patcher(request: ServerRequest, target: ResourceTarget, apply: (before: JsonObject) => Promise<JsonObject>): Parameters<ResourceStore['update']>[3] {
   const view = viewOf(target);
   const { subresource } = target;
   const before = subresource?.readToWrite ? { ...view, convert: subresource.readToWrite.bind(subresource) } : view;
   const namespace = namespaceOf(request, target);
   const name = nameOf(request);
-  return (current) => {
+  return async (current) => {
     if (current === undefined) throw notFound({ group: request.info.apiGroup, resource: request.info.resource }, name);
-    const patched = withType(apply(clientObject(before, new LooseEntry(current))), view.kind);
+    const patched = withType(await apply(clientObject(before, new LooseEntry(current))), view.kind);
     placeInNamespace(patched, namespace);
     checkName(patched, name);
     return subresource?.write ? writeThrough(subresource, current, patched) : toStored(target, patched);

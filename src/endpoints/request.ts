@@ -60,6 +60,8 @@ export interface AuditRecorder {
   responseStatus(status: Status): void;
   /** The answer as JSON, whatever the client is sent. */
   responseObject(json: () => Buffer): void;
+  /** Whether `responseObject` is going to ask for it. */
+  readonly keepsResponse?: boolean;
 }
 
 /** Answers the request, or throws. What is thrown becomes a Status. */

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 import { parseOwnJson, prettyJson } from '../util/json.ts';
+import type { Json } from '../util/json-types.ts';
 import { TimeSlice } from '../util/time-slice.ts';
-import { type Body, CHUNK_BYTES, type PiecedBody, wholeBody } from './body.ts';
+import { type Body, CHUNK_BYTES, type ChunkedBody, type PiecedBody, wholeBody } from './body.ts';
 import { JsonList, prettyList, yamlList } from './json-list.ts';
 import { CBOR_TYPE, JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE, YAML_TYPE, isPretty } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
@@ -39,12 +41,37 @@ export function transformed<Made extends Body>(request: ServerRequest, make: () 
  * JSON, which the audit log has of all answers.
  */
 export function respond(request: ServerRequest, status: number, form: OutputForm, body: Body, asJson?: () => Body): void | Promise<void> {
-  request.audit?.responseObject(() => wholeBody(asJson ? asJson() : body));
+  const { audit } = request;
+  if (audit?.keepsResponse) {
+    const json = asJson ? asJson() : body;
+    if (!Buffer.isBuffer(json)) return respondAudited(request, status, form, body, json);
+    audit.responseObject(() => json);
+  }
+  return respondIn(request, status, form, body);
+}
+
+/** The audit log has the whole of a list, which is put together in slices before any of it is sent. */
+async function respondAudited(request: ServerRequest, status: number, form: OutputForm, body: Body, json: ChunkedBody | PiecedBody): Promise<void> {
+  const slice = new TimeSlice();
+  const pieces: Buffer[] = [];
+  for (const piece of 'chunks' in json ? json.chunks() : json.pieces()) {
+    if (piece !== undefined) pieces.push(piece);
+    if (slice.isSpent) await slice.next();
+  }
+  const whole = Buffer.concat(pieces);
+  await slice.next();
+  request.audit?.responseObject(() => whole);
+  await slice.next();
+  return respondIn(request, status, form, body);
+}
+
+function respondIn(request: ServerRequest, status: number, form: OutputForm, body: Body): void | Promise<void> {
   const answer: Answer = { request, status, mediaType: form.mediaType, startMs: performance.now() };
   if (form.mediaType === YAML_TYPE) return respondYaml(answer, body);
   if (form.mediaType === PROTOBUF_TYPE || form.mediaType === CBOR_TYPE) return send(answer, body);
   // Upstream's indenting encoder writes no line end, the other one does.
-  if (isPretty(request, form)) return send(answer, body instanceof JsonList ? prettyList(body) : Buffer.from(prettyJson(parseOwnJson(wholeBody(body)))));
+  if (isPretty(request, form))
+    return send(answer, body instanceof JsonList ? prettyList(body) : rewritten(wholeBody(body), prettyJson, (value) => [prettyJson(value)]));
   return send(answer, withNewline(body));
 }
 
@@ -58,8 +85,20 @@ interface Answer {
 }
 
 async function respondYaml(answer: Answer, body: Body): Promise<void> {
-  const { toYaml, toYamlPieces } = await import('../util/yaml.ts');
-  return send(answer, body instanceof JsonList ? yamlList(body, toYamlPieces) : Buffer.from(toYaml(parseOwnJson(wholeBody(body)))));
+  const { toYaml, toYamlInPieces, toYamlPieces } = await import('../util/yaml.ts');
+  return send(answer, body instanceof JsonList ? yamlList(body, toYamlPieces) : rewritten(wholeBody(body), toYaml, toYamlInPieces));
+}
+
+/** A body of JSON in another text; of a large one, that is made in slices. */
+function rewritten(json: Buffer, write: (value: Json) => string, writePieces: (value: Json) => Iterable<string>): Body {
+  if (json.length <= LARGE_BYTES) return Buffer.from(write(parseOwnJson(json)));
+  return { pieces: () => rewrittenPieces(json, writePieces) };
+}
+
+function* rewrittenPieces(json: Buffer, write: (value: Json) => Iterable<string>): Iterable<Buffer | undefined> {
+  const value = parseOwnJson(json);
+  yield undefined;
+  for (const piece of write(value)) yield Buffer.from(piece);
 }
 
 function withNewline(body: Body): Body {

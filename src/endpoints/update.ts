@@ -13,6 +13,7 @@ import { readBytes } from './read-body.ts';
 import type { ServerRequest } from './request.ts';
 import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { LooseEntry } from './view.ts';
 
 export async function update(request: ServerRequest, target: ResourceTarget): Promise<void> {
@@ -23,6 +24,7 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   const decode = (warn: (text: string) => void): Promise<ApiObject> => decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, warn);
   const warn = (text: string): void => request.warn(text);
   const decoded = await decode(warn);
+  if (request.isLarge) await nextTurn();
   recordBody(request, target, decoded);
   const namespace = namespaceOf(request, target);
   const name = nameOf(request);
@@ -33,11 +35,13 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
     return target.subresource?.write === undefined ? toStored(target, object) : object;
   };
   const sent = new SentObject(settled(decoded), async () => settled(await decode(() => undefined)));
+  if (request.isLarge) await nextTurn();
 
   const { subresource } = request.info;
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
   const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: true, isApply: false };
   const result = await target.store.update(request, namespace, name, writer(target, sent, name), options);
+  if (request.isLarge) await nextTurn();
   return answerWritten(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }
 

@@ -6,6 +6,7 @@ import { ApiError, internalError } from '../util/errors.ts';
 import type { ServerRequest } from './request.ts';
 import type { EventType, WatchEncoder } from './watch-encoder.ts';
 import { LIMITS } from '../util/limits.ts';
+import { TimeSlice } from '../util/time-slice.ts';
 
 /** Beyond this the stream's own buffer is left to drain, and events wait in ours, as references to what the cache holds anyway. */
 const WRITE_AHEAD_BYTES = 256 * 1024;
@@ -34,6 +35,8 @@ export class WatchStream implements WatchSink {
   #backlogAt = 0;
   #changes = 0;
   #changeBytes = 0;
+  /** Of the thread's time, for what there is when the watch begins: it may be ten thousand objects. */
+  readonly #slice = new TimeSlice();
 
   /** `begin` begins the answer; undefined where the client can have none, and was told so. */
   constructor(request: ServerRequest, begin: () => ResponseStream | undefined, encoder: WatchEncoder, timeoutMs: number) {
@@ -63,8 +66,10 @@ export class WatchStream implements WatchSink {
 
   send(type: EventType, entry: CacheEntry, event: unknown): void {
     if (this.#isOver) return;
-    if (this.#isDraining) this.#postpone({ type, entry, isInitial: event === undefined });
+    const isInitial = event === undefined;
+    if (this.#isDraining) this.#postpone({ type, entry, isInitial });
     else this.#write(this.#encoder.event(type, entry));
+    if (isInitial && !this.#isDraining && this.#slice.isSpent) this.#pause();
   }
 
   bookmark(revision: number, isInitialEventsEnd: boolean): void {
@@ -97,6 +102,12 @@ export class WatchStream implements WatchSink {
     stream.onDrain(() => this.#resume());
   }
 
+  /** What follows waits in the backlog until others have had their turn. */
+  #pause(): void {
+    this.#isDraining = true;
+    void this.#slice.next().then(() => this.#resume());
+  }
+
   #postpone(pending: Pending): void {
     this.#backlog.push(pending);
     if ('bookmark' in pending || pending.isInitial) return;
@@ -116,6 +127,7 @@ export class WatchStream implements WatchSink {
         if (!pending.isInitial) this.#changes--;
         if (!pending.isInitial) this.#changeBytes -= pending.entry.bytes.length;
         this.#write(this.#encoder.event(pending.type, pending.entry));
+        if (pending.isInitial && !this.#isDraining && this.#slice.isSpent) this.#pause();
       }
     }
     // What was sent is let go even of a backlog that never empties.

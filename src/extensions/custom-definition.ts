@@ -101,6 +101,7 @@ function define({ spec, status }: Outline, own: CustomVersion, all: readonly Cus
       );
     },
     validate: (object, errors) => validateCustom(own.rules, object, undefined, errors),
+    validatesInSlices: true,
     ...update,
     columns: columnsOf(own.source.additionalPrinterColumns),
     subresources: subresourcesOf(own, parts, update),

@@ -17,7 +17,7 @@ import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } 
 import { badRequest, requestEntityTooLarge, unknownError } from '../util/errors.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { settled } from '../util/pending.ts';
+import { Steps, settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
 import { type Write, parentVersion, readThrough, replicasPaths, setEntries, validateTyped, writerOf } from './field-ownership.ts';
 import { writeThrough } from './sent-subresource.ts';
@@ -31,6 +31,8 @@ export interface Apply extends Write {
   /** As the client sent it: only what it wants to own. */
   config: JsonObject;
   force: boolean;
+  /** Of a large object: others have a turn between them. */
+  steps?: Steps | undefined;
 }
 
 const BEFORE_FIRST_APPLY = 'before-first-apply';
@@ -45,7 +47,11 @@ export function appliedObject(apply: Apply, live: ApiObject | undefined): ApiObj
   if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null)
     throw badRequest('metadata.managedFields must be nil');
   const way = wayOfWriting(definition, options.subresource ?? '');
-  return settled(() => appliedOnce(apply, way, subresource, live));
+  const steps = apply.context.isLarge ? new Steps() : undefined;
+  return settled(() => {
+    steps?.begin();
+    return appliedOnce({ ...apply, steps }, way, subresource, live);
+  });
 }
 
 function appliedOnce(apply: Apply, way: WayOfWriting, subresource: Subresource | undefined, live: ApiObject | undefined): ApiObject {
@@ -146,14 +152,14 @@ function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Man
   checkLive((shown) => `failed to create typed live object (${shown})`);
   const writer = writerOf(apply, live.apiVersion);
   try {
-    return ownersAfterApply(way, live, config, managers, writer, apply.force);
+    return ownersAfterApply(way, live, config, managers, writer, apply.force, apply.steps);
   } catch (error) {
     if (!(error instanceof OwnershipConflicts) || apply.options.fieldManager !== MIGRATING_MANAGER) throw error;
     const allowed = lastAppliedFields(live);
     if (allowed === undefined) throw error;
     const all = setOf(...error.conflicts.map(({ path }) => path));
     if (!isEmpty(difference(all, allowed))) throw new OwnershipConflicts(error.conflicts.filter(({ path }) => !hasPath(allowed, path)));
-    return ownersAfterApply(way, live, config, managers, writer, true);
+    return ownersAfterApply(way, live, config, managers, writer, true, apply.steps);
   }
 }
 

@@ -180,7 +180,8 @@ async function commitNew<T extends ApiObject>(
   const attributes = admissionAttributes(parts, context, call);
   const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
   if (context.isLarge) await nextTurn();
-  validateNew(parts, stored, object, forbidden);
+  const judged = validateNew(parts, context, stored, object, forbidden);
+  if (judged) await judged;
   if (context.isLarge) await nextTurn();
   for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
   if (context.isLarge) await nextTurn();
@@ -201,6 +202,7 @@ async function commitNew<T extends ApiObject>(
   if (context.isLarge) await nextTurn();
   const encoded = encodeStored(parts, stored);
   const value = encoded instanceof Promise ? await encoded : encoded;
+  if (context.isLarge) await nextTurn();
   const revision = await timedStorage(context, engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }));
   stored.metadata.resourceVersion = String(revision);
   const written = writtenEntry(parts, key, value, revision);
@@ -226,15 +228,23 @@ function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, ob
 }
 
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
-function validateNew<T extends ApiObject>({ definition }: StoreParts<T>, stored: T, sent: T, forbidden: readonly FieldError[] = []): void {
+function validateNew<T extends ApiObject>(
+  { definition }: StoreParts<T>,
+  context: RequestContext,
+  stored: T,
+  sent: T,
+  forbidden: readonly FieldError[] = [],
+): void | Promise<void> {
   const kind = groupKind(definition);
-  const options = { judgesEmptied: definition.judgesEmptied?.(sent), forbidden };
-  refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors), options);
-  refuseIfInvalid(kind, stored, sent, ({ metadata }, errors) => {
-    // The same rules again where the kind has applied them, but for names.
-    if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));
-    else validateMetadata(metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
-  });
+  const options = { judgesEmptied: definition.judgesEmptied?.(sent), forbidden, validatesInSlices: definition.validatesInSlices ?? context.isLarge };
+  const judged = refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors), options);
+  const judgeMetadata = (): void | Promise<void> =>
+    refuseIfInvalid(kind, stored, sent, ({ metadata }, errors) => {
+      // The same rules again where the kind has applied them, but for names.
+      if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));
+      else validateMetadata(metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
+    });
+  return judged ? judged.then(judgeMetadata) : judgeMetadata();
 }
 
 const appliesMetadataRules = ({ validatesMetadata = true }: Pick<ResourceDefinition, 'validatesMetadata'>): boolean => validatesMetadata;

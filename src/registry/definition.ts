@@ -89,6 +89,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   prepareForCreate?(object: T, context: RequestContext): void;
   /** `old` is there where `validatesWhole` has a changed object judged: what it had already may be let stay. */
   validate?(object: T, errors: FieldErrors, old?: T): void;
+  /** Validation compiles expressions or patterns, and so may take long: it is run in slices (util/validation-run.ts). */
+  validatesInSlices?: true;
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
   beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
   beginUpdate?(object: T, old: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;

@@ -3,9 +3,10 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { conflict, isApiError, notFound } from '../util/errors.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { formatSeconds } from './metadata.ts';
 import { listEntries } from './read.ts';
-import type { RequestContext } from './request-context.ts';
+import { LARGE_BYTES, type RequestContext } from './request-context.ts';
 import { timedStorage } from './storage-latency.ts';
 import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf } from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
@@ -42,6 +43,11 @@ export async function deleteObject<T extends ApiObject>(
   for (;;) {
     const entry = await currentEntry(parts, key);
     if (!entry) throw notFound(groupResource(parts.definition), name);
+    if (entry.bytes.length > LARGE_BYTES) {
+      context.isLarge = true;
+      entry.object();
+      await nextTurn();
+    }
     const deletion = { parts, context, namespace, name, admittedName, key, options, entry, object: clone(entry.object<T>()) };
     try {
       return await attempt(deletion);
@@ -198,12 +204,20 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, adm
 }
 
 async function writeMarked<T extends ApiObject>({ parts, context, key, options, entry, object }: Deletion<T>): Promise<T> {
+  if (context.isLarge) await nextTurn();
   const marked = canonical(parts, object);
+  if (context.isLarge) await nextTurn();
   const value = await encodeStored(parts, marked);
-  if (options.dryRun || (await encodeStored(parts, canonical(parts, entry.object<T>()))).equals(value)) return marked;
+  if (context.isLarge) await nextTurn();
+  if (options.dryRun || (await isStoredAs(parts, entry, value))) return marked;
+  if (context.isLarge) await nextTurn();
   const revision = await timedStorage(context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
   marked.metadata.resourceVersion = String(revision);
   return marked;
+}
+
+async function isStoredAs<T extends ApiObject>(parts: StoreParts<T>, entry: CacheEntry, value: Buffer): Promise<boolean> {
+  return (await encodeStored(parts, canonical(parts, entry.object<T>()))).equals(value);
 }
 
 /** A kind with grace is first marked, then removed, even when the grace is zero: watchers see both. */

@@ -11,7 +11,7 @@ import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { settled } from '../util/pending.ts';
+import { Steps, settled } from '../util/pending.ts';
 import { clone } from '../schema/clone.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
 import { formatSeconds } from './metadata.ts';
@@ -38,11 +38,13 @@ export function recordOwnership(write: Write, object: ApiObject, old: ApiObject 
   const subresource = definition.subresources?.[name];
   if (old === undefined && object.metadata.managedFields === undefined) return setEntries(object, newEntries(write, sharedWay(definition, name), object));
   const way = wayOfWriting(definition, name);
+  const steps = write.context.isLarge ? new Steps() : undefined;
   return settled(() => {
+    steps?.begin();
     const entries = orNone(() =>
       subresource !== undefined && isOfOtherKind(definition, subresource) && old
         ? scaledEntries(write, way, subresource, object, old)
-        : updatedEntries(write, way, object, old),
+        : updatedEntries(write, way, object, old, steps),
     );
     setEntries(object, entries);
   });
@@ -106,7 +108,7 @@ function managerOfUserAgent(userAgent: string): string {
   return name;
 }
 
-function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old: ApiObject | undefined): JsonObject[] | undefined {
+function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old: ApiObject | undefined, steps: Steps | undefined): JsonObject[] | undefined {
   const { definition, options } = write;
   const managers = managersBefore(object, old, options.subresource ?? '');
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
@@ -116,9 +118,13 @@ function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old:
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
-  const after = way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion);
-  validateTyped(definition, after, before);
-  return encodeManagers(ownersAfterUpdate(way, before, after, managers, writer));
+  const read = (): Versioned => {
+    const after = way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion);
+    validateTyped(definition, after, before);
+    return after;
+  };
+  const after = steps ? steps.do(read) : read();
+  return encodeManagers(ownersAfterUpdate(way, before, after, managers, writer, steps));
 }
 
 /** The client's own managedFields count where it writes the object itself and they can be read; an empty list, or one empty entry, forgets all owners. */

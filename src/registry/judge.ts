@@ -2,6 +2,7 @@ import { withEmptied } from '../schema/emptied.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { invalid } from '../util/errors.ts';
 import { type FieldError, FieldErrors, TooManyFieldErrors } from '../util/field-errors.ts';
+import { validateInSlices } from '../util/validation-run.ts';
 
 type Rules<T> = (object: T, errors: FieldErrors) => void;
 
@@ -9,11 +10,14 @@ interface JudgeOptions {
   judgesEmptied?: boolean | undefined;
   /** What the user has no right to set: reported first. */
   forbidden?: readonly FieldError[];
+  /** See ResourceDefinition. */
+  validatesInSlices?: boolean | undefined;
 }
 
 /**
  * Refuses the object, in the form in which it would be stored, if the rules find something wrong. What is told then is what they find in the form that the
  * client sent, `sent`: values that are not stored, since they are empty, stand in upstream's messages. `judgesEmptied`: they count for the rules too.
+ * Synchronous, but for a validation in slices that takes longer than one.
  */
 export function refuseIfInvalid<T extends ApiObject>(
   kind: { group: string; kind: string },
@@ -21,10 +25,25 @@ export function refuseIfInvalid<T extends ApiObject>(
   sent: T,
   rules: Rules<T>,
   options: JudgeOptions = {},
-): void {
-  const { judgesEmptied = false, forbidden = [] } = options;
+): void | Promise<void> {
+  const found = options.validatesInSlices
+    ? validateInSlices((beginPass) => {
+        const inSlices: Rules<T> = (object, errors) => {
+          beginPass(errors);
+          rules(object, errors);
+        };
+        return allFindings(stored, sent, inSlices, options);
+      })
+    : allFindings(stored, sent, rules, options);
+  const refuse = (errors: readonly FieldError[]): void => {
+    if (errors.length > 0) throw invalid(kind, stored.metadata.name ?? '', errors);
+  };
+  return found instanceof Promise ? found.then(refuse) : refuse(found);
+}
+
+function allFindings<T extends ApiObject>(stored: T, sent: T, rules: Rules<T>, { judgesEmptied = false, forbidden = [] }: JudgeOptions): FieldError[] {
   const found = findings((judgesEmptied ? withEmptied(stored, sent) : undefined) ?? stored, rules);
-  if (found.length + forbidden.length > 0) throw invalid(kind, stored.metadata.name ?? '', [...forbidden, ...worded(found, stored, sent, rules)]);
+  return found.length + forbidden.length > 0 ? [...forbidden, ...worded(found, stored, sent, rules)] : found;
 }
 
 function findings<T>(object: T, rules: Rules<T>): FieldError[] {

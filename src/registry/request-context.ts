@@ -16,7 +16,7 @@ export type LatencyPart =
   | 'validating-webhook';
 
 /** Of longer objects, each phase of a write (parsing, decoding, ownership, defaults, validation, encoding) takes milliseconds. */
-export const LARGE_BYTES = 128 * 1024;
+export const LARGE_BYTES = 64 * 1024;
 
 /** What the layers below the endpoints know of the request they work for. Controllers inside the process make their own. */
 export interface RequestContext {

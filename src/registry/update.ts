@@ -72,8 +72,9 @@ export async function update<T extends ApiObject>(
       if (!entry) return await createInstead(parts, context, namespace, name, await next(undefined), options);
       if (entry.bytes.length > LARGE_BYTES) context.isLarge = true;
       const old = entry.object<T>();
+      if (context.isLarge) await nextTurn();
       // An apply leaves what is there as it is, and so reads its managedFields once for all who apply to it.
-      const changed = await next(options.isApply ? old : clone(old));
+      const changed = await next(options.isApply ? old : context.isLarge ? await clonedInTurn(old) : clone(old));
       if (context.isLarge) await nextTurn();
       return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, changed);
     } catch (error) {
@@ -83,6 +84,12 @@ export async function update<T extends ApiObject>(
       dropsOwnership = true;
     }
   }
+}
+
+async function clonedInTurn<T>(object: T): Promise<T> {
+  const copy = clone(object);
+  await nextTurn();
+  return copy;
 }
 
 function createInstead<T extends ApiObject>(
@@ -125,7 +132,8 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     call.rules.keepEmptied?.(object, stored);
     const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;
     if (context.isLarge) await nextTurn();
-    validateChange(call, stored, object, forbidden);
+    const judged = validateChange(call, stored, object, forbidden);
+    if (judged) await judged;
     if (context.isLarge) await nextTurn();
     for (const warning of warningsOf(call, stored)) context.warn(warning);
     if (context.isLarge) await nextTurn();
@@ -234,11 +242,11 @@ export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boo
 }
 
 function validateChange<T extends ApiObject>(
-  { parts: { definition }, rules, old }: Attempt<T>,
+  { parts: { definition }, context, rules, old }: Attempt<T>,
   stored: T,
   sent: T,
   forbidden: readonly FieldError[] = [],
-): void {
+): void | Promise<void> {
   const check = (object: T, errors: FieldErrors): void => {
     const metadata = errors.at('metadata');
     validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
@@ -248,7 +256,7 @@ function validateChange<T extends ApiObject>(
     rules.validateUpdate?.(object, old, errors);
     if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
   };
-  refuseIfInvalid(groupKind(definition), stored, sent, check, { forbidden });
+  return refuseIfInvalid(groupKind(definition), stored, sent, check, { forbidden, validatesInSlices: definition.validatesInSlices ?? context.isLarge });
 }
 
 function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options, old }: Attempt<T>, object: T): string[] {
@@ -271,8 +279,10 @@ async function removeFinished<T extends ApiObject>({ parts, context, key, entry,
 async function commitChange<T extends ApiObject>({ parts, context, key, entry, options, rules }: Attempt<T>, object: T): Promise<WriteResult<T>> {
   object.metadata.resourceVersion = String(entry.revision);
   if (options.dryRun) return { object: await asRead(parts, object), entry: undefined, created: false };
+  if (context.isLarge) await nextTurn();
   const encoded = encodeStored(parts, object, rules.toBeStored?.bind(rules));
   const value = encoded instanceof Promise ? await encoded : encoded;
+  if (context.isLarge) await nextTurn();
   // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
   const before = parts.conversion?.storedOf(entry) ?? entry;
   const isSame = parts.codec.toClientBytes(value, entry.revision).equals(before.bytes);

@@ -47,17 +47,33 @@ export function withEmptied<T>(stored: T, sent: T): T | undefined {
   return restored.count === 0 ? undefined : (copy as T);
 }
 
+/** What has nothing to be restored in it is not copied. */
 function restore(stored: Json, sent: Json | undefined, restored: { count: number }): Json {
-  if (Array.isArray(stored)) return stored.map((item, index) => restore(item, Array.isArray(sent) ? sent[index] : undefined, restored));
-  if (!isJsonObject(stored) || sent === undefined || !isJsonObject(sent)) return stored;
-  const copy: JsonObject = {};
-  for (const key in stored) setKey(copy, key, restore(stored[key]!, sent[key], restored));
-  for (const [key, value] of Object.entries(emptyFields.get(sent) ?? {})) {
-    if ((copy[key] ?? null) !== null) continue;
-    setKey(copy, key, value);
+  if (typeof stored !== 'object' || stored === null || typeof sent !== 'object' || sent === null) return stored;
+  if (Array.isArray(stored)) return Array.isArray(sent) ? restoreItems(stored, sent, restored) : stored;
+  if (Array.isArray(sent)) return stored;
+  let copy: JsonObject | undefined;
+  for (const key in stored) {
+    const value = restore(stored[key]!, sent[key], restored);
+    if (value !== stored[key]) setKey((copy ??= { ...stored }), key, value);
+  }
+  const empty = emptyFields.get(sent);
+  if (empty === undefined) return copy ?? stored;
+  for (const [key, value] of Object.entries(empty)) {
+    if (((copy ?? stored)[key] ?? null) !== null) continue;
+    setKey((copy ??= { ...stored }), key, value);
     restored.count++;
   }
-  return copy;
+  return copy ?? stored;
+}
+
+function restoreItems(stored: Json[], sent: readonly Json[], restored: { count: number }): Json[] {
+  let copy: Json[] | undefined;
+  for (let index = 0; index < stored.length; index++) {
+    const item = restore(stored[index]!, sent[index], restored);
+    if (item !== stored[index]) (copy ??= [...stored])[index] = item;
+  }
+  return copy ?? stored;
 }
 
 /** The object with the fields that are written even where there is none (as `null`) as empty as they were sent: upstream tells them apart when it looks for changes. */

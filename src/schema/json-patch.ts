@@ -6,6 +6,7 @@ import { type DuplicateKeys, JsonError, MAX_DEPTH, MAX_VALUES, tooManyValues } f
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
+import { TimeSlice } from '../util/time-slice.ts';
 import { clone } from './clone.ts';
 import { DecodeError, decodeType } from './decode.ts';
 import type { FieldSchema, ListSchema, ScalarType } from './schema.ts';
@@ -69,6 +70,18 @@ function readLeniently(parsed: Json): JsonPatchOperation[] {
 export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): Json {
   const patching = new JsonPatching(document);
   for (const operation of operations) patching.apply(operation);
+  return patching.result();
+}
+
+/** The same in slices of the thread's time: operations on a long list may take a tenth of a millisecond each. */
+export async function applyJsonPatchInSlices(document: Json, operations: readonly JsonPatchOperation[]): Promise<Json> {
+  const patching = new JsonPatching(document);
+  const slice = new TimeSlice();
+  for (const operation of operations) {
+    patching.apply(operation);
+    if (slice.isSpent) await slice.next();
+  }
+  await slice.next();
   return patching.result();
 }
 

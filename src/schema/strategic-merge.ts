@@ -59,6 +59,8 @@ const keptOfNew = (value: Json): Json => (Array.isArray(value) ? value.map(keptO
 
 /** Each item of a list is looked up several times, by its key, its place in the list and its place in the patch. */
 const STEPS_OF_ITEM = 10;
+/** Texts and numbers are their own keys. */
+const STEPS_OF_PLAIN_ITEM = 5;
 
 /** One patch may name the same item thousands of times, and each time what is in it is gone through: that is what the budget counts. */
 function mergeObject(type: TypeSchema, original: JsonObject, patch: JsonObject, budget: StepBudget): JsonObject {
@@ -131,7 +133,8 @@ const mergeListField = (lookup: Lookup, current: Json[], patch: Json[], isDeleti
 
 function mergeList(lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] {
   if (current.length === 0 && patch.length === 0) return current;
-  budget.spend(STEPS_OF_ITEM * (current.length + patch.length));
+  const isPlain = typeof (current[0] ?? patch[0]) !== 'object';
+  budget.spend((isPlain ? STEPS_OF_PLAIN_ITEM : STEPS_OF_ITEM) * (current.length + patch.length));
   if (!holdObjects(current, patch)) {
     if (isDeletion) {
       const deleted = new Set(patch);
@@ -147,11 +150,12 @@ function mergeList(lookup: Lookup, current: Json[], patch: Json[], isDeletion: b
 
 /** Whether the items are objects. They must all be of one type, and no lists. */
 function holdObjects(...lists: Json[][]): boolean {
-  const types = new Set(lists.flat().map(goTypeOfValue));
-  if (types.size === 0) throw unknownError('no elements in any of the given slices');
-  const first = goTypeOfValue(lists.find((list) => list.length > 0)![0]);
+  const some = lists.find((list) => list.length > 0);
+  if (some === undefined) throw unknownError('no elements in any of the given slices');
+  const first = goTypeOfValue(some[0]);
   if (first === '[]interface {}') throw genericInvalid();
-  if (types.size > 1) throw unknownError(`list element types are not identical: ${formatGo(lists)}`);
+  for (const list of lists)
+    for (const item of list) if (goTypeOfValue(item) !== first) throw unknownError(`list element types are not identical: ${formatGo(lists)}`);
   return first === 'map[string]interface {}';
 }
 

@@ -10,13 +10,14 @@ import type { JsonObject } from '../util/json-types.ts';
 import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
 import { EVERYTHING, StoreFollower } from './store-follower.ts';
 
-const CONTEXT: RequestContext = {
+/** A new one for each write, which marks it where the object is large. */
+const makeContext = (): RequestContext => ({
   user: { name: 'system:apiserver', groups: [SYSTEM_PRIVILEGED_GROUP, ALL_AUTHENTICATED] },
   userAgent: 'kube-apiserver',
   warn() {},
   annotateAudit() {},
   signal: undefined,
-};
+});
 const WRITE: WriteOptions = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore', raw: {} };
 const DELETE: DeleteOptions = {
   dryRun: false,
@@ -90,7 +91,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   async create(namespace: string, object: T): Promise<T> {
     const sent = clone(object);
     this.#store.definition.served[0]!.default?.(sent);
-    return (await this.#store.create(CONTEXT, namespace, sent, this.#write)).object;
+    return (await this.#store.create(makeContext(), namespace, sent, this.#write)).object;
   }
   async update(namespace: string, name: string, change: (object: T) => boolean | void, subresource = ''): Promise<T> {
     const options: UpdateOptions = { ...this.#write, subresource, mayCreate: false, isApply: false };
@@ -98,7 +99,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
       const changed = clone(current!);
       return change(changed) === false ? current! : changed;
     };
-    return (await this.#store.update(CONTEXT, namespace, name, next, options)).object;
+    return (await this.#store.update(makeContext(), namespace, name, next, options)).object;
   }
   async apply(namespace: string, name: string, config: ApiObject, subresource = ''): Promise<T> {
     const { definition } = this.#store;
@@ -107,7 +108,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
     const next = (current: T | undefined): T | Promise<T> => {
       const apply = {
         definition,
-        context: CONTEXT,
+        context: makeContext(),
         options,
         now: new Date(),
         served: served!,
@@ -116,10 +117,10 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
       };
       return appliedObject({ ...apply, config: config as unknown as JsonObject }, current) as T | Promise<T>;
     };
-    return (await this.#store.update(CONTEXT, namespace, name, next, options)).object;
+    return (await this.#store.update(makeContext(), namespace, name, next, options)).object;
   }
   async delete(namespace: string, name: string, choices: DeleteChoices = {}): Promise<void> {
-    await this.#store.delete(CONTEXT, namespace, name, { ...DELETE, ...choices, raw: choices });
+    await this.#store.delete(makeContext(), namespace, name, { ...DELETE, ...choices, raw: choices });
   }
 }
 

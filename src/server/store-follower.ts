@@ -1,10 +1,12 @@
 import type { Concerns } from '../client/client.ts';
+import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { ListOptions, ListResult, ResourceStore, WatchOptions, WatchSink } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { EVERY_FIELD } from '../util/field-selector.ts';
 import { EVERYTHING as EVERY_LABEL } from '../util/label-selector.ts';
+import { nextTurn } from '../util/time-slice.ts';
 
 export type ChangeListener<T> = (object: T | undefined, old: T | undefined) => void;
 
@@ -23,6 +25,8 @@ const WATCH: Omit<WatchOptions, 'resourceVersion'> = {
 };
 const RETRY_MS = 1_000;
 
+const isLarge = (entry: CacheEntry | undefined): boolean => entry !== undefined && entry.bytes.length > LARGE_BYTES;
+
 /**
  * Tells a listener of every change of a store, each once and in order. Where the store's cache has a gap, because the way to the engine was broken for
  * longer than history is kept, it tells what is other after the gap than it was before. What the listener throws ends it.
@@ -33,6 +37,8 @@ export class StoreFollower<T extends ApiObject> implements Subscription {
   readonly #concerns: Concerns;
   #watching: Subscription | undefined;
   #isClosed = false;
+  /** Changes that wait for a turn of their own, and those behind them. */
+  readonly #delayed: (readonly [CacheEntry | undefined, CacheEntry | undefined])[] = [];
 
   constructor(store: ResourceStore<T>, listener: ChangeListener<T>, concerns: Concerns) {
     this.#store = store;
@@ -68,7 +74,7 @@ export class StoreFollower<T extends ApiObject> implements Subscription {
 
   #sink(): WatchSink {
     return {
-      send: (type, entry, event) => this.#tell(type === 'DELETED' ? undefined : entry, event?.previous),
+      send: (type, entry, event) => this.#receive(type === 'DELETED' ? undefined : entry, event?.previous),
       bookmark() {},
       // The cache still has what it had before the gap.
       fail: () => void this.#bridge(this.#atHand()),
@@ -76,9 +82,38 @@ export class StoreFollower<T extends ApiObject> implements Subscription {
     };
   }
 
+  /** A large object takes long to be decoded and to be looked at: that is not done in the turn in which it was written. */
+  #receive(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void {
+    if (this.#delayed.length === 0 && !isLarge(entry) && !isLarge(previous)) return this.#tell(entry, previous);
+    if (this.#delayed.push([entry, previous]) === 1) void this.#tellDelayed();
+  }
+
+  async #tellDelayed(): Promise<void> {
+    while (this.#delayed.length > 0) {
+      const [entry, previous] = this.#delayed[0]!;
+      try {
+        // Decoding is one turn's work, what is done with the objects another's. Entries do not keep what is decoded: it is held here.
+        await nextTurn();
+        const objects = this.#isConcerned(entry, previous) ? [entry?.object()] : [];
+        await nextTurn();
+        if (objects.length > 0) objects.push(previous?.object());
+        await nextTurn();
+        this.#tell(entry, previous);
+        objects.length = 0;
+      } catch {
+        this.close();
+      }
+      this.#delayed.shift();
+    }
+  }
+
+  #isConcerned(entry: CacheEntry | undefined, previous: CacheEntry | undefined): boolean {
+    return entry === undefined || this.#concerns(entry.bytes) || (previous !== undefined && this.#concerns(previous.bytes));
+  }
+
   #tell(entry: CacheEntry | undefined, previous: CacheEntry | undefined): void {
     if (this.#isClosed) return;
-    if (entry && !this.#concerns(entry.bytes) && !(previous && this.#concerns(previous.bytes))) return;
+    if (!this.#isConcerned(entry, previous)) return;
     try {
       this.#listener(entry?.object<T>(), previous?.object<T>());
     } catch (error) {
@@ -103,6 +138,7 @@ export class StoreFollower<T extends ApiObject> implements Subscription {
         await new Promise<void>((resolve) => void setTimeout(resolve, RETRY_MS).unref());
       }
     }
+    while (this.#delayed.length > 0) await nextTurn();
     if (this.#isClosed) return;
     const state = this.#atHand();
     try {

@@ -15,6 +15,3 @@ export function delay(durationMs: number, signal: AbortSignal): Promise<void> {
     });
   });
 }
-
-/** Lets everything that waits have its turn: for work that is long and waits for nothing. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

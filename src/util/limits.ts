@@ -60,8 +60,9 @@ export const LIMIT_TABLE = {
     answer: '413 RequestEntityTooLarge',
   },
   strategicMergeSteps: {
-    value: 2_000_000,
-    counts: 'fields that a strategic merge patch goes through, and items of lists, ten each; those of an item that is patched again once more',
+    value: 500_000,
+    counts:
+      'fields that a strategic merge patch goes through, and items of lists, ten each, or five where they are no objects; those of an item that is patched again once more',
     answer: '413 RequestEntityTooLarge',
   },
   jsonPathCharacters: { value: 4_096, counts: 'characters of the JSONPath of a column or a selectable field', answer: '422 Invalid, or nothing found' },
@@ -100,13 +101,13 @@ export const LIMIT_TABLE = {
     answer: 'as for any expression that exceeds its cost limit',
   },
   schemaSteps: {
-    value: 1_000_000,
+    value: 400_000,
     counts:
-      "steps of validating a custom resource by its schema: one for each value, five for each alternative that it is held against, and those of the schema's patterns",
+      "steps of validating a custom resource by its schema: one for each value, eleven for each alternative that it is held against, and those of the schema's patterns",
     answer: '422 Invalid',
   },
   ownedItems: {
-    value: 30_000,
+    value: 10_000,
     counts: 'items of lists and keys of maps of one object that are owned one by one (managedFields)',
     answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
     upstream: 'without managedFields where it is too large for the store with them',

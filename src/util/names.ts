@@ -75,6 +75,8 @@ const QUALIFIED_NAME_ERROR = patternError(
 
 /** A label key: `[prefix/]name`. */
 export function qualifiedNameErrors(value: string): string[] {
+  // Most have no prefix and nothing wrong with them.
+  if (value.length <= LABEL_MAX_BYTES && qualifiedNameExpression.test(value)) return [];
   const parts = value.split('/');
   if (parts.length > 2) return [`a valid label key ${QUALIFIED_NAME_ERROR} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   const errors: string[] = [];
@@ -114,10 +116,12 @@ export function configMapKeyErrors(value: string): string[] {
   return errors;
 }
 
+const NOT_IN_SEGMENTS = ['/', '%'];
+
 /** What may stand as one segment of a path or a storage key. */
 export function pathSegmentErrors(name: string, isPrefix = false): string[] {
   if (!isPrefix && (name === '.' || name === '..')) return [`may not be '${name}'`];
-  return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
+  return NOT_IN_SEGMENTS.filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
 /** A rule for names, as `ResourceDefinition.nameErrors` takes it: a prefix may end in a dash. */

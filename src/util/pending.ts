@@ -1,3 +1,5 @@
+import { nextTurn } from './time-slice.ts';
+
 /** Thrown where an answer is needed that is still under way: code that cannot wait is run again once it is there. */
 export class Pending extends Error {
   readonly until: Promise<unknown>;
@@ -15,6 +17,33 @@ export function settled<T>(run: () => T): T | Promise<T> {
   } catch (error) {
     if (!(error instanceof Pending)) throw error;
     return error.until.then(() => settled(run));
+  }
+}
+
+/**
+ * Steps of long work that `settled` runs: each is done once, in a turn of its own, and passed over when the work is run again for the next. The same steps
+ * must come in the same order every time, and nobody may change what they answer with.
+ */
+export class Steps {
+  readonly #results: unknown[] = [];
+  #at = 0;
+  #hasWorked = false;
+
+  /** Called whenever the work is run. */
+  begin(): void {
+    this.#at = 0;
+    this.#hasWorked = false;
+  }
+
+  /** Throws Pending where this run has done its step. */
+  do<T>(step: () => T): T {
+    const index = this.#at++;
+    if (index < this.#results.length) return this.#results[index] as T;
+    if (this.#hasWorked) throw new Pending(nextTurn());
+    this.#hasWorked = true;
+    const result = step();
+    this.#results.push(result);
+    return result;
   }
 }
 

@@ -11,10 +11,13 @@ function beginTurn(): void {
   next();
 }
 
+/** An immediate that is set while sockets are read runs in the same turn, before any other socket is read: the one that it sets comes a turn later. */
+const awaitTurn = (): void => void setImmediate(beginTurn);
+
 /** Resolves in a later turn of the event loop, of which no other that waited here has a part. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(beginTurn);
+    if (waiting.push(resolve) === 1) setImmediate(awaitTurn);
   });
 
 /**

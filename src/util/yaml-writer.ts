@@ -15,6 +15,49 @@ export function toYaml(value: Json): string {
   return out.join('');
 }
 
+/** So many parts of a text are joined to one piece of it. */
+const PARTS_OF_PIECE = 500;
+/** Deeper blocks are written whole: what calls itself as a generator takes longer for every level. */
+const MAX_PIECED_DEPTH = 8;
+
+/** The same in pieces, each of which takes some tens of microseconds. */
+export function* toYamlInPieces(value: Json): Iterable<string> {
+  if (!isBlock(value)) {
+    yield toYaml(value);
+    return;
+  }
+  const out: string[] = [];
+  for (const _ of blockSteps(out, value, '', '', 0)) {
+    if (out.length < PARTS_OF_PIECE) continue;
+    yield out.join('');
+    out.length = 0;
+  }
+  yield out.join('');
+}
+
+/** `writeBlock`, pausing behind every entry. */
+function* blockSteps(out: string[], value: JsonObject | Json[], indent: string, lead: string, depth: number): Iterable<void> {
+  let start = lead;
+  const isList = Array.isArray(value);
+  for (const key of isList ? value.keys() : Object.keys(value).toSorted(compareKeys)) {
+    const inner = (isList ? value[key as number] : value[key as string]) ?? null;
+    const isShort = isList || !isLongKey(key as string);
+    if (!isBlock(inner) || depth === MAX_PIECED_DEPTH || !isShort) {
+      if (isList) writeItem(out, inner, indent, `${start}- `);
+      else writeEntry(out, key as string, inner, indent, start);
+    } else if (isList) yield* blockSteps(out, inner, indent + STEP, `${start}- `, depth + 1);
+    else {
+      out.push(start, keyText(key as string), ':\n');
+      const innerIndent = Array.isArray(inner) ? indent : indent + STEP;
+      yield* blockSteps(out, inner, innerIndent, innerIndent, depth + 1);
+    }
+    start = indent;
+    yield;
+  }
+}
+
+const isLongKey = (key: string): boolean => Buffer.byteLength(key) > MAX_SIMPLE_KEY_BYTES || key.includes('\n');
+
 /** The same for an object with `items` as one field more, whose text is made item by item. */
 export function* toYamlPieces(fields: JsonObject, name: string, items: Iterable<Json | undefined>): Iterable<string | undefined> {
   const keys = Object.keys(fields).filter((key) => key !== name);
@@ -58,7 +101,7 @@ function writeItem(out: string[], item: Json, indent: string, lead: string): voi
 
 function writeEntry(out: string[], key: string, value: Json, indent: string, start: string): void {
   const name = keyText(key);
-  if (Buffer.byteLength(key) > MAX_SIMPLE_KEY_BYTES || key.includes('\n')) {
+  if (isLongKey(key)) {
     out.push(start, '? ', name, '\n');
     writeItem(out, value, indent, `${indent}: `);
   } else if (isBlock(value)) {
@@ -172,43 +215,70 @@ function fold(written: string, column: number, indent: string, style: 'plain' | 
 
 const LETTER = /\p{L}/u;
 const DIGIT = /\p{Nd}/u;
+const ASCII = 0x80;
 
 /** go-yaml's order of keys: letters after everything else, runs of digits by their number. */
 function compareKeys(a: string, b: string): number {
-  const left = [...a];
-  const right = [...b];
-  const length = Math.min(left.length, right.length);
-  for (let index = 0; index < length; index++) {
-    if (left[index] !== right[index]) return compareFrom(left, right, index);
-  }
-  return left.length - right.length;
+  const length = Math.min(a.length, b.length);
+  let index = 0;
+  while (index < length && a.charCodeAt(index) === b.charCodeAt(index)) index++;
+  if (index === length) return a.length - b.length;
+  // Characters are told apart, not halves of them.
+  const isInside = isLowSurrogate(a.charCodeAt(index)) || isLowSurrogate(b.charCodeAt(index));
+  if (isInside && index > 0 && isHighSurrogate(a.charCodeAt(index - 1))) index--;
+  return compareFrom(a, b, index);
 }
 
-function compareFrom(left: readonly string[], right: readonly string[], index: number): number {
-  const a = left[index]!;
-  const b = right[index]!;
-  const isLetterA = LETTER.test(a);
-  const isLetterB = LETTER.test(b);
-  if (isLetterA && isLetterB) return a < b ? -1 : 1;
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
+
+/** The two differ in the character at the index. */
+function compareFrom(left: string, right: string, index: number): number {
+  const [a, b] = [left.codePointAt(index)!, right.codePointAt(index)!];
+  const [isLetterA, isLetterB] = [isLetter(a), isLetter(b)];
+  const byCode = unitAt(left, index) < unitAt(right, index) ? -1 : 1;
+  if (isLetterA && isLetterB) return byCode;
   if (isLetterA || isLetterB) return isLetterB ? -1 : 1;
+  const [runA, runB] = [digitsFrom(left, index), digitsFrom(right, index)];
   // A digit that continues a number must not be taken for the start of one: 10 after 1, not 0 before it.
-  const carried = (a === '0' || b === '0') && continuesNumber(left, index) ? '1' : '';
-  const runA = digitsFrom(left, index);
-  const runB = digitsFrom(right, index);
-  const numberA = BigInt(carried + runA || '0');
-  const numberB = BigInt(carried + runB || '0');
-  if (numberA !== numberB) return numberA < numberB ? -1 : 1;
-  if (runA.length !== runB.length) return runA.length - runB.length;
-  return a < b ? -1 : 1;
+  const isCarried = (a === ZERO || b === ZERO) && continuesNumber(left, index);
+  const byNumber = compareNumbers(isCarried ? `1${runA}` : runA, isCarried ? `1${runB}` : runB);
+  return byNumber || runA.length - runB.length || byCode;
 }
 
-function continuesNumber(characters: readonly string[], index: number): boolean {
-  for (let before = index - 1; before >= 0 && DIGIT.test(characters[before]!); before--) if (characters[before] !== '0') return true;
+/** Characters are compared as JavaScript compares texts: by their first unit. */
+const unitAt = (value: string, index: number): number =>
+  value.charCodeAt(index) * 0x10000 + (isHighSurrogate(value.charCodeAt(index)) ? value.charCodeAt(index + 1) || 0 : 0);
+
+const ZERO = 0x30;
+const NINE = 0x39;
+const isLetter = (code: number): boolean => (code < ASCII ? (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a : LETTER.test(String.fromCodePoint(code)));
+
+/** Whole numbers of any length: a key may be a megabyte of digits. */
+function compareNumbers(a: string, b: string): number {
+  const [left, right] = [withoutZeros(a), withoutZeros(b)];
+  if (left.length !== right.length) return left.length - right.length;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function withoutZeros(digits: string): string {
+  let start = 0;
+  while (start < digits.length && digits.charCodeAt(start) === ZERO) start++;
+  return digits.slice(start);
+}
+
+function continuesNumber(value: string, index: number): boolean {
+  for (let before = index - 1; before >= 0; before--) {
+    if (isLowSurrogate(value.charCodeAt(before)) && before > 0) before--;
+    const code = value.codePointAt(before)!;
+    if (code < ASCII ? code < ZERO || code > NINE : !DIGIT.test(String.fromCodePoint(code))) return false;
+    if (code !== ZERO) return true;
+  }
   return false;
 }
 
-function digitsFrom(characters: readonly string[], index: number): string {
+function digitsFrom(value: string, index: number): string {
   let end = index;
-  while (end < characters.length && /[0-9]/.test(characters[end]!)) end++;
-  return characters.slice(index, end).join('');
+  while (end < value.length && value.charCodeAt(end) >= ZERO && value.charCodeAt(end) <= NINE) end++;
+  return value.slice(index, end);
 }

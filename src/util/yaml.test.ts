@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { duplicatePaths } from './json.ts';
 import type { DuplicateKeys } from './json-parser.ts';
-import { YamlError, parseYaml, parseYamlInSlices, toYaml } from './yaml.ts';
+import type { Json } from './json-types.ts';
+import { YamlError, parseYaml, parseYamlInSlices, toYaml, toYamlInPieces } from './yaml.ts';
 
 describe('parseYaml', () => {
   test('resolves scalars as go-yaml v2 does', () => {
@@ -166,6 +167,27 @@ describe('a text that would take long', () => {
     expect(duplicates.size).toBe(1);
     expect(parseYaml('{a: 1, "b": yes}')).toEqual({ a: 1, b: true });
   });
+});
+
+describe('written in pieces', () => {
+  const LONG_KEY = 'k'.repeat(200);
+  test.each<[string, Json]>([
+    ['a scalar', 'x'],
+    ['nothing', {}],
+    ['a list', [1, [2, [3, {}]], { a: [], b: { c: 1 } }]],
+    ['long keys and lines', { [LONG_KEY]: { a: [1] }, [`${LONG_KEY}2`]: 'x', 'a\nb': [{ c: 1 }], text: 'one\ntwo\n' }],
+    ['many entries', Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`k${index}`, { list: [index, { deep: { er: index } }] }]))],
+    ['many levels', { a: { a: { a: { a: { a: { a: { a: { a: { a: { a: [1, { b: 2 }] } } } } } } } } } }],
+  ])('%s is the same as at once', (_name, value) => {
+    expect([...toYamlInPieces(value)].join('')).toBe(toYaml(value));
+  });
+});
+
+test('keys are in the order of go-yaml, by their numbers however long these are', () => {
+  const long = '9'.repeat(100_000);
+  const text = toYaml({ [`k${long}0`]: 1, [`k${long}`]: 2 });
+  expect(text.indexOf(': 2')).toBeLessThan(text.indexOf(': 1'));
+  expect(toYaml({ a10: 0, a9: 0, a1b: 0, b: 0, '0a': 0 })).toBe('0a: 0\na1b: 0\na9: 0\na10: 0\nb: 0\n');
 });
 
 describe('in slices', () => {

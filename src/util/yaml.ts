@@ -23,7 +23,7 @@ import { surrogateEscapeIn } from './surrogate-escapes.ts';
 import { TimeSlice } from './time-slice.ts';
 import { type Resolved, resolvePlain } from './yaml-scalars.ts';
 
-export { toYaml, toYamlPieces } from './yaml-writer.ts';
+export { toYaml, toYamlInPieces, toYamlPieces } from './yaml-writer.ts';
 
 /** Text that is no YAML, or that has no JSON form. Worded as go-yaml words it, where the parser's finding has a counterpart there. */
 export class YamlError extends Error {}

@@ -6,6 +6,8 @@ export interface AttackClients {
   admin: ApiClient;
   /** Holds the cluster role `admin` in the namespace `stalls`. */
   namespaceAdmin: ApiClient;
+  /** The same, but all that it sends and is answered is in the audit log. */
+  audited: ApiClient;
   /** Shows no credentials. */
   nobody: ApiClient;
   /** Runs when the attack is over. */
@@ -21,6 +23,8 @@ export interface Attack {
   prepare?(clients: AttackClients): Promise<unknown>;
   /** Measured while another client GETs all the time. The last answer's status is told in the table. */
   send(clients: AttackClients): Promise<Answer>;
+  /** Much like another: only in the long form. */
+  isLong?: boolean;
   /** What it is answered with, where that is a 5xx as upstream's is; all others must be the client's to mend. */
   status?: number;
 }

@@ -11,19 +11,19 @@ const MAX_DEPTH = 10;
 /** The way to a list or map from an object's top: names of fields, lists having one item on the way. */
 export type Place = readonly string[];
 
-/** Every list and map of a kind. */
-export function placesOf(schema: ObjectSchema): Place[] {
-  const places: Place[] = [];
-  const visit = (type: TypeSchema, place: Place, above: readonly string[]): void => {
+/** Every list and map of a kind, by the type and field that it is of: types such as the spec of a pod are in many kinds. */
+export function placesOf(schema: ObjectSchema): Map<string, Place[]> {
+  const places = new Map<string, Map<string, Place>>();
+  const visit = (type: TypeSchema, place: Place, above: readonly string[], owner: string): void => {
     if (type.type === 'list' || type.type === 'map') {
-      places.push(place);
-      visit(type.type === 'list' ? type.items : type.values, place, above);
+      places.set(owner, (places.get(owner) ?? new Map<string, Place>()).set(place.join('.'), place));
+      visit(type.type === 'list' ? type.items : type.values, place, above, owner);
     } else if (type.type === 'object' && !above.includes(type.name) && above.length < MAX_DEPTH) {
-      for (const field of type.fields.values()) visit(field.type, [...place, field.name], [...above, type.name]);
+      for (const field of type.fields.values()) visit(field.type, [...place, field.name], [...above, type.name], `${type.name}.${field.name}`);
     }
   };
-  visit(schema, [], []);
-  return [...new Map(places.map((place) => [place.join('.'), place])).values()];
+  visit(schema, [], [], '');
+  return new Map(Array.from(places, ([owner, found]) => [owner, [...found.values()]]));
 }
 
 /** The kind's example with the list or map at `place` filled; what is on the way there is made where the example has none. */

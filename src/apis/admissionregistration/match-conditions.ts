@@ -1,5 +1,6 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { qualifiedNameErrors } from '../../util/names.ts';
+import { once } from '../../util/validation-run.ts';
 import type { MatchCondition } from '../facts/types/admissionregistration-v1.ts';
 import { type ExpressionScope, compileExpression } from './expressions.ts';
 
@@ -29,7 +30,7 @@ export function validateMatchConditions(
 
 /** `shown` is what an error shows, where it is not what was compiled. */
 export function validateExpression(expression: string, scope: ExpressionScope, errors: FieldErrors, shown = expression): void {
-  const problem = compileExpression(expression, scope);
+  const problem = once(errors, 'compiled', () => compileExpression(expression, scope));
   if (!problem) return;
   if (problem.type === 'required') errors.required(problem.detail);
   else if (problem.type === 'invalid') errors.invalid(shown, problem.detail);

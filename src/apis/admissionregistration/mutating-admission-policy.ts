@@ -20,6 +20,7 @@ const PATCHES = [
 
 /** Changes in CEL that are made to what requests write. It takes effect through bindings. */
 export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>('admissionregistration.k8s.io/v1/mutatingadmissionpolicies', {
+  validatesInSlices: true,
   generation: 'spec',
   allowsUnconditionalUpdate: false,
 

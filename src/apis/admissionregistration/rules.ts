@@ -1,5 +1,6 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { pathSegmentErrors } from '../../util/names.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import type { NamedRuleWithOperations, Rule, RuleWithOperations } from '../facts/types/admissionregistration-v1.ts';
 import { validateOptionalChoice } from '../validation/choice.ts';
 import { repeats } from '../validation/repeats.ts';
@@ -28,23 +29,25 @@ export function validateNamedRules(rules: readonly NamedRuleWithOperations[] | u
 
 /** What is being deleted can not be mutated. `errors` stands at the rules; upstream tells no index. */
 export function validateMutableOperations(rules: readonly RuleWithOperations[] | undefined, errors: FieldErrors): void {
-  for (const operation of (rules ?? []).flatMap(({ operations = [] }) => operations)) {
+  const all = (rules ?? []).flatMap(({ operations = [] }) => operations);
+  checkEach(errors, 'mutable operations', all, (operation) => {
     if (!MUTABLE_OPERATIONS.includes(operation)) errors.at('operations').notSupported(operation, MUTABLE_OPERATIONS);
-  }
+  });
 }
 
 function validateResourceNames(names: readonly string[], errors: FieldErrors): void {
-  const isRepeated = repeats<string>();
-  for (const [index, name] of names.entries()) {
+  const check = (name: string, index: number, isRepeated: (name: string) => boolean): void => {
     for (const error of pathSegmentErrors(name)) errors.index(index).invalid(name, error);
     if (isRepeated(name)) errors.index(index).duplicate(name);
-  }
+  };
+  checkEach(errors, 'names', names, check, repeats<string>);
 }
 
 function validateRule({ operations = [], apiGroups = [], apiVersions = [], resources = [], scope }: RuleWithOperations, errors: FieldErrors): void {
   validateAllOrSome(operations, 'operations', errors.at('operations'));
-  for (const [index, operation] of operations.entries())
+  checkEach(errors, 'operations', operations, (operation, index) => {
     if (!OPERATIONS.includes(operation)) errors.at('operations').index(index).notSupported(operation, OPERATIONS);
+  });
   validateAllOrSome(apiGroups, 'API groups', errors.at('apiGroups'));
   validateAllOrSome(apiVersions, 'API versions', errors.at('apiVersions'));
   for (const [index, version] of apiVersions.entries()) if (version === '') errors.at('apiVersions').index(index).required();

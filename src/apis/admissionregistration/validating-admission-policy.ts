@@ -19,6 +19,7 @@ const NOTHING_TO_DO = 'validations or auditAnnotations must contain at least one
 
 /** Rules in CEL that a request must keep. It takes effect through bindings. */
 export const validatingAdmissionPolicies = defineResource<ValidatingAdmissionPolicy>('admissionregistration.k8s.io/v1/validatingadmissionpolicies', {
+  validatesInSlices: true,
   generation: 'spec',
   allowsUnconditionalUpdate: false,
 

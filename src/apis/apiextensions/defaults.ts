@@ -6,12 +6,15 @@ import { validateValue } from '../../schema/structural/value-faults.ts';
 import { FieldErrors, summarize } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import { schemaOf } from '../facts/schemas.ts';
 import type { JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 import { isDefaulted } from './openapi-rules.ts';
 import { schemaIn, someSchema } from './schema-walk.ts';
 
 /** Defaults in a structural schema: what pruning would leave of them is what they are, and they are valid (apiextensions' schema/defaulting). */
+/** So many properties are validated in slices. */
+const MANY_PROPERTIES = 50;
 const METADATA_FIELDS = new Set(['metadata', 'kind', 'apiVersion']);
 
 const EMBEDDED = { 'x-kubernetes-embedded-resource': true };
@@ -45,15 +48,17 @@ function validateBelow(schema: JSONSchemaProps, demands: Demands, place: Place, 
   if (isDefaulted(schema) && !validateDefault(schema, demands, place, errors.at('default'))) return false;
   const items = schemaIn(schema.items);
   if (items && !validateBelow(items, demands, placeOf(items, place, place.surround && ((value) => [value])), errors.at('items'))) return false;
-  return Object.entries(schema.properties ?? {}).every(([name, property]) => {
+  const validateProperty = ([name, property]: [string, JSONSchemaProps]): boolean => {
     const isInMetadata = place.surround !== undefined || (place.isResource && METADATA_FIELDS.has(name));
-    return validateBelow(
-      property,
-      demands,
-      placeOf(property, place, isInMetadata ? (value) => ({ [name]: value }) : undefined),
-      errors.at('properties').key(name),
-    );
-  });
+    const inner = placeOf(property, place, isInMetadata ? (value) => ({ [name]: value }) : undefined);
+    return validateBelow(property, demands, inner, errors.at('properties').key(name));
+  };
+  const properties = Object.entries(schema.properties ?? {});
+  if (properties.length <= MANY_PROPERTIES) return properties.every(validateProperty);
+  const check = (property: [string, JSONSchemaProps], _index: number, state: { isPaid: boolean }): void => {
+    if (state.isPaid) state.isPaid = validateProperty(property);
+  };
+  return checkEach(errors, 'defaults', properties, check, () => ({ isPaid: true })).isPaid;
 }
 
 /** `wrap`: how a value stands in what is above it, where that matters. */

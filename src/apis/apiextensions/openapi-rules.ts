@@ -1,4 +1,5 @@
 import { type FieldErrors, TextPointer } from '../../util/field-errors.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import type { JSONSchemaProps, ValidationRule } from '../facts/types/apiextensions-v1.ts';
 import { findField } from './field-path.ts';
 import { printedItems } from './internal-spec.ts';
@@ -28,6 +29,8 @@ interface Place {
 }
 
 export const SCHEMA_TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+/** So many properties are validated in slices. */
+const MANY_PROPERTIES = 50;
 const METADATA_FIELDS = new Set(['metadata', 'kind', 'apiVersion']);
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 const LIST_TYPES = ['atomic', 'set', 'map'];
@@ -68,11 +71,13 @@ export const isDefaulted = (schema: Schema): boolean => schema.default !== undef
 function validateInner(schema: Schema, place: Place, isRoot: boolean, errors: FieldErrors): void {
   validateAdditionalProperties(schema, place, errors.at('additionalProperties'));
   const isResource = isRoot || schema['x-kubernetes-embedded-resource'] === true;
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const isMetadata = isResource && METADATA_FIELDS.has(name);
-    const inner = { ...place, ...(isMetadata && { isInMetadata: true }), ...(isMetadata && isRoot && { forbidsDefaults: `in top-level ${name}` }) };
-    validateSchema(property, inner, errors.at('properties').key(name));
-  }
+  const properties = Object.entries(schema.properties ?? {});
+  const placeOf = (name: string): Place =>
+    isResource && METADATA_FIELDS.has(name) ? { ...place, isInMetadata: true, ...(isRoot && { forbidsDefaults: `in top-level ${name}` }) } : place;
+  // Schemas may be a thousand levels deep: the stack has no room for more calls a level.
+  if (properties.length <= MANY_PROPERTIES)
+    for (const [name, property] of properties) validateSchema(property, placeOf(name), errors.at('properties').key(name));
+  else checkEach(errors, 'properties', properties, ([name, property]) => validateSchema(property, placeOf(name), errors.at('properties').key(name)));
   if (schema.not) validateSchema(schema.not, place, errors.at('not'));
   for (const field of ['allOf', 'oneOf', 'anyOf'] as const) {
     for (const [index, inner] of (schema[field] ?? []).entries()) validateSchema(inner, place, errors.at(field).index(index));

@@ -15,17 +15,22 @@ export function someSchema(schema: JSONSchemaProps | undefined, isSuch: (schema:
   return false;
 }
 
-function* innerSchemas(schema: JSONSchemaProps): Generator<JSONSchemaProps | undefined> {
-  yield schemaIn(schema.items);
-  yield* schemasIn(schema.items);
-  for (const list of [schema.allOf, schema.anyOf, schema.oneOf]) yield* list ?? [];
-  yield schema.not;
-  yield* Object.values(schema.properties ?? {});
-  yield schemaIn(schema.additionalProperties);
-  yield* Object.values(schema.patternProperties ?? {});
-  yield schemaIn(schema.additionalItems);
-  yield* Object.values(schema.definitions ?? {});
-  for (const dependency of Object.values(schema.dependencies ?? {})) yield schemaIn(dependency);
+/** Fields that may hold a schema, a list of schemas, and schemas by name. Most schemas have none of them. */
+const WITH_SCHEMA = ['items', 'not', 'additionalProperties', 'additionalItems'] as const;
+const WITH_SCHEMAS = ['allOf', 'anyOf', 'oneOf'] as const;
+const WITH_NAMED_SCHEMAS = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;
+
+function innerSchemas(schema: JSONSchemaProps): readonly JSONSchemaProps[] {
+  const inner: JSONSchemaProps[] = [];
+  const add = (value: Json | undefined): void => {
+    const found = schemaIn(value);
+    if (found) inner.push(found);
+  };
+  for (const field of WITH_SCHEMA) if (schema[field] !== undefined) add(schema[field] as Json);
+  for (const item of schemasIn(schema.items)) inner.push(item);
+  for (const field of WITH_SCHEMAS) for (const one of schema[field] ?? []) inner.push(one);
+  for (const field of WITH_NAMED_SCHEMAS) if (schema[field] !== undefined) for (const one of Object.values(schema[field])) add(one as Json);
+  return inner;
 }
 
 export const someSchemaOf = (spec: CustomResourceDefinitionSpec, isSuch: (schema: JSONSchemaProps) => boolean): boolean =>

@@ -1,5 +1,6 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1123SubdomainErrors } from '../../util/names.ts';
+import { once } from '../../util/validation-run.ts';
 import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
@@ -130,7 +131,7 @@ function validateSchema({ openAPIV3Schema: schema }: CustomResourceValidation, i
   const at = errors.at('openAPIV3Schema');
   if (isStatusServed) validateRootForStatus(schema, at);
   if (schema.nullable) at.at('nullable').forbidden('nullable cannot be true at the root');
-  const problem = structuralProblem(schema);
+  const problem = once(at, 'structure', () => structuralProblem(schema));
   const isSound = strictness.requireStructural && problem === undefined && validateStructure(schema, strictness, at);
   const { length: flawsFrom } = errors.list;
   validateOpenApi(schema, strictness, at);

@@ -1,6 +1,7 @@
 import { FieldErrors, type FieldError } from '../../util/field-errors.ts';
 import { goRegexpError } from '../../util/go-regexp.ts';
 import { equalJson } from '../../util/json-equal.ts';
+import { checkEach, gatheredApart } from '../../util/validation-run.ts';
 import type { JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 import { schemaIn } from './schema-walk.ts';
 
@@ -10,6 +11,9 @@ import { schemaIn } from './schema-walk.ts';
  */
 type Level = 'root' | 'item' | 'field';
 type Schema = JSONSchemaProps;
+
+/** So many fields are validated in slices; fewer with as few calls as can be, since schemas may be a thousand levels deep. */
+const MANY_PROPERTIES = 50;
 
 const EMPTY_TYPE: Record<Level, string> = {
   root: 'must not be empty at the root',
@@ -69,7 +73,7 @@ export const isStructural = (schema: Schema | undefined): boolean =>
 
 /** What breaks the rules, in the order of the texts. `errors` gives the place; nothing is added to it. */
 export function structuralErrors(schema: Schema, errors: FieldErrors): FieldError[] {
-  const found = new FieldErrors(errors.path);
+  const found = gatheredApart(errors, new FieldErrors(errors.path));
   validateInvariants(schema, 'root', found);
   validateCompleteness(schema, schema, found, found);
   return found.list.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : textOf(a) > textOf(b) ? 1 : 0));
@@ -82,7 +86,9 @@ function validateInvariants(schema: Schema, level: Level, errors: FieldErrors): 
   const items = schemaIn(schema.items);
   if (type === 'array' && !items) errors.at('items').required('must be specified');
   if (items) validateInvariants(items, 'item', errors.at('items'));
-  for (const [name, property] of Object.entries(properties)) validateInvariants(property, 'field', errors.at('properties').key(name));
+  const fields = Object.entries(properties);
+  if (fields.length <= MANY_PROPERTIES) for (const [name, property] of fields) validateInvariants(property, 'field', errors.at('properties').key(name));
+  else checkEach(errors, 'invariants', fields, ([name, property]) => validateInvariants(property, 'field', errors.at('properties').key(name)));
   validateAdditionalProperties(schema, level, errors.at('additionalProperties'));
   validateExtensions(schema, errors);
   validateNarrowing(schema, isIntOrString(schema.anyOf), isIntOrString(schema.allOf?.[0]?.anyOf), errors);

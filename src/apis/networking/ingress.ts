@@ -1,5 +1,6 @@
 import { FieldErrors } from '../../util/field-errors.ts';
 import { dns1123SubdomainErrors, label1035Name, labelName, subdomainName } from '../../util/names.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import { defineResource } from '../define.ts';
 import type { Ingress, IngressLoadBalancerIngress, IngressRule, IngressSpec, IngressTLS } from '../facts/types/networking-v1.ts';
 import { isFeatureOn } from '../features.ts';
@@ -60,9 +61,9 @@ function validateSpec(spec: IngressSpec, errors: FieldErrors, old: IngressSpec |
   if (rules.length === 0 && !defaultBackend) errors.invalid(spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified');
   const tolerance = toleranceFor(old);
   if (defaultBackend) validateBackend(defaultBackend, errors.at('defaultBackend'), tolerance);
-  for (const [index, rule] of rules.entries()) validateIngressRule(rule, errors.at('rules').index(index), tolerance);
+  checkEach(errors, 'rules', rules, (rule, index) => validateIngressRule(rule, errors.at('rules').index(index), tolerance));
   const allowInvalidSecretName = (old?.tls ?? []).some(({ secretName }) => secretNameErrors(secretName).length > 0);
-  for (const [index, entry] of tls.entries()) validateTls(entry, errors.at('tls').index(index), allowInvalidSecretName);
+  checkEach(errors, 'tls', tls, (entry, index) => validateTls(entry, errors.at('tls').index(index), allowInvalidSecretName));
   if (ingressClassName !== undefined)
     for (const error of subdomainName(ingressClassName, false)) errors.at('ingressClassName').invalid(ingressClassName, error);
 }
@@ -87,7 +88,7 @@ function isInvalidWildcardRule(rule: IngressRule): boolean {
 const secretNameErrors = (name: string | undefined): string[] => (name ? subdomainName(name, false) : []);
 
 function validateTls({ hosts = [], secretName }: IngressTLS, errors: FieldErrors, allowInvalidSecretName: boolean): void {
-  for (const [index, host] of hosts.entries()) validateHostPattern(host, errors.at('hosts').index(index));
+  checkEach(errors, 'hosts', hosts, (host, index) => validateHostPattern(host, errors.at('hosts').index(index)));
   if (!allowInvalidSecretName) for (const error of secretNameErrors(secretName)) errors.at('secretName').invalid(secretName, error);
 }
 

@@ -1,5 +1,6 @@
 import { readCidr } from '../../util/cidr.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import { defineResource } from '../define.ts';
 import { countEmptied } from '../emptied-generation.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../facts/types/networking-v1.ts';
@@ -27,7 +28,7 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
 
   default({ spec }) {
     if ((spec.policyTypes ?? []).length === 0) spec.policyTypes = (spec.egress ?? []).length > 0 ? [INGRESS, EGRESS] : [INGRESS];
-    for (const { ports } of rulesOf(spec)) for (const port of ports ?? []) port.protocol ??= 'TCP';
+    for (const { ports } of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) for (const port of ports ?? []) port.protocol ??= 'TCP';
   },
 
   prepareForUpdate: (policy, old) => countEmptied(policy, old, 'spec'),
@@ -73,10 +74,10 @@ const blockWarnings = ({ cidr, except }: IPBlock, path: string): string[] => [
 
 function validateSpec(spec: NetworkPolicySpec, tolerance: Tolerance, errors: FieldErrors): void {
   validateLabelSelector(spec.podSelector, errors.at('podSelector'), tolerance);
-  for (const { ports, peers, rulePath, path } of rulesOf(spec)) {
-    for (const [index, port] of (ports ?? []).entries()) validatePort(port, errors.at(rulePath, 'ports').index(index));
-    for (const [index, peer] of peers.entries()) validatePeer(peer, tolerance, errors.at(path).index(index));
-  }
+  checkEach(errors, 'rules', rulesOf(spec), ({ ports, peers, rulePath, path }) => {
+    checkEach(errors.at(rulePath, 'ports'), 'ports', ports ?? [], (port, index) => validatePort(port, errors.at(rulePath, 'ports').index(index)));
+    checkEach(errors.at(path), 'peers', peers, (peer, index) => validatePeer(peer, tolerance, errors.at(path).index(index)));
+  });
   const types = spec.policyTypes ?? [];
   const at = errors.at('policyTypes');
   if (types.length > POLICY_TYPES.length) return at.invalid(types, 'may not specify more than two policyTypes');

@@ -1,7 +1,9 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { labelName } from '../../util/names.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import { validateOverhead } from '../core/pod/resources.ts';
 import { podRules } from '../core/pod/rules.ts';
+import { repeats } from '../validation/repeats.ts';
 import { validateTolerations } from '../core/pod/tolerations.ts';
 import { defineResource } from '../define.ts';
 import type { Toleration } from '../facts/types/core-v1.ts';
@@ -40,11 +42,9 @@ export const runtimeClasses = defineResource<RuntimeClass>('node.k8s.io/v1/runti
 
 function validateUniqueTolerations(tolerations: readonly Toleration[], errors: FieldErrors): void {
   validateTolerations(tolerations, errors, { allowsTolerationComparison: false });
-  const seen = new Set<string>();
-  for (const [index, toleration] of tolerations.entries()) {
+  const check = (toleration: Toleration, index: number, isRepeated: (identity: string) => boolean): void => {
     const { key = '', operator = '', value = '', effect = '' } = toleration;
-    const identity = JSON.stringify([key, operator, value, effect]);
-    if (seen.has(identity)) errors.index(index).duplicate(internalForm(toleration, TOLERATION));
-    seen.add(identity);
-  }
+    if (isRepeated(JSON.stringify([key, operator, value, effect]))) errors.index(index).duplicate(internalForm(toleration, TOLERATION));
+  };
+  checkEach(errors, 'unique', tolerations, check, repeats<string>);
 }

@@ -15,6 +15,7 @@ const GATED: GatedFields = [['DRAExtendedResource', ['spec.extendedResourceName'
 
 /** Devices that claims ask for by one name, and the configuration that comes with it. */
 export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/deviceclasses', {
+  validatesInSlices: true,
   alsoServed: betaVersions<DeviceClass>('DeviceClass'),
   generation: 'spec',
   // Upstream's newer package for such names speaks of bytes.

@@ -9,6 +9,7 @@ import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
 
 /** What the claims of pods are made from. It never changes. */
 export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('resource.k8s.io/v1/resourceclaimtemplates', {
+  validatesInSlices: true,
   asksForRights: true,
   default: (template) => fillDefaults(template),
   alsoServed: betaVersions<ResourceClaimTemplate>(

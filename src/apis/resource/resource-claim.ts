@@ -20,6 +20,7 @@ const GATED_STATUS: GatedFields = [
 
 /** Devices that pods need, and what was found for them. What is asked for never changes. */
 export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/resourceclaims', {
+  validatesInSlices: true,
   asksForRights: true,
   default: (claim) => fillDefaults(claim),
   alsoServed: betaVersions<ResourceClaim>(

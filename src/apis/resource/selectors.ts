@@ -1,6 +1,7 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
+import { once } from '../../util/validation-run.ts';
 import type { DeviceSelector } from '../facts/types/resource-v1.ts';
-import { compileDeviceExpression, type DeviceExpressionProblem } from './device-expressions.ts';
+import { compileDeviceExpression } from './device-expressions.ts';
 import { validateList } from './lists.ts';
 
 const MAX_SELECTORS = 32;
@@ -13,13 +14,14 @@ export function validateSelectors(selectors: readonly DeviceSelector[] | undefin
     ({ cel }, at) => {
       if (!cel) at.at('cel').required();
       else if (Buffer.byteLength(cel.expression) > EXPRESSION_MAX_BYTES) at.at('cel', 'expression').tooLong(EXPRESSION_MAX_BYTES);
-      else tell(cel.expression, compileDeviceExpression(cel.expression), at.at('cel', 'expression'));
+      else tell(cel.expression, at.at('cel', 'expression'));
     },
     errors,
   );
 }
 
-function tell(expression: string, problem: DeviceExpressionProblem | undefined, errors: FieldErrors): void {
+function tell(expression: string, errors: FieldErrors): void {
+  const problem = once(errors, 'compiled', () => compileDeviceExpression(expression));
   if (problem?.type === 'invalid') errors.invalid(expression, problem.detail);
   else if (problem?.type === 'internal') errors.internal(problem.detail);
   else if (problem) errors.forbidden(problem.detail);

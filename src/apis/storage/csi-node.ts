@@ -1,9 +1,11 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { qualifiedNameErrors } from '../../util/names.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import { validateCsiDriverName } from '../core/pod/volume-sources.ts';
 import { defineResource } from '../define.ts';
 import type { CSINode, CSINodeDriver } from '../facts/types/storage-v1.ts';
+import { repeats } from '../validation/repeats.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
@@ -24,11 +26,14 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
   validatesMetadataUpdate: false,
   validate({ metadata, spec }, errors) {
     validateFinalizerNames(metadata, errors);
-    const seen = new Set<string>();
-    for (const [index, driver] of (spec.drivers ?? []).entries()) {
-      validateDriver(driver, seen.has(driver.name), errors.at('spec', 'drivers').index(index));
-      seen.add(driver.name);
-    }
+    const at = errors.at('spec', 'drivers');
+    checkEach(
+      at,
+      'drivers',
+      spec.drivers ?? [],
+      (driver, index, isRepeated) => validateDriver(driver, isRepeated(driver.name), at.index(index)),
+      repeats<string>,
+    );
   },
   /** A driver may come and go; while it is there, only how much it can take changes. */
   validateUpdate({ spec }, old, errors) {
@@ -57,11 +62,10 @@ function validateDriver({ name, nodeID, allocatable, topologyKeys }: CSINodeDriv
   if (Buffer.byteLength(nodeID) > NODE_ID_MAX_BYTES) errors.at('nodeID').invalid(nodeID, `must be ${NODE_ID_MAX_BYTES} characters or less`);
   validateNonNegative(allocatable?.count, errors.at('allocatable', 'count'));
   if (isKnown) errors.at('name').duplicate(name);
-  const seen = new Set<string>();
-  for (const key of topologyKeys ?? []) {
+  const check = (key: string, _index: number, isRepeatedKey: (key: string) => boolean): void => {
     if (key === '') errors.required();
-    if (seen.has(key)) errors.duplicate(key);
-    seen.add(key);
+    if (isRepeatedKey(key)) errors.duplicate(key);
     for (const error of qualifiedNameErrors(key)) errors.invalid(key, error);
-  }
+  };
+  checkEach(errors, 'topologyKeys', topologyKeys ?? [], check, repeats<string>);
 }

@@ -1,9 +1,10 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
 import { qualifiedNameErrors } from '../../util/names.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import { defineResource } from '../define.ts';
 import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from '../facts/types/core-v1.ts';
 import type { StorageClass } from '../facts/types/storage-v1.ts';
+import { repeats } from '../validation/repeats.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { nodeLabelWarnings } from '../validation/deprecated-node-labels.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
@@ -55,34 +56,36 @@ export const storageClasses = defineResource<StorageClass>('storage.k8s.io/v1/st
 
 /** Terms that say the same, in whatever order, are one too many; one that says nothing is, as often as there are terms (validateAllowedTopologies). */
 function validateTopologies(terms: readonly TopologySelectorTerm[], errors: FieldErrors): void {
-  const seen: Record<string, string[]>[] = terms.map(() => ({}));
-  for (const [index, term] of terms.entries()) {
+  const check = (term: TopologySelectorTerm, index: number, seen: Map<string, number>): void => {
     const at = errors.index(index).at('matchLabelExpressions');
     const meaning = validateTerm(term, at);
-    for (const other of seen) if (equalJson(meaning, other)) at.duplicate('');
-    seen.push(meaning);
-  }
+    const before = seen.get(meaning) ?? 0;
+    for (let other = 0; other < before; other++) at.duplicate('');
+    seen.set(meaning, before + 1);
+  };
+  checkEach(errors, 'terms', terms, check, () => new Map([[NO_REQUIREMENTS, terms.length]]));
 }
 
-/** Answers with the sorted values by key. */
-function validateTerm({ matchLabelExpressions }: TopologySelectorTerm, errors: FieldErrors): Record<string, string[]> {
-  const valuesByKey = new Map<string, string[]>();
-  for (const [index, requirement] of (matchLabelExpressions ?? []).entries()) {
+const NO_REQUIREMENTS = JSON.stringify([]);
+
+/** Answers with the values by key, both sorted, as a text that terms of the same meaning share. */
+function validateTerm({ matchLabelExpressions }: TopologySelectorTerm, errors: FieldErrors): string {
+  const check = (requirement: TopologySelectorLabelRequirement, index: number, valuesByKey: Map<string, string[]>): void => {
     const at = errors.index(index);
     validateRequirement(requirement, at);
     if (valuesByKey.has(requirement.key)) at.at('key').duplicate(requirement.key);
     valuesByKey.set(requirement.key, [...new Set(requirement.values ?? [])].toSorted());
-  }
-  return Object.fromEntries(valuesByKey);
+  };
+  const valuesByKey = checkEach(errors, 'requirements', matchLabelExpressions ?? [], check, () => new Map<string, string[]>());
+  return JSON.stringify([...valuesByKey].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function validateRequirement({ key, values }: TopologySelectorLabelRequirement, errors: FieldErrors): void {
   const at = errors.at('values');
   if ((values ?? []).length === 0) at.required();
-  const seen = new Set<string>();
-  for (const [index, value] of (values ?? []).entries()) {
-    if (seen.has(value)) at.index(index).duplicate(value);
-    seen.add(value);
-  }
+  const check = (value: string, index: number, isRepeated: (value: string) => boolean): void => {
+    if (isRepeated(value)) at.index(index).duplicate(value);
+  };
+  checkEach(at, 'values', values ?? [], check, repeats<string>);
   for (const error of qualifiedNameErrors(key)) errors.at('key').invalid(key, error);
 }

@@ -1,6 +1,7 @@
 import { FieldErrors } from '../../util/field-errors.ts';
 import { EVERYTHING, type LabelOperator, type LabelRequirement, type LabelSelector as ParsedSelector, labelSelectorOf } from '../../util/label-selector.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../util/names.ts';
+import { checkEach } from '../../util/validation-run.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../facts/types/meta-v1.ts';
 
 /** Rules of meta/v1's LabelSelector (apimachinery/pkg/apis/meta/v1/validation). */
@@ -16,8 +17,9 @@ const OPERATORS: Record<string, LabelOperator> = { In: 'in', NotIn: 'notin', Exi
 export function validateLabelSelector(selector: LabelSelector | null | undefined, errors: FieldErrors, options: LabelSelectorOptions = {}): void {
   if (!selector) return;
   if (selector.matchLabels) validateLabelMap(selector.matchLabels, errors.at('matchLabels'));
-  for (const [index, requirement] of (selector.matchExpressions ?? []).entries())
-    validateRequirement(requirement, errors.at('matchExpressions').index(index), options);
+  checkEach(errors, 'expressions', selector.matchExpressions ?? [], (requirement, index) =>
+    validateRequirement(requirement, errors.at('matchExpressions').index(index), options),
+  );
 }
 
 /** Keys and values of labels, each error at the map itself. */
@@ -37,7 +39,9 @@ export function validateRequirement({ key, operator, values = [] }: LabelSelecto
   } else if (!takesValues && values.length > 0) errors.at('values').forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
   for (const error of qualifiedNameErrors(key)) errors.at('key').invalid(key, error);
   if (options.allowInvalidValues) return;
-  for (const [index, value] of values.entries()) for (const error of labelValueErrors(value)) errors.at('values').index(index).invalid(value, error);
+  checkEach(errors, 'values', values, (value, index) => {
+    for (const error of labelValueErrors(value)) errors.at('values').index(index).invalid(value, error);
+  });
 }
 
 export function isValidLabelSelector(selector: LabelSelector | null | undefined): boolean {

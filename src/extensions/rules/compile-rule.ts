@@ -25,12 +25,12 @@ export interface CompiledRule {
   fieldPath: string;
 }
 
-/** The rules of a schema, whose values are declared as `declared`. */
-export function compileRules(schema: JsonSchema, declared: DeclaredType): CompiledRule[] {
+/** The rules of a schema, whose values are declared as `declared`: each is compiled when it is asked for. */
+export function* compileRules(schema: JsonSchema, declared: DeclaredType): Generator<() => CompiledRule> {
   const types = [declaredTypes(declared)];
   const environmentFor = ({ optionalOldSelf }: ValidationRule): Environment =>
     KUBERNETES_ENVIRONMENT.extend({ variables: { self: declared.type, oldSelf: optionalOldSelf ? optionalType(declared.type) : declared.type }, types });
-  return rulesOf(schema).map((rule) => compileRule(rule, schema, declared, environmentFor(rule)));
+  for (const rule of rulesOf(schema)) yield () => compileRule(rule, schema, declared, environmentFor(rule));
 }
 
 /** Those of the schema itself, and those that allOf adds to it. */

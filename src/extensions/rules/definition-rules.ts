@@ -1,12 +1,14 @@
 import { customResourceDefinitions, validateDefinition, validateDefinitionUpdate } from '../../apis/apiextensions/custom-resource-definition.ts';
 import type { RuleValidation } from '../../apis/apiextensions/spec-rules.ts';
-import type { CustomResourceDefinition } from '../../apis/facts/types/apiextensions-v1.ts';
+import { someSchema } from '../../apis/apiextensions/schema-walk.ts';
+import type { CustomResourceDefinition, JSONSchemaProps } from '../../apis/facts/types/apiextensions-v1.ts';
 import { declareType } from '../../cel/data/declared-type.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
 import { Structure } from '../../schema/structural/structure.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
+import { once } from '../../util/validation-run.ts';
 import { type CompiledRule, compileRules } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
 import { defaultRules } from './rule-tree.ts';
@@ -20,7 +22,8 @@ const MAX_CONTRIBUTORS = 4;
 
 /** Definitions, whose rules are compiled and priced before they are let in. */
 export function definitionsWithRules(): ResourceDefinition {
-  const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate'> = {
+  const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate' | 'validatesInSlices'> = {
+    validatesInSlices: true,
     validate: (definition, errors) => validateDefinition(definition, ruleValidation, errors),
     validateUpdate: (definition, old, errors) =>
       validateDefinitionUpdate(definition, old, equalJson(definition.spec.versions, old.spec.versions) ? undefined : ruleValidation, errors),
@@ -38,10 +41,13 @@ const ruleValidation: RuleValidation = {
     return (schema, isResource, errors) => keeps(new Structure(schema as JsonSchema), isResource, errors);
   },
   validate(schema, flawed, errors) {
-    const structure = new Structure(schema as JsonSchema);
+    if (!once(errors, 'has rules', () => someSchema(schema, saysRules))) return;
+    const structure = once(errors, 'rules', () => new Structure(schema as JsonSchema));
     if (hasRules(structure)) new RuleCheck(flawed, errors).check(structure);
   },
 };
+
+const saysRules = (schema: JSONSchemaProps): boolean => (schema['x-kubernetes-validations'] ?? []).length > 0;
 
 /** What holds on the way down to a schema. */
 interface Place {
@@ -101,7 +107,11 @@ class RuleCheck {
       return errors.internal(
         'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
       );
-    for (const [index, compiled] of compileRules({ ...schema, allOf: [] }, declared).entries()) this.#rule(compiled, place, errors.index(index));
+    let index = 0;
+    for (const compile of compileRules({ ...schema, allOf: [] }, declared)) {
+      const at = errors.index(index++);
+      this.#rule(once(at, 'compiled', compile), place, at);
+    }
   }
 
   #rule(compiled: CompiledRule, { cardinality, uncorrelatable }: Place, errors: FieldErrors): void {

@@ -10,6 +10,7 @@ import type { Structure } from '../../schema/structural/structure.ts';
 import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Json } from '../../util/json-types.ts';
+import { counted } from '../../util/validation-run.ts';
 import { type CompiledRule, compileRules, rulesOf } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './validation-rules.ts';
@@ -95,12 +96,19 @@ function keepsRules(node: RuleNode, value: Json, limits: Run, errors: FieldError
   return isPaid;
 }
 
+/** The rules of one schema, each compiled when it is first applied: there may be thousands. */
+interface CompiledNode {
+  rules: (CompiledRule | undefined)[];
+  compilers: readonly (() => CompiledRule)[];
+  schema: DataSchema;
+}
+
 class RuleNode {
   readonly #structure: Structure;
   readonly #isRoot: boolean;
   readonly #hasOwnRules: boolean;
   readonly #children = new Map<Structure, RuleNode | undefined>();
-  #compiled: { rules: readonly CompiledRule[]; schema: DataSchema } | { problem: string } | undefined;
+  #compiled: CompiledNode | { problem: string } | undefined;
 
   constructor(structure: Structure, isRoot: boolean) {
     this.#structure = structure;
@@ -137,11 +145,11 @@ class RuleNode {
     return this.#children.get(structure);
   }
 
-  #compile(): { rules: readonly CompiledRule[]; schema: DataSchema } | { problem: string } {
+  #compile(): CompiledNode | { problem: string } {
     const schema = dataSchemaOf(this.#structure.schema);
     const declared = declareType(schema, 'selfType', this.#isRoot);
     if (declared === undefined) return { problem: 'failed to convert to declType for CEL validation rules' };
-    return { rules: compileRules(this.#structure.schema, declared), schema: this.#isRoot ? withObjectMeta(schema) : schema };
+    return { rules: [], compilers: [...compileRules(this.#structure.schema, declared)], schema: this.#isRoot ? withObjectMeta(schema) : schema };
   }
 
   #apply(value: Json, before: Before | undefined, run: Run, errors: FieldErrors): void {
@@ -154,9 +162,11 @@ class RuleNode {
     const former = before?.old?.value ?? null;
     const oldSelf = former === null ? undefined : dataValue(former, compiled.schema);
     const owned = (this.#structure.schema['x-kubernetes-validations'] ?? []).length;
-    for (const [index, rule] of compiled.rules.entries())
+    for (const [index, compile] of compiled.compilers.entries()) {
+      const rule = (compiled.rules[index] ??= counted(errors, compile));
       // Rules of allOf go by what stands above, as the schemas there do.
       this.#applyOne(rule, { self, oldSelf }, value, index < owned ? before : before?.above, run, errors);
+    }
   }
 
   #applyOne(

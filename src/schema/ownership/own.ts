@@ -4,6 +4,7 @@ import { capUpdaters } from './cap-managers.ts';
 import { checkItems } from './count-items.ts';
 import { type Manager, type Managers, type ManagersDraft, NO_MANAGERS, identityOf } from './managers.ts';
 import { fieldElement } from './path-element.ts';
+import type { Steps } from '../../util/pending.ts';
 import { ShapeMemory } from './shape-memory.ts';
 import { MAX_SHAPE_LENGTH, shapeOf } from './shape.ts';
 import { type Application, type Versioned, type Versions, applyObject, ownersAfterChange } from './updater.ts';
@@ -35,9 +36,9 @@ const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: M
 });
 
 /** The owners after a write by any other means than applying. */
-export function ownersAfterUpdate(versions: Versions, before: Versioned, after: Versioned, managers: Managers, writer: Writer): Managers {
+export function ownersAfterUpdate(versions: Versions, before: Versioned, after: Versioned, managers: Managers, writer: Writer, steps?: Steps): Managers {
   checkItems(after.plan, after.value);
-  const { managers: left, changed } = ownersAfterChange(versions, before, after, managers);
+  const { managers: left, changed } = ownersAfterChange(versions, before, after, managers, steps);
   const taken = changed === undefined ? undefined : difference(changed, SYSTEM_FIELDS);
   if (taken !== undefined && !isEmpty(taken)) {
     const self = asManager(writer, 'Update', taken);
@@ -70,11 +71,19 @@ function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned)
 }
 
 /** See `applyObject`. The applier's time moves only when the object changes. */
-export function ownersAfterApply(versions: Versions, live: Versioned, applied: Versioned, managers: Managers, writer: Writer, force: boolean): Application {
+export function ownersAfterApply(
+  versions: Versions,
+  live: Versioned,
+  applied: Versioned,
+  managers: Managers,
+  writer: Writer,
+  force: boolean,
+  steps?: Steps,
+): Application {
   checkItems(applied.plan, applied.value);
   const manager = asManager(writer, 'Apply', EMPTY);
   const identity = identityOf(manager);
-  const { managers: left, object } = applyObject(versions, live, applied, managers, { identity, manager }, force);
+  const { managers: left, object } = applyObject(versions, live, applied, managers, { identity, manager }, force, steps);
   const time = object === undefined ? managers.get(identity)?.time : writer.time;
   return { managers: settled(left, identity, time), object };
 }

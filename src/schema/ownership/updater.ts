@@ -1,5 +1,6 @@
 import { equalJson } from '../../util/json-equal.ts';
 import type { JsonObject } from '../../util/json-types.ts';
+import type { Steps } from '../../util/pending.ts';
 import { type Comparison, compareObjects, isSame } from './compare.ts';
 import { type FieldSet, difference, intersection, isEmpty, pathsOf, union } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
@@ -53,8 +54,10 @@ export function ownersAfterChange(
   before: Versioned,
   after: Versioned,
   managers: Managers,
+  steps?: Steps,
 ): { managers: ManagersDraft; changed: FieldSet | undefined } {
-  const comparison = comparedIn(versions, before, after);
+  const compare = (): Comparison => comparedIn(versions, before, after);
+  const comparison = steps ? steps.do(compare) : compare();
   const current = reconciledManagers(versions, before, managers);
   if (isSettled(versions, comparison)) return { managers: withoutEmpty(current), changed: undefined };
   const left = afterChange({ versions, before, after, comparison }, current, undefined, true);
@@ -79,14 +82,16 @@ export function applyObject(
   managers: Managers,
   self: { identity: string; manager: Omit<Manager, 'fields'> },
   force: boolean,
+  steps?: Steps,
 ): Application {
+  const inStep = <T>(step: () => T): T => (steps ? steps.do(step) : step());
   const current = reconciledManagers(versions, live, managers);
-  const merged: Versioned = { ...live, value: mergeObjects(live.plan, live.value, applied.value) };
-  const fields = versions.ownable(fieldsOf(applied.plan, applied.value));
+  const merged: Versioned = { ...live, value: inStep(() => mergeObjects(live.plan, live.value, applied.value)) };
+  const fields = inStep(() => versions.ownable(fieldsOf(applied.plan, applied.value)));
   const last = current.get(self.identity);
   current.set(self.identity, { ...self.manager, fields });
-  const object = last === undefined ? merged : pruned({ versions, managers: current, fields }, merged, last);
-  const comparison = comparedIn(versions, live, object);
+  const object = last === undefined ? merged : inStep(() => pruned({ versions, managers: current, fields }, merged, last));
+  const comparison = inStep(() => comparedIn(versions, live, object));
   const left = isSettled(versions, comparison)
     ? withoutEmpty(current)
     : afterChange({ versions, before: live, after: object, comparison }, current, self.identity, force);

@@ -14,6 +14,8 @@ export interface Findings {
   matches: number;
   /** Shared by all checks of one validation. */
   budget: StepBudget;
+  /** Runs the first match of a pattern, which compiles it. May throw Pending: see util/validation-run.ts. */
+  firstMatch(match: () => boolean): boolean;
 }
 
 export const invalidFault = (place: Place, value: unknown, message: string): Fault => ({

@@ -3,6 +3,7 @@ import { isJsonObject, ownValue, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../../util/step-budget.ts';
+import { counted } from '../../util/validation-run.ts';
 import { combinationFaults } from './combinations.ts';
 import { type Old, isUnchanged, oldField, oldItem } from './correlation.ts';
 import { type Fault, type Findings, invalidFault, placeless } from './fault.ts';
@@ -20,7 +21,7 @@ const MAX_FAULTS = 1_000;
  * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting).
  */
 export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old): void {
-  const findings: Findings = { faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps) };
+  const findings: Findings = { faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps), firstMatch: (match) => counted(errors, match) };
   try {
     checkChild(JudgedSchema.of(schema), value, new Place(), old, findings);
   } catch (error) {
@@ -65,7 +66,7 @@ function check(judged: JudgedSchema, value: Json, place: Place, old: Old, findin
   typeFaults(judged, value, place, faults);
   if (faults.length === before) findings.matches++;
   if (value === null) return enumFaults(judged, value, place, faults);
-  if (judged.hasAlternatives) combinationFaults(schema, place, (other) => judgedBy(other, value, place, old, findings.budget), findings);
+  if (judged.hasAlternatives) combinationFaults(schema, place, (other) => judgedBy(other, value, place, old, findings), findings);
   if (typeof value === 'string') textFaults(judged, value, place, findings);
   else if (typeof value === 'number' || typeof value === 'bigint') {
     if (judged.hasBounds) numberFaults(schema, value, place, faults);
@@ -76,10 +77,10 @@ function check(judged: JudgedSchema, value: Json, place: Place, old: Old, findin
 }
 
 /** What an alternative finds is kept until it is known which of them is told. */
-const STEPS_OF_ALTERNATIVE = 4;
+const STEPS_OF_ALTERNATIVE = 10;
 
-function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old, budget: StepBudget): Findings {
-  const findings: Findings = { faults: [], matches: 0, budget };
+function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old, { budget, firstMatch }: Findings): Findings {
+  const findings: Findings = { faults: [], matches: 0, budget, firstMatch };
   budget.spend(STEPS_OF_ALTERNATIVE);
   check(JudgedSchema.of(schema), value, place, old, findings);
   return findings;
@@ -114,12 +115,13 @@ function typeFaults({ types, format, schema }: JudgedSchema, value: Json, place:
   fault(types.join(','), type);
 }
 
-function textFaults(judged: JudgedSchema, text: string, place: Place, { faults, budget }: Findings): void {
+function textFaults(judged: JudgedSchema, text: string, place: Place, findings: Findings): void {
+  const { faults } = findings;
   const { maxLength, minLength } = judged.schema;
   if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path: String(place), tell: (errors) => errors.tooLong(maxLength) });
   else if (minLength !== undefined && !isLonger(text, minLength - 1))
     faults.push(invalidFault(place, text, `${place} in body should be at least ${minLength} chars long`));
-  else patternFaults(judged, text, place, faults, budget);
+  else if (judged.schema.pattern) patternFaults(judged, text, place, findings);
   const { format } = judged;
   if (format === undefined || hasFormat(format, text)) return;
   const path = String(place);
@@ -136,13 +138,14 @@ function isLonger(text: string, limit: number): boolean {
 /** Characters that a pattern reads in known states in the time of a step. */
 const CHARACTERS_PER_STEP = 16;
 
-function patternFaults(judged: JudgedSchema, text: string, place: Place, faults: Fault[], budget: StepBudget): void {
+function patternFaults(judged: JudgedSchema, text: string, place: Place, { faults, budget, firstMatch }: Findings): void {
   const regexp = judged.pattern;
   if (regexp === undefined) return;
   const { pattern } = judged.schema;
   budget.spend(1 + Math.floor(text.length / CHARACTERS_PER_STEP));
   if ('error' in regexp) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}, but pattern is invalid: ${regexp.error}'`));
-  else if (!regexp.test(text, budget)) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}'`));
+  else if (!(regexp.isReady ? regexp.test(text, budget) : firstMatch(() => regexp.test(text, budget))))
+    faults.push(invalidFault(place, text, `${place} in body should match '${pattern}'`));
 }
 
 function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], place: Place, old: Old, findings: Findings): void {

@@ -27,15 +27,31 @@ export interface Writer {
   operation(route: Route, parameters: readonly Parameter[]): JsonObject;
 }
 
+/** A document, made in steps of some tens of microseconds: what runs them decides when others have their turn. */
+export type DocumentSteps = Generator<void, JsonObject>;
+
+/** Runs all steps at once. */
+export function madeAtOnce(steps: DocumentSteps): JsonObject {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** The routes by path, with the parameters that all operations of a path have told once. */
-export function pathsOf(routes: readonly Route[], writer: Writer): JsonObject {
+export function* pathsOf(routes: readonly Route[], writer: Writer): DocumentSteps {
   const byPath = new Map<string, Route[]>();
   for (const route of routes) {
     const siblings = byPath.get(route.path);
     if (siblings) siblings.push(route);
     else byPath.set(route.path, [route]);
   }
-  return Object.fromEntries([...byPath].toSorted(([a], [b]) => compareText(a, b)).map(([path, operations]) => [path, pathItem(operations, writer)]));
+  const paths: JsonObject = {};
+  for (const [path, operations] of [...byPath].toSorted(([a], [b]) => compareText(a, b))) {
+    yield;
+    paths[path] = pathItem(operations, writer);
+  }
+  return paths;
 }
 
 const keyOf = ({ name, in: place }: Parameter): string => `${place} ${name}`;

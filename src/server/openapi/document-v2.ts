@@ -2,7 +2,7 @@ import type { ObjectSchema } from '../../schema/schema.ts';
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
-import { COMMON_KIND, STATUS_PHRASES, infoOf, pathsOf, securityDefinition } from './document-parts.ts';
+import { COMMON_KIND, type DocumentSteps, STATUS_PHRASES, infoOf, pathsOf, securityDefinition } from './document-parts.ts';
 import { type Parameter, compareText, descriptionOf } from './parameters.ts';
 import type { Route } from './routes.ts';
 import { SchemaCollection } from './schemas.ts';
@@ -19,14 +19,14 @@ export interface DocumentV2Options {
 }
 
 /** The OpenAPI v2 document of the whole server (kube-openapi/pkg/builder, with defaults pruned). */
-export function documentV2(routes: readonly Route[], { release, descriptions, tellsEnums, knownGroupVersions }: DocumentV2Options): JsonObject {
+export function* documentV2(routes: readonly Route[], { release, descriptions, tellsEnums, knownGroupVersions }: DocumentV2Options): DocumentSteps {
   const kindsOf = ({ name, kinds }: ObjectSchema): readonly GroupVersionKind[] =>
     COMMON_KIND.test(name) ? knownGroupVersions.map((known) => ({ ...known, kind: kinds[0]!.kind })) : kinds;
   const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf });
   const shared = new SharedParameters();
   const write = (parameters: readonly Parameter[], body?: Route['body']): JsonObject[] =>
     parametersV2(parameters, body, { schemas, descriptions }).map((parameter) => shared.use(parameter));
-  const paths = pathsOf(routes, {
+  const paths = yield* pathsOf(routes, {
     parameters: (parameters) => write(parameters),
     operation: (route, parameters) => operationV2(route, write(parameters, route.body), schemas),
   });

@@ -2,7 +2,7 @@ import type { ObjectSchema } from '../../schema/schema.ts';
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
-import { COMMON_KIND, STATUS_PHRASES, infoOf, pathsOf, securityScheme } from './document-parts.ts';
+import { COMMON_KIND, type DocumentSteps, STATUS_PHRASES, infoOf, pathsOf, securityScheme } from './document-parts.ts';
 import { type Parameter, descriptionOf } from './parameters.ts';
 import type { Route } from './routes.ts';
 import { SchemaCollection } from './schemas.ts';
@@ -24,11 +24,11 @@ export interface DocumentV3Options {
 }
 
 /** One OpenAPI v3 document: the given routes, and every type that they name (kube-openapi/pkg/builder3). */
-export function documentV3(routes: readonly Route[], options: DocumentV3Options): JsonObject {
+export function* documentV3(routes: readonly Route[], options: DocumentV3Options): DocumentSteps {
   const { release, descriptions, tellsEnums, clientGroupVersions } = options;
   const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf: (schema) => kindsIn(schema, options) });
   const write = (parameter: Parameter): JsonObject => parameterV3(parameter, descriptions);
-  const paths = pathsOf(routes, {
+  const paths = yield* pathsOf(routes, {
     parameters: (parameters) => parameters.map(write),
     operation: (route, parameters) => operationV3(route, parameters.map(write), schemas),
   });

@@ -5,7 +5,7 @@ import type { Handler } from '../../endpoints/request.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
 import { setKey, stringifyJson, stringifyUnescaped } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
-import { nextTurn } from '../../util/time-slice.ts';
+import { TimeSlice, nextTurn } from '../../util/time-slice.ts';
 import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
 import { type Descriptions, withoutEnums } from './descriptions.ts';
 import { documentV2 } from './document-v2.ts';
@@ -14,7 +14,8 @@ import { encodeDocumentV2 } from './gnostic-v2.ts';
 import { encodeDocumentV3 } from './gnostic-v3.ts';
 import { hashedUrl } from './hashed-url.ts';
 import { mergeDocuments } from './merge-v2.ts';
-import type { OpenApiTypes } from './routes.ts';
+import type { DocumentSteps } from './document-parts.ts';
+import type { OpenApiTypes, Route } from './routes.ts';
 import { type Section, sectionsOf } from './sections.ts';
 
 export interface DocumentSources {
@@ -151,7 +152,7 @@ export class OpenApiDocuments {
   }
 
   #converted(document: JsonObject): Forms {
-    const forms = this.#byDocument.get(document) ?? new Forms(() => document, V3_ENCODERS);
+    const forms = this.#byDocument.get(document) ?? new Forms(() => readyDocument(document), V3_ENCODERS);
     this.#byDocument.set(document, forms);
     return forms;
   }
@@ -186,7 +187,7 @@ export class OpenApiDocuments {
     return tellsEnums ? descriptions() : withoutEnums(descriptions());
   }
 
-  #makeV3({ version, routes, isCustom }: Section): JsonObject {
+  #makeV3({ version, routes, isCustom }: Section): DocumentSteps {
     const { types, release, tellsEnums, knownGroupVersions } = this.#sources;
     return documentV3(routes(types), {
       release,
@@ -197,12 +198,14 @@ export class OpenApiDocuments {
     });
   }
 
-  #makeV2(sections: readonly Section[]): JsonObject {
+  *#makeV2(sections: readonly Section[]): DocumentSteps {
     const { types, release, tellsEnums, knownGroupVersions } = this.#sources;
-    const own = documentV2(
-      sections.flatMap((section) => section.routes(types)),
-      { release, descriptions: this.#descriptions(), tellsEnums, knownGroupVersions },
-    );
+    const routes: Route[] = [];
+    for (const section of sections) {
+      routes.push(...section.routes(types));
+      yield;
+    }
+    const own = yield* documentV2(routes, { release, descriptions: this.#descriptions(), tellsEnums, knownGroupVersions });
     return mergeDocuments(own, this.#remoteV2 ?? []);
   }
 }
@@ -216,14 +219,20 @@ interface Encoders {
 const V2_ENCODERS: Encoders = { json: stringifyUnescaped, protobuf: encodeDocumentV2 };
 const V3_ENCODERS: Encoders = { json: stringifyJson, protobuf: encodeDocumentV3 };
 
+/** One that another server has made. */
+// eslint-disable-next-line require-yield
+function* readyDocument(document: JsonObject): DocumentSteps {
+  return document;
+}
+
 /** One document in its two forms. The object itself lives only while they are made. */
 class Forms {
-  readonly #make: () => JsonObject;
+  readonly #make: () => DocumentSteps;
   readonly #encoders: Encoders;
   #json: Promise<Document> | undefined;
   #protobuf: Promise<Document> | undefined;
 
-  constructor(make: () => JsonObject, encoders: Encoders) {
+  constructor(make: () => DocumentSteps, encoders: Encoders) {
     this.#make = make;
     this.#encoders = encoders;
   }
@@ -242,15 +251,27 @@ class Forms {
 
   async #makeJson(): Promise<Document> {
     // A document takes some milliseconds, and the index needs them all.
+    const document = await madeInSlices(this.#make());
+    const json = Buffer.from(this.#encoders.json(document));
     await nextTurn();
-    const json = Buffer.from(this.#encoders.json(this.#make()));
     return new Document(hashOf(json), new Date(), await compress(json, { level: GZIP_LEVEL }));
   }
 
   async #makeProtobuf(): Promise<Document> {
     const { hash, lastModified } = await this.get('json');
-    await nextTurn();
-    return new Document(hash, lastModified, await compress(this.#encoders.protobuf(this.#make()), { level: GZIP_LEVEL }));
+    const document = await madeInSlices(this.#make());
+    return new Document(hash, lastModified, await compress(this.#encoders.protobuf(document), { level: GZIP_LEVEL }));
+  }
+}
+
+/** The last step has a turn of its own, and so has what follows. */
+async function madeInSlices(steps: DocumentSteps): Promise<JsonObject> {
+  const slice = new TimeSlice();
+  await slice.next();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done || slice.isSpent) await slice.next();
+    if (done) return value;
   }
 }
 

@@ -8,6 +8,8 @@ import { SearchSpace, search } from './search.ts';
 
 /** Steps of a pattern's own, for compiling it and for the states that it is found to have, by the length of the pattern. Few patterns in use need a tenth. */
 const OWN_STEPS_PER_CHARACTER = 200;
+/** What a long pattern has of its own is no more than some milliseconds. */
+const MAX_OWN_STEPS = 200_000;
 
 /**
  * A pattern of RE2's syntax (Go's regexp), matched without backtracking: no pattern can make a match take time beyond the product of the
@@ -34,9 +36,14 @@ export class Regexp {
    * who comes first does not pay for all. Patterns that come with the values get none, since there may be a new one for each value.
    */
   keep(): this {
-    if (!this.#hasOwnSteps) this.#ownStepsLeft = OWN_STEPS_PER_CHARACTER * this.#pattern.length;
+    if (!this.#hasOwnSteps) this.#ownStepsLeft = Math.min(MAX_OWN_STEPS, OWN_STEPS_PER_CHARACTER * this.#pattern.length);
     this.#hasOwnSteps = true;
     return this;
+  }
+
+  /** Whether a match has been looked for before, so that what the pattern is compiled to is there. */
+  get isReady(): boolean {
+    return this.#automaton !== undefined;
   }
 
   /** Whether there is a match anywhere in the text. Throws BudgetExceeded. */

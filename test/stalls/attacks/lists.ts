@@ -30,6 +30,7 @@ const listed = (name: string, row: number, accept: string, query = '', more: Rec
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const YAML = 'application/yaml';
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+const CBOR = 'application/cbor';
 const METADATA = ';as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 
 const selecting = (requirements: readonly string[], field = 'labelSelector'): string => `?${field}=${encodeURIComponent(requirements.join(','))}`;
@@ -47,12 +48,29 @@ export const listAttacks: readonly Attack[] = [
       return whole;
     },
   },
+  listed('10,000 objects as JSON', 13, 'application/json'),
   listed('10,000 objects as protobuf', 13, PROTOBUF),
+  listed('10,000 objects as CBOR', 13, CBOR),
   listed('10,000 objects as pretty JSON', 13, 'application/json', '?pretty=true'),
   listed('10,000 objects as a Table', 13, TABLE),
   listed('10,000 objects as a Table with the objects', 13, TABLE, '?includeObject=Object'),
   listed('10,000 objects as a Table in YAML', 13, 'application/yaml;as=Table;v=v1;g=meta.k8s.io'),
-  ...['application/json', YAML, PROTOBUF].map((type) => listed(`the metadata of 10,000 objects as ${type}`, 13, `${type}${METADATA}`)),
+  { ...listed('10,000 objects as a Table in CBOR', 13, 'application/cbor;as=Table;v=v1;g=meta.k8s.io'), isLong: true },
+  ...['application/json', YAML, PROTOBUF, CBOR].map((type) => listed(`the metadata of 10,000 objects as ${type}`, 13, `${type}${METADATA}`)),
+  listed('the metadata of 10,000 objects as pretty JSON', 13, `application/json${METADATA}`, '?pretty=true'),
+  ...['application/json', YAML, TABLE].map((type) => ({
+    ...listed(`10,000 objects as ${type}, audited`, 13, type),
+    isLong: type !== TABLE,
+    send: ({ audited }: AttackClients) => audited.send({ path, headers: { accept: type } }),
+  })),
+  ...['application/json', PROTOBUF, CBOR].map((type) => ({
+    ...listed(`a watch that begins with 10,000 objects as ${type}`, 13, type),
+    isLong: type !== PROTOBUF,
+    async send({ namespaceAdmin }: AttackClients) {
+      const query = '?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1';
+      return namespaceAdmin.send({ path: `${path}${query}`, headers: { accept: type } });
+    },
+  })),
   listed('10,000 objects by 1,000 labels that none has', 13, 'application/json', selecting(names('!k', 1_000))),
   listed('10,000 objects by 1,000 values of a label that none has', 13, 'application/json', selecting(names('app!=v', 1_000))),
   listed('10,000 objects by 1,000 names that none has', 13, 'application/json', selecting(names('metadata.name!=v', 1_000), 'fieldSelector')),

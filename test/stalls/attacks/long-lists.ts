@@ -9,7 +9,8 @@ export const longListAttacks: readonly Attack[] = [
   {
     name: 'an object of 19,000 owners that loses one',
     row: 6,
-    async prepare({ admin }) {
+    async prepare({ admin, onEnd }) {
+      onEnd(() => patch(admin, inNamespace('v1', 'configmaps', 'many-owners'), 'merge-patch', { metadata: { finalizers: null } }));
       const ownerReferences = repeated(19_000, (index) => ({ apiVersion: 'v1', kind: 'Node', name: 'n', uid: `o${index}` }));
       await admin.create(inNamespace('v1', 'configmaps'), { metadata: { name: 'many-owners', finalizers: ['example.com/kept'], ownerReferences } });
     },

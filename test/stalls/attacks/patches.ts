@@ -1,8 +1,35 @@
-import { type Attack, inNamespace, names, patch, repeated } from '../attack.ts';
+import { encodeCbor } from '../cbor.ts';
+import { type Attack, type AttackClients, inNamespace, names, patch, repeated } from '../attack.ts';
 
 const configMap = inNamespace('v1', 'configmaps', 'patched');
 const GROUP = 'patches.example.com';
 const lists = inNamespace(`${GROUP}/v1`, 'lists');
+
+/** The last of so many managers applies the same keys with other values, by force. */
+function applied(name: string, type: string, object: string, managers: number, keys: number): Attack {
+  const path = inNamespace('v1', 'configmaps', object);
+  const apply = ({ admin }: AttackClients, manager: number) => {
+    const data = Object.fromEntries(repeated(keys, (index) => [`k${index}`, `v${manager === managers - 1 ? manager : 0}`]));
+    const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: object }, data };
+    const body = type.endsWith('cbor') ? encodeCbor(config) : blockYaml(config);
+    return admin.send({ method: 'PATCH', path: `${path}?fieldManager=m${manager}&force=true`, headers: { 'content-type': `application/${type}` }, body });
+  };
+  return {
+    name,
+    row: 5,
+    isLong: managers > 1 || type.endsWith('cbor'),
+    async prepare(clients) {
+      for (let manager = 0; manager < managers - 1; manager++) await apply(clients, manager);
+    },
+    send: (clients) => apply(clients, managers - 1),
+  };
+}
+
+const blockYaml = ({ data, ...object }: { data: Record<string, string> }): string => {
+  const { apiVersion, kind, metadata } = object as unknown as { apiVersion: string; kind: string; metadata: { name: string } };
+  const lines = Object.entries(data).map(([key, value]) => `  ${key}: ${value}\n`);
+  return `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: ${metadata.name}\ndata:\n${lines.join('')}`;
+};
 
 /** What patches ask to be done, beside what they bring. */
 export const patchAttacks: readonly Attack[] = [
@@ -65,6 +92,32 @@ export const patchAttacks: readonly Attack[] = [
         repeated(1_400, (index) => ({ op: 'copy', from: '/spec/short', path: `/spec/c${index}` })),
       ),
   },
+  {
+    name: 'a merge patch that takes 10,000 keys and adds 10,000',
+    row: 5,
+    prepare: ({ admin }) =>
+      admin.create(inNamespace('v1', 'configmaps'), { metadata: { name: 'merged' }, data: Object.fromEntries(names('k', 10_000).map((key) => [key, 'v'])) }),
+    send: ({ admin }) =>
+      patch(admin, inNamespace('v1', 'configmaps', 'merged'), 'merge-patch', {
+        data: Object.fromEntries([...names('k', 10_000).map((key) => [key, null]), ...names('n', 10_000).map((key) => [key, 'v'])]),
+      }),
+  },
+  {
+    name: '10,000 tests of one value',
+    row: 16,
+    send: ({ admin }) =>
+      patch(
+        admin,
+        inNamespace('v1', 'configmaps', 'merged'),
+        'json-patch',
+        repeated(10_000, () => ({ op: 'test', path: '/metadata/name', value: 'merged' })),
+      ),
+  },
+  ...['apply-patch+yaml', 'apply-patch+cbor'].flatMap((type) => [
+    applied(`9,000 keys applied as ${type}`, type, `applied-${type.slice(-4)}`, 1, 9_000),
+    applied(`3,000 keys applied by ten managers as ${type}`, type, `shared-${type.slice(-4)}`, 10, 3_000),
+    applied(`60,000 keys applied as ${type}`, type, `refused-${type.slice(-4)}`, 1, 60_000),
+  ]),
   {
     name: '10,000 insertions at the front of 95,000',
     row: 16,

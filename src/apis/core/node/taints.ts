@@ -2,9 +2,11 @@ import type { FieldErrors } from '../../../util/field-errors.ts';
 import { isJsonObject, parseJson } from '../../../util/json.ts';
 import type { Json } from '../../../util/json-types.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../../util/names.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 import type { Taint } from '../../facts/types/core-v1.ts';
 import { validateChoice } from '../../validation/choice.ts';
 import { type InternalFields, internalForm } from '../../validation/internal-form.ts';
+import { repeats } from '../../validation/repeats.ts';
 import { TAINT_EFFECTS } from '../pod/tolerations.ts';
 
 const TAINT: InternalFields = [
@@ -18,18 +20,16 @@ const TAINTS_ANNOTATION = 'scheduler.alpha.kubernetes.io/taints';
 const AVOID_PODS_ANNOTATION = 'scheduler.alpha.kubernetes.io/preferAvoidPods';
 
 export function validateTaints(taints: readonly Taint[], errors: FieldErrors): void {
-  const seen = new Set<string>();
-  for (const [index, taint] of taints.entries()) {
-    const at = errors.index(index);
-    const { key, value = '', effect } = taint;
-    for (const error of qualifiedNameErrors(key)) at.at('key').invalid(key, error);
-    const problems = labelValueErrors(value);
-    if (problems.length > 0) at.at('value').invalid(value, problems.join(';'));
-    validateChoice(effect, TAINT_EFFECTS, at.at('effect'));
-    const identity = `${effect}/${key}`;
-    if (seen.has(identity)) at.duplicate(internalForm(taint, TAINT), 'taints must be unique by key and effect pair');
-    seen.add(identity);
-  }
+  checkEach(errors, 'taints', taints, (taint, index, isRepeated) => validateTaint(taint, isRepeated, errors.index(index)), repeats<string>);
+}
+
+function validateTaint(taint: Taint, isRepeated: (identity: string) => boolean, errors: FieldErrors): void {
+  const { key, value = '', effect } = taint;
+  for (const error of qualifiedNameErrors(key)) errors.at('key').invalid(key, error);
+  const problems = labelValueErrors(value);
+  if (problems.length > 0) errors.at('value').invalid(value, problems.join(';'));
+  validateChoice(effect, TAINT_EFFECTS, errors.at('effect'));
+  if (isRepeated(`${effect}/${key}`)) errors.duplicate(internalForm(taint, TAINT), 'taints must be unique by key and effect pair');
 }
 
 /** `errors` stands at the annotations. */

@@ -1,5 +1,6 @@
 import { FieldErrors } from '../../../util/field-errors.ts';
 import { labelName, labelValueErrors, subdomainName } from '../../../util/names.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 import type {
   Affinity,
   NodeAffinity,
@@ -82,12 +83,12 @@ function validateNodeField({ key, operator, values = [] }: NodeSelectorRequireme
 }
 
 function validatePodAffinity(affinity: PodAffinity, errors: FieldErrors, rules: PodRules): void {
-  for (const [index, term] of (affinity[REQUIRED] ?? []).entries()) validatePodAffinityTerm(term, errors.at(REQUIRED).index(index), rules);
-  for (const [index, { weight, podAffinityTerm }] of (affinity[PREFERRED] ?? []).entries()) {
+  checkEach(errors, REQUIRED, affinity[REQUIRED] ?? [], (term, index) => validatePodAffinityTerm(term, errors.at(REQUIRED).index(index), rules));
+  checkEach(errors, PREFERRED, affinity[PREFERRED] ?? [], ({ weight, podAffinityTerm }, index) => {
     const at = errors.at(PREFERRED).index(index);
     validateWeight(weight, at.at('weight'));
     validatePodAffinityTerm(podAffinityTerm, at.at('podAffinityTerm'), rules);
-  }
+  });
 }
 
 function validatePodAffinityTerm(term: PodAffinityTerm, errors: FieldErrors, { allowsInvalidAffinityValues }: PodRules): void {
@@ -125,7 +126,7 @@ export function validateLabelKeys({ labelSelector, matchLabelKeys = [], mismatch
 function validateKeyNames(keys: readonly string[], selector: LabelSelector | undefined, errors: FieldErrors): void {
   if (keys.length === 0) return;
   if (!selector) return errors.forbidden('must not be specified when labelSelector is not set');
-  for (const [index, key] of keys.entries()) validateLabelKey(key, errors.index(index));
+  checkEach(errors, 'keys', keys, (key, index) => validateLabelKey(key, errors.index(index)));
 }
 
 function validateKeysOnce(keys: readonly string[], { matchLabels, matchExpressions = [] }: LabelSelector, errors: FieldErrors): void {

@@ -1,6 +1,7 @@
 import { hasFields, sentEmpty } from '../../../schema/emptied.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors } from '../../../util/names.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 import type { Container, ContainerPort, ContainerResizePolicy, EphemeralContainer, PodSpec } from '../../facts/types/core-v1.ts';
 import { validateChoice } from '../../validation/choice.ts';
 import { portNameErrors, validatePortNumber } from '../../validation/ports.ts';
@@ -145,15 +146,15 @@ export function validateImageText({ image = '' }: AnyContainer, errors: FieldErr
 }
 
 function validatePorts(ports: readonly ContainerPort[], errors: FieldErrors): void {
-  const names = new Set<string>();
-  for (const [index, { name = '', containerPort, hostPort, protocol }] of ports.entries()) {
+  const check = ({ name = '', containerPort, hostPort, protocol }: ContainerPort, index: number, names: Set<string>): void => {
     const at = errors.index(index);
     if (name !== '') validatePortName(name, names, at.at('name'));
     if (containerPort === 0) at.at('containerPort').required();
     else validatePortNumber(containerPort, at.at('containerPort'));
     if (hostPort) validatePortNumber(hostPort, at.at('hostPort'));
     validateChoice(protocol, PROTOCOLS, at.at('protocol'));
-  }
+  };
+  checkEach(errors, 'ports', ports, check, () => new Set<string>());
 }
 
 function validatePortName(name: string, names: Set<string>, errors: FieldErrors): void {

@@ -1,4 +1,5 @@
 import type { FieldErrors } from '../../../util/field-errors.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 import type { PodSpec, Sysctl } from '../../facts/types/core-v1.ts';
 import type { PodRules } from './rules.ts';
 
@@ -12,8 +13,7 @@ const IPC = { names: ['kernel.sem'], prefixes: ['kernel.shm', 'kernel.msg', 'fs.
 const NETWORK = { names: [], prefixes: ['net.'] };
 
 export function validateSysctls(sysctls: readonly Sysctl[], spec: PodSpec, errors: FieldErrors, { allowsHostSysctls }: PodRules): void {
-  const names = new Set<string>();
-  for (const [index, { name }] of sysctls.entries()) {
+  const check = ({ name }: Sysctl, index: number, names: Set<string>): void => {
     const at = errors.index(index).at('name');
     if (name === '') at.required();
     else if (!isSysctlName(name)) at.invalid(name, `must have at most ${MAX_LENGTH} characters and match regex ${PATTERN}`);
@@ -21,7 +21,8 @@ export function validateSysctls(sysctls: readonly Sysctl[], spec: PodSpec, error
     const shared = allowsHostSysctls ? undefined : sharedNamespace(name, spec);
     if (shared !== undefined) at.invalid(name, `may not be specified when '${shared}' is true`);
     names.add(name);
-  }
+  };
+  checkEach(errors, 'sysctls', sysctls, check, () => new Set<string>());
 }
 
 /** Segment by segment, so that no input makes the expression go back. */

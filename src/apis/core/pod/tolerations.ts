@@ -1,5 +1,6 @@
 import { type FieldErrors, quote } from '../../../util/field-errors.ts';
 import { labelValueErrors } from '../../../util/names.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 import type { Toleration } from '../../facts/types/core-v1.ts';
 import { validateLabelKey } from '../../validation/label-key.ts';
 import type { PodRules } from './rules.ts';
@@ -7,7 +8,7 @@ import type { PodRules } from './rules.ts';
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 export function validateTolerations(tolerations: readonly Toleration[], errors: FieldErrors, rules: Pick<PodRules, 'allowsTolerationComparison'>): void {
-  for (const [index, toleration] of tolerations.entries()) validateToleration(toleration, errors.index(index), rules);
+  checkEach(errors, 'tolerations', tolerations, (toleration, index) => validateToleration(toleration, errors.index(index), rules));
 }
 
 function validateToleration(toleration: Toleration, errors: FieldErrors, rules: Pick<PodRules, 'allowsTolerationComparison'>): void {

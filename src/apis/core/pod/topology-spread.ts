@@ -1,4 +1,5 @@
 import { FieldErrors } from '../../../util/field-errors.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 import type { TopologySpreadConstraint } from '../../facts/types/core-v1.ts';
 import { validateOptionalChoice } from '../../validation/choice.ts';
 import { validateLabelKey } from '../../validation/label-key.ts';
@@ -10,22 +11,26 @@ const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 const POLICIES = ['Honor', 'Ignore'];
 
 export function validateTopologySpread(constraints: readonly TopologySpreadConstraint[], errors: FieldErrors, rules: PodRules): void {
-  const lastOf = new Map(constraints.map(({ topologyKey, whenUnsatisfiable }, index) => [`{${topologyKey}, ${whenUnsatisfiable}}`, index]));
-  for (const [index, constraint] of constraints.entries()) {
-    const at = errors.index(index);
-    const { maxSkew, topologyKey, whenUnsatisfiable, minDomains } = constraint;
-    validatePositive(maxSkew, at.at('maxSkew'));
-    if (topologyKey === '') at.at('topologyKey').required('can not be empty');
-    if (!ACTIONS.includes(whenUnsatisfiable)) at.at('whenUnsatisfiable').notSupported(whenUnsatisfiable, ACTIONS);
-    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
-    if (lastOf.get(pair) !== index) at.at('{topologyKey, whenUnsatisfiable}').duplicate(pair);
-    if (minDomains !== undefined) validateMinDomains(minDomains, whenUnsatisfiable, at.at('minDomains'));
-    validateOptionalChoice(constraint.nodeAffinityPolicy, POLICIES, at.at('nodeAffinityPolicy'));
-    validateOptionalChoice(constraint.nodeTaintsPolicy, POLICIES, at.at('nodeTaintsPolicy'));
-    if (rules.judgesLabelKeysAsBefore) validateLabelKeysAsBefore(constraint, at.at('matchLabelKeys'));
-    else validateLabelKeys(constraint, at);
-    if (!rules.allowsInvalidSpreadSelectors) validateLabelSelector(constraint.labelSelector, at.at('labelSelector'));
-  }
+  const lastPlaces = (): Map<string, number> => new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
+  const check = (constraint: TopologySpreadConstraint, index: number, lastOf: ReadonlyMap<string, number>): void =>
+    validateConstraint(constraint, lastOf.get(pairOf(constraint)) === index, errors.index(index), rules);
+  checkEach(errors, 'constraints', constraints, check, lastPlaces);
+}
+
+const pairOf = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint): string => `{${topologyKey}, ${whenUnsatisfiable}}`;
+
+function validateConstraint(constraint: TopologySpreadConstraint, isLastOfPair: boolean, errors: FieldErrors, rules: PodRules): void {
+  const { maxSkew, topologyKey, whenUnsatisfiable, minDomains } = constraint;
+  validatePositive(maxSkew, errors.at('maxSkew'));
+  if (topologyKey === '') errors.at('topologyKey').required('can not be empty');
+  if (!ACTIONS.includes(whenUnsatisfiable)) errors.at('whenUnsatisfiable').notSupported(whenUnsatisfiable, ACTIONS);
+  if (!isLastOfPair) errors.at('{topologyKey, whenUnsatisfiable}').duplicate(pairOf(constraint));
+  if (minDomains !== undefined) validateMinDomains(minDomains, whenUnsatisfiable, errors.at('minDomains'));
+  validateOptionalChoice(constraint.nodeAffinityPolicy, POLICIES, errors.at('nodeAffinityPolicy'));
+  validateOptionalChoice(constraint.nodeTaintsPolicy, POLICIES, errors.at('nodeTaintsPolicy'));
+  if (rules.judgesLabelKeysAsBefore) validateLabelKeysAsBefore(constraint, errors.at('matchLabelKeys'));
+  else validateLabelKeys(constraint, errors);
+  if (!rules.allowsInvalidSpreadSelectors) validateLabelSelector(constraint.labelSelector, errors.at('labelSelector'));
 }
 
 function validatePositive(value: number, errors: FieldErrors): void {

@@ -1,6 +1,7 @@
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import { type FieldErrors, quote } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors, subdomainName } from '../../../util/names.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 import type { ConfigMapVolumeSource, EphemeralVolumeSource, ImageVolumeSource, SecretVolumeSource, Volume, VolumeSource } from '../../facts/types/core-v1.ts';
 import { validateClaimSpec } from '../../validation/claim-spec.ts';
 import { validateTemplateMetadata } from '../../validation/template-metadata.ts';
@@ -109,10 +110,9 @@ export type KnownVolumes = ReadonlyMap<string, VolumeSource>;
 
 /** `metadata` is a pod's own; a template's pods have names that are not known yet. */
 export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta | undefined, errors: FieldErrors, rules: PodRules): KnownVolumes {
-  const known = new Map<string, VolumeSource>();
   const podName = metadata?.name ?? '';
   const createdClaims = new Set(podName === '' ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
-  for (const [index, volume] of volumes.entries()) {
+  const check = (volume: Volume, index: number, known: Map<string, VolumeSource>): void => {
     const at = errors.index(index);
     const before = errors.list.length;
     validateSource(volume, podName, at, rules);
@@ -123,8 +123,8 @@ export function validateVolumes(volumes: readonly Volume[], metadata: ObjectMeta
     const claimName = volume.persistentVolumeClaim?.claimName;
     if (claimName !== undefined && createdClaims.has(claimName))
       at.at('persistentVolumeClaim', 'claimName').invalid(claimName, 'must not reference a PVC that gets created for an ephemeral volume');
-  }
-  return known;
+  };
+  return checkEach(errors, 'volumes', volumes, check, () => new Map<string, VolumeSource>());
 }
 
 function validateSource(volume: Volume, podName: string, errors: FieldErrors, rules: PodRules): void {
@@ -133,8 +133,7 @@ function validateSource(volume: Volume, podName: string, errors: FieldErrors, ru
     found++;
     if (volume.emptyDir.sizeLimit?.startsWith('-')) errors.at('emptyDir', 'sizeLimit').forbidden('SizeLimit field must be a valid resource quantity');
   }
-  for (const name of SOURCE_NAMES) {
-    if (volume[name] === undefined) continue;
+  for (const name of sourcesIn(volume)) {
     const { validate, path = name, conflictPath = name } = SOURCES[name] as SourceRule<typeof name>;
     if (found > 0) errors.at(conflictPath).forbidden('may not specify more than 1 volume type');
     else {
@@ -145,6 +144,17 @@ function validateSource(volume: Volume, podName: string, errors: FieldErrors, ru
     if (name === 'iscsi') validatePortalLength(volume, errors.at('name'));
   }
   if (found === 0) errors.required('must specify a volume type');
+}
+
+/** The sources that a volume has, in the order in which they are checked. Most have one, which need not be looked for among all that there are. */
+function sourcesIn(volume: Volume): readonly (keyof SourceRules)[] {
+  let only: keyof SourceRules | undefined;
+  for (const field in volume) {
+    if (volume[field as keyof Volume] === undefined || !Object.hasOwn(SOURCES, field)) continue;
+    if (only !== undefined) return SOURCE_NAMES.filter((name) => volume[name] !== undefined);
+    only = field as keyof SourceRules;
+  }
+  return only === undefined ? [] : [only];
 }
 
 /** Both make up a name on the node. */
