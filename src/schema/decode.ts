@@ -135,7 +135,8 @@ class Decoder {
     }
   }
 
-  object(plan: ObjectPlan, raw: JsonObject): JsonObject {
+  object(plan: ObjectPlan, sent: JsonObject): JsonObject {
+    const raw = this.wording.stopsAtOnce ? inOrderOfFields(plan, sent) : sent;
     const base = claimSlots(plan.fields.length);
     let emptied: Record<string, Json> | undefined;
     for (const key in raw) {
@@ -330,6 +331,14 @@ const isEmptied = ({ type }: TypeSchema, raw: Json): boolean => (type === 'list'
 const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInteger(raw) && raw >= MIN_INT32 && raw <= MAX_INT32;
 
 const isNonZero = (value: Json): boolean => value !== '' && value !== 0 && value !== false && value !== 0n;
+
+/** The converter goes through a struct by its fields, and the first that does not fit is the one that it tells of. */
+function inOrderOfFields(plan: ObjectPlan, raw: JsonObject): JsonObject {
+  const ordered: JsonObject = {};
+  for (const { name } of plan.fields) if (Object.hasOwn(raw, name)) setKey(ordered, name, raw[name]);
+  for (const key in raw) if (!Object.hasOwn(ordered, key)) setKey(ordered, key, raw[key]);
+  return ordered;
+}
 
 function sortKeys(map: JsonObject): JsonObject {
   const sorted: JsonObject = {};
