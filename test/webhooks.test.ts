@@ -315,6 +315,16 @@ describe('a mutating webhook', () => {
     expect(text).toContain(message);
   });
 
+  test.each(['', '&dryRun=All'])('gives what an apply creates a name that is taken: refused%s', async (query) => {
+    const name = `renamed${query === '' ? '' : '-dry'}`;
+    await client.create(CONFIG_MAPS, configMap('taken', `taken-${name}`));
+    await hook('Mutating', name, () => patched({ op: 'replace', path: '/metadata/name', value: `taken-${name}` }));
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', ...configMap(name) };
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const answer = await client.send({ method: 'PATCH', path: `${CONFIG_MAPS}/${name}?fieldManager=m${query}`, body, headers });
+    expect(told(answer)).toEqual([409, `configmaps "taken-${name}" already exists`]);
+  });
+
   test('has nothing to change on a deletion', async () => {
     const server = await hook('Mutating', 'deleting', () => ALLOWED);
     expect((await post('deleting')).status).toBe(201);

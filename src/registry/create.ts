@@ -134,7 +134,10 @@ async function createOnce<T extends ApiObject>(
     return result;
   } catch (error) {
     await hooks?.revert();
-    throw error instanceof CommitConflict && !options.isUpdate ? existsError(parts, object, error.key) : error;
+    if (!(error instanceof CommitConflict)) throw error;
+    // An update is tried again where another writer has come first; but not where admission gave the object another name, which is taken.
+    const isRace = options.isUpdate === true && error.key === keyOf(parts, namespace, requestedName);
+    throw isRace ? error : existsError(parts, object, error.key);
   }
 }
 

@@ -32,6 +32,9 @@ import {
 import type { UpdateOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
 
+/** Whoever meets more conflicts than these lets others go on in between: not every store gives up the thread. */
+const QUICK_RETRIES = 3;
+
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
 /** One update of one key, tried until no other writer comes between. */
@@ -65,6 +68,7 @@ export async function update<T extends ApiObject>(
   const mayCreate =
     options.mayCreate && (definition.createsOnUpdate === true || (options.isApply && (options.subresource === '' || rules.createsOnApply === true)));
   let dropsOwnership = false;
+  let conflicts = 0;
   for (;;) {
     const entry = await currentEntry(parts, key);
     if (!entry && !mayCreate) throw notFound(groupResource(definition), name);
@@ -79,7 +83,10 @@ export async function update<T extends ApiObject>(
       return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, changed);
     } catch (error) {
       // Another writer came first. The next round sees its object, and refuses if this one insists on the version that is gone.
-      if (error instanceof CommitConflict) continue;
+      if (error instanceof CommitConflict) {
+        if (++conflicts > QUICK_RETRIES) await nextTurn();
+        continue;
+      }
       if (!isTooLargeForStore(error) || dropsOwnership || options.isApply) throw error;
       dropsOwnership = true;
     }
