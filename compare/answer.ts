@@ -162,7 +162,9 @@ function withoutRandom(request: Request, body: Json): Json {
     // Where they are not known from an answer, uids are audit ids, or names of what was sent without one (limit ranges, quotas).
     const text = stringifyJson(body).replaceAll(GENERATED, '$1«name»').replaceAll(UID, '«uid»');
     // Declared types have numbers of their own in the reference.
-    const plain = text.replace(/(ResourceVersion in (?:object meta: |the precondition \())\d+/, '$1«rv»').replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1');
+    const plain = text
+      .replaceAll(/(ResourceVersion in (?:object meta: |precondition: |the precondition \())\d+/g, '$1«rv»')
+      .replace(/(dial tcp )127\.0\.0\.1:\d+->/, '$1');
     const unaddressed = plain.replaceAll(/(IPAddress\.networking\.k8s\.io \\"(?:\\\\)*)[\d.]+/g, '$1«address»');
     // An object that is shown whole has the addresses and ports that were chosen for it.
     const unallocated = unaddressed.replaceAll(/\b10\.0\.\d+\.\d+/g, '«address»').replaceAll(/(nodePort[\\"]*:)3\d{4}\b/gi, '$1«port»');
