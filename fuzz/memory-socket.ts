@@ -1,5 +1,4 @@
 import { Duplex } from 'node:stream';
-import type { Timer } from '../src/util/clock.ts';
 
 /** A socket whose other end is the fuzzer. */
 export class MemorySocket extends Duplex {
@@ -14,27 +13,6 @@ export class MemorySocket extends Duplex {
   }
   destroySoon(): void {
     this.destroy();
-  }
-}
-
-/** Time stands still; what waits for it is counted. */
-export class CountingClock {
-  openTimers = 0;
-  now(): number {
-    return 0;
-  }
-  nowMs(): number {
-    return 0;
-  }
-  after(): Timer {
-    let isOpen = true;
-    this.openTimers++;
-    return {
-      cancel: () => {
-        if (isOpen) this.openTimers--;
-        isOpen = false;
-      },
-    };
   }
 }
 

@@ -160,29 +160,8 @@ const CHANGES: readonly Change[] = [
   (random, ...rest) => (random.chance(0.2) ? random.pick(GROWING)(random, ...rest) : addToken(random, ...rest)),
 ];
 
+/** Of JSON. */
+export const JSON_FRAGMENTS: readonly string[] = ['{', '}', '[', ']', '"', ':', ',', 'null', '-', '1e9', '\\u0000', '\\ud800', '__proto__'];
+
 /** Of JSON, YAML and protobuf. */
-const FRAGMENTS: readonly string[] = [
-  '{',
-  '}',
-  '[',
-  ']',
-  '"',
-  ':',
-  ',',
-  'null',
-  '-',
-  '1e9',
-  '\\u0000',
-  '\\ud800',
-  '&a ',
-  '*a',
-  '<<',
-  '\n',
-  '\t',
-  '--- ',
-  '!!binary ',
-  '\xff\xff\xff\xff\xff',
-  '\0',
-  'k8s\0',
-  '__proto__',
-];
+const FRAGMENTS: readonly string[] = [...JSON_FRAGMENTS, '&a ', '*a', '<<', '\n', '\t', '--- ', '!!binary ', '\xff\xff\xff\xff\xff', '\0', 'k8s\0'];

@@ -9,7 +9,8 @@ import { UnsentAnswers } from '../../src/serving/unsent-answers.ts';
 import { TestClock } from '../../src/util/test-clock.ts';
 import { parseHead } from '../../src/serving/proxy/http1-head.ts';
 import { mutateHttp1 } from '../structure/http1.ts';
-import { CountingClock, MemorySocket, turn } from '../memory-socket.ts';
+import { StillClock } from '../../src/util/test-clock.ts';
+import { MemorySocket, turn } from '../memory-socket.ts';
 import { type FuzzTarget, WrongAnswer, mustAgree } from '../target.ts';
 
 const TOKENS = [
@@ -44,7 +45,7 @@ const REQUESTS = [
   'POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nhi',
 ];
 
-const clock = new CountingClock();
+const clock = new StillClock();
 const LIMITS = { ...DEFAULT_LIMITS, headerBytes: 4096, headerCount: 20, streamWindowBytes: 1000 };
 const unsent = new UnsentAnswers(LIMITS, new TestClock());
 

@@ -19,7 +19,8 @@ import { DEFAULT_LIMITS } from '../../src/serving/limits.ts';
 import { UnsentAnswers } from '../../src/serving/unsent-answers.ts';
 import { TestClock } from '../../src/util/test-clock.ts';
 import { blocksIn, mutateHpack, withLengths } from '../structure/hpack.ts';
-import { CountingClock, MemorySocket, turn } from '../memory-socket.ts';
+import { StillClock } from '../../src/util/test-clock.ts';
+import { MemorySocket, turn } from '../memory-socket.ts';
 import { type FuzzTarget, WrongAnswer, bytes } from '../target.ts';
 
 const GET = encodeHeaders({ ':method': 'GET', ':scheme': 'https', ':authority': 'a', ':path': '/a?b=c', accept: 'x' });
@@ -29,7 +30,7 @@ const post = (id: number, body: string): Buffer =>
   Buffer.concat([headersFrames(id, POST, false), frame(FrameType.data, Flag.endStream, id, Buffer.from(body))]);
 const START = Buffer.concat([PREFACE, settingsFrame([])]);
 
-const clock = new CountingClock();
+const clock = new StillClock();
 const unsent = new UnsentAnswers(DEFAULT_LIMITS, new TestClock());
 const LIMITS = {
   clock,

@@ -3,32 +3,11 @@ import { duplicatePaths, parseJson, stringifyJson } from '../../src/util/json.ts
 import { type DuplicateKeys, JsonError } from '../../src/util/json-parser.ts';
 import { ApiError } from '../../src/util/errors.ts';
 import { DecodeError, type StrictErrors, decode } from '../../src/schema/decode.ts';
+import { JSON_FRAGMENTS } from '../mutate.ts';
 import { type FuzzTarget, WrongAnswer, mustAgree } from '../target.ts';
 import { POD_SCHEMA, pod } from './objects.ts';
 
-const TOKENS = [
-  '{',
-  '}',
-  '[',
-  ']',
-  '"',
-  ':',
-  ',',
-  'null',
-  'true',
-  '-',
-  '1e9',
-  '\\u0000',
-  '\\ud800',
-  '\\',
-  '"a":',
-  '{"a":',
-  '[1,',
-  '__proto__',
-  '\ufeff',
-  '\u2028',
-  '0',
-];
+const TOKENS = [...JSON_FRAGMENTS, 'true', '\\', '"a":', '{"a":', '[1,', '\ufeff', '\u2028', '0'];
 const SEEDS = [
   JSON.stringify(pod()),
   '{"a":1,"a":2,"b":{"c":[null,true,false,"x\\u00e9\\n",-0,1.5e3,12345678901234567890]}}',

@@ -11,6 +11,8 @@ export interface MismatchWording {
   readonly cutsNumbers: boolean;
   /** What has no type is made JSON of once more, with the keys of its objects in order. */
   readonly sortsUntyped: boolean;
+  /** Structs are gone through by their fields, in place of the order of what was sent: it decides which of several mismatches is told. */
+  readonly goesByFields?: boolean;
   /** What is said before the message of a failed base64 decoding. */
   readonly bytesPrefix: string;
 }

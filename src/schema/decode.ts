@@ -55,9 +55,19 @@ export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors)
 export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors): JsonObject {
   if (schema.custom !== undefined) return schema.custom.decode(value, strict, true);
   const unknown: string[] = [];
-  const converted = decodeAs(schema, value, strict && { errors: unknown, limit: MAX_CONVERTED_ERRORS }, converterWording) as JsonObject;
+  const converted = convertTelling(schema, value, strict && { errors: unknown, limit: MAX_CONVERTED_ERRORS });
   strict?.errors.push(...unknown.toSorted());
   return converted;
+}
+
+/** What does not fit is looked for once more, in the order in which the converter would find it. */
+function convertTelling(schema: ObjectSchema, value: JsonObject, strict: StrictErrors | undefined): JsonObject {
+  try {
+    return decodeAs(schema, value, strict, converterWording) as JsonObject;
+  } catch (error) {
+    if (error instanceof DecodeError) decodeAs(schema, value, undefined, { ...converterWording, goesByFields: true });
+    throw error;
+  }
 }
 
 const NO_DUPLICATES: DuplicateKeys = new Map();
@@ -136,7 +146,7 @@ class Decoder {
   }
 
   object(plan: ObjectPlan, sent: JsonObject): JsonObject {
-    const raw = this.wording.stopsAtOnce ? inOrderOfFields(plan, sent) : sent;
+    const raw = this.wording.goesByFields ? inOrderOfFields(plan, sent) : sent;
     const base = claimSlots(plan.fields.length);
     let emptied: Record<string, Json> | undefined;
     for (const key in raw) {

@@ -1,8 +1,8 @@
 import { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
-import type { MonotonicClock, Timer } from '../util/clock.ts';
-import { TestClock } from '../util/test-clock.ts';
+import type { MonotonicClock } from '../util/clock.ts';
+import { StillClock, TestClock } from '../util/test-clock.ts';
 import { Random } from '../util/test-random.ts';
 import { Connection } from './connection.ts';
 import type { Exchange } from './exchange.ts';
@@ -22,24 +22,6 @@ class MemorySocket extends Duplex {
   }
   destroySoon(): void {
     this.end(() => this.destroy());
-  }
-}
-
-/** Time stands still; what waits for it is counted. */
-class CountingClock implements MonotonicClock {
-  openTimers = 0;
-  nowMs(): number {
-    return 0;
-  }
-  after(): Timer {
-    let isOpen = true;
-    this.openTimers++;
-    return {
-      cancel: () => {
-        if (isOpen) this.openTimers--;
-        isOpen = false;
-      },
-    };
   }
 }
 
@@ -155,7 +137,7 @@ const turns = async (count: number): Promise<void> => {
 
 test('20,000 sequences of requests, most of them with something changed, leave nothing behind', { timeout: 120_000 }, async () => {
   const random = new Random(9112);
-  const clock = new CountingClock();
+  const clock = new StillClock();
   let [asked, refused] = [0, 0];
   for (let batch = 0; batch < 200; batch++) {
     const all = Array.from({ length: 100 }, () => new Served(clock, (exchange) => answerSomehow(exchange, random)));
@@ -175,7 +157,7 @@ test('20,000 sequences of requests, most of them with something changed, leave n
 
 test('in however many pieces it comes, it is the same', { timeout: 120_000 }, async () => {
   const random = new Random(2616);
-  const clock = new CountingClock();
+  const clock = new StillClock();
   for (let batch = 0; batch < 40; batch++) {
     const cases = Array.from({ length: 50 }, () => {
       const bytes = someBytes(random);

@@ -37,3 +37,28 @@ export class TestClock implements MonotonicClock {
   /** What else goes on between one timer and the next. */
   protected afterTimer(): void {}
 }
+
+/** For tests: time never passes; what waits for it is counted. */
+export class StillClock implements MonotonicClock {
+  openTimers = 0;
+
+  nowMs(): number {
+    return 0;
+  }
+
+  /** The same, for those who ask for the time of day. */
+  now(): number {
+    return 0;
+  }
+
+  after(): Timer {
+    let isOpen = true;
+    this.openTimers++;
+    return {
+      cancel: () => {
+        if (isOpen) this.openTimers--;
+        isOpen = false;
+      },
+    };
+  }
+}

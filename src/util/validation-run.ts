@@ -4,8 +4,11 @@ import { nextTurn } from './time-slice.ts';
 
 /** How long a validation works before others have their turn. */
 const WORK_MS = 10;
-/** Items of a list that are checked as one piece of work. */
-const CHUNK_ITEMS = 50;
+/**
+ * Items of a list that are checked as one piece of work. Shorter lists are checked at once; who goes down a thousand levels, and has no room on the stack for
+ * more calls a level, asks for this before calling `checkEach`.
+ */
+export const CHUNK_ITEMS = 50;
 
 /**
  * A validation that may take long: of a large object, or one that compiles what it is given (CEL expressions, patterns). Validators are plain functions that

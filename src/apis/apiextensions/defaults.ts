@@ -6,15 +6,13 @@ import { validateValue } from '../../schema/structural/value-faults.ts';
 import { FieldErrors, summarize } from '../../util/field-errors.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import { CHUNK_ITEMS, checkEach } from '../../util/validation-run.ts';
 import { schemaOf } from '../facts/schemas.ts';
 import type { JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 import { isDefaulted } from './openapi-rules.ts';
 import { schemaIn, someSchema } from './schema-walk.ts';
 
 /** Defaults in a structural schema: what pruning would leave of them is what they are, and they are valid (apiextensions' schema/defaulting). */
-/** So many properties are validated in slices. */
-const MANY_PROPERTIES = 50;
 const METADATA_FIELDS = new Set(['metadata', 'kind', 'apiVersion']);
 
 const EMBEDDED = { 'x-kubernetes-embedded-resource': true };
@@ -54,7 +52,7 @@ function validateBelow(schema: JSONSchemaProps, demands: Demands, place: Place, 
     return validateBelow(property, demands, inner, errors.at('properties').key(name));
   };
   const properties = Object.entries(schema.properties ?? {});
-  if (properties.length <= MANY_PROPERTIES) return properties.every(validateProperty);
+  if (properties.length <= CHUNK_ITEMS) return properties.every(validateProperty);
   const check = (property: [string, JSONSchemaProps], _index: number, state: { isPaid: boolean }): void => {
     if (state.isPaid) state.isPaid = validateProperty(property);
   };

@@ -1,5 +1,5 @@
-import { type FieldErrors, TextPointer } from '../../util/field-errors.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../util/field-errors.ts';
+import { CHUNK_ITEMS, checkEach } from '../../util/validation-run.ts';
 import type { JSONSchemaProps, ValidationRule } from '../facts/types/apiextensions-v1.ts';
 import { findField } from './field-path.ts';
 import { printedItems } from './internal-spec.ts';
@@ -29,8 +29,6 @@ interface Place {
 }
 
 export const SCHEMA_TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
-/** So many properties are validated in slices. */
-const MANY_PROPERTIES = 50;
 const METADATA_FIELDS = new Set(['metadata', 'kind', 'apiVersion']);
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 const LIST_TYPES = ['atomic', 'set', 'map'];
@@ -75,8 +73,7 @@ function validateInner(schema: Schema, place: Place, isRoot: boolean, errors: Fi
   const placeOf = (name: string): Place =>
     isResource && METADATA_FIELDS.has(name) ? { ...place, isInMetadata: true, ...(isRoot && { forbidsDefaults: `in top-level ${name}` }) } : place;
   // Schemas may be a thousand levels deep: the stack has no room for more calls a level.
-  if (properties.length <= MANY_PROPERTIES)
-    for (const [name, property] of properties) validateSchema(property, placeOf(name), errors.at('properties').key(name));
+  if (properties.length <= CHUNK_ITEMS) for (const [name, property] of properties) validateSchema(property, placeOf(name), errors.at('properties').key(name));
   else checkEach(errors, 'properties', properties, ([name, property]) => validateSchema(property, placeOf(name), errors.at('properties').key(name)));
   if (schema.not) validateSchema(schema.not, place, errors.at('not'));
   for (const field of ['allOf', 'oneOf', 'anyOf'] as const) {
@@ -136,9 +133,7 @@ export function isNonAtomicSet(schema: Schema): boolean {
 function validateSetItems(items: Schema | undefined, errors: FieldErrors): void {
   if (!items || !isNonAtomicSet({ 'x-kubernetes-list-type': 'set', items: items as never })) return;
   // Upstream shows the list type in both cases.
-  const listType = items['x-kubernetes-list-type'];
-  const shown = listType === undefined ? null : new TextPointer(listType);
-  errors.at(items.type === 'array' ? 'x-kubernetes-list-type' : 'x-kubernetes-map-type').invalid(shown, NOT_ATOMIC);
+  errors.at(items.type === 'array' ? 'x-kubernetes-list-type' : 'x-kubernetes-map-type').invalidTyped(items['x-kubernetes-list-type'], NOT_ATOMIC);
 }
 
 function validateMapList(schema: Schema, keys: readonly string[], errors: FieldErrors): void {

@@ -1,7 +1,7 @@
 import { FieldErrors, type FieldError } from '../../util/field-errors.ts';
 import { goRegexpError } from '../../util/go-regexp.ts';
 import { equalJson } from '../../util/json-equal.ts';
-import { checkEach, gatheredApart } from '../../util/validation-run.ts';
+import { CHUNK_ITEMS, checkEach, gatheredApart } from '../../util/validation-run.ts';
 import type { JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 import { schemaIn } from './schema-walk.ts';
 
@@ -11,9 +11,6 @@ import { schemaIn } from './schema-walk.ts';
  */
 type Level = 'root' | 'item' | 'field';
 type Schema = JSONSchemaProps;
-
-/** So many fields are validated in slices; fewer with as few calls as can be, since schemas may be a thousand levels deep. */
-const MANY_PROPERTIES = 50;
 
 const EMPTY_TYPE: Record<Level, string> = {
   root: 'must not be empty at the root',
@@ -87,7 +84,7 @@ function validateInvariants(schema: Schema, level: Level, errors: FieldErrors): 
   if (type === 'array' && !items) errors.at('items').required('must be specified');
   if (items) validateInvariants(items, 'item', errors.at('items'));
   const fields = Object.entries(properties);
-  if (fields.length <= MANY_PROPERTIES) for (const [name, property] of fields) validateInvariants(property, 'field', errors.at('properties').key(name));
+  if (fields.length <= CHUNK_ITEMS) for (const [name, property] of fields) validateInvariants(property, 'field', errors.at('properties').key(name));
   else checkEach(errors, 'invariants', fields, ([name, property]) => validateInvariants(property, 'field', errors.at('properties').key(name)));
   validateAdditionalProperties(schema, level, errors.at('additionalProperties'));
   validateExtensions(schema, errors);

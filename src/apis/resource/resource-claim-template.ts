@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../util/json-types.ts';
+import { withoutEmpty } from '../validation/internal-form.ts';
 import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from '../facts/types/resource-v1.ts';
 import { defineResource } from '../define.ts';
 import { dropGatedFields } from '../gated-fields.ts';
@@ -41,7 +43,4 @@ function fillDefaults({ spec }: ResourceClaimTemplate, isFlat?: boolean): void {
 }
 
 /** As upstream shows it: its metadata stands among the fields. */
-const printed = ({ metadata, spec }: ResourceClaimTemplateSpec): object => ({ ...withoutEmpty(metadata), Spec: printedClaimSpec(spec) });
-
-const withoutEmpty = (metadata: object): object =>
-  Object.fromEntries(Object.entries(metadata).filter(([, value]) => typeof value !== 'object' || value === null || Object.keys(value as object).length > 0));
+const printed = ({ metadata, spec }: ResourceClaimTemplateSpec): object => ({ ...withoutEmpty(metadata as JsonObject), Spec: printedClaimSpec(spec) });

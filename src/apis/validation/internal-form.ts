@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../util/json-types.ts';
+
 /** Fields of a Go struct in their order: the name in Go, and the one here; a nested struct with its own fields, or what Go has where there is no value. */
 export type InternalFields = readonly (readonly [goName: string, name: string, nestedOrZero?: InternalFields | string | number | boolean])[];
 
@@ -18,3 +20,7 @@ export function internalForm(value: object | null | undefined, fields: InternalF
 
 const nestedForm = (value: unknown, fields: InternalFields): unknown =>
   Array.isArray(value) ? value.map((item: object) => internalForm(item, fields)) : internalForm(value as object | undefined, fields);
+
+/** A value of a type that has JSON tags, as upstream prints it inside of one that has none: without what is empty. */
+export const withoutEmpty = (value: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null && (typeof item !== 'object' || Object.keys(item).length > 0)));

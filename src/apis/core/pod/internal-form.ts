@@ -1,3 +1,4 @@
+import { withoutEmpty } from '../../validation/internal-form.ts';
 import { isJsonObject } from '../../../util/json.ts';
 import type { Json, JsonObject } from '../../../util/json-types.ts';
 import type { NodeSelectorTerm, PodSpec } from '../../facts/types/core-v1.ts';
@@ -52,9 +53,6 @@ function formOf(type: string, value: JsonObject | undefined): JsonObject {
 
 /** A type of meta/v1, which is written as clients are sent it: without what is empty. */
 const LABEL_SELECTOR = /^(Label|Namespace)?Selector$/;
-
-const withoutEmpty = (value: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null && (typeof item !== 'object' || Object.keys(item).length > 0)));
 
 function fieldsOf(type: string): readonly InternalField[] {
   let fields = fieldsByType.get(type);
