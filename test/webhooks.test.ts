@@ -325,6 +325,19 @@ describe('a mutating webhook', () => {
     expect(told(answer)).toEqual([409, `configmaps "taken-${name}" already exists`]);
   });
 
+  test('is shown the grace period that was chosen for a deletion', async () => {
+    const rules = [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps', 'pods'] }];
+    const server = await hook('Mutating', 'grace', () => ALLOWED, { rules });
+    const metadata = { name: 'grace', labels: { case: 'grace' } };
+    await client.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'grace' } });
+    await client.create('/api/v1/namespaces/default/pods', { metadata, spec: { serviceAccountName: 'grace', containers: [{ name: 'a', image: 'a' }] } });
+    await client.create(CONFIG_MAPS, { metadata });
+    await client.expect(200, { method: 'DELETE', path: `${CONFIG_MAPS}/grace?dryRun=All&gracePeriodSeconds=-1` });
+    await client.expect(200, { method: 'DELETE', path: '/api/v1/namespaces/default/pods/grace?dryRun=All&gracePeriodSeconds=7' });
+    await client.expect(200, { method: 'DELETE', path: `${CONFIG_MAPS}?labelSelector=case=grace&gracePeriodSeconds=-1` });
+    expect(server.requests.map(({ options }) => (options as { gracePeriodSeconds?: number }).gracePeriodSeconds)).toEqual([1, 0, -1]);
+  });
+
   test('has nothing to change on a deletion', async () => {
     const server = await hook('Mutating', 'deleting', () => ALLOWED);
     expect((await post('deleting')).status).toBe(201);

@@ -12,7 +12,7 @@ import { CborError } from '../util/cbor-items.ts';
 import { ApiError, badRequest, invalid } from '../util/errors.ts';
 import { FieldErrors, quote } from '../util/field-errors.ts';
 import { goText } from '../util/go-text.ts';
-import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
+import { type DuplicateKeys, type NumberLiterals, JsonError } from '../util/json-parser.ts';
 import { isJsonObject, parseJson } from '../util/json.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { schemaOfSent } from './custom-body.ts';
@@ -131,13 +131,17 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
     if (mediaType === CBOR_TYPE) return readCbor(bytes, isCustom);
     if (mediaType === YAML_TYPE) return await readYaml(bytes);
     const duplicates: DuplicateKeys = new Map();
-    const value = readJson(bytes, duplicates);
+    const literals: NumberLiterals | undefined = isCustom ? undefined : new Map();
+    const value = readJson(bytes, duplicates, literals);
     return {
       type: typeOf(value),
       shown: () => bytes.toString('utf8'),
-      // What is repeated is merged, whether anybody is told of it or not.
-      decodeAs: (schema, strict) =>
-        keepManagedFieldsReset(value, decode(schema, value, duplicates.size > 0 ? Object.assign(strict ?? { errors: [] }, { duplicates }) : strict)),
+      decodeAs(schema, strict) {
+        // What is repeated is merged, whether anybody is told of it or not.
+        const asWritten = { ...(duplicates.size > 0 && { duplicates }), ...(literals !== undefined && literals.size > 0 && { literals }) };
+        const isUsual = duplicates.size === 0 && (literals === undefined || literals.size === 0);
+        return keepManagedFieldsReset(value, decode(schema, value, isUsual ? strict : Object.assign(strict ?? { errors: [] }, asWritten)));
+      },
     };
   } catch (error) {
     throw error instanceof UnreadableBody || isBadRequest(error) ? refuse(error.message) : error;
@@ -162,9 +166,9 @@ function readCbor(bytes: Buffer, isCustom: boolean): ReadBody {
   }
 }
 
-function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json {
+function readJson(bytes: Buffer, duplicates: DuplicateKeys, literals: NumberLiterals | undefined): Json {
   try {
-    return parseJson(bytes, duplicates);
+    return parseJson(bytes, duplicates, literals);
   } catch (error) {
     throw error instanceof JsonError ? new UnreadableBody(`couldn't get version/kind; json parse error: ${error.message}`) : error;
   }

@@ -9,7 +9,9 @@ import { internalError, invalid } from '../util/errors.ts';
 import { FieldErrors, quote } from '../util/field-errors.ts';
 import { formatGo } from '../util/go-format.ts';
 import { isJsonObject, stringifyJson } from '../util/json.ts';
+import type { NumberLiterals } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
+import { hasMarks, withNumbersAsWritten, withoutMarks } from '../util/number-literals.ts';
 import { withSortedKeys } from '../util/sorted-keys.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { GO_TYPE_META, strictDecodingError, unknownConversion } from './decode-body.ts';
@@ -48,7 +50,12 @@ export const jsonPatch: PatchMechanism = async (bytes, context) => {
   if (context.isLarge) await nextTurn();
   const patched = context.isLarge ? await applyJsonPatchInSlices(context.before, operations) : applyJsonPatch(context.before, operations);
   if (context.isLarge) await nextTurn();
-  return decodePatched(patched, strict, context);
+  return decodePatched(
+    patched,
+    operations.some(({ value }) => hasMarks(value)),
+    strict,
+    context,
+  );
 };
 
 /** RFC 7386. */
@@ -58,7 +65,7 @@ export const mergePatch: PatchMechanism = async (bytes, context) => {
   if (context.isLarge) await nextTurn();
   const patched = applyMergePatch(context.before, patch);
   if (context.isLarge) await nextTurn();
-  return decodePatched(patched, strict, context);
+  return decodePatched(patched, hasMarks(patch), strict, context);
 };
 
 /** apimachinery/pkg/util/strategicpatch: lists merge as their type says. */
@@ -76,14 +83,18 @@ export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
 
 const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | undefined => (fieldValidation === 'Ignore' ? undefined : { errors: [] });
 
-function decodePatched(patched: Json, strict: StrictErrors | undefined, context: PatchContext): JsonObject {
+/** Numbers that are marked have been written otherwise than this server writes them: what they decode to depends on it. */
+function decodePatched(result: Json, isMarked: boolean, strictErrors: StrictErrors | undefined, context: PatchContext): JsonObject {
+  const literals: NumberLiterals = new Map();
+  const patched = isMarked ? withoutMarks(result, literals) : result;
+  const strict = isMarked && !context.isCustom ? Object.assign(strictErrors ?? { errors: [] }, { literals }) : strictErrors;
   // Custom objects are maps to upstream, whose keys Go sorts.
-  const shown = (): string => stringifyJson(context.isCustom ? withSortedKeys(patched) : patched);
+  const shown = (): string => withNumbersAsWritten(stringifyJson(context.isCustom ? withSortedKeys(result) : result));
   if (!isJsonObject(patched)) throw noType(shown, `${jsonKind(patched)} into Go value of type ${GO_TYPE_META}`);
   if (context.isCustom) checkCustomType(patched, shown, context.kind);
-  else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strict, shown, context);
+  else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strictErrors, shown, context);
   const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict)), shown);
-  settleStrictErrors(strict, shown, context);
+  settleStrictErrors(strictErrors, shown, context);
   return object;
 }
 

@@ -71,7 +71,7 @@ async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<Dele
   const grace = beginGrace(deletion);
   const answersWithObject = definition.returnsDeletedObject ?? false;
   if (grace === 'pending') return { object, isGone: false, answersWithObject };
-  await admitDelete(deletion);
+  await admitDelete(deletion, optionsWithGrace(deletion, grace));
 
   const finalizers = collectorFinalizers(deletion);
   const isHeld = finalizers.length > 0;
@@ -126,8 +126,7 @@ function checkMarkedFirst<T extends ApiObject>({ parts: { definition }, name, op
  */
 function beginGrace<T extends ApiObject>({ parts, options, object }: Deletion<T>): 'none' | 'begun' | 'pending' {
   const { metadata } = object;
-  // A negative period means the shortest one.
-  const requested = options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  const requested = requestedGrace(options);
   if (!parts.definition.gracePeriodSeconds) return 'none';
   if (metadata.deletionTimestamp) {
     const current = metadata.deletionGracePeriodSeconds ?? 0;
@@ -142,6 +141,19 @@ function beginGrace<T extends ApiObject>({ parts, options, object }: Deletion<T>
   if (metadata.generation) metadata.generation++;
   return 'begun';
 }
+
+/**
+ * The options as admission is shown them: with the period that was chosen, which rest.BeforeDelete writes into them. The objects of a collection have a
+ * copy of the options each, of which admission sees nothing.
+ */
+function optionsWithGrace<T extends ApiObject>({ options, object, entry, admittedName }: Deletion<T>, grace: 'none' | 'begun'): object {
+  const isFirst = grace === 'begun' && entry.object<T>().metadata.deletionTimestamp === undefined;
+  const seconds = isFirst ? object.metadata.deletionGracePeriodSeconds : requestedGrace(options);
+  return admittedName === '' || seconds === options.gracePeriodSeconds ? options.raw : { ...options.raw, gracePeriodSeconds: seconds };
+}
+
+/** A negative period means the shortest one. */
+const requestedGrace = ({ gracePeriodSeconds: seconds }: DeleteOptions): number | undefined => (seconds !== undefined && seconds < 0 ? 1 : seconds);
 
 function shortenGrace(metadata: ApiObject['metadata'], current: number, requested: number, now: Date): void {
   const moved = Date.parse(metadata.deletionTimestamp!) + (requested - current) * 1000;
@@ -184,7 +196,7 @@ function markAsDeleting<T extends ApiObject>({ parts, object: { metadata } }: De
   metadata.deletionGracePeriodSeconds = 0;
 }
 
-async function admitDelete<T extends ApiObject>({ parts, context, namespace, admittedName, options, entry }: Deletion<T>): Promise<void> {
+async function admitDelete<T extends ApiObject>({ parts, context, namespace, admittedName, options, entry }: Deletion<T>, shownOptions: object): Promise<void> {
   const call = {
     operation: 'DELETE' as const,
     subresource: '',
@@ -192,7 +204,7 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, adm
     name: admittedName,
     object: undefined,
     oldObject: entry.object(),
-    options: options.raw,
+    options: shownOptions,
     dryRun: options.dryRun,
     apiVersion: options.apiVersion,
   };

@@ -6,7 +6,8 @@ import type { ScalarSchema, TypeSchema } from './schema.ts';
 /** How a mismatch of value and type is worded, and whether it ends the reading at once. */
 export interface MismatchWording {
   readonly stopsAtOnce: boolean;
-  mismatch(raw: Json, type: TypeSchema, fields: readonly FieldPlan[]): string;
+  /** `literal` is how a number was written, where that is known and not as this server writes it. */
+  mismatch(raw: Json, type: TypeSchema, fields: readonly FieldPlan[], literal?: string): string;
   /** Of an integer that does not fit, the lowest bits are taken. */
   readonly cutsNumbers: boolean;
   /** What has no type is made JSON of once more, with the keys of its objects in order. */
@@ -29,11 +30,11 @@ export const jsonWording: MismatchWording = {
   cutsNumbers: false,
   sortsUntyped: false,
   bytesPrefix: '',
-  mismatch(raw, type, fields) {
+  mismatch(raw, type, fields, literal) {
     // What a type's own unmarshaler reads inside is told as of the struct that has it.
     const struct = (fields.find(hasOwnReader) ?? fields.at(-1))?.structName;
     const place = struct === undefined ? 'Go value' : `Go struct field ${struct}.${fields.map((field) => field.goPath).join('.')}`;
-    return `json: cannot unmarshal ${describe(raw, type)} into ${place} of type ${goTypeName(type)}`;
+    return `json: cannot unmarshal ${describe(raw, type, literal)} into ${place} of type ${goTypeName(type)}`;
   },
 };
 
@@ -71,10 +72,10 @@ const isConvertible = (kind: string, type: TypeSchema): boolean => {
 };
 
 /** `string`, `object`, `number 4294967296`: Go tells the number only where a number was expected. */
-function describe(raw: Json, type: TypeSchema): string {
+function describe(raw: Json, type: TypeSchema, literal = usualLiteral(raw)): string {
   if (typeof raw === 'number' || typeof raw === 'bigint') {
-    const expectsNumber = type.type === 'int32' || type.type === 'int64' || type.type === 'intOrString';
-    return expectsNumber ? `number ${literal(raw)}` : 'number';
+    const expectsNumber = type.type === 'int32' || type.type === 'int64' || type.type === 'double' || type.type === 'intOrString';
+    return expectsNumber ? `number ${literal}` : 'number';
   }
   if (typeof raw === 'boolean') return 'bool';
   return Array.isArray(raw) ? 'array' : typeof raw;
@@ -83,9 +84,8 @@ function describe(raw: Json, type: TypeSchema): string {
 /** From here on, numbers are written with an exponent, by JSON.stringify as by Go's json.Marshal. */
 const EXPONENT_FROM = 1e21;
 
-/** As it was most likely written: the text itself is not kept. */
-const literal = (raw: number | bigint): string =>
-  (typeof raw === 'number' && Number.isInteger(raw) && Math.abs(raw) < EXPONENT_FROM ? BigInt(raw) : raw).toString();
+/** As it was most likely written, by a body whose numbers are not kept as texts. */
+const usualLiteral = (raw: Json): string => String(typeof raw === 'number' && Number.isInteger(raw) && Math.abs(raw) < EXPONENT_FROM ? BigInt(raw) : raw);
 
 /** `v1.PodSpec`, `[]v1.Container`, `map[string]string`: a type as Go's errors name it. */
 export function goTypeName(type: TypeSchema): string {

@@ -1,7 +1,7 @@
 import { canonicalDuration } from '../util/duration.ts';
 import { quote } from '../util/field-errors.ts';
 import { hasKeys, isJsonObject, setKey } from '../util/json.ts';
-import type { DuplicateKeys } from '../util/json-parser.ts';
+import { type DuplicateKeys, type NumberLiterals, noFloat } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { canonicalQuantity } from '../util/quantity.ts';
 import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
@@ -21,6 +21,8 @@ export class DecodeError extends Error {}
 export interface StrictErrors {
   /** From the parser that read the value, which decoding then changes: what is repeated is merged. */
   duplicates?: DuplicateKeys;
+  /** From the same parser. */
+  literals?: NumberLiterals;
   /** Of errors: LIMITS.strictErrors where absent. */
   limit?: number;
   /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`: added to, in the order of the text. */
@@ -78,7 +80,7 @@ function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefine
     tellInOrder(type, value, duplicates, (what, path) => complain(strict!.errors, what, path));
     mergeRepeated(type, value, duplicates);
   }
-  const decoder = new Decoder(duplicates.size > 0 ? undefined : strict, wording);
+  const decoder = new Decoder(duplicates.size > 0 ? undefined : strict, wording, strict?.literals);
   const base = slotsInUse;
   let decoded: Json | undefined;
   try {
@@ -116,10 +118,14 @@ class Decoder {
   readonly wording: MismatchWording;
   /** The way down: fields, indexes of lists, keys of maps. */
   readonly path: (FieldPlan | number | string)[] = [];
+  readonly literals: NumberLiterals | undefined;
+  /** How the number that is being read was written, where that is not as this server writes it. */
+  literal: string | undefined;
 
-  constructor(strict: StrictErrors | undefined, wording: MismatchWording) {
+  constructor(strict: StrictErrors | undefined, wording: MismatchWording, literals: NumberLiterals | undefined) {
     this.strict = strict;
     this.wording = wording;
+    this.literals = literals;
   }
 
   /** Undefined where the value is none, or a mismatch was noted. */
@@ -136,9 +142,10 @@ class Decoder {
       case 'boolean':
         return typeof raw === 'boolean' ? raw : this.mismatch(raw, type);
       case 'int32':
-        return isInt32(raw) ? raw : this.int32(raw, type);
+        return isInt32(raw) && this.literal === undefined ? raw : this.int32(raw, type);
       case 'any':
         if (type.orObject !== undefined) return this.alternative(type.orObject, raw);
+        if (this.literals !== undefined) refuseInfinite(raw, this.literals, this.literal);
         return this.wording.sortsUntyped ? withSortedKeys(raw) : raw;
       default:
         return this.grammar(type, raw);
@@ -156,6 +163,7 @@ class Decoder {
         if (item !== undefined) this.complainOfUnknown(key);
       } else if (item !== undefined && item !== null) {
         this.path.push(field);
+        if (this.literals !== undefined) this.literal = this.literals.get(sent)?.get(key);
         const value = this.field(field, item);
         this.path.pop();
         slots[base + field.index] = value;
@@ -182,6 +190,7 @@ class Decoder {
     const items: Json[] = [];
     for (let index = 0; index < raw.length; index++) {
       this.path.push(index);
+      if (this.literals !== undefined) this.literal = this.literals.get(raw as Json[])?.get(index);
       items.push(this.item(type.items, raw[index]!));
       this.path.pop();
     }
@@ -196,6 +205,7 @@ class Decoder {
       const item = raw[key];
       if (item === undefined) continue;
       this.path.push(key);
+      if (this.literals !== undefined) this.literal = this.literals.get(raw)?.get(key);
       setKey(map, key, this.item(type.values, item));
       this.path.pop();
       if (key < previous) isSorted = false;
@@ -218,7 +228,8 @@ class Decoder {
   int64(raw: Json, type: TypeSchema): Json | undefined {
     if (typeof raw === 'bigint') return raw;
     // Beyond 2^63 the parser has made a float of it.
-    return typeof raw === 'number' && Number.isInteger(raw) && Math.abs(raw) < 2 ** 63 ? raw : this.mismatch(raw, type);
+    const isInt64 = typeof raw === 'number' && Number.isInteger(raw) && Math.abs(raw) < 2 ** 63 && this.literal === undefined;
+    return isInt64 ? raw : this.mismatch(raw, type);
   }
 
   /** Scalars with a form of their own. Those that Go gives an unmarshaler end the decoding when they fail. */
@@ -227,13 +238,13 @@ class Decoder {
       case 'int64':
         return this.int64(raw, type);
       case 'double':
-        return typeof raw === 'number' || typeof raw === 'bigint' ? Number(raw) : this.mismatch(raw, type);
+        return typeof raw === 'bigint' || Number.isFinite(raw) ? Number(raw) : this.mismatch(raw, type);
       case 'bytes':
         return typeof raw === 'string' ? this.bytes(raw) : Array.isArray(raw) ? this.byteList(raw) : this.mismatch(raw, type);
       case 'intOrString':
-        return typeof raw === 'string' ? raw : isInt32(raw) ? raw : this.stop(raw, type);
+        return typeof raw === 'string' || (isInt32(raw) && this.literal === undefined) ? raw : this.stop(raw, type);
       case 'quantity':
-        return stopping(canonicalQuantity, typeof raw === 'string' ? raw.trim() : typeof raw === 'object' ? '' : String(raw));
+        return stopping(canonicalQuantity, typeof raw === 'string' ? raw.trim() : typeof raw === 'object' ? '' : (this.literal ?? String(raw)));
       case 'time':
         return this.text(raw, type, canonicalTime);
       case 'microTime':
@@ -259,7 +270,9 @@ class Decoder {
   byteList(raw: readonly Json[]): string {
     const bytes = Buffer.alloc(raw.length);
     for (const [index, item] of raw.entries()) {
-      if (isInt32(item) && (this.wording.cutsNumbers || (item as number) === ((item as number) & 0xff))) bytes[index] = item as number;
+      if (this.literals !== undefined) this.literal = this.literals.get(raw as Json[])?.get(index);
+      if (isInt32(item) && this.literal === undefined && (this.wording.cutsNumbers || (item as number) === ((item as number) & 0xff)))
+        bytes[index] = item as number;
       else if (item !== null) this.mismatch(item, BYTE);
     }
     return bytes.toString('base64');
@@ -311,13 +324,21 @@ class Decoder {
   mismatch(raw: Json, type: TypeSchema): undefined {
     if (this.firstError !== undefined) return;
     const fields = this.path.filter((step): step is FieldPlan => typeof step === 'object');
-    this.note(this.wording.mismatch(raw, type, fields));
+    this.note(this.wording.mismatch(raw, type, fields, this.literal));
   }
 
   note(error: string): undefined {
     if (this.wording.stopsAtOnce) throw new DecodeError(error);
     this.firstError ??= error;
   }
+}
+
+/** Of a value without a type, whose numbers are read as float64s. */
+function refuseInfinite(value: Json, literals: NumberLiterals, literal: string | undefined): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new DecodeError(noFloat(literal!).message);
+  if (typeof value !== 'object' || value === null) return;
+  const texts = literals.get(value);
+  for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) refuseInfinite(item ?? null, literals, texts?.get(key));
 }
 
 /** Each complaint once, and no more of them than anybody reads. */

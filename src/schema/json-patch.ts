@@ -1,12 +1,13 @@
 import { badRequest, genericInvalid, requestEntityTooLarge } from '../util/errors.ts';
 import { jsonKind } from '../util/go-format.ts';
 import { equalJson } from '../util/json-equal.ts';
-import { isJsonObject, ownValue, parseJson, setKey, stringifyJson } from '../util/json.ts';
+import { isJsonObject, ownValue, setKey, stringifyJson } from '../util/json.ts';
 import { type DuplicateKeys, JsonError, MAX_DEPTH, MAX_VALUES, tooManyValues } from '../util/json-parser.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 import { TimeSlice } from '../util/time-slice.ts';
+import { parseMarkedJson, withoutMarks } from '../util/number-literals.ts';
 import { clone } from './clone.ts';
 import { DecodeError, decodeType } from './decode.ts';
 import type { FieldSchema, ListSchema, ScalarType } from './schema.ts';
@@ -34,16 +35,18 @@ const OPERATIONS: ListSchema = {
 
 /**
  * Reads a patch's body. Where `strictErrors` is given (fieldValidation Warn or Strict), unknown and repeated fields of operations are added to it.
- * Throws 400 where the body is no list of operations, 413 where they are too many.
+ * Throws 400 where the body is no list of operations, 413 where they are too many. The numbers of values are marked (parseMarkedJson): upstream's `test`
+ * compares texts.
  */
 export function parseJsonPatch(body: string | Uint8Array, strictErrors?: string[]): JsonPatchOperation[] {
   const duplicates: DuplicateKeys = new Map();
   const errors: string[] = [];
   try {
-    const parsed = parseJson(body, duplicates);
+    const parsed = parseMarkedJson(body, duplicates, strictErrors && 'Go struct field jsonPatchOp.value');
     const max = LIMITS.jsonPatchOperations;
     if (Array.isArray(parsed) && parsed.length > max)
       throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${max}, got ${parsed.length}`);
+    if (Array.isArray(parsed)) for (const operation of parsed) unmarkNames(operation);
     if (strictErrors === undefined) return readLeniently(parsed);
     const operations = decodeType(OPERATIONS, parsed, { duplicates, errors }) as unknown as JsonPatchOperation[] | null;
     strictErrors.push(...errors.map((error) => `json patch ${error}`));
@@ -52,6 +55,12 @@ export function parseJsonPatch(body: string | Uint8Array, strictErrors?: string[
     if (!(error instanceof JsonError || error instanceof DecodeError)) throw error;
     throw badRequest(strictErrors === undefined ? error.message : `error decoding patch: ${error.message}`);
   }
+}
+
+/** Only values are put into the object. */
+function unmarkNames(operation: Json): void {
+  if (isJsonObject(operation))
+    for (const name of ['op', 'path', 'from']) if (typeof operation[name] === 'string') operation[name] = withoutMarks(operation[name]);
 }
 
 /** As evanphx/json-patch reads a patch: what an operation says is looked at when it is applied. */

@@ -2,15 +2,17 @@ import { badRequest } from '../util/errors.ts';
 import { quote } from '../util/field-errors.ts';
 import { duplicatePaths, isJsonObject, ownValue, parseJson, setKey } from '../util/json.ts';
 import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
+import { parseMarkedJson } from '../util/number-literals.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 
 /**
  * Reads a merge patch's body. Where `strictErrors` is given (fieldValidation Warn or Strict), repeated keys are added to it, and the patch is an object.
- * Otherwise it may be a list too. Throws 400 where it is neither.
+ * Otherwise it may be a list too. Throws 400 where it is neither. Its numbers are marked: see parseMarkedJson.
  */
 export function parseMergePatch(body: string | Uint8Array, strictErrors?: string[]): JsonObject | Json[] {
-  if (strictErrors !== undefined) return parsePatchObject(body, 'error decoding patch: ', strictErrors) ?? refuse();
-  const patch = parseOrRefuse(body, new Map(), refuse);
+  if (strictErrors !== undefined)
+    return parsePatchObject(body, 'error decoding patch: ', strictErrors, (duplicates) => parseMarkedJson(body, duplicates, 'Go value')) ?? refuse();
+  const patch = parseOrRefuse(() => parseMarkedJson(body, new Map()), refuse);
   return isJsonObject(patch) || Array.isArray(patch) ? patch : refuse();
 }
 
@@ -19,20 +21,28 @@ const refuse = (): never => {
 };
 
 /** The body as an object; undefined for null. Throws 400 with `prefix` before the decoder's words. */
-export function parsePatchObject(body: string | Uint8Array, prefix: string, strictErrors: string[] | undefined): JsonObject | undefined {
+export function parsePatchObject(
+  body: string | Uint8Array,
+  prefix: string,
+  strictErrors: string[] | undefined,
+  parse = (duplicates: DuplicateKeys): Json => parseJson(body, duplicates),
+): JsonObject | undefined {
   const duplicates: DuplicateKeys = new Map();
-  const patch = parseOrRefuse(body, duplicates, (why) => {
-    throw badRequest(prefix + why);
-  });
+  const patch = parseOrRefuse(
+    () => parse(duplicates),
+    (why) => {
+      throw badRequest(prefix + why);
+    },
+  );
   if (patch === null) return undefined;
   if (!isJsonObject(patch)) throw badRequest(`${prefix}json: cannot unmarshal ${jsonName(patch)} into Go value of type map[string]interface {}`);
   strictErrors?.push(...duplicatePaths(patch, duplicates).map((path) => `duplicate field ${quote(path)}`));
   return patch;
 }
 
-function parseOrRefuse(body: string | Uint8Array, duplicates: DuplicateKeys, refuseFor: (why: string) => never): Json {
+function parseOrRefuse(parse: () => Json, refuseFor: (why: string) => never): Json {
   try {
-    return parseJson(body, duplicates);
+    return parse();
   } catch (error) {
     if (error instanceof JsonError) return refuseFor(error.message);
     throw error;

@@ -19,6 +19,12 @@ export interface Repeats {
 }
 
 /**
+ * Numbers that were written otherwise than this server writes them (`1e1`, `1.0`), by the object or list that holds them and their key or index there.
+ * Go's decoder reads numbers from their text: `1.0` is no int32, and the quantity 1e3 is not 1k.
+ */
+export type NumberLiterals = Map<JsonObject | Json[], Map<string | number, string>>;
+
+/**
  * Deeper nesting is refused. Upstream refuses at 10,000 on stacks that grow; ours do not, and everything that walks a value must come back from
  * the deepest that is let in.
  */
@@ -81,28 +87,38 @@ let position = 0;
 let depth = 0;
 let valuesLeft = 0;
 let duplicates: DuplicateKeys | undefined;
+let literals: NumberLiterals | undefined;
+/** The number just read, where it was not written as this server writes it. */
+let oddLiteral: string | undefined;
 /** The first number that no float64 holds: Go finds out when the whole text has been read. */
 let overflow: string | undefined;
 
-/** The whole of `source` as one value. With `repeated`, it is a client's and bounded in its values. */
-export function parseDocument(source: string, repeated: DuplicateKeys | undefined): Json {
+/** The whole of `source` as one value. With `repeated`, it is a client's and bounded in its values. Where `numbers` is given, their texts are noted, and one that no float64 holds is infinite. */
+export function parseDocument(source: string, repeated: DuplicateKeys | undefined, numbers?: NumberLiterals): Json {
   text = source;
   position = 0;
   depth = 0;
   valuesLeft = repeated === undefined ? Infinity : MAX_VALUES;
   duplicates = repeated;
+  literals = numbers;
+  oddLiteral = undefined;
   overflow = undefined;
   try {
     const value = parseValue();
     skipSpace();
     if (position < text.length) fail('after top-level value');
-    if (overflow !== undefined) throw new JsonError(`json: cannot unmarshal number ${String(overflow)} into Go value of type float64`);
+    if (overflow !== undefined && numbers === undefined) throw noFloat(overflow);
     return value;
   } finally {
     text = '';
     duplicates = undefined;
+    literals = undefined;
   }
 }
+
+/** A number that no float64 holds, where one is asked for. */
+export const noFloat = (literal: string, place = 'Go value'): JsonError =>
+  new JsonError(`json: cannot unmarshal number ${literal} into ${place} of type float64`);
 
 /** Answers the code of the next character that means something; NaN at the end. */
 function skipSpace(): number {
@@ -139,6 +155,7 @@ function parseObject(): JsonObject {
     if (repeats !== undefined) repeats.written.push(key);
     if (key === '__proto__') defineProto(object, parseValue());
     else object[key] = parseValue();
+    if (oddLiteral !== undefined) noteOddLiteral(object, key);
     const code = skipSpace();
     if (code === CLOSE_BRACE) return leave(object);
     if (code !== COMMA) fail('after object key:value pair');
@@ -153,6 +170,17 @@ function noteRepeats(object: JsonObject): Repeats {
   return repeats;
 }
 
+function noteOddLiteral(container: JsonObject | Json[], key: string | number): void {
+  if (literals !== undefined) noteLiteral(literals, container, key, oddLiteral!);
+  oddLiteral = undefined;
+}
+
+export function noteLiteral(into: NumberLiterals, container: JsonObject | Json[], key: string | number, literal: string): void {
+  const noted = into.get(container);
+  if (noted === undefined) into.set(container, new Map([[key, literal]]));
+  else noted.set(key, literal);
+}
+
 /** Plain assignment would set the prototype. */
 function defineProto(object: JsonObject, value: Json): void {
   Object.defineProperty(object, '__proto__', { value, writable: true, enumerable: true, configurable: true });
@@ -164,6 +192,7 @@ function parseArray(): Json[] {
   if (skipSpace() === CLOSE_BRACKET) return leave(items);
   for (;;) {
     items.push(parseValue());
+    if (oddLiteral !== undefined) noteOddLiteral(items, items.length - 1);
     const code = skipSpace();
     if (code === CLOSE_BRACKET) return leave(items);
     if (code !== COMMA) fail('after array element');
@@ -294,6 +323,7 @@ function largeInteger(literal: string): number | bigint {
 function finite(literal: string): number {
   const value = Number(literal);
   if (!Number.isFinite(value)) overflow ??= literal;
+  if (String(value) !== literal) oddLiteral = literal;
   return value;
 }
 

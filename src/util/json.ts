@@ -1,16 +1,17 @@
-import { type DuplicateKeys, type Repeats, JsonError, parseDocument } from './json-parser.ts';
+import { type DuplicateKeys, type NumberLiterals, type Repeats, JsonError, parseDocument } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
 export { prettyJson, prettyJsonAt, stringifyJson, stringifyUnescaped } from './json-writer.ts';
 
 /**
  * The one JSON text reads as. Throws JsonError, worded as Go words it. Where `duplicates` is given, the text is a client's: objects that repeat a key
- * are noted there, the last value wins, and more than MAX_VALUES values throw 413. See json-types.ts for what numbers and odd keys become.
+ * are noted there, the last value wins, and more than MAX_VALUES values throw 413. Where `literals` is given, numbers that are written in another form than
+ * this server's are noted there, and those that no float64 holds are infinite rather than an error. See json-types.ts for what numbers and odd keys become.
  */
-export function parseJson(input: string | Uint8Array, duplicates?: DuplicateKeys): Json {
+export function parseJson(input: string | Uint8Array, duplicates?: DuplicateKeys, literals?: NumberLiterals): Json {
   const text = typeof input === 'string' ? input : asBuffer(input).toString();
   try {
-    return parseDocument(text, duplicates);
+    return parseDocument(text, duplicates, literals);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     // Go reads bytes, not characters: an error names the first byte of a character as if it were Latin-1.

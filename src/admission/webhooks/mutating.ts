@@ -6,7 +6,9 @@ import { internalError, isApiError } from '../../util/errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { isJsonObject, stringifyJson } from '../../util/json.ts';
+import type { NumberLiterals } from '../../util/json-parser.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import { hasMarks, withNumbersAsWritten, withoutMarks } from '../../util/number-literals.ts';
 import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { CallFailure, callWebhook, counted, outcomeOf } from './call.ts';
@@ -82,7 +84,7 @@ async function ask(
       const applied = applyVerdict(await callWebhook(invocation, attributes, requested, shown, true), invocation, shown, write);
       if (!applied) return false;
       const told = { configuration, webhook: spec.name, patch: applied.operations.map(shownOperation), patchType: 'JSONPatch' };
-      context.annotateAudit(PATCH + place, stringifyJson(told), 'Request');
+      context.annotateAudit(PATCH + place, withNumbersAsWritten(stringifyJson(told)), 'Request');
       return applied.hasChanged;
     });
   } catch (error) {
@@ -117,7 +119,11 @@ function applyVerdict(
   if (operations.length === 0) return undefined;
   if (!before) throw internalError(`admission webhook ${quote(name)} attempted to modify the object, which is not supported for this operation`);
   if (patchType !== 'JSONPatch') throw new CallFailure(name, `unsupported patch type ${quote(patchType)}`, 400);
-  const next = readPatched(patchedObject(before, operations), view);
+  const next = readPatched(
+    patchedObject(before, operations),
+    operations.some((operation) => hasMarks(operation.value)),
+    view,
+  );
   const hasChanged = !equalJson(before, next);
   write.change(next);
   return { operations, hasChanged };
@@ -151,9 +157,10 @@ function patchedObject(before: JsonObject, operations: readonly JsonPatchOperati
   return patched;
 }
 
-function readPatched(patched: JsonObject, view: View): JsonObject {
+function readPatched(patched: JsonObject, isMarked: boolean, view: View): JsonObject {
+  const literals: NumberLiterals = new Map();
   try {
-    return view.edited(patched);
+    return isMarked ? view.edited(withoutMarks(patched, literals) as JsonObject, literals) : view.edited(patched);
   } catch (error) {
     throw error instanceof DecodeError ? internalError(error.message) : error;
   }

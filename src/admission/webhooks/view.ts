@@ -8,6 +8,7 @@ import { withSentEmpties } from '../../schema/emptied.ts';
 import { normalize } from '../../schema/normalize.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../../util/api-object.ts';
+import type { NumberLiterals } from '../../util/json-parser.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 
@@ -25,7 +26,7 @@ export interface View {
   /** The same while it may still be changed, where that is not what is shown of it afterwards. */
   showToChange?(object: ApiObject): JsonObject;
   /** What an object that was shown and then changed is, with its version's defaults, as it would be shown. Throws DecodeError. */
-  edited(shown: JsonObject): JsonObject;
+  edited(shown: JsonObject, literals?: NumberLiterals): JsonObject;
   /** The same in the form that the write has. `current`: the write's object until now. */
   read(shown: JsonObject, current: ApiObject): ApiObject | Promise<ApiObject>;
 }
@@ -86,8 +87,8 @@ function objectView(served: ServedVersion): View {
     kind: { group, version, kind },
     isConverted: false,
     show: (object) => typed({ group, version, kind }, schema, served.fromStored?.(clone(object)) ?? object),
-    edited: (shown) => {
-      const object = decoded(schema, shown);
+    edited: (shown, literals) => {
+      const object = decoded(schema, shown, literals);
       served.default?.(object);
       return typed({ group, version, kind }, schema, object);
     },
@@ -142,7 +143,13 @@ function convertedView(served: ServedVersion, { version, group, convert }: Resou
 function subresourceView({ group, version }: ServedVersion, subresource: Subresource, definition: ResourceDefinition): View {
   const { schema } = subresource;
   const kind = { group: subresource.group, version: subresource.version, kind: subresource.kind };
-  const common = { group, version, kind, isConverted: false, edited: (shown: JsonObject) => typed(kind, schema, decoded(schema, shown)) };
+  const common = {
+    group,
+    version,
+    kind,
+    isConverted: false,
+    edited: (shown: JsonObject, literals?: NumberLiterals) => typed(kind, schema, decoded(schema, shown, literals)),
+  };
   if (subresource.read && subresource.write) return { ...common, ...scaleView(kind, subresource, definition) };
   return {
     ...common,
@@ -192,8 +199,8 @@ function typed({ group, version, kind }: GroupVersionKind, schema: ObjectSchema,
   return { kind, apiVersion: apiVersionOf(group, version), ...fields };
 }
 
-function decoded(schema: ObjectSchema, shown: JsonObject): ApiObject {
-  const object = decode(schema, shown) as unknown as ApiObject;
+function decoded(schema: ObjectSchema, shown: JsonObject, literals?: NumberLiterals): ApiObject {
+  const object = decode(schema, shown, literals && { errors: [], literals }) as unknown as ApiObject;
   object.metadata ??= {};
   return object;
 }
