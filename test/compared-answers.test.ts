@@ -458,3 +458,23 @@ test('a quantity is kept in the form of the number that was sent', async () => {
   });
   expect(answer.json<{ spec: object }>().spec).toEqual({ hard: { pods: '1e3' } });
 });
+
+test('what may not be set on an ephemeral container may not be sent empty either, through the pod itself', async () => {
+  const pod = await client.create<{ metadata: { name: string }; spec: object }>(`${NAMESPACE}/pods`, {
+    metadata: { name: 'ephemeral' },
+    spec: { containers: [{ name: 'a', image: 'a' }], automountServiceAccountToken: false },
+  });
+  const ephemeralContainers = [{ name: 'debug', image: 'a', resources: { limits: {} } }];
+  const answer = await client.send({ method: 'PUT', path: `${NAMESPACE}/pods/ephemeral`, body: { ...pod, spec: { ...pod.spec, ephemeralContainers } } });
+  expect(answer.json<{ message: string }>().message).toContain('spec.ephemeralContainers[0].resources: Forbidden: cannot be set for an Ephemeral Container');
+});
+
+test('a list that was sent empty is shown so in what may not change', async () => {
+  const path = '/apis/storage.k8s.io/v1/csinodes';
+  await client.create(path, { metadata: { name: 'compared' }, spec: { drivers: [{ name: 'd.example.com', nodeID: 'i-1' }] } });
+  const body = { spec: { drivers: [{ name: 'd.example.com', nodeID: '*', topologyKeys: [] }] } };
+  const answer = await client.send({ method: 'PATCH', path: `${path}/compared`, body, headers: { 'content-type': MERGE } });
+  expect(answer.json<{ message: string }>().message).toContain(
+    '{"Name":"d.example.com","NodeID":"*","TopologyKeys":[],"Allocatable":null}: field is immutable',
+  );
+});

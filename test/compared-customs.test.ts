@@ -122,3 +122,13 @@ test('a scale that makes the spec leaves its defaults to be read, and to the nex
   expect(versions[1]).not.toBe(versions[0]);
   expect(versions[2]).toBe(versions[1]);
 });
+
+test('an integer in a table is the integer that was sent', async () => {
+  const additionalPrinterColumns = [{ name: 'Count', type: 'integer', jsonPath: '.count' }];
+  const { things, group } = await define({ count: { type: 'integer' } }, { additionalPrinterColumns });
+  const body = `{"apiVersion":"${group}/v1","kind":"Thing","metadata":{"name":"large"},"count":9223372036854775807}`;
+  await api.expect(201, { method: 'POST', path: things, body, headers: { 'content-type': 'application/json' } });
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+  const answer = await api.expect(200, { method: 'GET', path: `${things}/large`, headers: { accept } });
+  expect(answer.text).toContain('"cells":["large",9223372036854775807]');
+});

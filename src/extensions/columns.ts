@@ -44,12 +44,18 @@ function budgetOf(object: object, now: Date): StepBudget {
   return budget;
 }
 
-function cellOf(type: string, value: Json, now: Date): string | number | boolean | null {
+function cellOf(type: string, value: Json, now: Date): ReturnType<Column['cell']> {
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
-  if (type === 'integer') return isNumber ? Math.trunc(Number(value)) : null;
+  if (type === 'integer') return isNumber ? asInt64(value) : null;
   if (type === 'number') return isNumber ? Number(value) : null;
   if (type === 'boolean') return typeof value === 'boolean' ? value : null;
   return type === 'date' && typeof value === 'string' ? ageOf(value, now) : null;
+}
+
+/** As Go converts: a float64 that no int64 holds becomes the lowest. */
+function asInt64(value: number | bigint): number | bigint {
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return value;
+  return Math.abs(value) < 2 ** 63 ? BigInt(Math.trunc(value)) : -(2n ** 63n);
 }
 
 function ageOf(text: string, now: Date): string {

@@ -191,7 +191,7 @@ export interface Column<T extends ApiObject = ApiObject> {
   /** 0: always; 1: with -o wide. */
   priority: number;
   /** `now` is for ages. */
-  cell(object: T, now: Date): string | number | boolean | null;
+  cell(object: T, now: Date): string | number | bigint | boolean | null;
   /** Its cells stand in the rows, but no column is told. */
   isUndeclared?: true;
 }

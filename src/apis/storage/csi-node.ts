@@ -42,7 +42,8 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
     for (const former of old.spec.drivers ?? []) {
       const driver = drivers.get(former.name);
       if (driver === undefined || equalJson(fixedPart(driver), fixedPart(former))) continue;
-      errors.at('spec', 'drivers').invalid(internalForm(fixedPart(driver), DRIVER), 'field is immutable');
+      const { allocatable: _allocatable, ...shown } = driver;
+      errors.at('spec', 'drivers').invalid(internalForm(shown, DRIVER), 'field is immutable');
     }
   },
 

@@ -17,8 +17,11 @@ export const pods = defineResource<Pod>('v1/pods', {
   makesStatus: true,
   // Claims, which the pod as a whole may not have at all.
   judgesEmptied: ({ spec }) => spec.resources !== undefined,
-  // RuntimeClass admission tells an empty overhead from none.
-  keepEmptied: (sent, stored) => copyEmptied(sent.spec, stored.spec),
+  keepEmptied(sent, stored) {
+    // RuntimeClass admission tells an empty overhead from none.
+    copyEmptied(sent.spec, stored.spec);
+    keepEmptiedOfEphemeral(sent, stored);
+  },
   prepareForCreate: prepareNewPod,
   prepareForUpdate: preparePodUpdate,
   validate: validateNewPod,
