@@ -5,7 +5,6 @@ import { containerImages, containerNames, podNameWarnings } from '../apps/worklo
 import { type PodTemplateOptions, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { CronJob, CronJobSpec, JobTemplateSpec } from '../facts/types/batch-v1.ts';
-import type {} from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { formatLabelSelector, shownSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';

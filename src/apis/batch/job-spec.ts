@@ -2,7 +2,6 @@ import type { FieldErrors } from '../../util/field-errors.ts';
 import { quote } from '../../util/field-errors.ts';
 import { type PodTemplateOptions, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { JobSpec } from '../facts/types/batch-v1.ts';
-import type {} from '../facts/types/core-v1.ts';
 import { validateDomainPrefixedPath } from '../../util/domain-prefixed-path.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { internalForm } from '../validation/internal-form.ts';
