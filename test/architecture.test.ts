@@ -127,6 +127,12 @@ describe('every file', () => {
     expect(shipped.filter((file) => isForbidden.test(textOf(file)))).toEqual([]);
   });
 
+  test('of a kind asks its write for the time and for settings, and keeps nothing between two of them', () => {
+    const isForbidden = /\bnew Date\(\)|\bDate\.now\(|\bprocess\.(?:env|argv|hrtime)|^(?:export )?let /m;
+    const kinds = sourceFiles.filter((file) => file.startsWith('apis/') && !file.endsWith('.test.ts'));
+    expect(kinds.filter((file) => isForbidden.test(textOf(file)))).toEqual([]);
+  });
+
   test('is done', () => {
     expect(sourceFiles.filter((file) => /\b(?:TODO|FIXME)\b/.test(textOf(file)))).toEqual([]);
   });

@@ -1,5 +1,4 @@
 import { computeQosClass } from '../apis/core/pod/qos.ts';
-import { withinSettings } from '../apis/features.ts';
 import type { Namespace, Pod, Toleration } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import { notFound, unknownError } from '../util/errors.ts';
@@ -31,7 +30,7 @@ export function podTolerationRestriction({ client, kindSettings }: PluginEnviron
     const { operation, namespace, object } = attributes;
     const { spec, status } = object as Pod;
     const extra = operation === 'CREATE' ? [...(tolerationsOf(namespace, DEFAULT_ANNOTATION) ?? defaults.default)] : [];
-    const qosClass = status?.qosClass ?? withinSettings(kindSettings, () => computeQosClass(spec));
+    const qosClass = status?.qosClass ?? computeQosClass(spec, kindSettings);
     if (qosClass !== 'BestEffort') extra.push(MEMORY_PRESSURE);
     if (extra.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], extra);
     validate(attributes);

@@ -2,6 +2,8 @@ import type { Column, ResourceDefinition, ServedVersion, Subresource } from '../
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { ageSince } from '../util/duration.ts';
+import type { KindContext } from '../registry/write.ts';
+import { DEFAULT_SETTINGS } from './features.ts';
 import { columnsOf, type ResourceFacts, resourceFacts } from './facts/resources.ts';
 import { schemaOfKind } from './facts/schemas.ts';
 import { withOlderVersions } from './older-versions.ts';
@@ -23,12 +25,13 @@ type FromFacts =
   | 'served'
   | 'columns'
   | 'subresources'
+  | 'settings'
   | 'storedGroup';
 
 /** What a kind's file says: everything that the tables of facts do not. */
 export interface Particulars<T extends ApiObject> extends Omit<Partial<ResourceDefinition<T>>, FromFacts> {
   /** Fills in what the client left out, in the storage version. */
-  default?(object: T): void;
+  default?(object: T, context: KindContext): void;
   /** Sent as a warning with every request for the version that is stored; other versions have their own. */
   deprecation?: string;
   /** Where it is kept as a kind of another group (events): that one's name, and the ways there and back. Hooks, selectors and cells see that kind. */
@@ -48,6 +51,9 @@ export type OtherVersion = Omit<ServedVersion, 'schema' | 'kind'> & { kind?: str
 /** As a method's type, for the reason `Selectable` gives. */
 export type Cell<T extends ApiObject = ApiObject> = Column<T>['cell'];
 
+/** Of a kind that no server has taken up (`withSettings`): only tests of single kinds ask such a one. */
+const NO_SERVER: KindContext = { settings: DEFAULT_SETTINGS, now: new Date(0) };
+
 /** Joins a kind's particulars with its facts. */
 export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, particulars: Particulars<T> = {}): ResourceDefinition<T> {
   const facts = resourceFacts(name);
@@ -59,7 +65,7 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     kind,
     deprecation,
     ...(storedAs && { toStored: storedAs.toStored, fromStored: storedAs.fromStored }),
-    ...(fillDefaults && { default: fillDefaults as (object: ApiObject) => void }),
+    ...(fillDefaults && { default: (object: ApiObject, context = NO_SERVER) => fillDefaults(object as T, context) }),
   };
   const definition = {
     group,
@@ -71,6 +77,7 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     shortNames,
     categories,
     verbs,
+    settings: DEFAULT_SETTINGS,
     storagePrefix: plural,
     hasStatus: Object.hasOwn(facts.subresources, 'status'),
     returnsDeletedObject: facts.returnsDeletedObject,

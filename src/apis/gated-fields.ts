@@ -1,3 +1,4 @@
+import type { KindSettings } from '../registry/write.ts';
 import { type ApiFeature, isFeatureOn } from './features.ts';
 
 /** Fields that are there for one feature: `spec.devices.*.taints`, where `*` is every item of a list or value of a map. */
@@ -7,9 +8,9 @@ export type GatedFields = readonly (readonly [feature: ApiFeature, paths: readon
  * Takes out what clients send for features that are off, unless the object has some of it already: an update must not lose what was let in before
  * (the dropDisabledFields of upstream's strategies). What fields were in is left empty, as upstream does.
  */
-export function dropGatedFields(gated: GatedFields, object: object, old: object | undefined): void {
+export function dropGatedFields(gated: GatedFields, object: object, old: object | undefined, settings: KindSettings): void {
   for (const [feature, paths] of gated) {
-    if (isFeatureOn(feature) || (old && paths.some((path) => someHolder(old, stepsOf(path), 0, isUsed)))) continue;
+    if (isFeatureOn(settings, feature) || (old && paths.some((path) => someHolder(old, stepsOf(path), 0, isUsed)))) continue;
     for (const path of paths) someHolder(object, stepsOf(path), 0, drop);
   }
 }

@@ -16,23 +16,24 @@ const IRREGULAR: Readonly<Record<string, GroupResource>> = {
   'ranges/servicenodeports': { group: '', resource: 'services' },
 };
 
-let regular: ReadonlyMap<string, GroupResource> | undefined;
+/** Filled when it is first asked. */
+const regular = new Map<string, GroupResource>();
 
 /** The resource of a path such as `secrets/default/token` or `example.com/widgets/default/one`. */
 export function storedResource(path: string): GroupResource {
   const [first = '', second = ''] = path.split('/', 2);
   // Groups of custom resources have a dot, as have those two of the server's own that are kept under theirs.
   if (first.includes('.')) return { group: first, resource: second };
-  return known(IRREGULAR, first) ?? known(IRREGULAR, `${first}/${second}`) ?? (regular ??= byPlural()).get(first) ?? { group: '', resource: first };
+  return known(IRREGULAR, first) ?? known(IRREGULAR, `${first}/${second}`) ?? byPlural().get(first) ?? { group: '', resource: first };
 }
 
 const known = (table: Readonly<Record<string, GroupResource>>, path: string): GroupResource | undefined =>
   Object.hasOwn(table, path) ? table[path] : undefined;
 
 /** The core group first: events of either group are kept as its own. */
-function byPlural(): Map<string, GroupResource> {
-  const resources = new Map<string, GroupResource>();
+function byPlural(): ReadonlyMap<string, GroupResource> {
+  if (regular.size > 0) return regular;
   for (const { group, version } of groupVersions)
-    for (const { plural } of resourcesOf(group, version)) if (!resources.has(plural)) resources.set(plural, { group, resource: plural });
-  return resources;
+    for (const { plural } of resourcesOf(group, version)) if (!regular.has(plural)) regular.set(plural, { group, resource: plural });
+  return regular;
 }

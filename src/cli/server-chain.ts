@@ -8,7 +8,8 @@ import type { RemoteEnvironment } from '../aggregator/remote-api.ts';
 import { type Aggregator, createAggregator } from '../aggregator/server.ts';
 import { type IsServed, builtInApiVersions } from '../apis/api-versions.ts';
 import { apiServices } from '../apis/apiregistration/api-service.ts';
-import { type KindSettings, featuresWhere } from '../apis/features.ts';
+import type { KindSettings } from '../registry/write.ts';
+import { featuresWhere } from '../apis/features.ts';
 import { withSettings } from '../apis/with-settings.ts';
 import { groupVersions } from '../apis/facts/resources.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
@@ -130,8 +131,8 @@ export function createServerChain(
   const isServed = servedVersions(options.runtimeConfig);
 
   const settings = kindSettings(options);
-  const definitionStore = stores.open(withSettings(definitionsWithRules(), settings));
-  const apiServiceStore = stores.open(withSettings(apiServices, settings));
+  const definitionStore = stores.open(withSettings(definitionsWithRules(), settings, now));
+  const apiServiceStore = stores.open(withSettings(apiServices, settings, now));
   const ranges = options.serviceClusterIpRanges.filter((range) => range !== undefined);
   const { report } = bootstrap;
   const { isSingleWriter } = storage.engine;
@@ -140,7 +141,7 @@ export function createServerChain(
   const proxyTransports = new ProxyTransports(egress.cluster ?? dialDirectly, options.maxConnectionBytesPerSec);
   const kubeStores = openKubeStores(
     stores,
-    { allocators, eventTtlSeconds: options.eventTtlMs / 1000, settings },
+    { allocators, eventTtlSeconds: options.eventTtlMs / 1000, now, settings },
     {
       client,
       tokenIssuer,

@@ -1,4 +1,4 @@
-import type { KindSettings } from '../apis/features.ts';
+import type { KindSettings } from '../registry/write.ts';
 import type { Client } from '../client/client.ts';
 
 /** What every controller is given. */

@@ -139,6 +139,7 @@ export function targetOf(
   const served = { group, version, kind, schema };
   const definition: ResourceDefinition = {
     ...served,
+    settings: { features: new Set<string>(), allowsPrivileged: false },
     plural,
     singular: kind.toLowerCase(),
     namespaced: true,

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../registry/write.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../apis/facts/types/apiextensions-v1.ts';
 import type { ResourceDefinition, Selectable, ServedVersion, Subresource, UpdateRules } from '../registry/definition.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -66,11 +67,15 @@ function schemaOf(crd: CustomResourceDefinition | undefined, version: string): J
   return (crd?.spec.versions?.find(({ name }) => name === version)?.schema?.openAPIV3Schema ?? KEEPS_ALL) as JsonSchema;
 }
 
+/** Nothing of a custom resource depends on features of its server. */
+const NO_SETTINGS: KindSettings = { features: new Set(), allowsPrivileged: false };
+
 function define({ spec, status }: Outline, own: CustomVersion, all: readonly CustomVersion[], parts: CustomParts, converter: Converter): ResourceDefinition {
   const names = status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
   const hasStatus = own.source.subresources?.status !== undefined;
   const update = updateRules(own.rules, hasStatus);
   return {
+    settings: NO_SETTINGS,
     group: spec.group,
     version: own.version,
     kind: names.kind,
@@ -89,7 +94,7 @@ function define({ spec, status }: Outline, own: CustomVersion, all: readonly Cus
     losesOwnersOfGoneVersions: true,
     hasStatus,
     ...(hasStatus && { generation: 'spec' as const }),
-    prepareForCreate(object) {
+    prepareForCreate({ object }) {
       object.metadata.generation = 1;
     },
     beginCreate(object) {
@@ -100,7 +105,7 @@ function define({ spec, status }: Outline, own: CustomVersion, all: readonly Cus
         'create not allowed while custom resource definition is terminating',
       );
     },
-    validate: (object, errors) => validateCustom(own.rules, object, undefined, errors),
+    validate: ({ object }, errors) => validateCustom(own.rules, object, undefined, errors),
     validatesInSlices: true,
     ...update,
     columns: columnsOf(own.source.additionalPrinterColumns),
@@ -118,11 +123,11 @@ const NOTHING_TO_FINISH = { commit() {}, revert() {} };
 function updateRules(rules: VersionRules, hasStatus: boolean): UpdateRules {
   return {
     allowsUnconditionalUpdate: false,
-    prepareForUpdate(object, old) {
+    prepareForUpdate({ object, old }) {
       if (!hasStatus && !equalApartFromMetadata(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
-    validateUpdate: (object, old, errors) => validateCustom(rules, object, old, errors),
-    warnings: customWarnings,
+    validateUpdate: ({ object, old }, errors) => validateCustom(rules, object, old, errors),
+    warnings: ({ object, old }) => customWarnings(object, old),
   };
 }
 
@@ -144,14 +149,14 @@ function subresourcesOf(own: CustomVersion, parts: CustomParts, update: UpdateRu
     update: {
       allowsUnconditionalUpdate: false,
       // Of metadata only who owns what is written (…/registry/customresource/status_strategy.go).
-      prepareForUpdate(object, old) {
+      prepareForUpdate({ object, old }) {
         const { managedFields, resourceVersion } = object.metadata;
         object.metadata = { ...old.metadata, ...(resourceVersion !== undefined && { resourceVersion }), managedFields } as ApiObject['metadata'];
         if (managedFields === undefined) delete object.metadata.managedFields;
         dropNullStatus(object, old);
       },
-      validateUpdate: (object, old, errors) => validateCustomStatus(rules, object, old, errors),
-      warnings: (object) => [...ruleWarnings(object)],
+      validateUpdate: ({ object, old }, errors) => validateCustomStatus(rules, object, old, errors),
+      warnings: ({ object }) => [...ruleWarnings(object)],
     },
   };
   return {

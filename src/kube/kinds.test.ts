@@ -43,7 +43,12 @@ const NEEDS_VERSION = new Set([
 ]);
 
 const kindsWith = (isEnabled: boolean): ResourceDefinition[] =>
-  kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 3600, settings: { features: featuresWhere(() => isEnabled), allowsPrivileged: false } });
+  kubeKinds({
+    allocators: {} as ServiceAllocators,
+    eventTtlSeconds: 3600,
+    now: () => new Date(),
+    settings: { features: featuresWhere(() => isEnabled), allowsPrivileged: false },
+  });
 const kinds = kindsWith(true);
 
 const pluralsOf = (definitions: readonly ResourceDefinition[]): Set<string> => new Set(definitions.map(({ plural }) => plural));

@@ -36,7 +36,8 @@ import { leases } from '../apis/coordination/lease.ts';
 import { leaseCandidates } from '../apis/coordination/lease-candidate.ts';
 import { endpointSlices } from '../apis/discovery/endpoint-slice.ts';
 import { defineEvents } from '../apis/events/event.ts';
-import type { ApiFeature, KindSettings } from '../apis/features.ts';
+import type { KindSettings } from '../registry/write.ts';
+import type { ApiFeature } from '../apis/features.ts';
 import { copyWith } from '../apis/define.ts';
 import { withSettings } from '../apis/with-settings.ts';
 import { flowSchemas } from '../apis/flowcontrol/flow-schema.ts';
@@ -146,6 +147,7 @@ export interface KindOptions {
   allocators: ServiceAllocators;
   /** --event-ttl */
   eventTtlSeconds: number;
+  now: () => Date;
 }
 
 /** Clients wrote its status with the rest, once. */
@@ -153,11 +155,11 @@ const isServiceCidrsAsBefore = ({ plural }: ResourceDefinition, { features }: Ki
   plural === 'servicecidrs' && !features.has('ServiceCIDRStatusFieldWiping');
 
 /** All of them, with those that need something of the server they stand in. */
-export const kubeKinds = ({ allocators, eventTtlSeconds, settings }: KindOptions): ResourceDefinition[] =>
+export const kubeKinds = ({ allocators, eventTtlSeconds, settings, now }: KindOptions): ResourceDefinition[] =>
   [
     ...KINDS.map((definition) => (isServiceCidrsAsBefore(definition, settings) ? copyWith(definition, { hasStatus: false }) : definition)),
     ...GATED_KINDS.filter(([feature]) => settings.features.has(feature)).map(([, definition]) => definition),
     defineServices(serviceAllocation(allocators, settings)),
     defineCoreEvents(eventTtlSeconds),
     defineEvents(eventTtlSeconds),
-  ].map((definition) => withSettings(definition as ResourceDefinition, settings));
+  ].map((definition) => withSettings(definition as ResourceDefinition, settings, now));

@@ -34,7 +34,12 @@ const OTHER_VERSIONS: Record<string, string> = {
 const AS_JSON = new Set(['apiservices', 'customresourcedefinitions']);
 
 const kinds: ResourceDefinition[] = [
-  ...kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 3600, settings: { features: featuresWhere(() => true), allowsPrivileged: false } }),
+  ...kubeKinds({
+    allocators: {} as ServiceAllocators,
+    eventTtlSeconds: 3600,
+    now: () => new Date(),
+    settings: { features: featuresWhere(() => true), allowsPrivileged: false },
+  }),
   customResourceDefinitions as unknown as ResourceDefinition,
   apiServices as unknown as ResourceDefinition,
 ];

@@ -19,7 +19,12 @@ import { kubeKinds } from './kinds.ts';
 /* Objects as kube-apiserver stores them. */
 
 const kinds: ResourceDefinition[] = [
-  ...kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 3600, settings: { features: featuresWhere(() => false), allowsPrivileged: false } }),
+  ...kubeKinds({
+    allocators: {} as ServiceAllocators,
+    eventTtlSeconds: 3600,
+    now: () => new Date(),
+    settings: { features: featuresWhere(() => false), allowsPrivileged: false },
+  }),
   customResourceDefinitions as unknown as ResourceDefinition,
   apiServices as unknown as ResourceDefinition,
 ];

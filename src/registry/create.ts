@@ -4,7 +4,7 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { ApiError, alreadyExists, generateNameConflict, isApiError, isTooLargeForStore, unknownError } from '../util/errors.ts';
 import type { FieldError, FieldErrors } from '../util/field-errors.ts';
-import { pathSegmentName, subdomainName } from '../util/names.ts';
+import { type NameRule, pathSegmentName, subdomainName } from '../util/names.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
@@ -26,6 +26,7 @@ import {
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
+import type { Write } from './write.ts';
 
 interface CreateOptions extends WriteOptions {
   /** The subresource through which an update creates what is not there; none, mostly. */
@@ -163,7 +164,8 @@ async function commitNew<T extends ApiObject>(
   requestedName: string,
 ): Promise<WriteResult<T>> {
   const { definition, engine, admission } = parts;
-  prepareForCreate(parts, object, context);
+  const write: Write<T> = { object, old: undefined, settings: definition.settings, now: parts.now(), context };
+  prepareForCreate(parts, write);
   if (context.isLarge) await nextTurn();
   const stored = canonical(parts, object);
   definition.keepEmptied?.(object, stored);
@@ -183,10 +185,10 @@ async function commitNew<T extends ApiObject>(
   const attributes = admissionAttributes(parts, context, call);
   const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
   if (context.isLarge) await nextTurn();
-  const judged = validateNew(parts, context, stored, object, forbidden);
+  const judged = validateNew(parts, { ...write, object: stored }, object, forbidden);
   if (judged) await judged;
   if (context.isLarge) await nextTurn();
-  for (const warning of definition.warnings?.(stored, undefined) ?? []) context.warn(warning);
+  for (const warning of definition.warnings?.({ ...write, object: stored }) ?? []) context.warn(warning);
   if (context.isLarge) await nextTurn();
   const validated = admission.validate(attributes);
   if (validated) await validated;
@@ -224,25 +226,25 @@ async function readableEntry(parts: StoreParts, key: string): Promise<CacheEntry
 }
 
 /** What every kind's strategy does on creation, then what this kind does. */
-function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, object: T, context: RequestContext): void {
+function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, write: Write<T>): void {
+  const { object } = write;
   if (definition.hasStatus && !definition.makesStatus) delete (object as { status?: unknown }).status;
   if (definition.generation === 'spec') object.metadata.generation = 1;
-  definition.prepareForCreate?.(object, context);
+  definition.prepareForCreate?.(write);
 }
 
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */
 function validateNew<T extends ApiObject>(
   { definition }: StoreParts<T>,
-  context: RequestContext,
-  stored: T,
+  write: Write<T>,
   sent: T,
   forbidden: readonly FieldError[] = [],
 ): void | Promise<void> {
   const kind = groupKind(definition);
-  const options = { judgesEmptied: definition.judgesEmptied?.(sent), forbidden, validatesInSlices: definition.validatesInSlices ?? context.isLarge };
-  const judged = refuseIfInvalid(kind, stored, sent, (object, errors) => validateWhole(definition, object, errors), options);
+  const options = { judgesEmptied: definition.judgesEmptied?.(sent), forbidden, validatesInSlices: definition.validatesInSlices ?? write.context.isLarge };
+  const judged = refuseIfInvalid(kind, write.object, sent, (object, errors) => validateWhole(definition, { ...write, object }, errors), options);
   const judgeMetadata = (): void | Promise<void> =>
-    refuseIfInvalid(kind, stored, sent, ({ metadata }, errors) => {
+    refuseIfInvalid(kind, write.object, sent, ({ metadata }, errors) => {
       // The same rules again where the kind has applied them, but for names.
       if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));
       else validateMetadata(metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
@@ -253,9 +255,10 @@ function validateNew<T extends ApiObject>(
 const appliesMetadataRules = ({ validatesMetadata = true }: Pick<ResourceDefinition, 'validatesMetadata'>): boolean => validatesMetadata;
 
 /** What the kind demands of an object by itself, whatever it was before. */
-export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, object: T, errors: FieldErrors, old?: T): void {
-  if (appliesMetadataRules(definition)) validateMetadata(object.metadata, definition.namespaced, definition.nameErrors ?? subdomainName, errors.at('metadata'));
-  definition.validate?.(object, errors, old);
+export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, write: Write<T>, errors: FieldErrors): void {
+  const nameErrors: NameRule = (name, isPrefix) => definition.nameErrors?.(name, isPrefix, write.settings) ?? subdomainName(name, isPrefix);
+  if (appliesMetadataRules(definition)) validateMetadata(write.object.metadata, definition.namespaced, nameErrors, errors.at('metadata'));
+  definition.validate?.(write, errors);
 }
 
 function existsError({ definition, cache }: StoreParts, object: ApiObject, key: string): ApiError {

@@ -6,6 +6,7 @@ import type { FieldErrors } from '../util/field-errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import type { RequestContext } from './request-context.ts';
 import type { ResourceStore } from './store.ts';
+import type { Change, KindContext, KindSettings, Write } from './write.ts';
 
 /**
  * All that is particular about one resource. Built-in kinds are values of this, one file each under `src/apis/`; CRDs are turned into it.
@@ -35,6 +36,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   whenEmpty?: { annotations?: Readonly<Record<string, string>>; spec?: JsonObject };
   /** Every group-version under which clients reach the resource; the storage version first. */
   served: readonly ServedVersion[];
+  /** Of the server that serves it. */
+  settings: KindSettings;
 
   /**
    * An update forgets all owners where one of them speaks a version that there is not, since upstream can convert nothing to it (custom resources);
@@ -48,7 +51,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   convert?(object: ApiObject, apiVersion: string): ApiObject | Promise<ApiObject>;
 
   /** What is wrong with a name, in upstream's words; a DNS-1123 subdomain where absent. `isPrefix`: of a generateName. */
-  nameErrors?(name: string, isPrefix: boolean): string[];
+  nameErrors?(name: string, isPrefix: boolean, settings: KindSettings): string[];
   /** What a generateName becomes; with a random ending where absent. */
   nameFrom?(prefix: string): string;
   /** Admission is asked which fields the user may not set so, and validation reports them with its own errors (`Admission.rights`). */
@@ -86,9 +89,9 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   /** The first DELETE only marks it, whatever propagation it asks for. */
   marksBeforePropagation?: true;
 
-  prepareForCreate?(object: T, context: RequestContext): void;
-  /** `old` is there where `validatesWhole` has a changed object judged: what it had already may be let stay. */
-  validate?(object: T, errors: FieldErrors, old?: T): void;
+  prepareForCreate?(write: Write<T>): void;
+  /** `old` is there where `validatesWhole` has a changed object validated: what it had already may be let stay. */
+  validate?(write: Write<T>, errors: FieldErrors): void;
   /** Validation compiles expressions or patterns, and so may take long: it is run in slices (util/validation-run.ts). */
   validatesInSlices?: true;
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
@@ -125,9 +128,9 @@ export interface UpstreamForm {
 
 /** What one way of updating (the object itself, or a subresource) may change. */
 export interface UpdateRules<T extends ApiObject = ApiObject> {
-  prepareForUpdate?(object: T, old: T, context: RequestContext): void;
+  prepareForUpdate?(write: Change<T>): void;
   /** Beyond the rules for metadata, which are checked for every update. */
-  validateUpdate?(object: T, old: T, errors: FieldErrors): void;
+  validateUpdate?(write: Change<T>, errors: FieldErrors): void;
   /** As a kind's own `keepEmptied`. */
   keepEmptied?(sent: T, stored: T): void;
   /** Whether what the kind demands of a new object is demanded of the changed one too, and on which side of `validateUpdate` (errors come in order). */
@@ -136,8 +139,8 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   validatesMetadata?: boolean;
   /** The same for what metadata became against what it was; as `validatesMetadata` where absent. */
   validatesMetadataUpdate?: boolean;
-  /** What to tell the client of an object that was let in; `old` is absent at creation. A change of status alone is told of only where its rules say so. */
-  warnings?(object: T, old: T | undefined): string[];
+  /** What to tell the client of an object that was let in. A change of status alone is told of only where its rules say so. */
+  warnings?(write: Write<T>): string[];
   /** Of a subresource: who applies to what is not there creates it, as through the object itself. */
   createsOnApply?: boolean;
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
@@ -160,10 +163,10 @@ export interface ServedVersion<V extends ApiObject = ApiObject, T extends ApiObj
   /** Of lists, where that is not the kind with `List` behind it: a custom resource's definition may name it. */
   listKind?: string;
   schema: ObjectSchema;
-  /** Fills in what the client left out. */
-  default?(object: V): void;
+  /** Fills in what the client left out. The context is the server's own unless one is given. */
+  default?(object: V, context?: KindContext): void;
   /** Absent where this is the storage version. Both may change their argument and answer with it. */
-  toStored?(object: V): T;
+  toStored?(object: V, context?: KindContext): T;
   fromStored?(object: T): V;
   /** Sent as a warning with every request for this version. */
   deprecation?: string;

@@ -9,7 +9,7 @@ import type { RequestContext } from './request-context.ts';
 import type { DeleteResult, ListResult, ResourceStore, WriteOptions, WriteResult } from './store.ts';
 
 /** Answers what a client posts; nothing is kept. Where the answer is a Status, it stands for a deed that is done (the former bindings). */
-export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string, dryRun: boolean) => Promise<T> | T;
+export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string, dryRun: boolean, now: Date) => Promise<T> | T;
 
 /** A resource of questions: what is posted is admitted, answered and forgotten (access reviews, token reviews). */
 export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceStore<T> {
@@ -18,7 +18,10 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
   readonly #review: Review<T>;
   readonly admission: Admission;
 
-  constructor(definition: ResourceDefinition<T>, review: Review<T>, admission: Admission) {
+  readonly #now: () => Date;
+
+  constructor(definition: ResourceDefinition<T>, review: Review<T>, admission: Admission, now: () => Date) {
+    this.#now = now;
     this.definition = definition;
     this.#review = review;
     this.admission = admission;
@@ -46,10 +49,11 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
       definition: this.definition as unknown as ResourceDefinition,
       apiVersion: options.apiVersion,
     };
-    await recordOwnership({ definition: this.definition, context, options, now: new Date() }, object, undefined);
+    const now = this.#now();
+    await recordOwnership({ definition: this.definition, context, options, now }, object, undefined);
     await this.admission.mutate(attributes);
     await this.admission.validate(attributes);
-    return { object: await this.#review(object, context, namespace, dryRun), entry: undefined, created: true };
+    return { object: await this.#review(object, context, namespace, dryRun, now), entry: undefined, created: true };
   }
 
   get(): CacheEntry {

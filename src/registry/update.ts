@@ -31,6 +31,7 @@ import {
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
+import type { Change, Write } from './write.ts';
 
 /** Whoever meets more conflicts than these lets others go on in between: not every store gives up the thread. */
 const QUICK_RETRIES = 3;
@@ -132,17 +133,18 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
   try {
     // Subresources leave alone what is allocated: what their objects say of it does not count.
     if (options.subresource === '') hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
-    prepareForUpdate(call, object);
+    const write: Change<T> = { object, old, settings: parts.definition.settings, now: parts.now(), context };
+    prepareForUpdate(call, write);
     if (context.isLarge) await nextTurn();
     const stored = canonical(parts, object);
     keepUnchangedTimes(stored, old);
     call.rules.keepEmptied?.(object, stored);
     const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;
     if (context.isLarge) await nextTurn();
-    const judged = validateChange(call, stored, object, forbidden);
+    const judged = validateChange(call, { ...write, object: stored }, object, forbidden);
     if (judged) await judged;
     if (context.isLarge) await nextTurn();
-    for (const warning of warningsOf(call, stored)) context.warn(warning);
+    for (const warning of warningsOf(call, { ...write, object: stored })) context.warn(warning);
     if (context.isLarge) await nextTurn();
     await admit(call, stored, 'validate');
     const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
@@ -218,12 +220,13 @@ function checkVersion<T extends ApiObject>({ parts: { definition }, name, rules,
 }
 
 /** What no update may change, what only the subresource may, and then what this kind's rules say (registry/rest/update.go BeforeUpdate). */
-function prepareForUpdate<T extends ApiObject>({ parts: { definition }, context, namespace, rules, options, old }: Attempt<T>, object: T): void {
+function prepareForUpdate<T extends ApiObject>({ parts: { definition }, namespace, rules, options }: Attempt<T>, write: Change<T>): void {
+  const { object, old } = write;
   placeInNamespace(definition, object, namespace);
   if (old.metadata.generation === undefined) delete object.metadata.generation;
   else object.metadata.generation = old.metadata.generation;
   if (definition.hasStatus) keepUnwritable(object, old, options.subresource);
-  rules.prepareForUpdate?.(object, old, context);
+  rules.prepareForUpdate?.(write);
   if (definition.generation === 'spec' && !equalApartFromMetadataAndStatus(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   if (!object.metadata.uid && old.metadata.uid) object.metadata.uid = old.metadata.uid;
   if (old.metadata.creationTimestamp) object.metadata.creationTimestamp = old.metadata.creationTimestamp;
@@ -249,26 +252,28 @@ export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boo
 }
 
 function validateChange<T extends ApiObject>(
-  { parts: { definition }, context, rules, old }: Attempt<T>,
-  stored: T,
+  { parts: { definition }, rules }: Attempt<T>,
+  write: Change<T>,
   sent: T,
   forbidden: readonly FieldError[] = [],
 ): void | Promise<void> {
+  const { old, context } = write;
   const check = (object: T, errors: FieldErrors): void => {
+    const checked = { ...write, object };
     const metadata = errors.at('metadata');
     validateMetadata(object.metadata, definition.namespaced, pathSegmentName, metadata);
     validateMetadataUpdate(object.metadata, old.metadata, metadata);
-    if (rules.validatesWhole === 'before') validateWhole(definition, object, errors, old);
+    if (rules.validatesWhole === 'before') validateWhole(definition, checked, errors);
     if (rules.validatesMetadataUpdate ?? rules.validatesMetadata ?? true) validateMetadataUpdate(object.metadata, old.metadata, metadata);
-    rules.validateUpdate?.(object, old, errors);
-    if (rules.validatesWhole === 'after') validateWhole(definition, object, errors, old);
+    rules.validateUpdate?.(checked, errors);
+    if (rules.validatesWhole === 'after') validateWhole(definition, checked, errors);
   };
-  return refuseIfInvalid(groupKind(definition), stored, sent, check, { forbidden, validatesInSlices: definition.validatesInSlices ?? context.isLarge });
+  return refuseIfInvalid(groupKind(definition), write.object, sent, check, { forbidden, validatesInSlices: definition.validatesInSlices ?? context.isLarge });
 }
 
-function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options, old }: Attempt<T>, object: T): string[] {
+function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options }: Attempt<T>, write: Write<T>): string[] {
   const { warnings } = options.subresource === 'status' || rules.warnings ? rules : definition;
-  return warnings?.(object, old) ?? [];
+  return warnings?.(write) ?? [];
 }
 
 /** The last finalizer of a deleted object was taken off: this update is what removes it. */

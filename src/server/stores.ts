@@ -86,7 +86,7 @@ export class Stores {
   }
 
   review<T extends ApiObject>(definition: ResourceDefinition, review: Review<T>): ResourceStore {
-    return new ReviewStore(definition, review as unknown as Review, this.#options.admission);
+    return new ReviewStore(definition, review as unknown as Review, this.#options.admission, this.#options.now);
   }
 
   /** Resolves once the caches opened so far have what is stored; rejects when one could not be loaded. */

@@ -1,6 +1,5 @@
 import type { LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod, PodSpec } from '../../apis/facts/types/core-v1.ts';
 import { defaultPod } from '../../apis/core/pod/defaults.ts';
-import { withinSettings } from '../../apis/features.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { aggregateMessage } from '../../util/aggregate-message.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
@@ -19,7 +18,7 @@ export function limitRanger({ client, kindSettings }: PluginEnvironment): Admiss
     const pod = attributes.object as Pod;
     const changes = rangesFor(attributes).filter((range) => applyDefaults(pod, range));
     // What pods have as a whole follows from what their containers have (upstream defaults again when it reads what it stored).
-    if (changes.length > 0 && pod.spec.resources) withinSettings(kindSettings, () => defaultPod(pod));
+    if (changes.length > 0 && pod.spec.resources) defaultPod(pod, { settings: kindSettings });
   }
 
   function validate(attributes: AdmissionAttributes): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cellsOf, created, decoded, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, decoded, testChange, testWrite, updated } from '../testing/kind-tester.ts';
 import { mutatingAdmissionPolicies } from './mutating-admission-policy.ts';
 import { mutatingAdmissionPolicyBindings } from './mutating-admission-policy-binding.ts';
 import { mutatingWebhookConfigurations } from './mutating-webhook-configuration.ts';
@@ -20,7 +20,7 @@ describe('webhook configurations', () => {
     const { object } = created(validatingWebhookConfigurations, configuration(hook));
     for (const webhooks of [[], [{ ...hook, objectSelector: { matchLabels: {} } }]]) {
       const sent = decoded(validatingWebhookConfigurations, configuration(...webhooks));
-      validatingWebhookConfigurations.prepareForUpdate!(sent, object, {} as never);
+      validatingWebhookConfigurations.prepareForUpdate!(testChange(sent, object));
       expect(sent.metadata.generation).toBe(2);
     }
   });
@@ -88,7 +88,7 @@ describe('webhook configurations', () => {
 
   test('names of static configuration are warned of', () => {
     const { object } = created(validatingWebhookConfigurations, { metadata: { name: 'a.static.k8s.io' } });
-    expect(validatingWebhookConfigurations.warnings!(object, undefined)).toEqual([
+    expect(validatingWebhookConfigurations.warnings!(testWrite(object))).toEqual([
       'metadata.name: names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be managed via the API',
     ]);
   });

@@ -21,7 +21,7 @@ export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionP
 
     validatesWhole: 'before',
     validatesMetadataUpdate: false,
-    validate({ spec }, errors) {
+    validate({ object: { spec } }, errors) {
       const at = errors.at('spec');
       validatePolicyName(spec.policyName ?? '', at.at('policyName'));
       validateParamRef(spec.paramRef, at.at('paramRef'));

@@ -30,7 +30,7 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
 
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  validate({ spec }, errors, old) {
+  validate({ object: { spec }, old }, errors) {
     const at = errors.at('spec');
     const hasParams = spec.paramKind !== undefined;
     if (spec.failurePolicy === undefined) at.at('failurePolicy').required();

@@ -23,7 +23,7 @@ export const validatingAdmissionPolicyBindings = defineResource<ValidatingAdmiss
 
     validatesWhole: 'before',
     validatesMetadataUpdate: false,
-    validate({ spec }, errors) {
+    validate({ object: { spec } }, errors) {
       const at = errors.at('spec');
       validatePolicyName(spec.policyName ?? '', at.at('policyName'));
       validateParamRef(spec.paramRef, at.at('paramRef'));

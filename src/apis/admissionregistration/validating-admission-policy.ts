@@ -1,3 +1,4 @@
+import type { Write } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { qualifiedNameErrors } from '../../util/names.ts';
@@ -39,7 +40,7 @@ export const validatingAdmissionPolicies = defineResource<ValidatingAdmissionPol
         createsOnApply: true,
         validatesMetadata: false,
         prepareForUpdate: keepMetadataForStatus,
-        validateUpdate({ status }, _old, errors) {
+        validateUpdate({ object: { status } }, errors) {
           validateWarnings(status.typeChecking?.expressionWarnings ?? [], errors.at('status', 'typeChecking', 'expressionWarnings'));
           validateConditions(status.conditions, errors.at('status', 'conditions'));
         },
@@ -64,7 +65,7 @@ function storedExpressions(old: ValidatingAdmissionPolicy | undefined) {
   };
 }
 
-function validatePolicy(policy: ValidatingAdmissionPolicy, errors: FieldErrors, old?: ValidatingAdmissionPolicy): void {
+function validatePolicy({ object: policy, old }: Write<ValidatingAdmissionPolicy>, errors: FieldErrors): void {
   const { spec } = policy;
   const at = errors.at('spec');
   const stored = storedExpressions(old);

@@ -51,8 +51,8 @@ export const webhookConfigurationRules: Pick<
   allowsUnconditionalUpdate: false,
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  prepareForUpdate: (configuration, old) => countEmptied(configuration, old, 'webhooks'),
-  validate({ webhooks = [] }, errors, old) {
+  prepareForUpdate: ({ object: configuration, old }) => countEmptied(configuration, old, 'webhooks'),
+  validate({ object: { webhooks = [] }, old }, errors) {
     const leniency = old ? leniencyFor(webhooks, old.webhooks ?? []) : STRICT;
     const names = new Set<string>();
     for (const [index, webhook] of webhooks.entries()) {

@@ -40,11 +40,11 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
     if ((status.storedVersions ?? []).length === 0 && stored !== undefined) status.storedVersions = [stored];
   },
 
-  prepareForCreate(definition) {
+  prepareForCreate({ object: definition }) {
     const stored = storageVersion(definition.spec);
     definition.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: stored === undefined ? null : [stored] };
   },
-  prepareForUpdate({ spec, status }) {
+  prepareForUpdate({ object: { spec, status } }) {
     const stored = storageVersion(spec);
     if (stored !== undefined && !(status.storedVersions ?? []).includes(stored)) status.storedVersions = [...(status.storedVersions ?? []), stored];
   },
@@ -52,9 +52,9 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   // The name follows from the spec, so metadata is judged below.
   validatesMetadata: false,
   validatesMetadataUpdate: true,
-  validate: (definition, errors) => validateDefinition(definition, undefined, errors),
-  validateUpdate: (definition, old, errors) => validateDefinitionUpdate(definition, old, undefined, errors),
-  warnings: ({ spec }, old) => {
+  validate: ({ object: definition }, errors) => validateDefinition(definition, undefined, errors),
+  validateUpdate: ({ object: definition, old }, errors) => validateDefinitionUpdate(definition, old, undefined, errors),
+  warnings: ({ object: { spec }, old }) => {
     const known = new Set(old ? unknownFormats(old.spec) : []);
     return unknownFormats(spec)
       .filter((format) => !known.has(format))
@@ -71,8 +71,8 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
       hasNoTable: true,
       update: {
         allowsUnconditionalUpdate: false,
-        prepareForUpdate: (definition, old) => dropGatedFields(GATED_STATUS, definition, old),
-        validateUpdate({ status }, _old, errors) {
+        prepareForUpdate: ({ object: definition, old, settings }) => dropGatedFields(GATED_STATUS, definition, old, settings),
+        validateUpdate({ object: { status } }, errors) {
           validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
         },
       },

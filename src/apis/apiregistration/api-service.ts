@@ -21,15 +21,15 @@ export const apiServices = defineResource<APIService>('apiregistration.k8s.io/v1
   default({ spec }) {
     if (spec.service) spec.service.port ??= DEFAULT_WEBHOOK_PORT;
   },
-  prepareForCreate(service) {
-    service.status = service.spec.service ? {} : { conditions: [locallyAvailable(new Date())] };
+  prepareForCreate({ object: service, now }) {
+    service.status = service.spec.service ? {} : { conditions: [locallyAvailable(now)] };
   },
 
   // The name follows from the spec, so metadata is judged below.
   validatesMetadata: false,
   validatesMetadataUpdate: true,
   validatesWhole: 'after',
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateMetadata(metadata, false, (name) => nameErrors(name, spec), errors.at('metadata'));
     const at = errors.at('spec');
     validateGroupVersion(spec, at);
@@ -45,7 +45,7 @@ export const apiServices = defineResource<APIService>('apiregistration.k8s.io/v1
       update: {
         allowsUnconditionalUpdate: false,
         prepareForUpdate: keepMetadataForStatus,
-        validateUpdate({ status }, _old, errors) {
+        validateUpdate({ object: { status } }, errors) {
           for (const [index, condition] of (status.conditions ?? []).entries()) {
             if (!CONDITION_STATUSES.includes(condition.status))
               errors.at('status', 'conditions').index(index).at('status').notSupported(condition.status, CONDITION_STATUSES);

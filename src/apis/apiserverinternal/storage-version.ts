@@ -20,14 +20,14 @@ export const storageVersions = defineResource<StorageVersion>('internal.apiserve
   nameErrors,
   allowsUnconditionalUpdate: false,
   validatesMetadataUpdate: false,
-  validate: ({ metadata }, errors) => validateFinalizerNames(metadata, errors),
+  validate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 
   subresources: {
     status: {
       update: {
         validatesMetadata: false,
         prepareForUpdate: keepMetadataForStatus,
-        validateUpdate: ({ status }, _old, errors) => validateStatus(status, errors.at('status')),
+        validateUpdate: ({ object: { status } }, errors) => validateStatus(status, errors.at('status')),
       },
     },
   },

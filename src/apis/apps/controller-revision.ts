@@ -9,13 +9,13 @@ import { validateNonNegative } from '../validation/non-negative.ts';
 
 /** A state of a workload's template, kept so that it can be gone back to. */
 export const controllerRevisions = defineResource<ControllerRevision>('apps/v1/controllerrevisions', {
-  validate(controllerRevision, errors, old) {
+  validate({ object: controllerRevision, old }, errors) {
     validateFinalizerNames(controllerRevision.metadata, errors);
     validateNonNegative(controllerRevision.revision, errors.at('revision'));
     if (old) validateUnchanged(controllerRevision.data, old.data, errors.at('data'));
     else validateData(controllerRevision, errors.at('data'));
   },
-  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
   validatesWhole: 'after',
 
   cells: {

@@ -1,3 +1,4 @@
+import type { Write } from '../../registry/write.ts';
 import { badRequest } from '../../util/errors.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
@@ -59,35 +60,36 @@ export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
     defaultPodTemplateSpec(spec.template);
   },
 
-  prepareForCreate(daemonSet) {
-    dropGatedTemplateFields(daemonSet.spec.template);
+  prepareForCreate({ object: daemonSet, settings }) {
+    dropGatedTemplateFields(daemonSet.spec.template, undefined, settings);
     const given = templateGeneration(daemonSet);
     setTemplateGeneration(daemonSet, given < 1n ? 1n : given);
   },
-  prepareForUpdate(daemonSet, old) {
-    dropGatedTemplateFields(daemonSet.spec.template, old.spec.template);
+  prepareForUpdate({ object: daemonSet, old, settings }) {
+    dropGatedTemplateFields(daemonSet.spec.template, old.spec.template, settings);
     const isChanged = !equalJson(daemonSet.spec.template, old.spec.template);
     setTemplateGeneration(daemonSet, templateGeneration(old) + (isChanged ? 1n : 0n));
   },
 
-  validate(daemonSet, errors) {
-    validateFinalizerNames(daemonSet.metadata, errors);
-    validateSpec(daemonSet, errors.at('spec'));
+  validate(write, errors) {
+    validateFinalizerNames(write.object.metadata, errors);
+    validateSpec(write, errors.at('spec'));
   },
-  validateUpdate(daemonSet, old, errors) {
+  validateUpdate(write, errors) {
+    const { object: daemonSet, old } = write;
     validateFinalizerNames(daemonSet.metadata, errors);
     validateSameSelector(daemonSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
-    validateSpec(daemonSet, errors.at('spec'), old);
+    validateSpec(write, errors.at('spec'));
   },
-  warnings(daemonSet, old) {
+  warnings({ object: daemonSet, old }) {
     return old && templateGeneration(old) === templateGeneration(daemonSet) ? [] : podTemplateWarnings(daemonSet.spec.template, 'spec.template');
   },
 
   subresources: {
     status: {
       update: {
-        prepareForUpdate: (daemonSet, old) => setTemplateGeneration(daemonSet, templateGeneration(old)),
-        validateUpdate({ metadata, status }, old, errors) {
+        prepareForUpdate: ({ object: daemonSet, old }) => setTemplateGeneration(daemonSet, templateGeneration(old)),
+        validateUpdate({ object: { metadata, status }, old }, errors) {
           validateFinalizerNames(metadata, errors);
           validateCounts(status, STATUS, errors.at('status'));
           validateCollisionCount(status, old.status, errors.at('status'));
@@ -130,13 +132,13 @@ function defaultUpdateStrategy(strategy: DaemonSetUpdateStrategy): void {
   else if (strategy.rollingUpdate) strategy.rollingUpdate = { maxUnavailable: 0, maxSurge: 0, ...strategy.rollingUpdate };
 }
 
-function validateSpec({ spec }: DaemonSet, errors: FieldErrors, old?: DaemonSet): void {
+function validateSpec({ object: { spec }, old, settings }: Write<DaemonSet>, errors: FieldErrors): void {
   const at = errors.at('template');
   validateLabelSelector(spec.selector, errors.at('selector'), { allowInvalidValues: hasInvalidLabelValue(old?.spec.selector) });
   const selector = parsedSelector(spec.selector);
   validateMatches(selector?.matches(spec.template.metadata.labels) ?? true, spec.template, at);
   if (spec.selector) validateNotEmpty(spec.selector, 'daemonset', errors.at('selector'));
-  validatePodTemplateSpec(spec.template, at, { old: old?.spec.template });
+  validatePodTemplateSpec(spec.template, at, { old: old?.spec.template, settings });
   validateRunsForever(spec.template, 'DaemonSet', at);
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateUpdateStrategy(spec.updateStrategy, errors.at('updateStrategy'));

@@ -1,3 +1,4 @@
+import type { Write } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
 import { badRequest } from '../../util/errors.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
@@ -52,14 +53,15 @@ const STATUS: StatusCounts = {
 };
 
 const updateRules: UpdateRules<Deployment> = {
-  prepareForUpdate({ metadata, spec }, old) {
-    dropGatedTemplateFields(spec.template, old.spec.template);
+  prepareForUpdate({ object: { metadata, spec }, old, settings }) {
+    dropGatedTemplateFields(spec.template, old.spec.template, settings);
     // Annotations are copied to ReplicaSets, so a change of them is work for the controller too.
     if (!equalJson(metadata.annotations ?? {}, old.metadata.annotations ?? {})) metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
-  validateUpdate(deployment, old, errors) {
+  validateUpdate(write, errors) {
+    const { object: deployment, old } = write;
     validateFinalizerNames(deployment.metadata, errors);
-    validateSpec(deployment, errors.at('spec'), old);
+    validateSpec(write, errors.at('spec'));
     validateSameSelector(deployment.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
   },
 };
@@ -79,23 +81,23 @@ export const deployments = defineResource<Deployment>('apps/v1/deployments', {
     defaultPodTemplateSpec(spec.template);
   },
 
-  prepareForCreate: ({ spec }) => dropGatedTemplateFields(spec.template),
-  validate(deployment, errors) {
-    validateFinalizerNames(deployment.metadata, errors);
-    validateSpec(deployment, errors.at('spec'));
+  prepareForCreate: ({ object: { spec }, settings }) => dropGatedTemplateFields(spec.template, undefined, settings),
+  validate(write, errors) {
+    validateFinalizerNames(write.object.metadata, errors);
+    validateSpec(write, errors.at('spec'));
   },
   warnings: templateOwnerWarnings,
 
   subresources: {
     status: {
       update: {
-        prepareForUpdate(deployment, old) {
+        prepareForUpdate({ object: deployment, old, settings }) {
           const { metadata } = deployment;
-          dropGatedFields(GATED_REPLICA_STATUS, deployment, old);
+          dropGatedFields(GATED_REPLICA_STATUS, deployment, old, settings);
           if (old.metadata.labels) metadata.labels = { ...old.metadata.labels };
           else delete metadata.labels;
         },
-        validateUpdate({ metadata, status }, old, errors) {
+        validateUpdate({ object: { metadata, status }, old }, errors) {
           validateFinalizerNames(metadata, errors);
           validateCounts(status, STATUS, errors.at('status'));
           validateCollisionCount(status, old.status, errors.at('status'));
@@ -133,10 +135,10 @@ function defaultStrategy(strategy: DeploymentStrategy): void {
   strategy.rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%', ...strategy.rollingUpdate };
 }
 
-function validateSpec({ metadata, spec }: Deployment, errors: FieldErrors, old?: Deployment): void {
+function validateSpec({ object: { metadata, spec }, old, settings }: Write<Deployment>, errors: FieldErrors): void {
   validateNonNegative(spec.replicas, errors.at('replicas'));
   validateRequiredSelector(spec.selector, 'deployment', errors.at('selector'));
-  validateSelectedTemplate(spec, errors, old?.spec.template);
+  validateSelectedTemplate(spec, errors, { old: old?.spec.template, settings });
   validateStrategy(spec.strategy, errors.at('strategy'));
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateNonNegative(spec.revisionHistoryLimit, errors.at('revisionHistoryLimit'));

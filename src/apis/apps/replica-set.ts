@@ -1,3 +1,4 @@
+import type { Write } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
@@ -34,10 +35,11 @@ export const REPLICA_STATUS: StatusCounts = {
 export const GATED_REPLICA_STATUS: GatedFields = [['DeploymentReplicaSetTerminatingReplicas', ['status.terminatingReplicas']]];
 
 const updateRules: UpdateRules<ReplicaSet> = {
-  prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.template, old.spec.template),
-  validateUpdate(replicaSet, old, errors) {
+  prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedTemplateFields(spec.template, old.spec.template, settings),
+  validateUpdate(write, errors) {
+    const { object: replicaSet, old } = write;
     validateFinalizerNames(replicaSet.metadata, errors);
-    validateSpec(replicaSet, errors.at('spec'), old);
+    validateSpec(write, errors.at('spec'));
     validateSameSelector(replicaSet.spec.selector, old.spec.selector, errors.at('spec', 'selector'));
   },
 };
@@ -53,18 +55,18 @@ export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
     defaultPodTemplateSpec(spec.template);
   },
 
-  prepareForCreate: ({ spec }) => dropGatedTemplateFields(spec.template),
-  validate(replicaSet, errors) {
-    validateFinalizerNames(replicaSet.metadata, errors);
-    validateSpec(replicaSet, errors.at('spec'));
+  prepareForCreate: ({ object: { spec }, settings }) => dropGatedTemplateFields(spec.template, undefined, settings),
+  validate(write, errors) {
+    validateFinalizerNames(write.object.metadata, errors);
+    validateSpec(write, errors.at('spec'));
   },
   warnings: templateOwnerWarnings,
 
   subresources: {
     status: {
       update: {
-        prepareForUpdate: (replicaSet, old) => dropGatedFields(GATED_REPLICA_STATUS, replicaSet, old),
-        validateUpdate({ metadata, status }, _old, errors) {
+        prepareForUpdate: ({ object: replicaSet, old, settings }) => dropGatedFields(GATED_REPLICA_STATUS, replicaSet, old, settings),
+        validateUpdate({ object: { metadata, status } }, errors) {
           validateFinalizerNames(metadata, errors);
           validateCounts(status, REPLICA_STATUS, errors.at('status'));
         },
@@ -83,9 +85,9 @@ export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
   },
 });
 
-function validateSpec({ spec }: ReplicaSet, errors: FieldErrors, old?: ReplicaSet): void {
+function validateSpec({ object: { spec }, old, settings }: Write<ReplicaSet>, errors: FieldErrors): void {
   validateNonNegative(spec.replicas, errors.at('replicas'));
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateRequiredSelector(spec.selector, 'deployment', errors.at('selector'));
-  validateSelectedTemplate(spec, errors, old?.spec.template);
+  validateSelectedTemplate(spec, errors, { old: old?.spec.template, settings });
 }

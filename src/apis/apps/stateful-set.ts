@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
 import { FieldErrors, quote } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
@@ -67,6 +68,7 @@ const STATUS: StatusCounts = {
 
 /** What is not asked of an update, since it was let in or cannot change. */
 interface SpecOptions {
+  settings: KindSettings;
   isUpdate: boolean;
   /** The old template was refused already by today's rules. */
   skipsTemplate: boolean;
@@ -74,13 +76,13 @@ interface SpecOptions {
 }
 
 const updateRules: UpdateRules<StatefulSet> = {
-  prepareForUpdate({ spec }, old) {
-    dropGatedTemplateFields(spec.template, old.spec.template);
-    dropMaxUnavailable(spec, old.spec);
+  prepareForUpdate({ object: { spec }, old, settings }) {
+    dropGatedTemplateFields(spec.template, old.spec.template, settings);
+    dropMaxUnavailable(spec, old.spec, settings);
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, errors.at('spec'), { isUpdate: true, skipsTemplate: isRefused(old.spec), oldTemplate: old.spec.template });
+    validateSpec(spec, errors.at('spec'), { settings, isUpdate: true, skipsTemplate: isRefused(old.spec, settings), oldTemplate: old.spec.template });
     if (!equalJson(fixedPart(spec), fixedPart(old.spec)))
       errors.at('spec').forbidden(`updates to statefulset spec for fields other than ${quotedList(CHANGEABLE)} are forbidden`);
   },
@@ -93,9 +95,9 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
   nameErrors: labelName,
   generation: 'spec',
 
-  default({ spec }) {
+  default({ spec }, { settings }) {
     spec.podManagementPolicy ||= ORDERED_READY;
-    defaultUpdateStrategy(spec.updateStrategy);
+    defaultUpdateStrategy(spec.updateStrategy, settings);
     spec.persistentVolumeClaimRetentionPolicy = { whenDeleted: RETAIN, whenScaled: RETAIN, ...spec.persistentVolumeClaimRetentionPolicy };
     spec.replicas ??= 1;
     spec.revisionHistoryLimit ??= 10;
@@ -103,15 +105,15 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
     for (const claim of spec.volumeClaimTemplates ?? []) defaultClaim(claim);
   },
 
-  prepareForCreate({ spec }) {
-    dropMaxUnavailable(spec);
-    dropGatedTemplateFields(spec.template);
+  prepareForCreate({ object: { spec }, settings }) {
+    dropMaxUnavailable(spec, undefined, settings);
+    dropGatedTemplateFields(spec.template, undefined, settings);
   },
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec }, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, errors.at('spec'), { isUpdate: false, skipsTemplate: false });
+    validateSpec(spec, errors.at('spec'), { settings, isUpdate: false, skipsTemplate: false });
   },
-  warnings({ metadata, spec }, old) {
+  warnings({ object: { metadata, spec }, old }) {
     const warnings = old && old.metadata.generation === metadata.generation ? [] : podTemplateWarnings(spec.template, 'spec.template');
     for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
       warnings.push(...fractionWarnings(claim, `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`));
@@ -123,7 +125,7 @@ export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', 
   subresources: {
     status: {
       update: {
-        validateUpdate({ metadata, status }, old, errors) {
+        validateUpdate({ object: { metadata, status }, old }, errors) {
           validateCounts(status, STATUS, errors.at('status'));
           validateFinalizerNames(metadata, errors);
           validateCollisionCount(status, old.status, errors.at('status'));
@@ -146,14 +148,14 @@ const quotedList = (names: readonly string[]): string =>
     .map((name) => `'${name}'`)
     .join(', ')} and '${names.at(-1)}'`;
 
-function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy): void {
+function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy, settings: KindSettings): void {
   if (!strategy.type) {
     strategy.type = ROLLING_UPDATE;
     strategy.rollingUpdate ??= {};
   }
   if (strategy.type !== ROLLING_UPDATE || !strategy.rollingUpdate) return;
   strategy.rollingUpdate.partition ??= 0;
-  if (isFeatureOn('MaxUnavailableStatefulSet')) strategy.rollingUpdate.maxUnavailable ??= 1;
+  if (isFeatureOn(settings, 'MaxUnavailableStatefulSet')) strategy.rollingUpdate.maxUnavailable ??= 1;
 }
 
 /** Its type is written into it, as it was when these were objects of their own (kubernetes/kubernetes#87583). */
@@ -175,8 +177,8 @@ function fractionWarnings({ spec: { resources } }: PersistentVolumeClaim, path: 
   });
 }
 
-function dropMaxUnavailable({ updateStrategy: { rollingUpdate } }: StatefulSetSpec, old?: StatefulSetSpec): void {
-  if (isFeatureOn('MaxUnavailableStatefulSet') || old?.updateStrategy.rollingUpdate?.maxUnavailable !== undefined) return;
+function dropMaxUnavailable({ updateStrategy: { rollingUpdate } }: StatefulSetSpec, old: StatefulSetSpec | undefined, settings: KindSettings): void {
+  if (isFeatureOn(settings, 'MaxUnavailableStatefulSet') || old?.updateStrategy.rollingUpdate?.maxUnavailable !== undefined) return;
   if (rollingUpdate) delete rollingUpdate.maxUnavailable;
 }
 
@@ -184,9 +186,9 @@ function fixedPart(spec: StatefulSetSpec): object {
   return { ...spec, ...Object.fromEntries(CHANGEABLE.map((field) => [field, undefined])) };
 }
 
-function isRefused(spec: StatefulSetSpec): boolean {
+function isRefused(spec: StatefulSetSpec, settings: KindSettings): boolean {
   const errors = new FieldErrors();
-  validateSpec(spec, errors, { isUpdate: true, skipsTemplate: false, oldTemplate: spec.template });
+  validateSpec(spec, errors, { settings, isUpdate: true, skipsTemplate: false, oldTemplate: spec.template });
   return !errors.isEmpty;
 }
 
@@ -238,13 +240,13 @@ function validateRetention({ persistentVolumeClaimRetentionPolicy: policy }: Sta
   }
 }
 
-function validateTemplate(spec: StatefulSetSpec, errors: FieldErrors, { skipsTemplate, oldTemplate }: SpecOptions): void {
+function validateTemplate(spec: StatefulSetSpec, errors: FieldErrors, { settings, skipsTemplate, oldTemplate }: SpecOptions): void {
   const selector = parsedSelector(spec.selector);
   if (selector === undefined) return errors.at('selector').invalid(shownSelector(spec.selector), '');
   const at = errors.at('template');
   const template = asMade(spec);
   validateMatches(selector.isEmpty || selector.matches(template.metadata.labels), template, at);
-  if (!skipsTemplate) validatePodTemplateSpec(template, at, { old: oldTemplate });
+  if (!skipsTemplate) validatePodTemplateSpec(template, at, { old: oldTemplate, settings });
   // Asked a second time, as the reference does.
   validateLabelMap(template.metadata.labels ?? {}, at.at('labels'));
   validateAnnotations(template.metadata.annotations, at.at('annotations'));

@@ -1,6 +1,8 @@
+import type { ApiObject } from '../../util/api-object.ts';
+import type { Write } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1123LabelErrors } from '../../util/names.ts';
-import { podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
+import { type PodTemplateOptions, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { Container, PodTemplateSpec } from '../facts/types/core-v1.ts';
 import type { LabelSelector } from '../facts/types/meta-v1.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
@@ -56,13 +58,13 @@ export function validateRunsForever({ spec }: PodTemplateSpec, owner: string, er
 export function validateSelectedTemplate(
   spec: { selector: LabelSelector | null; template: PodTemplateSpec },
   errors: FieldErrors,
-  old?: PodTemplateSpec,
+  options: PodTemplateOptions,
 ): void {
   const selector = parsedSelector(spec.selector);
   if (selector === undefined) return errors.at('selector').invalid(shownSelector(spec.selector), 'invalid label selector');
   const at = errors.at('template');
   validateMatches(selector.isEmpty || selector.matches(spec.template.metadata.labels), spec.template, at);
-  validatePodTemplateSpec(spec.template, at, { old });
+  validatePodTemplateSpec(spec.template, at, options);
   validateRunsForever(spec.template, 'ReplicaSet', at);
 }
 
@@ -94,13 +96,12 @@ export function podNameWarnings(name: string | undefined): string[] {
   return [`metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${errors.join(' ')}]`];
 }
 
-interface Templated {
-  metadata: { name?: string; generation?: number };
+interface Templated extends ApiObject {
   spec: { template: PodTemplateSpec };
 }
 
 /** At creation of the name and the template; later of the template, whenever the spec has changed. */
-export function templateOwnerWarnings({ metadata, spec }: Templated, old: Templated | undefined): string[] {
+export function templateOwnerWarnings({ object: { metadata, spec }, old }: Write<Templated>): string[] {
   if (old && old.metadata.generation === metadata.generation) return [];
   return [...(old ? [] : podNameWarnings(metadata.name)), ...podTemplateWarnings(spec.template, 'spec.template')];
 }

@@ -3,7 +3,7 @@ import { type TokenReader, tokenReview } from './reviews.ts';
 
 const review = async (status: object, readToken: TokenReader): Promise<object | undefined> => {
   const sent = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', metadata: {}, spec: { token: 't' }, status };
-  return ((await tokenReview(readToken)(sent, {} as never, '', false)) as typeof sent).status;
+  return ((await tokenReview(readToken)(sent, {} as never, '', false, new Date(0))) as typeof sent).status;
 };
 const known: TokenReader = () => Promise.resolve({ user: { name: 'alice', groups: ['devs'] } });
 const unknown: TokenReader = () => Promise.reject(new Error('invalid bearer token'));

@@ -20,10 +20,10 @@ export type TokenReader = (token: string, audiences: readonly string[]) => Promi
 const userInfo = ({ name, uid, groups, extra }: User): object => ({ ...(name && { username: name }), ...(uid && { uid }), groups, ...(extra && { extra }) });
 
 /** Who am I? */
-export const selfSubjectReview: Review<SelfSubjectReview> = ({ kind, apiVersion }, { user }: RequestContext) => ({
+export const selfSubjectReview: Review<SelfSubjectReview> = ({ kind, apiVersion }, { user }: RequestContext, _namespace, _dryRun, now) => ({
   kind,
   apiVersion,
-  metadata: { creationTimestamp: timeOf(new Date()) },
+  metadata: { creationTimestamp: timeOf(now) },
   status: { userInfo: userInfo(user) },
 });
 

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { sentEmpty } from '../../schema/emptied.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import type { JsonObject } from '../../util/json-types.ts';
@@ -64,22 +65,22 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
     spec.behavior.scaleDown = { ...scaleDownRules(), ...sentRules(spec.behavior.scaleDown) };
   },
 
-  prepareForCreate: (autoscaler) => dropGatedFields(GATED, autoscaler, undefined),
-  prepareForUpdate: (autoscaler, old) => dropGatedFields(GATED, autoscaler, old),
+  prepareForCreate: ({ object: autoscaler, settings }) => dropGatedFields(GATED, autoscaler, undefined, settings),
+  prepareForUpdate: ({ object: autoscaler, old, settings }) => dropGatedFields(GATED, autoscaler, old, settings),
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec }, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, undefined, errors.at('spec'));
+    validateSpec(spec, undefined, errors.at('spec'), settings);
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, old.spec, errors.at('spec'));
+    validateSpec(spec, old.spec, errors.at('spec'), settings);
   },
 
   subresources: {
     status: {
       update: {
-        validateUpdate({ metadata, status }, _old, errors) {
+        validateUpdate({ object: { metadata, status } }, errors) {
           validateFinalizerNames(metadata, errors);
           validateNonNegative(status.currentReplicas, errors.at('status', 'currentReplicas'));
           validateNonNegative(status.desiredReplicas, errors.at('status', 'desiredReplicas'));
@@ -97,9 +98,9 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
   },
 });
 
-function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutoscalerSpec | undefined, errors: FieldErrors): void {
+function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutoscalerSpec | undefined, errors: FieldErrors, settings: KindSettings): void {
   const { minReplicas, maxReplicas } = spec;
-  const lowest = isFeatureOn('HPAScaleToZero') || old?.minReplicas === 0 ? 0 : 1;
+  const lowest = isFeatureOn(settings, 'HPAScaleToZero') || old?.minReplicas === 0 ? 0 : 1;
   if (minReplicas !== undefined && minReplicas < lowest) errors.at('minReplicas').invalid(minReplicas, `must be greater than or equal to ${lowest}`);
   const most = errors.at('maxReplicas');
   if (maxReplicas === 0) most.required('must be set and greater than 0');

@@ -1,10 +1,10 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { ageSince } from '../../util/duration.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { containerImages, containerNames, podNameWarnings } from '../apps/workload.ts';
-import { dropGatedTemplateFields } from '../core/pod/template.ts';
+import { type PodTemplateOptions, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { CronJob, CronJobSpec, JobTemplateSpec } from '../facts/types/batch-v1.ts';
-import type { PodTemplateSpec } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { formatLabelSelector, shownSelector } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
@@ -29,20 +29,21 @@ export const cronJobs = defineResource<CronJob>('batch/v1/cronjobs', {
     defaultJobTemplate(spec.jobTemplate.spec);
   },
 
-  prepareForCreate: ({ spec }) => dropGatedTemplateFields(spec.jobTemplate.spec.template),
-  prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.jobTemplate.spec.template, old.spec.jobTemplate.spec.template),
+  prepareForCreate: ({ object: { spec }, settings }) => dropGatedTemplateFields(spec.jobTemplate.spec.template, undefined, settings),
+  prepareForUpdate: ({ object: { spec }, old, settings }) =>
+    dropGatedTemplateFields(spec.jobTemplate.spec.template, old.spec.jobTemplate.spec.template, settings),
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec }, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, undefined, errors.at('spec'));
+    validateSpec(spec, undefined, errors.at('spec'), settings);
     const name = metadata.name ?? '';
     if (Buffer.byteLength(name) > NAME_MAX_LENGTH) errors.at('metadata', 'name').invalid(name, `must be no more than ${NAME_MAX_LENGTH} characters`);
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, old.spec, errors.at('spec'));
+    validateSpec(spec, old.spec, errors.at('spec'), settings);
   },
-  warnings({ metadata, spec }, old) {
+  warnings({ object: { metadata, spec }, old }) {
     const warnings = old ? [] : podNameWarnings(metadata.name);
     if (!old || old.metadata.generation !== metadata.generation) warnings.push(...jobSpecWarnings(spec.jobTemplate.spec, 'spec.jobTemplate.spec'));
     if (old && spec.schedule.includes('TZ')) {
@@ -68,7 +69,7 @@ export const cronJobs = defineResource<CronJob>('batch/v1/cronjobs', {
   },
 });
 
-function validateSpec(spec: CronJobSpec, old: CronJobSpec | undefined, errors: FieldErrors): void {
+function validateSpec(spec: CronJobSpec, old: CronJobSpec | undefined, errors: FieldErrors, settings: KindSettings): void {
   if (spec.schedule === '') errors.at('schedule').required();
   else validateSchedule(spec, old, errors.at('schedule'));
   validateNonNegative(spec.startingDeadlineSeconds, errors.at('startingDeadlineSeconds'));
@@ -76,7 +77,7 @@ function validateSpec(spec: CronJobSpec, old: CronJobSpec | undefined, errors: F
   const policy = spec.concurrencyPolicy ?? '';
   if (policy === '') errors.at('concurrencyPolicy').required();
   else if (!CONCURRENCY_POLICIES.includes(policy)) errors.at('concurrencyPolicy').notSupported(policy, CONCURRENCY_POLICIES);
-  validateTemplate(spec.jobTemplate, errors.at('jobTemplate', 'spec'), old?.jobTemplate.spec.template);
+  validateTemplate(spec.jobTemplate, errors.at('jobTemplate', 'spec'), { old: old?.jobTemplate.spec.template, settings });
   validateNonNegative(spec.successfulJobsHistoryLimit, errors.at('successfulJobsHistoryLimit'));
   validateNonNegative(spec.failedJobsHistoryLimit, errors.at('failedJobsHistoryLimit'));
 }
@@ -102,8 +103,8 @@ function validateTimeZone(timeZone: string, errors: FieldErrors): void {
 const isZonePart = (part: string): boolean => part !== '.' && part !== '..' && /^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}$/.test(part);
 
 /** `errors` stands at the template's spec. */
-function validateTemplate({ spec }: JobTemplateSpec, errors: FieldErrors, old: PodTemplateSpec | undefined): void {
-  validateJobTemplate(spec, errors, old);
+function validateTemplate({ spec }: JobTemplateSpec, errors: FieldErrors, options: PodTemplateOptions): void {
+  validateJobTemplate(spec, errors, options);
   if (spec.selector) errors.at('selector').invalid(shownSelector(spec.selector), '`selector` will be auto-generated');
   if (spec.manualSelector) errors.at('manualSelector').notSupported(true, ['nil', 'false']);
 }

@@ -1,8 +1,7 @@
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { quote } from '../../util/field-errors.ts';
-import { podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
+import { type PodTemplateOptions, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { JobSpec } from '../facts/types/batch-v1.ts';
-import type { PodTemplateSpec } from '../facts/types/core-v1.ts';
 import { validateDomainPrefixedPath } from '../../util/domain-prefixed-path.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { internalForm } from '../validation/internal-form.ts';
@@ -23,7 +22,7 @@ const MANAGED_BY_MAX_BYTES = 63;
 export const isIndexed = ({ completionMode }: JobSpec): boolean => completionMode === INDEXED;
 
 /** What a Job and a CronJob's template for Jobs have in common. `errors` stands at the spec. */
-export function validateJobTemplate(spec: JobSpec, errors: FieldErrors, old?: PodTemplateSpec): void {
+export function validateJobTemplate(spec: JobSpec, errors: FieldErrors, options: PodTemplateOptions): void {
   for (const field of [
     'parallelism',
     'completions',
@@ -43,7 +42,7 @@ export function validateJobTemplate(spec: JobSpec, errors: FieldErrors, old?: Po
   if (spec.successPolicy && isIndexed(spec)) validateSuccessPolicy(spec.successPolicy, spec.completions ?? 0, errors.at('successPolicy', 'rules'));
   else if (spec.successPolicy) errors.at('successPolicy').invalid(internalForm(spec.successPolicy, SUCCESS_POLICY), 'requires indexed completion mode');
   validatePodReplacement(spec, errors.at('podReplacementPolicy'));
-  validatePodTemplateSpec(spec.template, errors.at('template'), { old });
+  validatePodTemplateSpec(spec.template, errors.at('template'), options);
   validateRestartPolicy(spec, errors.at('template', 'spec', 'restartPolicy'));
 }
 

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { clone } from '../../schema/clone.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { humanDuration } from '../../util/duration.ts';
@@ -46,28 +47,28 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
     defaultJobTemplate(spec);
   },
 
-  prepareForCreate(job) {
+  prepareForCreate({ object: job, settings }) {
     if (!job.spec.manualSelector) generateSelector(job);
-    dropGatedTemplateFields(job.spec.template);
+    dropGatedTemplateFields(job.spec.template, undefined, settings);
   },
-  prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.template, old.spec.template),
+  prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedTemplateFields(spec.template, old.spec.template, settings),
   // Labels that are generated after a job was defaulted become its own when it is read, and are stored with the next write (pkg/apis/batch/v1/defaults.go).
   defaultsOnRead: true,
 
-  validate(job, errors, old) {
+  validate({ object: job, old, settings }, errors) {
     validateFinalizerNames(job.metadata, errors);
     validateGeneratedSelector(job, errors, old);
-    validateSpec(job.spec, errors.at('spec'), old?.spec);
+    validateSpec(job.spec, errors.at('spec'), old?.spec, settings);
     validatePodHostname(job, errors.at('metadata', 'name'));
   },
   validatesWhole: 'before',
-  validateUpdate(job, old, errors) {
+  validateUpdate({ object: job, old, settings }, errors) {
     validateFinalizerNames(job.metadata, errors);
     const at = errors.at('spec');
-    validateSpec(job.spec, at, old.spec);
+    validateSpec(job.spec, at, old.spec, settings);
     validateCompletionsChange(job.spec, old.spec, at.at('completions'));
     validateSameSelector(job.spec.selector, old.spec.selector, at.at('selector'));
-    validateTemplateChange(job, old, at.at('template'));
+    validateTemplateChange(job, old, at.at('template'), settings);
     validateUnchanged(job.spec.completionMode, old.spec.completionMode, at.at('completionMode'));
     validateUnchanged(job.spec.podFailurePolicy, old.spec.podFailurePolicy, at.at('podFailurePolicy'), () =>
       internalForm(job.spec.podFailurePolicy, POD_FAILURE_POLICY),
@@ -76,7 +77,7 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
     validateUnchanged(job.spec.managedBy, old.spec.managedBy, at.at('managedBy'));
     validateUnchanged(job.spec.successPolicy, old.spec.successPolicy, at.at('successPolicy'), () => internalForm(job.spec.successPolicy, SUCCESS_POLICY));
   },
-  warnings({ metadata, spec }, old) {
+  warnings({ object: { metadata, spec }, old }) {
     if (old && old.metadata.generation === metadata.generation) return [];
     return [...(old ? [] : podNameWarnings(metadata.name)), ...jobSpecWarnings(spec, 'spec')];
   },
@@ -84,7 +85,7 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
   subresources: {
     status: {
       update: {
-        validateUpdate(job, old, errors) {
+        validateUpdate({ object: job, old }, errors) {
           validateFinalizerNames(job.metadata, errors);
           validateStatusChange(job, old, errors.at('status'));
         },
@@ -151,8 +152,8 @@ function validateHasLabel({ metadata: { labels = {} } }: PodTemplateSpec, key: s
   else if (labels[key] !== expected) errors.invalid(labels, `must be '${expected}'`);
 }
 
-function validateSpec(spec: JobSpec, errors: FieldErrors, old: JobSpec | undefined): void {
-  validateJobTemplate(spec, errors, old?.template);
+function validateSpec(spec: JobSpec, errors: FieldErrors, old: JobSpec | undefined, settings: KindSettings): void {
+  validateJobTemplate(spec, errors, { old: old?.template, settings });
   if (spec.selector) validateLabelSelector(spec.selector, errors.at('selector'), { allowInvalidValues: hasInvalidLabelValue(old?.selector) });
   else errors.at('selector').required();
   validateMatches(parsedSelector(spec.selector)?.matches(spec.template.metadata.labels) ?? true, spec.template, errors.at('template'));
@@ -173,13 +174,13 @@ function validateCompletionsChange(spec: JobSpec, old: JobSpec, errors: FieldErr
 }
 
 /** Where pods go, and what they are given, may change while none has been made (KEP-2926, KEP-5440). */
-function validateTemplateChange({ spec }: Job, old: Job, errors: FieldErrors): void {
+function validateTemplateChange({ spec }: Job, old: Job, errors: FieldErrors, settings: KindSettings): void {
   const isSuspended = old.spec.suspend === true;
   const isNotStarted = old.status.startTime === undefined;
   const isIdle = isSuspended && (isNotStarted || hasCondition(old.status, 'Suspended', 'True')) && (old.status.active ?? 0) === 0;
-  const mayMove = isFeatureOn('MutableSchedulingDirectivesForSuspendedJobs') ? isIdle : isSuspended && isNotStarted;
+  const mayMove = isFeatureOn(settings, 'MutableSchedulingDirectivesForSuspendedJobs') ? isIdle : isSuspended && isNotStarted;
   const expected = mayMove ? withSchedulingOf(spec.template, clone(old.spec.template)) : clone(old.spec.template);
-  if (!isIdle || !isFeatureOn('MutablePodResourcesForSuspendedJobs'))
+  if (!isIdle || !isFeatureOn(settings, 'MutablePodResourcesForSuspendedJobs'))
     return validateUnchanged(spec.template, expected, errors, () => internalPodTemplate(spec.template));
   for (const list of ['containers', 'initContainers'] as const) takeResources(expected.spec[list] ?? [], spec.template.spec[list] ?? []);
   validateUnchanged(spec.template.spec, expected.spec, errors.at('spec'), () => internalPodSpec(spec.template.spec));

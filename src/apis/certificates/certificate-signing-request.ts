@@ -1,3 +1,4 @@
+import type { Change } from '../../registry/write.ts';
 import { formatSeconds, validateMetadataUpdate } from '../../registry/metadata.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
 import { humanDuration } from '../../util/duration.ts';
@@ -52,18 +53,18 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
   ...updateRules(undefined),
   nameErrors: () => [],
 
-  prepareForCreate({ spec }, { user }) {
+  prepareForCreate({ object: { spec }, context: { user } }) {
     for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];
     if (user.name !== '') spec.username = user.name;
     if (user.uid) spec.uid = user.uid;
     if (user.groups.length > 0) spec.groups = [...user.groups];
     if (user.extra && Object.keys(user.extra).length > 0) spec.extra = structuredClone(user.extra);
   },
-  prepareForUpdate(request, old) {
+  prepareForUpdate({ object: request, old }) {
     request.spec = structuredClone(old.spec);
   },
 
-  validate(request, errors, old) {
+  validate({ object: request, old }, errors) {
     validateFinalizerNames(request.metadata, errors);
     validateSpec(request.spec, errors.at('spec'), old?.spec);
     validateConditions(request, errors.at('status', 'conditions'), old);
@@ -75,8 +76,9 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
       hasNoTable: true,
       update: {
         ...updateRules('approval'),
-        prepareForUpdate(request, old) {
-          stampConditions(request, old);
+        prepareForUpdate(write) {
+          const { object: request, old } = write;
+          stampConditions(write);
           const { conditions } = request.status;
           request.spec = structuredClone(old.spec);
           request.status = { ...structuredClone(old.status), conditions: conditions ?? [] };
@@ -86,9 +88,9 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
     status: {
       update: {
         ...updateRules('certificate'),
-        prepareForUpdate(request, old) {
-          for (const type of [APPROVED, DENIED]) keepConditions(request, old, type);
-          stampConditions(request, old);
+        prepareForUpdate(write) {
+          for (const type of [APPROVED, DENIED]) keepConditions(write.object, write.old, type);
+          stampConditions(write);
         },
       },
     },
@@ -108,7 +110,7 @@ function updateRules(writable: Writable): UpdateRules<CertificateSigningRequest>
     validatesWhole: 'before',
     // Judged here, since upstream does it last.
     validatesMetadataUpdate: false,
-    validateUpdate(request, old, errors) {
+    validateUpdate({ object: request, old }, errors) {
       validateConditionsUpdate(request, old, writable === 'approval', errors.at('status', 'conditions'));
       validateCertificateUpdate(request, old, writable === 'certificate', errors.at('status', 'certificate'));
       validateMetadataUpdate(request.metadata, old.metadata, errors.at('metadata'));
@@ -205,8 +207,8 @@ function keepConditions(request: CertificateSigningRequest, old: CertificateSign
   request.status.conditions = conditionsOf(request).map((condition) => (condition.type === type ? next.next().value! : condition));
 }
 
-function stampConditions(request: CertificateSigningRequest, old: CertificateSigningRequest): void {
-  const now = formatSeconds(new Date());
+function stampConditions({ object: request, old, now: time }: Change<CertificateSigningRequest>): void {
+  const now = formatSeconds(time);
   const times = new Map<string, string>();
   // The first of those that have the same type and status counts.
   for (const { type, status, lastTransitionTime } of conditionsOf(old).toReversed()) if (lastTransitionTime) times.set(`${status} ${type}`, lastTransitionTime);

@@ -21,7 +21,8 @@ export const clusterTrustBundles = defineResource<ClusterTrustBundle>('certifica
   /** What a name may be follows from the signer, which only `validate` sees. */
   nameErrors: () => [],
   validatesWhole: 'before',
-  validate({ metadata, spec: { signerName = '', trustBundle } }, errors, old) {
+  validate({ object: { metadata, spec }, old }, errors) {
+    const { signerName = '', trustBundle } = spec;
     const { name = '', generateName = '' } = metadata;
     if (generateName !== '')
       for (const error of trustBundleNameErrors(signerName, generateName, true)) errors.at('metadata', 'generateName').invalid(generateName, error);
@@ -30,7 +31,7 @@ export const clusterTrustBundles = defineResource<ClusterTrustBundle>('certifica
     if (signerName !== '') validateSignerName(signerName, errors.at('spec', 'signerName'));
     if (trustBundle !== old?.spec.trustBundle) validateTrustBundle(trustBundle, errors.at('spec', 'trustBundle'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateUnchanged(spec.signerName ?? '', old.spec.signerName ?? '', errors.at('spec', 'signerName'));
   },

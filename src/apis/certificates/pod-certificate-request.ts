@@ -39,11 +39,11 @@ const SPEC: InternalFields = [
 export const podCertificateRequests = defineResource<PodCertificateRequest>('certificates.k8s.io/v1beta1/podcertificaterequests', {
   allowsUnconditionalUpdate: false,
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateUnchanged(spec, old.spec, errors.at('spec'), () => internalForm(spec, SPEC));
   },
@@ -52,7 +52,7 @@ export const podCertificateRequests = defineResource<PodCertificateRequest>('cer
     status: {
       update: {
         prepareForUpdate: keepMetadataForStatus,
-        validateUpdate: (request, old, errors) => validatePodCertificateStatus(request, old, errors, new Date()),
+        validateUpdate: ({ object: request, old, now }, errors) => validatePodCertificateStatus(request, old, errors, now),
       },
     },
   },

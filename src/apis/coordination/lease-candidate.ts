@@ -19,8 +19,8 @@ export const leaseCandidates = defineResource<LeaseCandidate>('coordination.k8s.
   createsOnUpdate: true,
   allowsUnconditionalUpdate: false,
 
-  validate: ({ spec }, errors) => validateSpec(spec, errors.at('spec')),
-  validateUpdate({ spec }, old, errors) {
+  validate: ({ object: { spec } }, errors) => validateSpec(spec, errors.at('spec')),
+  validateUpdate({ object: { spec }, old }, errors) {
     validateSpec(spec, errors.at('spec'));
     validateUnchanged(spec.leaseName, old.spec.leaseName, errors.at('spec', 'leaseName'));
   },

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { Lease, LeaseSpec } from '../facts/types/coordination-v1.ts';
@@ -13,17 +14,17 @@ export const leases = defineResource<Lease>('coordination.k8s.io/v1/leases', {
   createsOnUpdate: true,
   allowsUnconditionalUpdate: false,
 
-  prepareForCreate: ({ spec }) => dropDisabled(spec),
-  prepareForUpdate: ({ spec }, old) => dropDisabled(spec, old.spec),
+  prepareForCreate: ({ object: { spec }, settings }) => dropDisabled(spec, undefined, settings),
+  prepareForUpdate: ({ object: { spec }, old, settings }) => dropDisabled(spec, old.spec, settings),
 
-  validate: ({ spec }, errors) => validateSpec(spec, errors.at('spec')),
-  validateUpdate: ({ spec }, _old, errors) => validateSpec(spec, errors.at('spec')),
+  validate: ({ object: { spec } }, errors) => validateSpec(spec, errors.at('spec')),
+  validateUpdate: ({ object: { spec } }, errors) => validateSpec(spec, errors.at('spec')),
 
   cells: { Holder: ({ spec }) => spec.holderIdentity ?? '' },
 });
 
-function dropDisabled(spec: LeaseSpec, old?: LeaseSpec): void {
-  if (isFeatureOn('CoordinatedLeaderElection')) return;
+function dropDisabled(spec: LeaseSpec, old: LeaseSpec | undefined, settings: KindSettings): void {
+  if (isFeatureOn(settings, 'CoordinatedLeaderElection')) return;
   for (const field of COORDINATED_FIELDS) if (old?.[field] === undefined) delete spec[field];
 }
 

@@ -13,7 +13,7 @@ const IMMUTABLE = 'field is immutable when `immutable` is set';
 
 /** Configuration that pods read. Stored whole; up to 1 MiB of values. */
 export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
-  validate({ metadata, data = {}, binaryData = {} }, errors) {
+  validate({ object: { metadata, data = {}, binaryData = {} } }, errors) {
     validateFinalizerNames(metadata, errors);
     for (const key of Object.keys(data)) {
       const at = errors.at('data').key(key);
@@ -30,7 +30,7 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
     if (binaryData !== null) noteEmptied(stored, { binaryData });
   },
   validatesWhole: 'after',
-  validateUpdate(configMap, old, errors) {
+  validateUpdate({ object: configMap, old }, errors) {
     validateFinalizerNames(configMap.metadata, errors);
     if (old.immutable) validateImmutable(configMap, old, ['data', 'binaryData'], errors);
   },

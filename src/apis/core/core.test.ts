@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { ApiObject } from '../../util/api-object.ts';
-import { cellsOf, created, decoded, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, decoded, testWrite, updated } from '../testing/kind-tester.ts';
 import { configMaps } from './config-map.ts';
 import { endpoints } from './endpoints.ts';
 import { defineCoreEvents } from './event.ts';
@@ -160,7 +160,7 @@ test('a namespace has its generated name for a label, unless it is none', () => 
   const labelsOf = (name: string): object | undefined => {
     const namespace = decoded(namespaces, { metadata: { generateName: 'x' } });
     namespace.metadata.name = name;
-    namespaces.prepareForCreate?.(namespace, undefined as never);
+    namespaces.prepareForCreate?.(testWrite(namespace));
     return namespace.metadata.labels;
   };
   expect(labelsOf('x1')).toEqual({ 'kubernetes.io/metadata.name': 'x1' });
@@ -168,7 +168,7 @@ test('a namespace has its generated name for a label, unless it is none', () => 
 });
 
 const warningsOf = <T extends ApiObject>(definition: ResourceDefinition<T>, object: object): string[] =>
-  definition.warnings?.(decoded(definition, object), undefined) ?? [];
+  definition.warnings?.(testWrite(decoded(definition, object))) ?? [];
 
 test('warnings', () => {
   expect(warningsOf(secrets, { metadata: inDefault, type: 'kubernetes.io/tls', data: { 'tls.crt': base64('x'), 'tls.key': '' } })).toEqual([

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../util/names.ts';
@@ -25,17 +26,17 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
     for (const { ports } of subsets ?? []) for (const port of ports ?? []) port.protocol ||= 'TCP';
   },
 
-  validate({ metadata, subsets = [] }, errors, old) {
+  validate({ object: { metadata, subsets = [] }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
     const found = new FieldErrors('subsets');
-    for (const [index, subset] of subsets.entries()) validateSubset(subset, found.index(index));
+    for (const [index, subset] of subsets.entries()) validateSubset(subset, found.index(index), settings);
     // What older versions let in may stay as it is.
     if (!found.isEmpty && !(old && equalJson(old.subsets ?? [], subsets))) errors.list.push(...found.list);
   },
   validatesWhole: 'after',
-  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 
-  warnings({ metadata, subsets = [] }) {
+  warnings({ object: { metadata, subsets = [] } }) {
     if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return [];
     const lists = ['addresses', 'notReadyAddresses'] as const;
     return subsets.flatMap((subset, i) =>
@@ -46,15 +47,15 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
   cells: { Endpoints: ({ subsets = [] }) => addressesText(subsets) },
 });
 
-function validateSubset({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, errors: FieldErrors): void {
+function validateSubset({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, errors: FieldErrors, settings: KindSettings): void {
   if (addresses.length === 0 && notReadyAddresses.length === 0) errors.required('must specify `addresses` or `notReadyAddresses`');
-  for (const [index, address] of addresses.entries()) validateAddress(address, errors.at('addresses').index(index));
-  for (const [index, address] of notReadyAddresses.entries()) validateAddress(address, errors.at('notReadyAddresses').index(index));
+  for (const [index, address] of addresses.entries()) validateAddress(address, errors.at('addresses').index(index), settings);
+  for (const [index, address] of notReadyAddresses.entries()) validateAddress(address, errors.at('notReadyAddresses').index(index), settings);
   for (const [index, port] of ports.entries()) validatePort(port, ports.length > 1, errors.at('ports').index(index));
 }
 
-function validateAddress({ ip, hostname, nodeName }: EndpointAddress, errors: FieldErrors): void {
-  validateLegacyIp(ip, errors.at('ip'));
+function validateAddress({ ip, hostname, nodeName }: EndpointAddress, errors: FieldErrors, settings: KindSettings): void {
+  validateLegacyIp(ip, errors.at('ip'), settings);
   if (hostname) for (const error of dns1123LabelErrors(hostname)) errors.at('hostname').invalid(hostname, error);
   if (nodeName !== undefined) for (const error of dns1123SubdomainErrors(nodeName)) errors.at('nodeName').invalid(nodeName, error);
   validateEndpointIp(ip, errors.at('ip'));

@@ -24,8 +24,8 @@ export const eventTraits = (ttlSeconds: number) =>
 export const defineCoreEvents = (ttlSeconds: number): ResourceDefinition<Event> =>
   defineResource<Event>('v1/events', {
     ...eventTraits(ttlSeconds),
-    validate: (event, errors) => validateEvent(event, 'reportingComponent', errors),
-    validateUpdate: (event, _old, errors) => validateEvent(event, 'reportingComponent', errors),
+    validate: ({ object: event }, errors) => validateEvent(event, 'reportingComponent', errors),
+    validateUpdate: ({ object: event }, errors) => validateEvent(event, 'reportingComponent', errors),
 
     isUncached: true,
     selectable: {

@@ -29,13 +29,13 @@ export const limitRanges = defineResource<LimitRange>('v1/limitranges', {
       for (const name of LISTS) roundToThousandths(limit[name]);
     }
   },
-  prepareForCreate({ metadata }) {
+  prepareForCreate({ object: { metadata } }) {
     metadata.name ||= randomUUID();
   },
 
   validatesMetadataUpdate: false,
   validatesWhole: 'before',
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     const limits = spec.limits ?? [];
     const at = errors.at('spec', 'limits');

@@ -1,3 +1,4 @@
+import type { Change } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { labelName, qualifiedNameErrors } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
@@ -21,25 +22,25 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
     namespace.status = { phase: 'Active', ...namespace.status };
     if (namespace.metadata.name) labelWithName(namespace);
   },
-  prepareForCreate(namespace) {
+  prepareForCreate({ object: namespace }) {
     const finalizers = namespace.spec?.finalizers ?? [];
     namespace.spec = { ...namespace.spec, finalizers: finalizers.includes(KUBERNETES) ? finalizers : [...finalizers, KUBERNETES] };
     namespace.status = { phase: 'Active' };
     // Upstream does this once a generated name is found valid: a label that is not is not told of.
     if (labelName(namespace.metadata.name ?? '', false).length === 0) labelWithName(namespace);
   },
-  prepareForUpdate(namespace, old) {
+  prepareForUpdate({ object: namespace, old }) {
     namespace.spec = { ...namespace.spec, ...finalizersOf(old) };
     labelWithName(namespace);
   },
 
   validatesWhole: 'before',
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     for (const finalizer of spec.finalizers ?? []) validateFinalizer(finalizer, errors.at('spec', 'finalizers'));
   },
 
-  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 
   foregroundUnlessOrphaned: true,
   mayDelete: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec.finalizers ?? []).length === 0,
@@ -53,10 +54,10 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
     finalize: {
       hasNoTable: true,
       update: {
-        prepareForUpdate(namespace, old) {
+        prepareForUpdate({ object: namespace, old }) {
           namespace.status = structuredClone(old.status);
         },
-        validateUpdate({ metadata, spec }, _old, errors) {
+        validateUpdate({ object: { metadata, spec } }, errors) {
           validateFinalizerNames(metadata, errors);
           for (const [index, finalizer] of (spec.finalizers ?? []).entries()) validateFinalizer(finalizer, errors.at('spec', 'finalizers').index(index));
         },
@@ -81,7 +82,7 @@ function validateFinalizer(finalizer: string, errors: FieldErrors): void {
     errors.invalid(finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
 }
 
-function validateStatusUpdate({ metadata, status }: Namespace, _old: Namespace, errors: FieldErrors): void {
+function validateStatusUpdate({ object: { metadata, status } }: Change<Namespace>, errors: FieldErrors): void {
   validateFinalizerNames(metadata, errors);
   const phase = errors.at('status', 'Phase');
   if (!metadata.deletionTimestamp && status.phase !== 'Active') phase.invalidTyped(status.phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty");

@@ -1,3 +1,4 @@
+import type { Change, KindSettings, Write } from '../../registry/write.ts';
 import { clone } from '../../schema/clone.ts';
 import { readCidr } from '../../util/cidr.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
@@ -30,17 +31,17 @@ export const nodes = defineResource<Node>('v1/nodes', {
     roundToThousandths(status.capacity);
     roundToThousandths(status.allocatable);
   },
-  prepareForCreate({ spec, status }) {
+  prepareForCreate({ object: { spec, status }, settings }) {
     delete spec.configSource;
     delete status.config;
-    dropGatedFields(GATED, { status }, undefined);
+    dropGatedFields(GATED, { status }, undefined, settings);
   },
-  prepareForUpdate(node, old) {
+  prepareForUpdate({ object: node, old }) {
     node.status = clone(old.status);
     if (!old.spec.configSource) delete node.spec.configSource;
   },
 
-  validate({ metadata, spec, status }, errors) {
+  validate({ object: { metadata, spec, status }, settings }, errors) {
     const at = errors.at('metadata');
     validateFinalizerNames(metadata, errors);
     validateNodeAnnotations(metadata.annotations ?? {}, at.at('annotations'));
@@ -50,7 +51,7 @@ export const nodes = defineResource<Node>('v1/nodes', {
     const swapBytes = status.nodeInfo.swap?.capacity;
     if (swapBytes !== undefined && swapBytes <= 0) at.at('nodeSwapStatus', 'capacity').invalid(swapBytes, 'must be greater than zero');
     validateDeclaredFeatures(status.declaredFeatures ?? [], errors.at('status', 'declaredFeatures'));
-    validatePodCidrs(spec.podCIDRs ?? [], errors.at('spec', 'podCIDRs'));
+    validatePodCidrs(spec.podCIDRs ?? [], errors.at('spec', 'podCIDRs'), settings);
   },
   validatesWhole: 'before',
   validateUpdate: validateNodeUpdate,
@@ -59,10 +60,10 @@ export const nodes = defineResource<Node>('v1/nodes', {
   subresources: {
     status: {
       update: {
-        prepareForUpdate(node, old) {
+        prepareForUpdate({ object: node, old, settings }) {
           node.spec = clone(old.spec);
           if (!old.status.config) delete node.status.config;
-          dropGatedFields(GATED, node, old);
+          dropGatedFields(GATED, node, old, settings);
         },
         validateUpdate: validateNodeUpdate,
       },
@@ -88,7 +89,7 @@ function alignPodCidrs(spec: NodeSpec): void {
   else if (spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0];
 }
 
-function validateNodeUpdate({ metadata, spec, status }: Node, old: Node, errors: FieldErrors): void {
+function validateNodeUpdate({ object: { metadata, spec, status }, old }: Change<Node>, errors: FieldErrors): void {
   validateFinalizerNames(metadata, errors);
   validateNodeAnnotations(metadata.annotations ?? {}, errors.at('metadata', 'annotations'));
   validateResources(status, errors.at('status'));
@@ -125,8 +126,8 @@ function featureProblem(feature: string): string | undefined {
   return "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
 }
 
-function validatePodCidrs(cidrs: readonly string[], errors: FieldErrors): void {
-  for (const [index, cidr] of cidrs.entries()) validateLegacyCidr(cidr, errors.index(index));
+function validatePodCidrs(cidrs: readonly string[], errors: FieldErrors, settings: KindSettings): void {
+  for (const [index, cidr] of cidrs.entries()) validateLegacyCidr(cidr, errors.index(index), settings);
   if (cidrs.length < 2) return;
   const parsed = cidrs.map(readCidr);
   const wrong = parsed.findIndex((cidr) => cidr === undefined);
@@ -154,7 +155,7 @@ function validateSetOnce(spec: NodeSpec, old: NodeSpec, errors: FieldErrors): vo
   if (old.providerID && old.providerID !== spec.providerID) errors.at('providerID').forbidden('node updates may not change providerID except from "" to valid');
 }
 
-function nodeWarnings({ spec }: Node): string[] {
+function nodeWarnings({ object: { spec } }: Write<Node>): string[] {
   return [
     ...(spec.configSource ? ['spec.configSource: the feature is removed'] : []),
     ...(spec.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),

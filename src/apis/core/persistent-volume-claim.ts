@@ -1,3 +1,4 @@
+import type { KindSettings, Write } from '../../registry/write.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { qualifiedNameErrors } from '../../util/names.ts';
@@ -29,16 +30,16 @@ export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/
     spec.volumeMode ??= 'Filesystem';
     for (const list of [spec.resources.limits, spec.resources.requests, status.capacity, status.allocatedResources]) roundToThousandths(list);
   },
-  prepareForCreate: ({ spec }) => settleDataSources(spec, undefined),
-  prepareForUpdate(claim, old) {
-    settleDataSources(claim.spec, old.spec);
+  prepareForCreate: ({ object: { spec }, settings }) => settleDataSources(spec, undefined, settings),
+  prepareForUpdate({ object: claim, old, settings }) {
+    settleDataSources(claim.spec, old.spec, settings);
   },
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateClaimSpec(spec, errors.at('spec'));
   },
-  validateUpdate(claim, old, errors) {
+  validateUpdate({ object: claim, old }, errors) {
     validateFinalizerNames(claim.metadata, errors);
     validateOwnMetadata(claim.metadata, true, errors);
     validateClaimSpec(claim.spec, errors.at('spec'), { allowInvalidSelector: hasInvalidSelector(old.spec), allowInvalidApiGroup: namesApiGroup(old.spec) });
@@ -52,7 +53,7 @@ export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/
   subresources: {
     status: {
       update: {
-        validateUpdate({ metadata, spec, status }, _old, errors) {
+        validateUpdate({ object: { metadata, spec, status } }, errors) {
           validateFinalizerNames(metadata, errors);
           if ((spec.accessModes ?? []).length === 0) errors.at('Spec', 'accessModes').required();
           validateStatus(status, errors.at('status'));
@@ -85,8 +86,8 @@ const namesApiGroup = ({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec)
  * What the volume is filled from stands in two fields, an old one for claims and snapshots, a new one for anything: one is copied from the other
  * (KEP-1495).
  */
-function settleDataSources(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec | undefined): void {
-  if (!isFeatureOn('CrossNamespaceVolumeDataSource') && spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
+function settleDataSources(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec | undefined, settings: KindSettings): void {
+  if (!isFeatureOn(settings, 'CrossNamespaceVolumeDataSource') && spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
   const hadSource = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
   if (!hadSource && !spec.dataSourceRef && !isClassicSource(spec)) delete spec.dataSource;
   mirrorDataSources(spec);
@@ -188,7 +189,7 @@ function validateResourceKey(name: string, errors: FieldErrors): boolean {
   return isKnown;
 }
 
-function claimWarnings({ metadata, spec }: PersistentVolumeClaim): string[] {
+function claimWarnings({ object: { metadata, spec } }: Write<PersistentVolumeClaim>): string[] {
   const warnings: string[] = [];
   if (metadata.annotations?.[STORAGE_CLASS_ANNOTATION] !== undefined)
     warnings.push(`metadata.annotations[${STORAGE_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`);

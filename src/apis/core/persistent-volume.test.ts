@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cellsOf, created, decoded, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, decoded, testWrite, updated } from '../testing/kind-tester.ts';
 import { persistentVolumeClaims } from './persistent-volume-claim.ts';
 import { persistentVolumes } from './persistent-volume.ts';
 
@@ -159,7 +159,7 @@ test('cells and warnings', () => {
     StorageClass: 'x',
     VolumeMode: 'Filesystem',
   });
-  expect(persistentVolumes.warnings?.(old, undefined)).toEqual([
+  expect(persistentVolumes.warnings?.(testWrite(old))).toEqual([
     'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
     'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
   ]);

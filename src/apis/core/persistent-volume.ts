@@ -1,3 +1,4 @@
+import type { Write } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { timeOf } from '../../util/time.ts';
@@ -72,24 +73,24 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
     roundToThousandths(spec.capacity);
     defaultVolumeSources(spec);
   },
-  prepareForCreate(volume) {
-    volume.status = { phase: PENDING, lastPhaseTransitionTime: timeOf(new Date()) };
+  prepareForCreate({ object: volume, now }) {
+    volume.status = { phase: PENDING, lastPhaseTransitionTime: timeOf(now) };
   },
 
   // An update is judged whole twice, and what updates must keep only once.
   validatesMetadataUpdate: false,
   validatesWhole: 'before',
-  validate(volume, errors, old) {
+  validate({ object: volume, old }, errors) {
     validateFinalizerNames(volume.metadata, errors);
     validateVolumeSpec(volume.spec, volume.metadata.name ?? '', errors.at('spec'), { old: old?.spec });
     validateMountOptions(volume, errors.at('metadata', 'annotations', MOUNT_OPTIONS_ANNOTATION));
   },
-  validateUpdate(volume, old, errors) {
+  validateUpdate({ object: volume, old, settings }, errors) {
     validateOwnMetadata(volume.metadata, false, errors);
     validateVolumeSpec(volume.spec, volume.metadata.name ?? '', errors.at('spec'), { old: old.spec });
     validateSourceKept(volume.spec, old.spec, errors.at('spec', 'persistentvolumesource'));
     validateUnchanged(volume.spec.volumeMode, old.spec.volumeMode, errors.at('volumeMode'));
-    if (old.spec.nodeAffinity && !isFeatureOn('MutablePVNodeAffinity'))
+    if (old.spec.nodeAffinity && !isFeatureOn(settings, 'MutablePVNodeAffinity'))
       validateAffinityKept(volume.spec.nodeAffinity, old.spec.nodeAffinity, errors.at('nodeAffinity'));
     const isDropped = old.spec.volumeAttributesClassName !== undefined && volume.spec.volumeAttributesClassName === undefined;
     if (isDropped) errors.at('spec', 'volumeAttributesClassName').forbidden('update from non-nil value to nil is forbidden');
@@ -99,13 +100,13 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
   subresources: {
     status: {
       update: {
-        prepareForUpdate({ status }, { status: old }) {
+        prepareForUpdate({ object: { status }, old: { status: old }, now }) {
           const isGiven = status.lastPhaseTransitionTime !== undefined && status.lastPhaseTransitionTime !== old.lastPhaseTransitionTime;
           if (isGiven) return;
-          if (status.phase !== old.phase) status.lastPhaseTransitionTime = timeOf(new Date());
+          if (status.phase !== old.phase) status.lastPhaseTransitionTime = timeOf(now);
           else if (old.lastPhaseTransitionTime !== undefined) status.lastPhaseTransitionTime = old.lastPhaseTransitionTime;
         },
-        validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+        validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
       },
     },
   },
@@ -175,7 +176,7 @@ function renamedAs(term: NodeSelectorTerm, next: NodeSelectorTerm | undefined): 
 const withNewKey = (requirement: NodeSelectorRequirement, key: string | undefined): NodeSelectorRequirement =>
   key !== undefined && RENAMED_LABELS.get(requirement.key) === key ? { ...requirement, key } : requirement;
 
-function volumeWarnings({ metadata, spec }: PersistentVolume): string[] {
+function volumeWarnings({ object: { metadata, spec } }: Write<PersistentVolume>): string[] {
   const annotations = Object.keys(DEPRECATED_ANNOTATIONS).filter((key) => metadata.annotations?.[key] !== undefined);
   const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
   const path = 'spec.nodeAffinity.required.nodeSelectorTerms';

@@ -10,18 +10,18 @@ export const podTemplates = defineResource<PodTemplate>('v1/podtemplates', {
   generation: 'spec',
 
   default: ({ template }) => defaultPodTemplateSpec(template),
-  prepareForCreate: ({ template }) => dropGatedTemplateFields(template),
-  prepareForUpdate: ({ template }, old) => dropGatedTemplateFields(template, old.template),
+  prepareForCreate: ({ object: { template }, settings }) => dropGatedTemplateFields(template, undefined, settings),
+  prepareForUpdate: ({ object: { template }, old, settings }) => dropGatedTemplateFields(template, old.template, settings),
 
-  validate({ metadata, template }, errors) {
+  validate({ object: { metadata, template }, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validatePodTemplateSpec(template, errors.at('template'));
+    validatePodTemplateSpec(template, errors.at('template'), { settings });
   },
-  validateUpdate({ metadata, template }, old, errors) {
+  validateUpdate({ object: { metadata, template }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validatePodTemplateSpec(template, errors.at('template'), { old: old.template });
+    validatePodTemplateSpec(template, errors.at('template'), { old: old.template, settings });
   },
-  warnings: ({ template }, old) => (old && equalJson(template, old.template) ? [] : podTemplateWarnings(template, 'template')),
+  warnings: ({ object: { template }, old }) => (old && equalJson(template, old.template) ? [] : podTemplateWarnings(template, 'template')),
 
   cells: {
     Containers: ({ template }) => (template.spec.containers ?? []).map(({ name }) => name).join(','),

@@ -1,3 +1,4 @@
+import type { Write } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { subdomainName } from '../../util/names.ts';
@@ -5,17 +6,17 @@ import { REPLICA_STATUS } from '../apps/replica-set.ts';
 import { containerImages, containerNames, podNameWarnings, validateCounts, validateMatches, validateRunsForever } from '../apps/workload.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
 import { defineResource } from '../define.ts';
-import type { PodTemplateSpec, ReplicationController } from '../facts/types/core-v1.ts';
+import type { ReplicationController } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { formatLabels, labelText } from '../validation/label-selector.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, validatePodTemplateSpec } from './pod/template.ts';
 
 const updateRules: UpdateRules<ReplicationController> = {
-  prepareForUpdate: ({ spec }, old) => dropGatedTemplateFields(spec.template, old.spec.template),
-  validateUpdate(controller, old, errors) {
-    validateFinalizerNames(controller.metadata, errors);
-    validateSpec(controller, errors.at('spec'), old.spec.template);
+  prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedTemplateFields(spec.template, old.spec.template, settings),
+  validateUpdate(write, errors) {
+    validateFinalizerNames(write.object.metadata, errors);
+    validateSpec(write, errors.at('spec'));
   },
 };
 
@@ -39,12 +40,12 @@ export const replicationControllers = defineResource<ReplicationController>('v1/
     defaultPodTemplateSpec(spec.template);
   },
 
-  prepareForCreate: ({ spec }) => dropGatedTemplateFields(spec.template),
-  validate(controller, errors) {
-    validateFinalizerNames(controller.metadata, errors);
-    validateSpec(controller, errors.at('spec'));
+  prepareForCreate: ({ object: { spec }, settings }) => dropGatedTemplateFields(spec.template, undefined, settings),
+  validate(write, errors) {
+    validateFinalizerNames(write.object.metadata, errors);
+    validateSpec(write, errors.at('spec'));
   },
-  warnings({ metadata, spec }, old) {
+  warnings({ object: { metadata, spec }, old }) {
     if (old && old.metadata.generation === metadata.generation) return [];
     // On update, the reference looks at the template that goes, not at the one that comes.
     const template = old ? old.spec.template : spec.template;
@@ -54,7 +55,7 @@ export const replicationControllers = defineResource<ReplicationController>('v1/
   subresources: {
     status: {
       update: {
-        validateUpdate({ metadata, status }, _old, errors) {
+        validateUpdate({ object: { metadata, status } }, errors) {
           validateFinalizerNames(metadata, errors);
           validateCounts(status, REPLICA_STATUS, errors.at('status'));
         },
@@ -76,7 +77,7 @@ export const replicationControllers = defineResource<ReplicationController>('v1/
 
 const isEmpty = (labels: Record<string, string> | undefined): boolean => Object.keys(labels ?? {}).length === 0;
 
-function validateSpec({ spec }: ReplicationController, errors: FieldErrors, old?: PodTemplateSpec): void {
+function validateSpec({ object: { spec }, old, settings }: Write<ReplicationController>, errors: FieldErrors): void {
   const { selector = {}, template } = spec;
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   if (isEmpty(selector)) errors.at('selector').required();
@@ -89,6 +90,6 @@ function validateSpec({ spec }: ReplicationController, errors: FieldErrors, old?
     template,
     at,
   );
-  validatePodTemplateSpec(template, at, { old });
+  validatePodTemplateSpec(template, at, { old: old?.spec.template, settings });
   validateRunsForever(template, 'ReplicationController', at);
 }

@@ -46,12 +46,12 @@ export const resourceQuotas = defineResource<ResourceQuota>('v1/resourcequotas',
     for (const list of [spec.hard, status.hard, status.used]) roundToThousandths(list);
   },
 
-  validate({ metadata, spec, status }, errors) {
+  validate({ object: { metadata, spec, status } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'));
     validateStatus(status, errors.at('status'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'));
     const before = new Set(old.spec.scopes);
@@ -59,12 +59,12 @@ export const resourceQuotas = defineResource<ResourceQuota>('v1/resourcequotas',
     if (before.size !== after.size || ![...after].every((scope) => before.has(scope)))
       errors.at('spec', 'scopes').invalid(spec.scopes ?? null, 'field is immutable');
   },
-  warnings: (quota, old) => (old ? [] : lopsidedLimits(quota.spec.hard ?? {})),
+  warnings: ({ object: quota, old }) => (old ? [] : lopsidedLimits(quota.spec.hard ?? {})),
 
   subresources: {
     status: {
       update: {
-        validateUpdate({ metadata, status }, _old, errors) {
+        validateUpdate({ object: { metadata, status } }, errors) {
           validateFinalizerNames(metadata, errors);
           validateStatus(status, errors.at('status'));
         },

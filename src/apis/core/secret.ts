@@ -36,12 +36,12 @@ export const secrets = defineResource<Secret>('v1/secrets', {
     secret.type ||= OPAQUE;
     encodeStringData(secret);
   },
-  prepareForUpdate(secret, old) {
+  prepareForUpdate({ object: secret, old }) {
     // An update that names no type keeps the one there was.
     secret.type ||= old.type ?? OPAQUE;
   },
 
-  validate(secret, errors) {
+  validate({ object: secret }, errors) {
     const { metadata, data = {}, type = '' } = secret;
     validateFinalizerNames(metadata, errors);
     for (const key of Object.keys(data)) for (const error of configMapKeyErrors(key)) errors.at('data').key(key).invalid(key, error);
@@ -50,13 +50,13 @@ export const secrets = defineResource<Secret>('v1/secrets', {
   },
   validatesWhole: 'after',
   keepEmptied: copyEmptied,
-  validateUpdate(secret, old, errors) {
+  validateUpdate({ object: secret, old }, errors) {
     validateFinalizerNames(secret.metadata, errors);
     if (secret.type !== old.type) errors.at('type').invalid(secret.type, 'field is immutable');
     if (old.immutable) validateImmutable(secret, old, ['data'], errors);
   },
 
-  warnings: ({ type, data = {} }) => (type === TLS ? keyPairProblems(bytesOf(data['tls.crt']), bytesOf(data['tls.key'])) : []),
+  warnings: ({ object: { type, data = {} } }) => (type === TLS ? keyPairProblems(bytesOf(data['tls.crt']), bytesOf(data['tls.key'])) : []),
 
   selectable: { type: ({ type }) => type ?? '' },
   cells: { Type: ({ type }) => type ?? '', Data: ({ data = {} }) => Object.keys(data).length },

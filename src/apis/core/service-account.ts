@@ -1,3 +1,4 @@
+import type { Write } from '../../registry/write.ts';
 import { defineResource } from '../define.ts';
 import type { ServiceAccount } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
@@ -9,11 +10,11 @@ export const serviceAccounts = defineResource<ServiceAccount>('v1/serviceaccount
   prepareForCreate: keepSecretNames,
   prepareForUpdate: keepSecretNames,
 
-  validate: ({ metadata }, errors) => validateFinalizerNames(metadata, errors),
+  validate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
   validatesWhole: 'after',
-  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 
-  warnings({ metadata }, old) {
+  warnings({ object: { metadata }, old }) {
     const isNew = metadata.annotations?.[ENFORCE_MOUNTABLE_SECRETS] !== undefined && old?.metadata.annotations?.[ENFORCE_MOUNTABLE_SECRETS] === undefined;
     return isNew
       ? [`metadata.annotations[${ENFORCE_MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`]
@@ -22,6 +23,6 @@ export const serviceAccounts = defineResource<ServiceAccount>('v1/serviceaccount
 });
 
 /** Of a secret, only the name is of use: it is always in the account's own namespace. */
-function keepSecretNames(account: ServiceAccount): void {
+function keepSecretNames({ object: account }: Write<ServiceAccount>): void {
   account.secrets &&= account.secrets.map(({ name }) => (name ? { name } : {}));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cellsOf, created, decoded, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, decoded, testWrite, updated } from '../testing/kind-tester.ts';
 import { defineServices } from './service.ts';
 
 const services = defineServices({});
@@ -155,7 +155,7 @@ test('warnings', () => {
       { annotations: { 'service.kubernetes.io/topology-aware-hints': 'auto' } },
     ),
   );
-  expect(services.warnings?.(object, undefined)).toEqual([
+  expect(services.warnings?.(testWrite(object))).toEqual([
     'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
     'spec.externalIPs[0]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
     'spec.externalIPs is deprecated and may no longer be implemented in some clusters',

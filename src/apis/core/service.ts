@@ -1,3 +1,4 @@
+import type { Write } from '../../registry/write.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { label1035Name, labelName } from '../../util/names.ts';
 import { defineResource } from '../define.ts';
@@ -31,7 +32,7 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
     storagePrefix: 'services/specs',
     createsOnUpdate: true,
     // KEP-5311: what DNS takes, no longer only what starts with a letter.
-    nameErrors: (name, isPrefix) => (isFeatureOn('RelaxedServiceNameValidation') ? labelName : label1035Name)(name, isPrefix),
+    nameErrors: (name, isPrefix, settings) => (isFeatureOn(settings, 'RelaxedServiceNameValidation') ? labelName : label1035Name)(name, isPrefix),
 
     default({ spec, status }) {
       defaultAffinity(spec);
@@ -46,17 +47,18 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
       spec.allocateLoadBalancerNodePorts ??= true;
       for (const ingress of status.loadBalancer.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP';
     },
-    prepareForCreate: dropNamePolicy,
-    prepareForUpdate(service, old) {
+    prepareForCreate: ({ object }) => dropNamePolicy(object),
+    prepareForUpdate({ object: service, old }) {
       dropUnusedFields(service, old);
       dropNamePolicy(service);
     },
 
-    validate(service, errors) {
-      validateFinalizerNames(service.metadata, errors);
-      validateService(service, errors);
+    validate(write, errors) {
+      validateFinalizerNames(write.object.metadata, errors);
+      validateService(write, errors);
     },
-    validateUpdate(service, old, errors) {
+    validateUpdate(write, errors) {
+      const { object: service, old } = write;
       const at = errors.at('spec');
       validateFinalizerNames(service.metadata, errors);
       validateFamilyChange(service, old, at);
@@ -66,18 +68,18 @@ export const defineServices = (allocation: AllocationHooks): ResourceDefinition<
       validateLoadBalancerClass(service.spec, at.at('loadBalancerClass'));
       const isHealthPortKept = needsHealthCheckPort(old) && needsHealthCheckPort(service);
       if (isHealthPortKept && service.spec.healthCheckNodePort !== old.spec.healthCheckNodePort) at.at('healthCheckNodePort').forbidden('field is immutable');
-      validateService(service, errors, old);
+      validateService(write, errors);
     },
     warnings: serviceWarnings,
 
     subresources: {
       status: {
         update: {
-          validateUpdate(service, old, errors) {
-            validateFinalizerNames(service.metadata, errors);
-            validateLoadBalancerStatus(service, old, errors.at('status', 'loadBalancer', 'ingress'));
+          validateUpdate(write, errors) {
+            validateFinalizerNames(write.object.metadata, errors);
+            validateLoadBalancerStatus(write, errors.at('status', 'loadBalancer', 'ingress'));
           },
-          warnings: ({ status }) =>
+          warnings: ({ object: { status } }) =>
             (status.loadBalancer.ingress ?? []).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : [])),
         },
       },
@@ -106,7 +108,7 @@ function defaultAffinity(spec: ServiceSpec): void {
   }
 }
 
-function serviceWarnings({ metadata, spec }: Service): string[] {
+function serviceWarnings({ object: { metadata, spec } }: Write<Service>): string[] {
   const isHeadless = spec.type === CLUSTER_IP && spec.clusterIP === NO_IP;
   const externalIps = spec.externalIPs ?? [];
   const warnings: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cellsOf, created, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, testWrite, updated } from '../testing/kind-tester.ts';
 import { endpointSlices } from './endpoint-slice.ts';
 
 const slice = (rest: object = {}): object => ({
@@ -64,7 +64,7 @@ test('topology is not taken, but sending it is a change', () => {
 test('cells and warnings', () => {
   const { object } = created(endpointSlices, slice({ ports: [{ port: 80 }, { name: 'x' }, {}, { port: 4, name: 'y' }], endpoints: null }));
   expect(cellsOf(endpointSlices, object)).toMatchObject({ AddressType: 'IPv4', Ports: '80,x, + 1 more...', Endpoints: '<unset>' });
-  expect(endpointSlices.warnings?.(created(endpointSlices, slice({ addressType: 'FQDN' })).object, undefined)).toEqual([
+  expect(endpointSlices.warnings?.(testWrite(created(endpointSlices, slice({ addressType: 'FQDN' })).object))).toEqual([
     'spec.addressType: FQDN endpoints are deprecated',
   ]);
 });

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, labelValueErrors, qualifiedNameErrors } from '../../util/names.ts';
@@ -34,10 +35,10 @@ export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1
       port.protocol ??= 'TCP';
     }
   },
-  prepareForCreate(slice) {
+  prepareForCreate({ object: slice }) {
     dropTopology(slice, undefined);
   },
-  prepareForUpdate(slice, old) {
+  prepareForUpdate({ object: slice, old }) {
     const hasOtherEndpoints = !equalJson(slice.endpoints ?? [], old.endpoints ?? []);
     // Labels say which service a slice is of, so that a change of them is a change of what it is; topology counts as sent, though it is dropped.
     if (hasOtherEndpoints || !equalJson(slice.metadata.labels ?? {}, old.metadata.labels ?? {})) slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
@@ -46,18 +47,18 @@ export const endpointSlices = defineResource<EndpointSlice>('discovery.k8s.io/v1
 
   validatesMetadataUpdate: false,
   validatesWhole: 'before',
-  validate({ metadata, addressType, ports, endpoints }, errors, old) {
+  validate({ object: { metadata, addressType, ports, endpoints }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
     validateChoice(addressType, ADDRESS_TYPES, errors.at('addressType'));
     validatePorts(ports ?? [], errors.at('ports'));
     const found = new FieldErrors('endpoints');
-    validateEndpoints(endpoints ?? [], addressType, found);
+    validateEndpoints(endpoints ?? [], addressType, settings, found);
     // What older versions let in may stay as it is.
     if (!found.isEmpty && !(old && equalJson(old.endpoints ?? [], endpoints ?? []))) errors.list.push(...found.list);
   },
-  validateUpdate: ({ addressType }, old, errors) => validateUnchanged(addressType, old.addressType, errors.at('addressType')),
+  validateUpdate: ({ object: { addressType }, old }, errors) => validateUnchanged(addressType, old.addressType, errors.at('addressType')),
 
-  warnings({ metadata, addressType, endpoints }, old) {
+  warnings({ object: { metadata, addressType, endpoints }, old }) {
     const warnings = !old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
     if (CONTROLLERS.has(metadata.labels?.[MANAGED_BY] ?? '')) return warnings;
     return [
@@ -99,13 +100,18 @@ function validatePorts(ports: readonly EndpointPort[], errors: FieldErrors): voi
   }
 }
 
-function validateEndpoints(endpoints: readonly Endpoint[], addressType: string, errors: FieldErrors): void {
+function validateEndpoints(endpoints: readonly Endpoint[], addressType: string, settings: KindSettings, errors: FieldErrors): void {
   if (endpoints.length > MAX_ENDPOINTS) return errors.tooMany(endpoints.length, MAX_ENDPOINTS);
-  for (const [index, endpoint] of endpoints.entries()) validateEndpoint(endpoint, addressType, errors.index(index));
+  for (const [index, endpoint] of endpoints.entries()) validateEndpoint(endpoint, addressType, settings, errors.index(index));
 }
 
-function validateEndpoint({ addresses, nodeName, deprecatedTopology = {}, hostname, hints }: Endpoint, addressType: string, errors: FieldErrors): void {
-  validateAddresses(addresses ?? [], addressType, errors.at('addresses'));
+function validateEndpoint(
+  { addresses, nodeName, deprecatedTopology = {}, hostname, hints }: Endpoint,
+  addressType: string,
+  settings: KindSettings,
+  errors: FieldErrors,
+): void {
+  validateAddresses(addresses ?? [], addressType, settings, errors.at('addresses'));
   if (nodeName !== undefined) for (const error of dns1123SubdomainErrors(nodeName)) errors.at('nodeName').invalid(nodeName, error);
   const labels = Object.keys(deprecatedTopology);
   const at = errors.at('deprecatedTopology');
@@ -116,7 +122,7 @@ function validateEndpoint({ addresses, nodeName, deprecatedTopology = {}, hostna
   if (hints) validateHints(hints, errors.at('hints'));
 }
 
-function validateAddresses(addresses: readonly string[], addressType: string, errors: FieldErrors): void {
+function validateAddresses(addresses: readonly string[], addressType: string, settings: KindSettings, errors: FieldErrors): void {
   if (addresses.length === 0) errors.required('must contain at least 1 address');
   else if (addresses.length > MAX_ADDRESSES) errors.tooMany(addresses.length, MAX_ADDRESSES);
   for (const [index, address] of addresses.entries()) {
@@ -124,7 +130,7 @@ function validateAddresses(addresses: readonly string[], addressType: string, er
     if (addressType === 'FQDN') validateDomainName(address, at);
     if (addressType !== 'IPv4' && addressType !== 'IPv6') continue;
     const before = errors.list.length;
-    if (addressType === 'IPv4') validateLegacyIp(address, at);
+    if (addressType === 'IPv4') validateLegacyIp(address, at, settings);
     else validateCanonicalIp(address, at);
     if (errors.list.length > before) continue;
     if (`IPv${ipFamilyOf(address)}` !== addressType) errors.invalid(address, `must be an ${addressType} address`);

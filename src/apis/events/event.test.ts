@@ -5,7 +5,7 @@ import { FieldErrors } from '../../util/field-errors.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import type { JsonObject } from '../../util/json-types.ts';
 import type { Event as CoreEvent } from '../facts/types/core-v1.ts';
-import { updated } from '../testing/kind-tester.ts';
+import { testWrite, updated } from '../testing/kind-tester.ts';
 import { defineEvents } from './event.ts';
 
 const events = defineEvents(3600);
@@ -29,7 +29,7 @@ function stored(sent: object): CoreEvent {
 
 function problemsOf(sent: object): string[] {
   const errors = new FieldErrors();
-  events.validate!(stored(sent), errors);
+  events.validate!(testWrite(stored(sent)), errors);
   return errors.list.map(({ field, body }) => `${field}: ${body}`);
 }
 

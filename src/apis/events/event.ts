@@ -34,14 +34,14 @@ export const defineEvents = (ttlSeconds: number): ResourceDefinition<CoreEvent> 
     ...eventTraits(ttlSeconds),
     storedAs: { name: 'v1/events', toStored: toCore, fromStored: fromCore },
 
-    validate(event, errors) {
+    validate({ object: event }, errors) {
       validateEvent(event, 'reportingController', errors);
       validateMetadata(event.metadata, true, subdomainName, errors.at('metadata'));
       validateFinalizerNames(event.metadata, errors);
       validateSeries(event, errors);
       validateNewer(event, errors);
     },
-    validateUpdate(event, old, errors) {
+    validateUpdate({ object: event, old }, errors) {
       validateEvent(event, 'reportingController', errors);
       validateMetadataUpdate(event.metadata, old.metadata, errors.at('metadata'));
       validateFinalizerNames(event.metadata, errors);

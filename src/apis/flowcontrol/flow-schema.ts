@@ -73,7 +73,7 @@ export const flowSchemas = defineResource<FlowSchema>('flowcontrol.apiserver.k8s
 
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  validate(flowSchema, errors) {
+  validate({ object: flowSchema }, errors) {
     const { metadata, spec } = flowSchema;
     validateFinalizerNames(metadata, errors);
     validateSpec(metadata.name ?? '', spec, errors.at('spec'));

@@ -71,7 +71,7 @@ export const priorityLevelConfigurations = defineResource<PriorityLevelConfigura
 
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  validate(level, errors) {
+  validate({ object: level }, errors) {
     const { metadata, spec } = level;
     validateFinalizerNames(metadata, errors);
     if (metadata.annotations?.[ZERO_SHARES_ANNOTATION] !== undefined)

@@ -22,5 +22,5 @@ export function validateConditions({ status }: Conditioned, errors: FieldErrors)
 export const statusUpdate: UpdateRules<Conditioned> = {
   validatesMetadata: false,
   prepareForUpdate: keepAllMetadataForStatus,
-  validateUpdate: (object, _old, errors) => validateConditions(object, errors),
+  validateUpdate: ({ object }, errors) => validateConditions(object, errors),
 };

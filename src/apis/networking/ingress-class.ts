@@ -21,7 +21,7 @@ export const ingressClasses = defineResource<IngressClass>('networking.k8s.io/v1
   },
 
   validatesWhole: 'after',
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     const { controller = '', parameters } = spec;
     const at = errors.at('spec', 'controller');
@@ -29,7 +29,7 @@ export const ingressClasses = defineResource<IngressClass>('networking.k8s.io/v1
     validateDomainPrefixedPath(controller, at);
     if (parameters) validateParameters(parameters, errors.at('spec', 'parameters'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateUnchanged(spec.controller ?? '', old.spec.controller ?? '', errors.at('spec', 'controller'));
   },

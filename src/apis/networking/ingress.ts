@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { dns1123SubdomainErrors, label1035Name, labelName, subdomainName } from '../../util/names.ts';
 import { checkEach } from '../../util/validation-run.ts';
@@ -19,15 +20,15 @@ export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses
   generation: 'spec',
 
   validatesWhole: 'after',
-  validate({ metadata, spec }, errors, old) {
+  validate({ object: { metadata, spec }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, errors.at('spec'), old?.spec);
+    validateSpec(spec, errors.at('spec'), old?.spec, settings);
     const className = metadata.annotations?.[CLASS_ANNOTATION];
     const isContradicted = !old && className !== undefined && spec.ingressClassName !== undefined && className !== spec.ingressClassName;
     if (isContradicted) errors.at('annotations', CLASS_ANNOTATION).invalid(className, 'must match `ingressClassName` when both are specified');
   },
-  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
-  warnings({ metadata, spec, status }, old) {
+  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
+  warnings({ object: { metadata, spec, status }, old }) {
     if (old) return balancersOf(status).flatMap(({ ip }, index) => (ip ? legacyIpWarnings(ip, `status.loadBalancer.ingress[${index}]`) : []));
     const isByAnnotation = metadata.annotations?.[CLASS_ANNOTATION] !== undefined && spec.ingressClassName === undefined;
     return isByAnnotation ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`] : [];
@@ -36,11 +37,11 @@ export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses
   subresources: {
     status: {
       update: {
-        validateUpdate({ metadata, status }, old, errors) {
+        validateUpdate({ object: { metadata, status }, old, settings }, errors) {
           validateFinalizerNames(metadata, errors);
           const former = new Set(balancersOf(old.status).flatMap(({ ip }) => (ip ? [ip] : [])));
           for (const [index, balancer] of balancersOf(status).entries())
-            validateBalancer(balancer, errors.at('status', 'loadBalancer', 'ingress').index(index), former);
+            validateBalancer(balancer, errors.at('status', 'loadBalancer', 'ingress').index(index), settings, former);
         },
       },
     },
@@ -56,10 +57,10 @@ export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses
 
 const balancersOf = (status: Ingress['status'] | undefined): IngressLoadBalancerIngress[] => status?.loadBalancer?.ingress ?? [];
 
-function validateSpec(spec: IngressSpec, errors: FieldErrors, old: IngressSpec | undefined): void {
+function validateSpec(spec: IngressSpec, errors: FieldErrors, old: IngressSpec | undefined, settings: KindSettings): void {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
   if (rules.length === 0 && !defaultBackend) errors.invalid(spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified');
-  const tolerance = toleranceFor(old);
+  const tolerance = toleranceFor(old, settings);
   if (defaultBackend) validateBackend(defaultBackend, errors.at('defaultBackend'), tolerance);
   checkEach(errors, 'rules', rules, (rule, index) => validateIngressRule(rule, errors.at('rules').index(index), tolerance));
   const allowInvalidSecretName = (old?.tls ?? []).some(({ secretName }) => secretNameErrors(secretName).length > 0);
@@ -69,9 +70,9 @@ function validateSpec(spec: IngressSpec, errors: FieldErrors, old: IngressSpec |
 }
 
 /** Let in by older releases, and kept. */
-const toleranceFor = (old: IngressSpec | undefined): IngressTolerance => ({
+const toleranceFor = (old: IngressSpec | undefined, settings: KindSettings): IngressTolerance => ({
   invalidWildcardRules: (old?.rules ?? []).some(isInvalidWildcardRule),
-  relaxedServiceNames: isFeatureOn('RelaxedServiceNameValidation') || serviceNamesOf(old).some(isOnlyRelaxedName),
+  relaxedServiceNames: isFeatureOn(settings, 'RelaxedServiceNameValidation') || serviceNamesOf(old).some(isOnlyRelaxedName),
 });
 
 const serviceNamesOf = ({ defaultBackend, rules = [] }: IngressSpec = {}): string[] =>
@@ -92,8 +93,8 @@ function validateTls({ hosts = [], secretName }: IngressTLS, errors: FieldErrors
   if (!allowInvalidSecretName) for (const error of secretNameErrors(secretName)) errors.at('secretName').invalid(secretName, error);
 }
 
-function validateBalancer({ ip, hostname }: IngressLoadBalancerIngress, errors: FieldErrors, formerIps: ReadonlySet<string>): void {
-  if (ip) validateLegacyIp(ip, errors.at('ip'), formerIps);
+function validateBalancer({ ip, hostname }: IngressLoadBalancerIngress, errors: FieldErrors, settings: KindSettings, formerIps: ReadonlySet<string>): void {
+  if (ip) validateLegacyIp(ip, errors.at('ip'), settings, formerIps);
   if (!hostname) return;
   for (const error of dns1123SubdomainErrors(hostname)) errors.at('hostname').invalid(hostname, error);
   validateNoIp(hostname, errors.at('hostname'));

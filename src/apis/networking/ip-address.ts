@@ -28,13 +28,13 @@ export const ipAddresses = defineResource<IPAddress>('networking.k8s.io/v1/ipadd
   nameFrom: (prefix) => prefix,
 
   validatesWhole: 'before',
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     const at = errors.at('spec', 'parentRef');
     if (spec.parentRef) validateParent(spec.parentRef, at);
     else at.required();
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateUnchanged(spec.parentRef, old.spec.parentRef, errors.at('spec', 'parentRef'), () => internalForm(spec.parentRef, PARENT_REF));
   },

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { readCidr } from '../../util/cidr.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { checkEach } from '../../util/validation-run.ts';
@@ -18,9 +19,8 @@ const POLICY_TYPES = [INGRESS, EGRESS];
 interface Tolerance {
   allowInvalidValues: boolean;
   formerCidrs: ReadonlySet<string>;
+  settings: KindSettings;
 }
-
-const NONE: Tolerance = { allowInvalidValues: false, formerCidrs: new Set() };
 
 /** Which traffic the selected pods may receive and send. */
 export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/v1/networkpolicies', {
@@ -31,18 +31,18 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
     for (const { ports } of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) for (const port of ports ?? []) port.protocol ??= 'TCP';
   },
 
-  prepareForUpdate: (policy, old) => countEmptied(policy, old, 'spec'),
+  prepareForUpdate: ({ object: policy, old }) => countEmptied(policy, old, 'spec'),
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec }, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSpec(spec, NONE, errors.at('spec'));
+    validateSpec(spec, { allowInvalidValues: false, formerCidrs: new Set(), settings }, errors.at('spec'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
     const formerCidrs = new Set(rulesOf(old.spec).flatMap(({ peers }) => peers.flatMap(({ ipBlock }) => (ipBlock ? cidrsOf(ipBlock) : []))));
-    validateSpec(spec, { allowInvalidValues: !isValidLabelSelector(old.spec.podSelector), formerCidrs }, errors.at('spec'));
+    validateSpec(spec, { allowInvalidValues: !isValidLabelSelector(old.spec.podSelector), formerCidrs, settings }, errors.at('spec'));
   },
-  warnings: ({ spec }) =>
+  warnings: ({ object: { spec } }) =>
     rulesOf(spec).flatMap(({ path, peers }) =>
       peers.flatMap(({ ipBlock }, index) => (ipBlock ? blockWarnings(ipBlock, `spec.${path}[${index}].ipBlock`) : [])),
     ),
@@ -108,14 +108,14 @@ function validatePeer({ podSelector, namespaceSelector, ipBlock }: NetworkPolicy
   else if (ipBlock && (podSelector || namespaceSelector)) errors.forbidden('may not specify both ipBlock and another peer');
 }
 
-function validateBlock({ cidr, except }: IPBlock, { formerCidrs }: Tolerance, errors: FieldErrors): void {
+function validateBlock({ cidr, except }: IPBlock, { formerCidrs, settings }: Tolerance, errors: FieldErrors): void {
   if (cidr === '') return errors.at('cidr').required();
-  validateLegacyCidr(cidr, errors.at('cidr'), formerCidrs);
+  validateLegacyCidr(cidr, errors.at('cidr'), settings, formerCidrs);
   const whole = readCidr(cidr);
   if (!whole) return;
   for (const [index, text] of (except ?? []).entries()) {
     const at = errors.at('except').index(index);
-    validateLegacyCidr(text, at, formerCidrs);
+    validateLegacyCidr(text, at, settings, formerCidrs);
     const excepted = readCidr(text);
     if (excepted && !isStrictlyWithin(excepted, whole)) at.invalid(text, 'must be a strict subset of `cidr`');
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cellsOf, created, decoded, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, decoded, testWrite, updated } from '../testing/kind-tester.ts';
 import { ingressClasses } from './ingress-class.ts';
 import { ingresses } from './ingress.ts';
 import { ipAddresses } from './ip-address.ts';
@@ -65,7 +65,7 @@ describe('ingresses', () => {
 
   test('the class in an annotation', () => {
     const { object } = created(ingresses, annotated());
-    expect(ingresses.warnings?.(object, undefined)).toEqual([
+    expect(ingresses.warnings?.(testWrite(object))).toEqual([
       'annotation "kubernetes.io/ingress.class" is deprecated, please use \'spec.ingressClassName\' instead',
     ]);
     expect(created(ingresses, annotated('a')).problems).toEqual([]);
@@ -176,7 +176,7 @@ describe('network policies', () => {
   test('a range that an older release let in may stay, with a warning', () => {
     const { object } = created(networkPolicies, from({ ipBlock: { cidr: '10.0.0.1/8' } }));
     expect(updated(networkPolicies, object, () => {}).problems).toEqual([]);
-    expect(networkPolicies.warnings?.(object, undefined)).toEqual([
+    expect(networkPolicies.warnings?.(testWrite(object))).toEqual([
       'spec.ingress[0].from[0].ipBlock.cidr: CIDR value "10.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)',
     ]);
   });
@@ -188,7 +188,7 @@ test.each([
   ['2001:DB8::1', ['must be in canonical form ("2001:db8::1")']],
   ['web', ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
 ])('the name %s of an address', (name, problems) => {
-  expect(ipAddresses.nameErrors?.(name, false)).toEqual(problems);
+  expect(ipAddresses.nameErrors?.(name, false, ipAddresses.settings)).toEqual(problems);
 });
 
 test('an address has a parent, which stays', () => {

@@ -12,11 +12,11 @@ const IMMUTABLE = 'field is immutable';
 export const serviceCidrs = defineResource<ServiceCIDR>('networking.k8s.io/v1/servicecidrs', {
   alsoServed: [sameInVersion('networking.k8s.io', 'v1', 'v1beta1', 'networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+')],
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateCidrs(spec, errors.at('spec', 'cidrs'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateCidrsUpdate(spec, old.spec.cidrs ?? [], errors.at('spec', 'cidrs'));
   },
@@ -25,7 +25,7 @@ export const serviceCidrs = defineResource<ServiceCIDR>('networking.k8s.io/v1/se
     status: {
       update: {
         prepareForUpdate: keepMetadataForStatus,
-        validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+        validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
       },
     },
   },

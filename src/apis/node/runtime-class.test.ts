@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { created, updated } from '../testing/kind-tester.ts';
+import { created, testWrite, updated } from '../testing/kind-tester.ts';
 import { runtimeClasses } from './runtime-class.ts';
 
 const metadata = { name: 'gvisor' };
@@ -21,5 +21,5 @@ test.each([
 test('the handler stays, and deprecated labels are told of', () => {
   const { object } = created(runtimeClasses, { metadata, handler: 'a', scheduling: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' } } });
   expect(updated(runtimeClasses, object, (next) => void (next.handler = 'b')).problems).toEqual(['handler: Invalid value: "b": field is immutable']);
-  expect(runtimeClasses.warnings?.(object, undefined)).toEqual(['scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead']);
+  expect(runtimeClasses.warnings?.(testWrite(object))).toEqual(['scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead']);
 });

@@ -27,15 +27,15 @@ export const runtimeClasses = defineResource<RuntimeClass>('node.k8s.io/v1/runti
   allowsUnconditionalUpdate: false,
 
   validatesWhole: 'before',
-  validate({ handler, overhead, scheduling }, errors) {
+  validate({ object: { handler, overhead, scheduling }, settings }, errors) {
     if (handler === '') errors.at('handler').required();
     else for (const error of labelName(handler, false)) errors.at('handler').invalid(handler, error);
-    if (overhead) validateOverhead(overhead.podFixed ?? {}, errors.at('overhead'), podRules(undefined, undefined));
+    if (overhead) validateOverhead(overhead.podFixed ?? {}, errors.at('overhead'), podRules(settings, undefined, undefined));
     if (scheduling?.nodeSelector) validateLabelMap(scheduling.nodeSelector, errors.at('scheduling', 'nodeSelector'));
     validateUniqueTolerations(scheduling?.tolerations ?? [], errors.at('scheduling', 'tolerations'));
   },
-  validateUpdate: ({ handler }, old, errors) => validateUnchanged(handler, old.handler, errors.at('handler')),
-  warnings: ({ scheduling }) => nodeLabelWarnings(Object.keys(scheduling?.nodeSelector ?? {}), 'scheduling.nodeSelector'),
+  validateUpdate: ({ object: { handler }, old }, errors) => validateUnchanged(handler, old.handler, errors.at('handler')),
+  warnings: ({ object: { scheduling } }) => nodeLabelWarnings(Object.keys(scheduling?.nodeSelector ?? {}), 'scheduling.nodeSelector'),
 
   cells: { Handler: ({ handler }) => handler },
 });

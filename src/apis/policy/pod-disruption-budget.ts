@@ -29,10 +29,10 @@ export const podDisruptionBudgets = defineResource<PodDisruptionBudget>('policy/
     if (spec.selector) stripFormerLabel(spec.selector);
   },
 
-  validate({ spec }, errors) {
+  validate({ object: { spec } }, errors) {
     validateSpec(spec, errors.at('spec'), false);
   },
-  validateUpdate({ spec }, old, errors) {
+  validateUpdate({ object: { spec }, old }, errors) {
     const former = new FieldErrors();
     validateLabelSelector(old.spec.selector, former);
     validateSpec(spec, errors.at('spec'), !former.isEmpty);
@@ -42,7 +42,7 @@ export const podDisruptionBudgets = defineResource<PodDisruptionBudget>('policy/
     status: {
       update: {
         validatesMetadata: false,
-        validateUpdate({ status }, _old, errors) {
+        validateUpdate({ object: { status } }, errors) {
           const at = errors.at('status');
           validateConditions(status.conditions, at.at('conditions'));
           for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const)

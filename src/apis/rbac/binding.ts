@@ -34,12 +34,12 @@ export const bindingParticulars = <T extends Binding>(roleKinds: readonly string
   },
 
   validatesWhole: 'before',
-  validate({ metadata, roleRef, subjects }, errors) {
+  validate({ object: { metadata, roleRef, subjects } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateRoleRef(roleRef, roleKinds, errors.at('roleRef'));
     for (const [index, subject] of (subjects ?? []).entries()) validateSubject(subject, isNamespaced, errors.at('subjects').index(index));
   },
-  validateUpdate({ metadata, roleRef }, old, errors) {
+  validateUpdate({ object: { metadata, roleRef }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     if (!equalJson(roleRef, old.roleRef)) errors.at('roleRef').invalid(internalForm(roleRef, ROLE_REF), 'cannot change roleRef');
   },

@@ -11,12 +11,12 @@ export const clusterRoles = defineResource<ClusterRole>('rbac.authorization.k8s.
   createsOnUpdate: true,
 
   validatesWhole: 'before',
-  validate(clusterRole, errors, old) {
+  validate({ object: clusterRole, old }, errors) {
     validateFinalizerNames(clusterRole.metadata, errors);
     validatePolicyRules(clusterRole.rules, false, errors.at('rules'));
     validateAggregationRule(clusterRole, errors.at('aggregationRule', 'clusterRoleSelectors'), old !== undefined && hasInvalidSelector(old));
   },
-  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 });
 
 const hasInvalidSelector = ({ aggregationRule }: ClusterRole): boolean =>

@@ -9,9 +9,9 @@ export const roles = defineResource<Role>('rbac.authorization.k8s.io/v1/roles', 
   createsOnUpdate: true,
 
   validatesWhole: 'before',
-  validate({ metadata, rules }, errors) {
+  validate({ object: { metadata, rules } }, errors) {
     validateFinalizerNames(metadata, errors);
     validatePolicyRules(rules, true, errors.at('rules'));
   },
-  validateUpdate: ({ metadata }, _old, errors) => validateFinalizerNames(metadata, errors),
+  validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 });

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { LIMITS } from '../../util/limits.ts';
 import type {
@@ -107,13 +108,13 @@ export function defaultClaimSpec({ devices }: ResourceClaimSpec, isFlat = false)
   }
 }
 
-export function validateClaimSpec({ devices }: ResourceClaimSpec, errors: FieldErrors): void {
+export function validateClaimSpec({ devices }: ResourceClaimSpec, errors: FieldErrors, settings: KindSettings): void {
   const names = requestNames(devices);
   const at = errors.at('devices');
   if ((devices.requests ?? []).length <= MAX_REQUESTS && expressionLength(devices) > LIMITS.claimExpressionCharacters)
     at.at('requests').forbidden(`the expressions of all selectors together may not be more than ${LIMITS.claimExpressionCharacters} characters`);
   else validateUnique(devices.requests, MAX_REQUESTS, validateRequest, ({ name }) => name, at.at('requests'));
-  validateList(devices.constraints, MAX_CONSTRAINTS, (constraint, place) => validateConstraint(constraint, names, place), at.at('constraints'));
+  validateList(devices.constraints, MAX_CONSTRAINTS, (constraint, place) => validateConstraint(constraint, names, settings, place), at.at('constraints'));
   validateList(devices.config, MAX_CONFIGS, (config, place) => validateClaimConfiguration(config, names, place), at.at('config'));
 }
 
@@ -181,12 +182,17 @@ function validateExact({ deviceClassName, selectors, allocationMode = '', count 
   validateTolerations(tolerations, errors.at('tolerations'));
 }
 
-function validateConstraint({ requests, matchAttribute, distinctAttribute }: DeviceConstraint, names: ReadonlySet<string>, errors: FieldErrors): void {
+function validateConstraint(
+  { requests, matchAttribute, distinctAttribute }: DeviceConstraint,
+  names: ReadonlySet<string>,
+  settings: KindSettings,
+  errors: FieldErrors,
+): void {
   validateRequestReferences(requests, names, errors.at('requests'));
   if (matchAttribute !== undefined) validateDomainQualifiedName(matchAttribute, errors.at('matchAttribute'));
   else if (distinctAttribute !== undefined) validateDomainQualifiedName(distinctAttribute, errors.at('distinctAttribute'));
   // Upstream's words, though nothing is set here.
-  else if (!isFeatureOn('DRAConsumableCapacity')) errors.at('matchAttribute').required();
+  else if (!isFeatureOn(settings, 'DRAConsumableCapacity')) errors.at('matchAttribute').required();
   else errors.required('exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set');
 }
 

@@ -21,16 +21,16 @@ export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/dev
   // Upstream's newer package for such names speaks of bytes.
   nameErrors: (name, isPrefix) => subdomainName(name, isPrefix).map((error) => error.replace(/ characters$/, ' bytes')),
 
-  prepareForCreate: (deviceClass) => dropGatedFields(GATED, deviceClass, undefined),
-  prepareForUpdate: (deviceClass, old) => dropGatedFields(GATED, deviceClass, old),
+  prepareForCreate: ({ object: deviceClass, settings }) => dropGatedFields(GATED, deviceClass, undefined, settings),
+  prepareForUpdate: ({ object: deviceClass, old, settings }) => dropGatedFields(GATED, deviceClass, old, settings),
 
-  validate({ metadata, spec }, errors, old) {
+  validate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     // On a change, metadata is judged against what it was before the rest is: `validateUpdate` goes on.
     if (!old) validateSpec(spec, errors.at('spec'));
   },
   validatesWhole: 'before',
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'), old.spec);
   },

@@ -1,3 +1,4 @@
+import type { KindContext } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { ageSince } from '../../util/duration.ts';
 import { timeOf } from '../../util/time.ts';
@@ -17,24 +18,25 @@ const MAX_CONDITIONS = 8;
 export const deviceTaintRules = defineResource<DeviceTaintRule>('resource.k8s.io/v1alpha3/devicetaintrules', {
   deprecation: 'resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+',
   default: fillDefaults,
-  alsoServed: [{ ...sameInVersion('resource.k8s.io', 'v1alpha3', 'v1beta2'), default: (object) => fillDefaults(object as DeviceTaintRule) }],
+  alsoServed: [{ ...sameInVersion('resource.k8s.io', 'v1alpha3', 'v1beta2'), default: (object, context) => fillDefaults(object as DeviceTaintRule, context!) }],
   generation: 'spec',
 
   /** Its time is that of its effect: a new effect starts anew, unless the client says when. */
-  prepareForUpdate({ spec: { taint } }, old) {
+  prepareForUpdate({ object, old, now }) {
+    const { taint } = object.spec;
     const before = old.spec.taint;
-    if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) taint.timeAdded = timeOf(new Date());
+    if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) taint.timeAdded = timeOf(now);
   },
 
-  validate({ metadata, spec: { deviceSelector, taint } }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSelector(deviceSelector, errors.at('spec', 'deviceSelector'));
-    validateTaint(taint as TaintV1, errors.at('spec', 'taint'));
+    validateSelector(spec.deviceSelector, errors.at('spec', 'deviceSelector'));
+    validateTaint(spec.taint as TaintV1, errors.at('spec', 'taint'));
   },
-  validateUpdate({ metadata, spec: { deviceSelector, taint } }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateSelector(deviceSelector, errors.at('spec', 'deviceSelector'));
-    validateTaint(taint as TaintV1, errors.at('spec', 'taint'), old.spec.taint.effect);
+    validateSelector(spec.deviceSelector, errors.at('spec', 'deviceSelector'));
+    validateTaint(spec.taint as TaintV1, errors.at('spec', 'taint'), old.spec.taint.effect);
   },
 
   subresources: {
@@ -42,7 +44,7 @@ export const deviceTaintRules = defineResource<DeviceTaintRule>('resource.k8s.io
       hasNoTable: true,
       update: {
         prepareForUpdate: keepMetadataForStatus,
-        validateUpdate({ status }, _old, errors) {
+        validateUpdate({ object: { status } }, errors) {
           const { conditions = [] } = status ?? {};
           validateConditions(conditions, errors.at('status', 'conditions'));
           if (conditions.length > MAX_CONDITIONS) errors.at('status', 'conditions').tooMany(conditions.length, MAX_CONDITIONS);
@@ -59,8 +61,8 @@ export const deviceTaintRules = defineResource<DeviceTaintRule>('resource.k8s.io
   },
 });
 
-function fillDefaults({ spec: { taint } }: DeviceTaintRule): void {
-  taint.timeAdded ??= timeOf(new Date());
+function fillDefaults({ spec: { taint } }: DeviceTaintRule, { now }: KindContext): void {
+  taint.timeAdded ??= timeOf(now);
 }
 
 function validateSelector(selector: DeviceTaintSelector | undefined, errors: FieldErrors): void {

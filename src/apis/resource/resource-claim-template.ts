@@ -16,23 +16,23 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
   default: (template) => fillDefaults(template),
   alsoServed: betaVersions<ResourceClaimTemplate>(
     'ResourceClaimTemplate',
-    fillDefaults,
+    (template, _context, isFlat) => fillDefaults(template, isFlat),
     ({ spec }) => flattenRequests(spec.spec),
     ({ spec }) => nestRequests(spec.spec),
   ),
 
   // Of its claims' metadata nothing but labels and annotations may be there, empty or not.
   judgesEmptied: () => true,
-  prepareForCreate: ({ spec }) => dropGatedFields(GATED_SPEC, spec.spec, undefined),
-  prepareForUpdate: ({ spec }, old) => dropGatedFields(GATED_SPEC, spec.spec, old.spec.spec),
+  prepareForCreate: ({ object: { spec }, settings }) => dropGatedFields(GATED_SPEC, spec.spec, undefined, settings),
+  prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedFields(GATED_SPEC, spec.spec, old.spec.spec, settings),
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec }, settings }, errors) {
     validateFinalizerNames(metadata, errors);
     validateTemplateMetadata(spec.metadata, errors.at('spec', 'metadata'));
-    validateClaimSpec(spec.spec, errors.at('spec', 'spec'));
+    validateClaimSpec(spec.spec, errors.at('spec', 'spec'), settings);
   },
   validatesWhole: 'before',
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateUnchanged(spec, old.spec, errors.at('spec'), () => printed(spec));
   },

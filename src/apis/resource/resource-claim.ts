@@ -25,21 +25,21 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
   default: (claim) => fillDefaults(claim),
   alsoServed: betaVersions<ResourceClaim>(
     'ResourceClaim',
-    fillDefaults,
+    (claim, _context, isFlat) => fillDefaults(claim, isFlat),
     ({ spec }) => flattenRequests(spec),
     ({ spec }) => nestRequests(spec),
   ),
 
-  prepareForCreate: ({ spec }) => dropGatedFields(GATED_SPEC, spec, undefined),
-  prepareForUpdate: ({ spec }, old) => dropGatedFields(GATED_SPEC, spec, old.spec),
+  prepareForCreate: ({ object: { spec }, settings }) => dropGatedFields(GATED_SPEC, spec, undefined, settings),
+  prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedFields(GATED_SPEC, spec, old.spec, settings),
 
-  validate({ metadata, spec }, errors, old) {
+  validate({ object: { metadata, spec }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
     // What can not change need not be judged again.
-    if (!old) validateClaimSpec(spec, errors.at('spec'));
+    if (!old) validateClaimSpec(spec, errors.at('spec'), settings);
   },
   validatesWhole: 'before',
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateUnchanged(spec, old.spec, errors.at('spec'), () => printedClaimSpec(spec));
   },
@@ -48,12 +48,13 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
     status: {
       hasNoTable: true,
       update: {
-        prepareForUpdate(claim, old) {
-          keepMetadataForStatus(claim, old);
-          if (isFeatureOn('DRAResourceClaimDeviceStatus') || old.status.devices) dropDeallocated(claim.status, old.status);
-          dropGatedFields(GATED_STATUS, claim, old);
+        prepareForUpdate(write) {
+          const { object: claim, old, settings } = write;
+          keepMetadataForStatus(write);
+          if (isFeatureOn(settings, 'DRAResourceClaimDeviceStatus') || old.status.devices) dropDeallocated(claim.status, old.status);
+          dropGatedFields(GATED_STATUS, claim, old, settings);
         },
-        validateUpdate({ metadata, spec, status }, old, errors) {
+        validateUpdate({ object: { metadata, spec, status }, old }, errors) {
           validateFinalizerNames(metadata, errors);
           validateClaimStatus(
             status,

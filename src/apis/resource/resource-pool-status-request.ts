@@ -33,11 +33,11 @@ export const resourcePoolStatusRequests = defineResource<ResourcePoolStatusReque
     spec.limit ??= DEFAULT_LIMIT;
   },
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     if (!equalJson(spec, old.spec)) errors.at('spec').invalid(null, 'field is immutable');
   },
@@ -47,7 +47,7 @@ export const resourcePoolStatusRequests = defineResource<ResourcePoolStatusReque
       hasNoTable: true,
       update: {
         prepareForUpdate: keepMetadataForStatus,
-        validateUpdate({ metadata, status }, old, errors) {
+        validateUpdate({ object: { metadata, status }, old }, errors) {
           validateFinalizerNames(metadata, errors);
           if (equalJson(status, old.status)) return;
           if (old.status) errors.at('status').invalid(status, 'field is immutable');

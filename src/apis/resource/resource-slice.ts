@@ -1,3 +1,4 @@
+import type { KindContext } from '../../registry/write.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { timeOf } from '../../util/time.ts';
 import { defineResource } from '../define.ts';
@@ -38,18 +39,19 @@ export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/
   alsoServed: betaVersions<ResourceSlice>('ResourceSlice', fillDefaults, flattenDevices, nestDevices),
   generation: 'spec',
   judgesEmptied: () => true,
-  prepareForCreate: (slice) => dropGatedFields(GATED, slice, undefined),
-  prepareForUpdate: (slice, old) => dropGatedFields(GATED, slice, old),
+  prepareForCreate: ({ object: slice, settings }) => dropGatedFields(GATED, slice, undefined, settings),
+  prepareForUpdate: ({ object: slice, old, settings }) => dropGatedFields(GATED, slice, old, settings),
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, undefined, errors.at('spec'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, old.spec, errors.at('spec'));
   },
-  warnings({ spec: { driver } }) {
+  warnings({ object }) {
+    const { driver } = object.spec;
     return driver === driver.toLowerCase() ? [] : [`spec.driver: driver names should be lowercase; ${quote(driver)} contains uppercase characters`];
   },
 
@@ -62,9 +64,9 @@ export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/
   },
 });
 
-function fillDefaults({ spec }: ResourceSlice): void {
-  const now = timeOf(new Date());
-  for (const taint of (spec.devices ?? []).flatMap(({ taints = [] }) => taints)) taint.timeAdded ??= now;
+function fillDefaults({ spec }: ResourceSlice, { now }: KindContext): void {
+  const time = timeOf(now);
+  for (const taint of (spec.devices ?? []).flatMap(({ taints = [] }) => taints)) taint.timeAdded ??= time;
 }
 
 function validateSpec(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefined, errors: FieldErrors): void {

@@ -1,3 +1,4 @@
+import type { KindContext } from '../../registry/write.ts';
 import type { ApiObject } from '../../util/api-object.ts';
 import type { OtherVersion } from '../define.ts';
 import type { Device, DeviceRequest, ResourceClaimSpec, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';
@@ -12,20 +13,20 @@ const deprecation = (version: string, kind: string, since: string, removed: stri
 /** `flatten` and `nest` are the ways from v1beta1 and back; absent where its fields are v1's too. `fill` are v1's defaults; `isFlat` of what was v1beta1. */
 export function betaVersions<T extends ApiObject>(
   kind: string,
-  fill?: (object: T, isFlat?: boolean) => void,
+  fill?: (object: T, context: KindContext, isFlat?: boolean) => void,
   flatten?: (object: T) => void,
   nest?: (object: T) => void,
 ): OtherVersion[] {
   const beta2 = sameInVersion(GROUP, 'v1', 'v1beta2', deprecation('v1beta2', kind, 'v1.36', 'v1.39'));
   const beta1 = sameInVersion(GROUP, 'v1', 'v1beta1', deprecation('v1beta1', kind, 'v1.35', 'v1.38'));
-  const filled = fill as ((object: ApiObject, isFlat?: boolean) => void) | undefined;
+  const filled = fill as ((object: ApiObject, context: KindContext, isFlat?: boolean) => void) | undefined;
   return [
-    { ...beta2, ...(filled && { default: (object) => filled(object) }) },
+    { ...beta2, ...(filled && { default: (object, context) => filled(object, context!) }) },
     {
       ...beta1,
-      toStored(object) {
+      toStored(object, context) {
         flatten?.(object as T);
-        filled?.(object, true);
+        filled?.(object, context!, true);
         return beta1.toStored!(object);
       },
       fromStored(object) {

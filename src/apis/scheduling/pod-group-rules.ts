@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../util/names.ts';
 import type { PodGroupResourceClaim, PodGroupSchedulingConstraints, PodGroupSchedulingPolicy, PodGroupSpec } from '../facts/types/scheduling-v1alpha2.ts';
@@ -23,8 +24,8 @@ const GATED: readonly (readonly [ApiFeature, keyof Group])[] = [
 ];
 
 /** What its feature does not allow goes, unless it was there. */
-export function dropDisabledGroupFields(group: Group, old: Group | undefined): void {
-  for (const [feature, field] of GATED) if (!isFeatureOn(feature) && (old?.[field] ?? undefined) === undefined) delete group[field];
+export function dropDisabledGroupFields(group: Group, old: Group | undefined, settings: KindSettings): void {
+  for (const [feature, field] of GATED) if (!isFeatureOn(settings, feature) && (old?.[field] ?? undefined) === undefined) delete group[field];
 }
 
 export function validateGroup(group: Group, errors: FieldErrors): void {

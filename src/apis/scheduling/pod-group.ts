@@ -26,15 +26,15 @@ export const podGroups = defineResource<PodGroup>('scheduling.k8s.io/v1alpha2/po
   default({ spec }) {
     spec.disruptionMode ??= 'Pod';
   },
-  prepareForCreate: ({ spec }) => dropDisabledGroupFields(spec, undefined),
-  prepareForUpdate: ({ spec }, old) => dropDisabledGroupFields(spec, old.spec),
+  prepareForCreate: ({ object: { spec }, settings }) => dropDisabledGroupFields(spec, undefined, settings),
+  prepareForUpdate: ({ object: { spec }, old, settings }) => dropDisabledGroupFields(spec, old.spec, settings),
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     if (spec.podGroupTemplateRef) validateTemplateReference(spec.podGroupTemplateRef, errors.at('spec', 'podGroupTemplateRef'));
     validateGroup(spec, errors.at('spec'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     for (const field of IMMUTABLE) {
       if (!equalJson(spec[field] ?? undefined, old.spec[field] ?? undefined)) errors.at('spec', field).invalid(null, 'field is immutable');
@@ -44,11 +44,12 @@ export const podGroups = defineResource<PodGroup>('scheduling.k8s.io/v1alpha2/po
   subresources: {
     status: {
       update: {
-        prepareForUpdate(group, old) {
-          keepMetadataForStatus(group, old);
-          if (!isFeatureOn('DRAWorkloadResourceClaims') && !old.spec.resourceClaims) delete group.status.resourceClaimStatuses;
+        prepareForUpdate(write) {
+          const { object: group, old, settings } = write;
+          keepMetadataForStatus(write);
+          if (!isFeatureOn(settings, 'DRAWorkloadResourceClaims') && !old.spec.resourceClaims) delete group.status.resourceClaimStatuses;
         },
-        validateUpdate: ({ spec, status }, old, errors) => validateStatus(status, old.status, spec, errors.at('status')),
+        validateUpdate: ({ object: { spec, status }, old }, errors) => validateStatus(status, old.status, spec, errors.at('status')),
       },
     },
   },

@@ -19,17 +19,17 @@ export const priorityClasses = defineResource<PriorityClass>('scheduling.k8s.io/
     priorityClass.preemptionPolicy ??= 'PreemptLowerPriority';
   },
   /** Stays 1: nothing of it can change that a controller would have to see. */
-  prepareForCreate({ metadata }) {
+  prepareForCreate({ object: { metadata } }) {
     metadata.generation = 1;
   },
 
-  validate(priorityClass, errors) {
+  validate({ object: priorityClass }, errors) {
     validateFinalizerNames(priorityClass.metadata, errors);
     validateValue(priorityClass, errors);
     if (priorityClass.preemptionPolicy !== undefined)
       validateChoice(priorityClass.preemptionPolicy, ['PreemptLowerPriority', 'Never'], errors.at('preemptionPolicy'));
   },
-  validateUpdate(priorityClass, old, errors) {
+  validateUpdate({ object: priorityClass, old }, errors) {
     validateFinalizerNames(priorityClass.metadata, errors);
     if (priorityClass.value !== old.value) errors.at('value').forbidden('may not be changed in an update.');
     validateUnchanged(priorityClass.preemptionPolicy, old.preemptionPolicy, errors.at('preemptionPolicy'));

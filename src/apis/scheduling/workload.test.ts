@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
-import { type ApiFeature, withinSettings } from '../features.ts';
+import type { ApiFeature } from '../features.ts';
 import { cellsOf, created, updated } from '../testing/kind-tester.ts';
 import { podGroups } from './pod-group.ts';
 import { workloads } from './workload.ts';
 
-const enabled = <Result>(features: readonly ApiFeature[], run: () => Result): Result =>
-  withinSettings({ features: new Set(features), allowsPrivileged: false }, run);
-
-const group = (spec: object) => created(podGroups, { metadata: { name: 'g', namespace: 'default' }, spec: { schedulingPolicy: { basic: {} }, ...spec } });
+const group = (spec: object, features: readonly ApiFeature[] = []) =>
+  created(
+    { ...podGroups, settings: { features: new Set(features), allowsPrivileged: false } },
+    { metadata: { name: 'g', namespace: 'default' }, spec: { schedulingPolicy: { basic: {} }, ...spec } },
+  );
 const workload = (spec: object) => created(workloads, { metadata: { name: 'w', namespace: 'default' }, spec });
 
 test('what features have, goes without them', () => {
   const more = { priority: 7, schedulingConstraints: { topology: [{ key: 'a' }] }, resourceClaims: [{ name: 'c', resourceClaimName: 'r' }] };
   expect(group(more).object.spec).toEqual({ podGroupTemplateRef: null, schedulingPolicy: { basic: {} } });
-  const { object } = enabled(['WorkloadAwarePreemption', 'TopologyAwareWorkloadScheduling', 'DRAWorkloadResourceClaims'], () => group(more));
+  const { object } = group(more, ['WorkloadAwarePreemption', 'TopologyAwareWorkloadScheduling', 'DRAWorkloadResourceClaims']);
   expect(object.spec).toMatchObject({ disruptionMode: 'Pod', ...more });
 });
 

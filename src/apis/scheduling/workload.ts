@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { dns1123LabelErrors, pathSegmentErrors } from '../../util/names.ts';
@@ -11,15 +12,15 @@ const IMMUTABLE = ['controllerRef', 'podGroupTemplates'] as const satisfies read
 
 /** What a controller runs as groups of pods: templates for them (KEP-4671). */
 export const workloads = defineResource<Workload>('scheduling.k8s.io/v1alpha2/workloads', {
-  prepareForCreate: ({ spec }) => dropDisabled(spec),
-  prepareForUpdate: ({ spec }, old) => dropDisabled(spec, old.spec),
+  prepareForCreate: ({ object: { spec }, settings }) => dropDisabled(spec, undefined, settings),
+  prepareForUpdate: ({ object: { spec }, old, settings }) => dropDisabled(spec, old.spec, settings),
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     if (spec.controllerRef) validateController(spec.controllerRef, errors.at('spec', 'controllerRef'));
     validateTemplates(spec.podGroupTemplates ?? [], errors.at('spec', 'podGroupTemplates'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     for (const field of IMMUTABLE) {
       if (!equalJson(spec[field] ?? undefined, old.spec[field] ?? undefined)) errors.at('spec', field).invalid(null, 'field is immutable');
@@ -27,9 +28,9 @@ export const workloads = defineResource<Workload>('scheduling.k8s.io/v1alpha2/wo
   },
 });
 
-function dropDisabled(spec: WorkloadSpec, old?: WorkloadSpec): void {
+function dropDisabled(spec: WorkloadSpec, old: WorkloadSpec | undefined, settings: KindSettings): void {
   for (const [index, template] of (spec.podGroupTemplates ?? []).entries())
-    dropDisabledGroupFields(template as GroupTemplate, old?.podGroupTemplates?.[index] as GroupTemplate | undefined);
+    dropDisabledGroupFields(template as GroupTemplate, old?.podGroupTemplates?.[index] as GroupTemplate | undefined, settings);
 }
 
 /** Its constraints are written as null where there are none. */

@@ -19,7 +19,7 @@ const TOKEN_WARNING =
 export const csiDrivers = defineResource<CSIDriver>('storage.k8s.io/v1/csidrivers', {
   allowsUnconditionalUpdate: false,
 
-  default({ spec }) {
+  default({ spec }, { settings }) {
     spec.attachRequired ??= true;
     spec.podInfoOnMount ??= false;
     spec.storageCapacity ??= false;
@@ -27,29 +27,30 @@ export const csiDrivers = defineResource<CSIDriver>('storage.k8s.io/v1/csidriver
     if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent'];
     spec.requiresRepublish ??= false;
     spec.seLinuxMount ??= false;
-    if (isFeatureOn('VolumeLimitScaling')) spec.preventPodSchedulingIfMissing ??= false;
+    if (isFeatureOn(settings, 'VolumeLimitScaling')) spec.preventPodSchedulingIfMissing ??= false;
   },
-  prepareForCreate({ spec }) {
-    if (!isFeatureOn('VolumeLimitScaling')) delete spec.preventPodSchedulingIfMissing;
+  prepareForCreate({ object: { spec }, settings }) {
+    if (!isFeatureOn(settings, 'VolumeLimitScaling')) delete spec.preventPodSchedulingIfMissing;
   },
   /** Counted from nothing: a new one has no generation. */
-  prepareForUpdate({ metadata, spec }, old) {
-    if (!isFeatureOn('VolumeLimitScaling') && old.spec.preventPodSchedulingIfMissing === undefined) delete spec.preventPodSchedulingIfMissing;
+  prepareForUpdate({ object: { metadata, spec }, old, settings }) {
+    if (!isFeatureOn(settings, 'VolumeLimitScaling') && old.spec.preventPodSchedulingIfMissing === undefined) delete spec.preventPodSchedulingIfMissing;
     if (!equalJson(spec, old.spec)) metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
 
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateSpec(spec, errors.at('spec'));
     // Upstream misspells the field.
     validateUnchanged(spec.attachRequired, old.spec.attachRequired, errors.at('spec', 'attachedRequired'));
     validateUnchanged(spec.volumeLifecycleModes, old.spec.volumeLifecycleModes, errors.at('spec', 'volumeLifecycleModes'));
   },
-  warnings({ spec: { tokenRequests = [], serviceAccountTokenInSecrets } }, old) {
+  warnings({ object, old }) {
+    const { tokenRequests = [], serviceAccountTokenInSecrets } = object.spec;
     const isNew = !old || !equalJson(tokenRequests, old.spec.tokenRequests ?? []);
     return isNew && tokenRequests.length > 0 && serviceAccountTokenInSecrets === undefined ? [TOKEN_WARNING] : [];
   },

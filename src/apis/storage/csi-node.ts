@@ -24,7 +24,7 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
 
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     const at = errors.at('spec', 'drivers');
     checkEach(
@@ -36,7 +36,7 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
     );
   },
   /** A driver may come and go; while it is there, only how much it can take changes. */
-  validateUpdate({ spec }, old, errors) {
+  validateUpdate({ object: { spec }, old }, errors) {
     // Names stand once in each list.
     const drivers = new Map((spec.drivers ?? []).map((driver) => [driver.name, driver]));
     for (const former of old.spec.drivers ?? []) {

@@ -12,18 +12,18 @@ export const csiStorageCapacities = defineResource<CSIStorageCapacity>('storage.
   allowsUnconditionalUpdate: false,
 
   validatesWhole: 'before',
-  validate({ metadata, nodeTopology, storageClassName, capacity }, errors, old) {
+  validate({ object: { metadata, nodeTopology, storageClassName, capacity }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateLabelSelector(nodeTopology, errors.at('nodeTopology'), { allowInvalidValues: old !== undefined && !isValidLabelSelector(old.nodeTopology) });
     for (const error of subdomainName(storageClassName, false)) errors.at('storageClassName').invalid(storageClassName, error);
     validateCapacity(capacity, errors.at('capacity'));
   },
-  validateUpdate({ metadata, nodeTopology, storageClassName }, old, errors) {
+  validateUpdate({ object: { metadata, nodeTopology, storageClassName }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateUnchanged(nodeTopology, old.nodeTopology, errors.at('nodeTopology'), () => shownSelector(nodeTopology));
     validateUnchanged(storageClassName, old.storageClassName, errors.at('storageClassName'));
   },
-  warnings: ({ nodeTopology }) => nodeSelectorWarnings(nodeTopology, 'nodeTopology'),
+  warnings: ({ object: { nodeTopology } }) => nodeSelectorWarnings(nodeTopology, 'nodeTopology'),
 });
 
 /** Canonical text, as decoding leaves it. */

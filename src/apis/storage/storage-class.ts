@@ -25,7 +25,7 @@ export const storageClasses = defineResource<StorageClass>('storage.k8s.io/v1/st
   },
 
   validatesWhole: 'before',
-  validate({ metadata, provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies }, errors) {
+  validate({ object: { metadata, provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateProvisioner(provisioner, errors.at('provisioner'));
     validateParameters(parameters, errors.at('parameters'));
@@ -34,12 +34,12 @@ export const storageClasses = defineResource<StorageClass>('storage.k8s.io/v1/st
     else validateChoice(volumeBindingMode, BINDING_MODES, errors.at('volumeBindingMode'));
     validateTopologies(allowedTopologies ?? [], errors.at('allowedTopologies'));
   },
-  validateUpdate(storageClass, old, errors) {
+  validateUpdate({ object: storageClass, old }, errors) {
     validateFinalizerNames(storageClass.metadata, errors);
     validateUnchanged(storageClass.parameters ?? {}, old.parameters ?? {}, errors.at('parameters'), () => storageClass.parameters ?? null);
     for (const field of ['provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const) validateUnchanged(storageClass[field], old[field], errors.at(field));
   },
-  warnings: ({ allowedTopologies }) =>
+  warnings: ({ object: { allowedTopologies } }) =>
     (allowedTopologies ?? []).flatMap(({ matchLabelExpressions }, term) =>
       (matchLabelExpressions ?? []).flatMap(({ key }, index) => nodeLabelWarnings([key], `allowedTopologies[${term}].matchLabelExpressions[${index}].key`)),
     ),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cellsOf, created, decoded, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, decoded, testChange, testWrite, updated } from '../testing/kind-tester.ts';
 import { csiDrivers } from './csi-driver.ts';
 import { csiNodes } from './csi-node.ts';
 import { csiStorageCapacities } from './csi-storage-capacity.ts';
@@ -110,8 +110,8 @@ describe('drivers', () => {
 
   test('what stays, what counts, and what is told', () => {
     const { object } = created(csiDrivers, { metadata, spec: { tokenRequests: [{ audience: 'a' }] } });
-    expect(csiDrivers.warnings?.(object, undefined)).toHaveLength(1);
-    expect(csiDrivers.warnings?.(object, object)).toEqual([]);
+    expect(csiDrivers.warnings?.(testWrite(object))).toHaveLength(1);
+    expect(csiDrivers.warnings?.(testChange(object, object))).toEqual([]);
     const changed = updated(csiDrivers, object, ({ spec }) => void Object.assign(spec, { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] }));
     expect(changed.problems).toEqual([
       'spec.attachedRequired: Invalid value: false: field is immutable',
@@ -155,7 +155,7 @@ test('capacities', () => {
   };
   const { object, problems } = created(csiStorageCapacities, sent);
   expect(problems).toEqual([]);
-  expect(csiStorageCapacities.warnings?.(object, undefined)).toEqual([
+  expect(csiStorageCapacities.warnings?.(testWrite(object))).toEqual([
     'nodeTopology.matchLabels.beta.kubernetes.io/os: deprecated since v1.14; use "kubernetes.io/os" instead',
   ]);
   expect(created(csiStorageCapacities, { ...sent, capacity: '-1', storageClassName: '' }).problems).toEqual([

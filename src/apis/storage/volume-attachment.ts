@@ -1,3 +1,4 @@
+import type { UpdateRules } from '../../registry/definition.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
 import { equalJson } from '../../util/json-equal.ts';
 import { subdomainName } from '../../util/names.ts';
@@ -16,13 +17,13 @@ const METADATA_MAX_BYTES = 256 * 1024;
 const MESSAGE_MAX_BYTES = 1024;
 const EXACTLY_ONE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
 
-const rules = {
+const rules: UpdateRules<VolumeAttachment> = {
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  validateUpdate({ spec }: VolumeAttachment, old: VolumeAttachment, errors: FieldErrors) {
+  validateUpdate({ object: { spec }, old }, errors) {
     if (!equalJson(spec, old.spec)) errors.at('spec').invalid(internalSpec(spec), 'field is immutable');
   },
-} as const;
+};
 
 /** Wants a volume on a node, and is told whether it is there. */
 export const volumeAttachments = defineResource<VolumeAttachment>('storage.k8s.io/v1/volumeattachments', {
@@ -35,7 +36,7 @@ export const volumeAttachments = defineResource<VolumeAttachment>('storage.k8s.i
     defaultVolumeSources(source.inlineVolumeSpec);
   },
 
-  validate({ metadata, spec, status }, errors) {
+  validate({ object: { metadata, spec, status } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateCsiDriverName(spec.attacher, errors.at('spec', 'attacher'));
     validateSource(spec.source, errors.at('spec', 'source'));

@@ -12,13 +12,13 @@ export const volumeAttributesClasses = defineResource<VolumeAttributesClass>('st
   alsoServed: [sameInVersion('storage.k8s.io', 'v1', 'v1beta1', DEPRECATION)],
 
   validatesWhole: 'after',
-  validate({ metadata, driverName, parameters }, errors) {
+  validate({ object: { metadata, driverName, parameters } }, errors) {
     validateFinalizerNames(metadata, errors);
     validateProvisioner(driverName, errors.at('driverName'));
     validateParameters(parameters, errors.at('parameters'));
     if (Object.keys(parameters ?? {}).length === 0) errors.at('parameters').required('must contain at least one key/value pair');
   },
-  validateUpdate({ metadata, driverName, parameters }, old, errors) {
+  validateUpdate({ object: { metadata, driverName, parameters }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     if (driverName !== old.driverName) errors.at('driverName').forbidden('updates to driverName are forbidden.');
     if (!equalJson(parameters, old.parameters)) errors.at('parameters').forbidden('updates to parameters are forbidden.');

@@ -16,7 +16,7 @@ export const storageVersionMigrations = defineResource<StorageVersionMigration>(
   allowsUnconditionalUpdate: false,
 
   validatesWhole: 'before',
-  validate({ metadata, spec }, errors) {
+  validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
     const at = errors.at('spec', 'resource');
     const { group = '', resource = '' } = spec.resource;
@@ -24,7 +24,7 @@ export const storageVersionMigrations = defineResource<StorageVersionMigration>(
     else invalidIfAny(resource, dns1035LabelErrors(resource), at.at('resource'));
     if (group !== '') invalidIfAny(group, dns1123SubdomainErrors(group), at.at('group'));
   },
-  validateUpdate({ metadata, spec }, old, errors) {
+  validateUpdate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
     validateUnchanged(spec, old.spec, errors.at('spec'), () => ({ Resource: spec.resource }));
   },
@@ -33,7 +33,7 @@ export const storageVersionMigrations = defineResource<StorageVersionMigration>(
     status: {
       update: {
         prepareForUpdate: keepMetadataForStatus,
-        validateUpdate: ({ status }, old, errors) => validateStatus(status, old.status, errors.at('status')),
+        validateUpdate: ({ object: { status }, old }, errors) => validateStatus(status, old.status, errors.at('status')),
       },
     },
   },

@@ -1,3 +1,5 @@
+import { DEFAULT_SETTINGS } from '../features.ts';
+import type { Change, KindSettings, Write } from '../../registry/write.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { RequestContext } from '../../registry/request-context.ts';
 import { clone } from '../../schema/clone.ts';
@@ -13,7 +15,22 @@ export interface Judged<T> {
   problems: string[];
 }
 
+export const NOW = new Date('2026-11-16T12:00:00Z');
 const CONTEXT: RequestContext = { user: { name: 'tester', uid: '', groups: [], extra: {} }, userAgent: '', warn() {}, annotateAudit() {}, signal: undefined };
+
+/** A write as a server makes it, at a time that is always the same. */
+export const testWrite = <T extends ApiObject>(object: T, settings: KindSettings = DEFAULT_SETTINGS): Write<T> => ({
+  object,
+  old: undefined,
+  settings,
+  now: NOW,
+  context: CONTEXT,
+});
+
+export const testChange = <T extends ApiObject>(object: T, old: T, settings: KindSettings = DEFAULT_SETTINGS): Change<T> => ({
+  ...testWrite(object, settings),
+  old,
+});
 
 /** As a client that sends this would have it after decoding and defaults. */
 export function decoded<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): T {
@@ -25,8 +42,9 @@ export function decoded<T extends ApiObject>(definition: ResourceDefinition<T>, 
 export function created<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): Judged<T> {
   const object = decoded(definition, sent);
   if (definition.generation === 'spec') object.metadata.generation = 1;
-  definition.prepareForCreate?.(object, CONTEXT);
-  return { object, problems: problemsOf((errors) => definition.validate?.(object, errors)) };
+  const write = testWrite(object, definition.settings);
+  definition.prepareForCreate?.(write);
+  return { object, problems: problemsOf((errors) => definition.validate?.(write, errors)) };
 }
 
 /** `subresource`: '' for the object itself. `next` is what the client sends. */
@@ -34,18 +52,19 @@ export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, 
   const object = clone(old);
   change(object);
   const rules = subresource === '' ? definition : (definition.subresources?.[subresource]?.update ?? {});
-  rules.prepareForUpdate?.(object, old, CONTEXT);
+  const write = testChange(object, old, definition.settings);
+  rules.prepareForUpdate?.(write);
   const problems = problemsOf((errors) => {
-    if (rules.validatesWhole === 'before') definition.validate?.(object, errors, old);
-    rules.validateUpdate?.(object, old, errors);
-    if (rules.validatesWhole === 'after') definition.validate?.(object, errors, old);
+    if (rules.validatesWhole === 'before') definition.validate?.(write, errors);
+    rules.validateUpdate?.(write, errors);
+    if (rules.validatesWhole === 'after') definition.validate?.(write, errors);
   });
   return { object, problems };
 }
 
 /** A row of `kubectl get -o wide`, by column. */
 export const cellsOf = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): Record<string, unknown> =>
-  Object.fromEntries((definition.columns ?? []).map(({ name, cell }) => [name, cell(object, new Date())]));
+  Object.fromEntries((definition.columns ?? []).map(({ name, cell }) => [name, cell(object, NOW)]));
 
 /** Each once, as a Status' message has them. */
 function problemsOf(judge: (errors: FieldErrors) => void): string[] {

@@ -1,3 +1,4 @@
+import { DEFAULT_SETTINGS } from '../features.ts';
 import { expect, test } from 'vitest';
 import { FieldErrors } from '../../util/field-errors.ts';
 import { legacyCidrWarnings, validateCanonicalCidr, validateLegacyCidr } from './cidr.ts';
@@ -18,8 +19,8 @@ test.each([
   ['::ffff:10.0.0.0/104', ['must not have an IPv4-mapped IPv6 address']],
   ['10.1.0.0/8', ['must not have bits set beyond the prefix length']],
 ])('%s', (cidr, problems) => {
-  expect(problemsOf((errors) => validateLegacyCidr(cidr, errors))).toEqual(problems);
-  expect(problemsOf((errors) => validateLegacyCidr(cidr, errors, new Set([cidr])))).toEqual([]);
+  expect(problemsOf((errors) => validateLegacyCidr(cidr, errors, DEFAULT_SETTINGS))).toEqual(problems);
+  expect(problemsOf((errors) => validateLegacyCidr(cidr, errors, DEFAULT_SETTINGS, new Set([cidr])))).toEqual([]);
 });
 
 test('newer fields have one form a range', () => {

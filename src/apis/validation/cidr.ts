@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { type GivenCidr, readCidr } from '../../util/cidr.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { formatIp } from '../../util/ip-address.ts';
@@ -8,10 +9,10 @@ const NOT_A_CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/
 const NONE: ReadonlySet<string> = new Set();
 
 /** For fields that once took ranges in any form; `former` are the old object's, which may stay (apimachinery/pkg/util/validation/ip.go). */
-export function validateLegacyCidr(value: string, errors: FieldErrors, former: ReadonlySet<string> = NONE): void {
+export function validateLegacyCidr(value: string, errors: FieldErrors, settings: KindSettings, former: ReadonlySet<string> = NONE): void {
   if (former.has(value)) return;
   const cidr = readCidr(value);
-  const problem = isFeatureOn('StrictIPCIDRValidation') || !cidr ? cidrProblem(cidr) : undefined;
+  const problem = isFeatureOn(settings, 'StrictIPCIDRValidation') || !cidr ? cidrProblem(cidr) : undefined;
   if (problem !== undefined) errors.invalid(value, problem);
 }
 

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../registry/write.ts';
 import { type FieldErrors, quote } from '../../util/field-errors.ts';
 import { type IpAddress, formatIp, isMapped, parseIp } from '../../util/ip-address.ts';
 import { isFeatureOn } from '../features.ts';
@@ -7,10 +8,10 @@ const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)
 const NONE: ReadonlySet<string> = new Set();
 
 /** For fields that once took addresses in any form; `former` are the old object's, which may stay (apimachinery/pkg/util/validation/ip.go). */
-export function validateLegacyIp(value: string, errors: FieldErrors, former: ReadonlySet<string> = NONE): void {
+export function validateLegacyIp(value: string, errors: FieldErrors, settings: KindSettings, former: ReadonlySet<string> = NONE): void {
   if (former.has(value)) return;
   const address = parseIp(value);
-  const problem = address ? isFeatureOn('StrictIPCIDRValidation') && formProblem(address) : NOT_AN_IP;
+  const problem = address ? isFeatureOn(settings, 'StrictIPCIDRValidation') && formProblem(address) : NOT_AN_IP;
   if (problem) errors.invalid(value, problem);
 }
 

@@ -60,7 +60,12 @@ const customJson: StoredCodec = {
 
 /** All that a server may have stored, whichever features it had. Only their encodings are used: services get no addresses here. */
 const builtInKinds = (): ResourceDefinition[] => [
-  ...kubeKinds({ allocators: {} as ServiceAllocators, eventTtlSeconds: 0, settings: { features: featuresWhere(() => true), allowsPrivileged: true } }),
+  ...kubeKinds({
+    allocators: {} as ServiceAllocators,
+    eventTtlSeconds: 0,
+    now: () => new Date(),
+    settings: { features: featuresWhere(() => true), allowsPrivileged: true },
+  }),
   definitionsWithRules(),
   apiServices as ResourceDefinition,
 ];

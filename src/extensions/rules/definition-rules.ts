@@ -24,8 +24,8 @@ const MAX_CONTRIBUTORS = 4;
 export function definitionsWithRules(): ResourceDefinition {
   const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate' | 'validatesInSlices'> = {
     validatesInSlices: true,
-    validate: (definition, errors) => validateDefinition(definition, ruleValidation, errors),
-    validateUpdate: (definition, old, errors) =>
+    validate: ({ object: definition }, errors) => validateDefinition(definition, ruleValidation, errors),
+    validateUpdate: ({ object: definition, old }, errors) =>
       validateDefinitionUpdate(definition, old, equalJson(definition.spec.versions, old.spec.versions) ? undefined : ruleValidation, errors),
   };
   // The schema is still looked up when it is first asked for.

@@ -108,7 +108,7 @@ function define(schema: JsonSchema): string[] {
     status: { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] },
   } as unknown as CustomResourceDefinition;
   const errors = new FieldErrors();
-  definitionsWithRules().validate!(definition as never, errors);
+  definitionsWithRules().validate!({ object: definition, old: undefined } as never, errors);
   return errors.list.map(({ field, body }) => `${field}: ${body}`);
 }
 

@@ -41,12 +41,13 @@ const ENDED = new Map<string | undefined, readonly RowCondition[]>([
 
 export const podRowConditions = ({ status }: Pod): readonly RowCondition[] => ENDED.get(status.phase) ?? [];
 
-/** The three cells of one row are made one after another from one object. */
-let last: { pod: Pod; summary: Summary } | undefined;
+/** The three cells of one row are made from one object. */
+const summaries = new WeakMap<Pod, Summary>();
 
 function summaryOf(pod: Pod): Summary {
-  if (last?.pod !== pod) last = { pod, summary: summarize(pod) };
-  return last.summary;
+  let summary = summaries.get(pod);
+  if (summary === undefined) summaries.set(pod, (summary = summarize(pod)));
+  return summary;
 }
 
 function summarize(pod: Pod): Summary {

@@ -137,7 +137,7 @@ function validateContainer(container: AnyContainer, { spec, volumes, claimNames,
   validatePullPolicy(container.imagePullPolicy, errors.at('imagePullPolicy'));
   validateContainerResources(container.resources, claimNames, errors.at('resources'), rules);
   if (container.resizePolicy) validateResizePolicy(container.resizePolicy, spec, errors.at('resizePolicy'));
-  if (container.securityContext) validateContainerSecurity(container.securityContext, errors.at('securityContext'), spec.hostUsers !== false);
+  if (container.securityContext) validateContainerSecurity(container.securityContext, errors.at('securityContext'), spec.hostUsers !== false, rules.settings);
 }
 
 /** Templates may have space around an image; pods may not. */

@@ -1,3 +1,4 @@
+import type { KindContext } from '../../../registry/write.ts';
 import { noteEmptied, sentEmpty } from '../../../schema/emptied.ts';
 import { formatQuantity } from '../../../util/quantity.ts';
 import type { Container, ContainerStatus, HTTPGetAction, Lifecycle, Pod, PodSpec, PodStatus, Probe, ResourceRequirements } from '../../facts/types/core-v1.ts';
@@ -19,10 +20,10 @@ const DEFAULT_GRACE_SECONDS = 30;
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 /** The whole default tail of a pod (SetObjectDefaults_Pod), and what upstream's conversion to its internal form settles. */
-export function defaultPod(pod: Pod): void {
+export function defaultPod(pod: Pod, { settings }: Pick<KindContext, 'settings'>): void {
   const { spec, status } = pod;
   for (const list of ['containers', 'initContainers'] as const) for (const container of spec[list] ?? []) requestWhatIsLimited(container.resources);
-  if (spec.resources && isFeatureOn('PodLevelResources')) defaultPodResources(spec, spec.resources);
+  if (spec.resources && isFeatureOn(settings, 'PodLevelResources')) defaultPodResources(spec, spec.resources);
   spec.enableServiceLinks ??= true;
   if (spec.hostNetwork) for (const list of ['containers', 'initContainers'] as const) for (const container of spec[list] ?? []) useHostPorts(container);
   defaultPodSpec(spec);

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { maxCharactersError, patternError } from '../../../util/names.ts';
 import type { PodDNSConfig } from '../../facts/types/core-v1.ts';
@@ -16,13 +17,13 @@ const DOMAIN_WRONG = patternError(
   'example.com',
 );
 
-export function validateDnsConfig(config: PodDNSConfig | undefined, policy: string | undefined, errors: FieldErrors): void {
+export function validateDnsConfig(config: PodDNSConfig | undefined, policy: string | undefined, errors: FieldErrors, settings: KindSettings): void {
   if (policy === 'None' && !config) return errors.required('must provide `dnsConfig` when `dnsPolicy` is None');
   if (policy === 'None' && !config!.nameservers) return errors.at('nameservers').required('must provide at least one DNS nameserver when `dnsPolicy` is None');
   if (!config) return;
   const { nameservers = [], searches = [], options = [] } = config;
   if (nameservers.length > MAX_NAMESERVERS) errors.at('nameservers').invalid(nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`);
-  for (const [index, server] of nameservers.entries()) validateLegacyIp(server, errors.at('nameservers').index(index));
+  for (const [index, server] of nameservers.entries()) validateLegacyIp(server, errors.at('nameservers').index(index), settings);
   validateSearches(searches, errors.at('searches'));
   for (const [index, { name }] of options.entries()) if (!name) errors.at('options').index(index).required('must not be empty');
 }

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import type { PodSpec, PodStatus } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
 import { type GatedFields, dropGatedFields } from '../../gated-fields.ts';
@@ -27,13 +28,13 @@ const STATUS_FIELDS: GatedFields = [
   ['DRANodeAllocatableResources', ['nodeAllocatableResourceClaimStatuses']],
 ];
 
-export function dropGatedSpecFields(spec: PodSpec, old: PodSpec | undefined): void {
-  dropGatedFields(SPEC_FIELDS, spec, old);
-  if (!isFeatureOn('ContainerRestartRules') && (!old || !usesRestartRules(old))) dropRestartRules(spec);
-  if (!isFeatureOn('ContainerStopSignals') && (!old || !hasStopSignal(old))) dropStopSignals(spec);
+export function dropGatedSpecFields(spec: PodSpec, old: PodSpec | undefined, settings: KindSettings): void {
+  dropGatedFields(SPEC_FIELDS, spec, old, settings);
+  if (!isFeatureOn(settings, 'ContainerRestartRules') && (!old || !usesRestartRules(old))) dropRestartRules(spec);
+  if (!isFeatureOn(settings, 'ContainerStopSignals') && (!old || !hasStopSignal(old))) dropStopSignals(spec);
 }
 
-export const dropGatedStatusFields = (status: PodStatus, old: PodStatus): void => dropGatedFields(STATUS_FIELDS, status, old);
+export const dropGatedStatusFields = (status: PodStatus, old: PodStatus, settings: KindSettings): void => dropGatedFields(STATUS_FIELDS, status, old, settings);
 
 /** Sidecars are told by their policy: it is older than the feature. */
 export const usesRestartRules = ({ initContainers = [], containers }: PodSpec): boolean =>

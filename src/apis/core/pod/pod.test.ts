@@ -1,3 +1,4 @@
+import { testWrite } from '../../testing/kind-tester.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../util/json-types.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
@@ -89,14 +90,14 @@ describe('defaults', () => {
 describe('creation', () => {
   it('sets phase, class and generation, and forgets what was sent', () => {
     const pod = decodePod({}, {}, { phase: 'Running', podIP: '10.0.0.1' });
-    pods.prepareForCreate!(pod, { warn() {} } as never);
+    pods.prepareForCreate!(testWrite(pod));
     expect(pod.status).toEqual({ phase: 'Pending', qosClass: 'BestEffort' });
     expect(pod.metadata.generation).toBe(1);
   });
 
   it('keeps a class that was sent', () => {
     const pod = decodePod({}, {}, { qosClass: 'Guaranteed' });
-    pods.prepareForCreate!(pod, { warn() {} } as never);
+    pods.prepareForCreate!(testWrite(pod));
     expect(pod.status.qosClass).toBe('Guaranteed');
   });
 
@@ -145,7 +146,7 @@ describe('quality of service', () => {
     [resources({ 'example.com/gpu': '1' }), 'BestEffort'],
     [{ resources: { limits: { cpu: '1', memory: '1Gi' } } }, 'Guaranteed'],
   ])('of %j is %s', (spec, expected) => {
-    expect(computeQosClass(decodePod(spec).spec)).toBe(expected);
+    expect(computeQosClass(decodePod(spec).spec, pods.settings)).toBe(expected);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Change, KindSettings, Write } from '../../../registry/write.ts';
 import type { RequestContext } from '../../../registry/request-context.ts';
 import { clone } from '../../../schema/clone.ts';
 import { FieldErrors } from '../../../util/field-errors.ts';
@@ -14,26 +15,27 @@ import { qosClassOf } from './qos.ts';
 import { validateAppArmor } from './security-context.ts';
 
 /** What only the server decides about a new pod (pkg/registry/core/pod/strategy.go). */
-export function prepareNewPod(pod: Pod, context: RequestContext): void {
+export function prepareNewPod({ object: pod, settings, now, context }: Write<Pod>): void {
   const { spec } = pod;
   pod.metadata.generation = 1;
-  pod.status = { phase: 'Pending', qosClass: qosClassOf(pod), ...(spec.schedulingGates && { conditions: [gatedCondition()] }) };
-  dropGatedSpecFields(spec, undefined);
+  pod.status = { phase: 'Pending', qosClass: qosClassOf(pod, settings), ...(spec.schedulingGates && { conditions: [gatedCondition(now)] }) };
+  dropGatedSpecFields(spec, undefined, settings);
   if (spec.affinity) for (const term of podAffinityTerms(spec.affinity)) mergeLabelKeys(term, pod);
-  if (mergesSpreadKeys()) for (const constraint of spec.topologySpreadConstraints ?? []) mergeLabelKeys(constraint, pod);
+  if (mergesSpreadKeys(settings)) for (const constraint of spec.topologySpreadConstraints ?? []) mergeLabelKeys(constraint, pod);
   if (pod.metadata.annotations && spec.os?.name !== 'windows') applyAppArmorAnnotations(pod, context);
 }
 
-const gatedCondition = (): PodCondition => ({
+const gatedCondition = (now: Date): PodCondition => ({
   type: 'PodScheduled',
   status: 'False',
   lastProbeTime: null,
-  lastTransitionTime: timeOf(new Date()),
+  lastTransitionTime: timeOf(now),
   reason: 'SchedulingGated',
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 });
 
-const mergesSpreadKeys = (): boolean => isFeatureOn('MatchLabelKeysInPodTopologySpread') && isFeatureOn('MatchLabelKeysInPodTopologySpreadSelectorMerge');
+const mergesSpreadKeys = (settings: KindSettings): boolean =>
+  isFeatureOn(settings, 'MatchLabelKeysInPodTopologySpread') && isFeatureOn(settings, 'MatchLabelKeysInPodTopologySpreadSelectorMerge');
 
 /** Keys whose values are the pod's own become part of the selector, once (KEP-3633, KEP-3243). */
 function mergeLabelKeys(keyed: { labelSelector?: LabelSelector; matchLabelKeys?: string[]; mismatchLabelKeys?: string[] }, pod: Pod): void {
@@ -62,8 +64,8 @@ function applyAppArmorAnnotations({ metadata, spec }: Pod, context: RequestConte
 }
 
 /** The registry keeps the status; the generation counts changes of the spec. */
-export function preparePodUpdate(pod: Pod, old: Pod): void {
-  dropGatedSpecFields(pod.spec, old.spec);
+export function preparePodUpdate({ object: pod, old, settings }: Change<Pod>): void {
+  dropGatedSpecFields(pod.spec, old.spec, settings);
   countGeneration(pod, old);
 }
 
@@ -72,14 +74,14 @@ function countGeneration(pod: Pod, old: Pod): void {
 }
 
 /** Through /status neither owners nor the deletion's time move, and what says which generation was seen is never lost. */
-export function prepareStatusUpdate(pod: Pod, old: Pod): void {
+export function prepareStatusUpdate({ object: pod, old, settings }: Change<Pod>): void {
   const { metadata, status } = pod;
   delete metadata.deletionTimestamp;
   if (old.metadata.ownerReferences) metadata.ownerReferences = clone(old.metadata.ownerReferences);
   else delete metadata.ownerReferences;
   if (!status.qosClass && old.status.qosClass) status.qosClass = old.status.qosClass;
   keepObservedGenerations(pod, old);
-  dropGatedStatusFields(status, old.status);
+  dropGatedStatusFields(status, old.status, settings);
 }
 
 function keepObservedGenerations({ status }: Pod, { status: before }: Pod): void {
@@ -94,26 +96,26 @@ function keepObservedGenerations({ status }: Pod, { status: before }: Pod): void
 }
 
 /** Of an update through /ephemeralcontainers, only they count. */
-export function prepareEphemeralUpdate(pod: Pod, old: Pod): void {
+export function prepareEphemeralUpdate({ object: pod, old, settings }: Change<Pod>): void {
   const { ephemeralContainers } = pod.spec;
   keepAllButSpec(pod, old);
   const { ephemeralContainers: _former, ...spec } = clone(old.spec);
   pod.spec = { ...spec, ...(ephemeralContainers && { ephemeralContainers }) };
-  dropGatedSpecFields(pod.spec, old.spec);
+  dropGatedSpecFields(pod.spec, old.spec, settings);
   countGeneration(pod, old);
 }
 
 /** Of an update through /resize, only resources and resize policies count; containers that moved are left for validation to refuse. */
-export function prepareResize(pod: Pod, old: Pod): void {
+export function prepareResize({ object: pod, old, settings }: Change<Pod>): void {
   const { spec } = pod;
   const lists = ['containers', 'initContainers'] as const;
   if (lists.every((list) => (spec[list] ?? []).length === (old.spec[list] ?? []).length)) {
     keepAllButSpec(pod, old);
     pod.spec = clone(old.spec);
     for (const list of lists) if (spec[list]) pod.spec[list] = mergeResources(spec[list], old.spec[list] ?? []);
-    if (isFeatureOn('InPlacePodLevelResourcesVerticalScaling')) takeResources(pod.spec, spec);
+    if (isFeatureOn(settings, 'InPlacePodLevelResourcesVerticalScaling')) takeResources(pod.spec, spec);
   }
-  dropGatedSpecFields(pod.spec, old.spec);
+  dropGatedSpecFields(pod.spec, old.spec, settings);
   countGeneration(pod, old);
 }
 

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import { type Quantity, addQuantities, compareQuantities, parseQuantity, quantitySign } from '../../../util/quantity.ts';
 import type { Pod, PodSpec, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
@@ -8,17 +9,17 @@ export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed';
 const COMPUTE = ['cpu', 'memory'];
 
 /** As stored or sent, or as computed for pods that come without it, or without any status. */
-export const qosClassOf = (pod: Pod): string => pod.status?.qosClass || computeQosClass(pod.spec);
+export const qosClassOf = (pod: Pod, settings: KindSettings): string => pod.status?.qosClass || computeQosClass(pod.spec, settings);
 
 /**
  * Guaranteed where every container's limits are set and equal to its requests; BestEffort where nothing is set. What the pod as a whole asks for, if it
  * does, counts instead of its containers (pkg/apis/core/helper/qos).
  */
-export function computeQosClass(spec: PodSpec): QosClass {
+export function computeQosClass(spec: PodSpec, settings: KindSettings): QosClass {
   const requests = new Map<string, Quantity>();
   const limits = new Map<string, Quantity>();
   const isLimited =
-    spec.resources && isFeatureOn('PodLevelResources') ? addPodResources(spec.resources, requests, limits) : addContainers(spec, requests, limits);
+    spec.resources && isFeatureOn(settings, 'PodLevelResources') ? addPodResources(spec.resources, requests, limits) : addContainers(spec, requests, limits);
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';
   const isGuaranteed =
     isLimited &&

@@ -1,3 +1,4 @@
+import type { Change, KindSettings } from '../../../registry/write.ts';
 import { clone } from '../../../schema/clone.ts';
 import { FieldErrors } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
@@ -12,19 +13,20 @@ const POD_LEVEL_FORBIDDEN = 'resize of pods with pod-level resources is forbidde
 const ONLY_CPU_AND_MEMORY = 'only cpu and memory resources are mutable';
 
 /** `errors` stands at the spec. */
-export function validateResizedSpec(pod: Pod, old: Pod, errors: FieldErrors): void {
-  if (qosClassOf(old) !== computeQosClass(pod.spec)) errors.invalidTyped(pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
+export function validateResizedSpec({ object: pod, old, settings }: Change<Pod>, errors: FieldErrors): void {
+  if (qosClassOf(old, settings) !== computeQosClass(pod.spec, settings))
+    errors.invalidTyped(pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
   if (!isSupported(old)) errors.forbidden('Pod running on node without support for resize');
   const rest = clone(pod.spec);
   if (hasResources(old.spec) || hasResources(pod.spec)) {
-    if (!isFeatureOn('InPlacePodLevelResourcesVerticalScaling')) return new FieldErrors('', errors.list).forbidden(POD_LEVEL_FORBIDDEN);
+    if (!isFeatureOn(settings, 'InPlacePodLevelResourcesVerticalScaling')) return new FieldErrors('', errors.list).forbidden(POD_LEVEL_FORBIDDEN);
     validatePodLevel(rest, old.spec, errors);
   }
   if (old.status.nodeAllocatableResourceClaimStatuses) errors.forbidden('pods with node allocatable resource claims cannot be resized');
   if (!validateOrder(pod.spec, old.spec, errors)) return;
   for (const list of ['initContainers', 'containers'] as const) {
     for (const [index, container] of (pod.spec[list] ?? []).entries()) {
-      if (list === 'initContainers' && !isResizable(container)) continue;
+      if (list === 'initContainers' && !isResizable(container, settings)) continue;
       validateNothingRemoved(container.resources, old.spec[list]![index]!.resources, 'resource', errors.at(list).index(index).at('resources'));
     }
   }
@@ -33,7 +35,8 @@ export function validateResizedSpec(pod: Pod, old: Pod, errors: FieldErrors): vo
     container.resources = withOldComputeOnly(container.resources, before.resources);
     if (!equalJson(container, before)) errors.forbidden(ONLY_CPU_AND_MEMORY);
   }
-  for (const [index, container] of (rest.initContainers ?? []).entries()) validateInitContainer(container, old.spec.initContainers![index]!, errors, index);
+  for (const [index, container] of (rest.initContainers ?? []).entries())
+    validateInitContainer(container, old.spec.initContainers![index]!, errors, index, settings);
   if (errors.list.length === 0 && !equalJson(rest, old.spec)) errors.forbidden(ONLY_CPU_AND_MEMORY);
 }
 
@@ -76,11 +79,12 @@ function withOldComputeOnly(resources: ResourceRequirements, old: ResourceRequir
   return kept;
 }
 
-const isResizable = (container: Container): boolean => isSidecar(container) || isFeatureOn('InPlacePodVerticalScalingInitContainers');
+const isResizable = (container: Container, settings: KindSettings): boolean =>
+  isSidecar(container) || isFeatureOn(settings, 'InPlacePodVerticalScalingInitContainers');
 
-function validateInitContainer(container: Container, old: Container, spec: FieldErrors, index: number): void {
+function validateInitContainer(container: Container, old: Container, spec: FieldErrors, index: number, settings: KindSettings): void {
   const isModified = !equalJson(container, old);
-  if (!isResizable(container)) {
+  if (!isResizable(container, settings)) {
     if (isModified) spec.forbidden('resources for non-sidecar init containers are immutable');
     return;
   }

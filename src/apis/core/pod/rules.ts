@@ -1,7 +1,8 @@
 import { FieldErrors } from '../../../util/field-errors.ts';
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import type { PodSpec } from '../../facts/types/core-v1.ts';
-import { type KindSettings, currentSettings, isFeatureOn } from '../../features.ts';
+import type { KindSettings } from '../../../registry/write.ts';
+import { isFeatureOn } from '../../features.ts';
 import { isDivisibleHugePages, isHugePages } from '../../validation/resource-names.ts';
 import { validateUnreservedPath } from '../../validation/local-path.ts';
 import { hasInvalidAffinityValues, hasInvalidNodeAffinityValues } from './affinity.ts';
@@ -17,6 +18,7 @@ import { hasInvalidFormerLabelKeys, hasInvalidMatchLabelKeys, hasInvalidSpreadSe
  * updated at all (pkg/api/pod GetValidationOptionsFromPodSpecAndMeta). What features let pass, they let pass for all.
  */
 export interface PodRules {
+  settings: KindSettings;
   /** A Pod itself, and not a template. */
   isPod: boolean;
   allowsInvalidDeletionCost: boolean;
@@ -53,38 +55,42 @@ const STRICT: Omit<PodRules, keyof ReturnType<typeof featureRules>> = {
 };
 
 /** What features let pass. */
-const featureRules = () => ({
-  allowsInvalidDeletionCost: !isFeatureOn('PodDeletionCost'),
-  judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(undefined),
-  allowsHostNetworkWithUserNamespace: isFeatureOn('UserNamespacesHostNetworkSupport'),
-  allowsAnySelinuxChangePolicy: isFeatureOn('SELinuxMount'),
-  allowsTolerationComparison: isFeatureOn('TaintTolerationComparisonOperators'),
-  allowsRestartRules: isFeatureOn('ContainerRestartRules'),
-  allowsRestartAll: isFeatureOn('RestartAllContainersOnContainerExits'),
-  allowsEnvFiles: isFeatureOn('EnvFiles'),
+const featureRules = (settings: KindSettings) => ({
+  settings,
+  allowsInvalidDeletionCost: !isFeatureOn(settings, 'PodDeletionCost'),
+  judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(undefined, settings),
+  allowsHostNetworkWithUserNamespace: isFeatureOn(settings, 'UserNamespacesHostNetworkSupport'),
+  allowsAnySelinuxChangePolicy: isFeatureOn(settings, 'SELinuxMount'),
+  allowsTolerationComparison: isFeatureOn(settings, 'TaintTolerationComparisonOperators'),
+  allowsRestartRules: isFeatureOn(settings, 'ContainerRestartRules'),
+  allowsRestartAll: isFeatureOn(settings, 'RestartAllContainersOnContainerExits'),
+  allowsEnvFiles: isFeatureOn(settings, 'EnvFiles'),
 });
 
 /** An old spec that only the other way of judging lets pass is judged so. */
-function judgesLabelKeysAsBefore(old: PodSpec | undefined): boolean {
+function judgesLabelKeysAsBefore(old: PodSpec | undefined, settings: KindSettings): boolean {
   const constraints = old?.topologySpreadConstraints;
-  return isFeatureOn('MatchLabelKeysInPodTopologySpreadSelectorMerge') ? hasInvalidMatchLabelKeys(constraints) : !hasInvalidFormerLabelKeys(constraints);
+  return isFeatureOn(settings, 'MatchLabelKeysInPodTopologySpreadSelectorMerge')
+    ? hasInvalidMatchLabelKeys(constraints)
+    : !hasInvalidFormerLabelKeys(constraints);
 }
 
 const hasEnvFiles = (spec: PodSpec): boolean => containersOf(spec).some(({ env = [] }) => env.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined));
 
-export function podRules(old: PodSpec | undefined, oldMetadata: ObjectMeta | undefined, isPod = false): PodRules {
-  const features = rulesOfNew(isPod);
+export function podRules(settings: KindSettings, old: PodSpec | undefined, oldMetadata: ObjectMeta | undefined, isPod = false): PodRules {
+  const features = rulesOfNew(settings, isPod);
   if (!old) return features;
   const { hostUsers, hostNetwork, securityContext, tolerations = [], initContainers = [] } = old;
   const hasUserNamespace = hostUsers === false;
   return {
     isPod,
+    settings,
     allowsInvalidDeletionCost: features.allowsInvalidDeletionCost || !isDeletionCost(oldMetadata?.annotations),
     allowsIndivisibleHugePages: hasIndivisibleHugePages(old),
     allowsInvalidAffinityValues: hasInvalidAffinityValues(old.affinity),
     allowsInvalidNodeAffinityValues: hasInvalidNodeAffinityValues(old.affinity),
     allowsInvalidSpreadSelectors: hasInvalidSpreadSelectors(old.topologySpreadConstraints),
-    judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(old),
+    judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(old, settings),
     allowsNonLocalTokenPath: hasNonLocalTokenPath(old),
     allowsHostSysctls: hasHostSysctls(old),
     allowsHostNetworkWithUserNamespace: features.allowsHostNetworkWithUserNamespace || (hasUserNamespace && hostNetwork === true),
@@ -104,11 +110,10 @@ const newPodRules = new WeakMap<KindSettings, PodRules>();
 const newTemplateRules = new WeakMap<KindSettings, PodRules>();
 
 /** For new ones only the server's settings count. */
-function rulesOfNew(isPod: boolean): PodRules {
+function rulesOfNew(settings: KindSettings, isPod: boolean): PodRules {
   const known = isPod ? newPodRules : newTemplateRules;
-  const settings = currentSettings();
   let rules = known.get(settings);
-  if (rules === undefined) known.set(settings, (rules = { ...STRICT, isPod, ...featureRules() }));
+  if (rules === undefined) known.set(settings, (rules = { ...STRICT, isPod, ...featureRules(settings) }));
   return rules;
 }
 

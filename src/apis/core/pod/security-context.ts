@@ -1,10 +1,10 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import type { AppArmorProfile, PodSecurityContext, PodSpec, SeccompProfile, SecurityContext } from '../../facts/types/core-v1.ts';
 import { validateOptionalChoice } from '../../validation/choice.ts';
 import { validateDescendingPath } from '../../validation/local-path.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';
 import { internalPodPart } from './internal-form.ts';
-import { arePrivilegedAllowed } from '../../features.ts';
 import type { PodRules } from './rules.ts';
 import { validateSysctls } from './sysctls.ts';
 import { validateWindowsOptions } from './windows.ts';
@@ -22,8 +22,8 @@ export function validateId(id: number | bigint | undefined, errors: FieldErrors)
   if (id !== undefined && (id < 0 || id > MAX_ID)) errors.invalid(id, inclusiveRangeError(0, MAX_ID));
 }
 
-export function validateContainerSecurity(context: SecurityContext, errors: FieldErrors, sharesHostUsers: boolean): void {
-  if (context.privileged && !arePrivilegedAllowed()) errors.at('privileged').forbidden('disallowed by cluster policy');
+export function validateContainerSecurity(context: SecurityContext, errors: FieldErrors, sharesHostUsers: boolean, { allowsPrivileged }: KindSettings): void {
+  if (context.privileged && !allowsPrivileged) errors.at('privileged').forbidden('disallowed by cluster policy');
   validateId(context.runAsUser, errors.at('runAsUser'));
   validateId(context.runAsGroup, errors.at('runAsGroup'));
   validateOptionalChoice(context.procMount, PROC_MOUNTS, errors.at('procMount'));

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import { validateLabels } from '../../../registry/metadata.ts';
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import { FieldErrors } from '../../../util/field-errors.ts';
@@ -42,18 +43,18 @@ export function validatePodSpec(spec: PodSpec, metadata: ObjectMeta | undefined,
   validateLabels(spec.nodeSelector, errors.at('nodeSelector'));
   if (spec.securityContext) validatePodSecurity(spec.securityContext, spec, errors.at('securityContext'), rules);
   if (spec.affinity) validateAffinity(spec.affinity, errors.at('affinity'), rules);
-  validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, errors.at('dnsConfig'));
+  validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, errors.at('dnsConfig'), rules.settings);
   for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries()) {
     for (const error of qualifiedNameErrors(conditionType)) errors.at('readinessGates').index(index).at('conditionType').invalid(conditionType, error);
   }
   validateSchedulingGates(spec.schedulingGates ?? [], errors.at('schedulingGates'));
   if (spec.topologySpreadConstraints) validateTopologySpread(spec.topologySpreadConstraints, errors.at('topologySpreadConstraints'), rules);
-  validateHostProcesses(spec, errors);
+  validateHostProcesses(spec, errors, rules.settings);
   if (spec.hostUsers === false) validateUserNamespace(spec, errors, rules);
   if (spec.hostnameOverride !== undefined) validateHostnameOverride(spec.hostnameOverride, spec, errors.at('hostnameOverride'));
   validateNames(spec, errors);
   if (spec.tolerations) validateTolerations(spec.tolerations, errors.at('tolerations'), rules);
-  validateHostAliases(spec.hostAliases ?? [], errors.at('hostAliases'));
+  validateHostAliases(spec.hostAliases ?? [], errors.at('hostAliases'), rules.settings);
   validateName(spec.priorityClassName, errors.at('priorityClassName'));
   if (spec.runtimeClassName !== undefined)
     for (const error of subdomainName(spec.runtimeClassName, false)) errors.at('runtimeClassName').invalid(spec.runtimeClassName, error);
@@ -144,10 +145,10 @@ function validateName(name: string | undefined, errors: FieldErrors): void {
   if (name) for (const error of subdomainName(name, false)) errors.invalid(name, error);
 }
 
-function validateHostAliases(aliases: readonly HostAlias[], errors: FieldErrors): void {
+function validateHostAliases(aliases: readonly HostAlias[], errors: FieldErrors, settings: KindSettings): void {
   for (const [index, { ip, hostnames = [] }] of aliases.entries()) {
     const at = errors.index(index);
-    validateLegacyIp(ip, at.at('ip'));
+    validateLegacyIp(ip, at.at('ip'), settings);
     for (const [nameIndex, name] of hostnames.entries())
       for (const error of dns1123SubdomainErrors(name)) at.at('hostnames').index(nameIndex).invalid(name, error);
   }

@@ -1,3 +1,4 @@
+import type { Change, KindSettings } from '../../../registry/write.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123LabelErrors, qualifiedNameErrors, subdomainName } from '../../../util/names.ts';
 import type {
@@ -24,17 +25,17 @@ const HEALTH_MESSAGE_MAX_BYTES = 1024;
 const NOT_NEGATIVE = 'must be a non-negative integer';
 
 /** `errors` stands at the status. */
-export function validatePodStatus(pod: Pod, old: Pod, errors: FieldErrors): void {
+export function validatePodStatus({ object: pod, old, settings }: Change<Pod>, errors: FieldErrors): void {
   const { spec, status } = pod;
   validateConditions(status.conditions ?? [], errors.at('conditions'));
-  validateNominatedNode(pod, old, errors.at('nominatedNodeName'));
+  validateNominatedNode(pod, old, errors.at('nominatedNodeName'), settings);
   if ((status.observedGeneration ?? 0) < 0) errors.at('observedGeneration').invalid(status.observedGeneration, NOT_NEGATIVE);
   if ((status.qosClass ?? '') !== (old.status.qosClass ?? '')) errors.at('qosClass').invalid(status.qosClass ?? '', 'field is immutable');
   validateTransitions(status, old, errors);
   validateClaimStatuses(status.resourceClaimStatuses ?? [], spec, errors.at('resourceClaimStatuses'));
   if (status.extendedResourceClaimStatus) validateExtendedClaim(status.extendedResourceClaimStatus, spec, errors.at('extendedResourceClaimStatus'));
-  validatePodIps(status, old.status, errors.at('podIPs'));
-  validateHostIps(status, old.status, errors.at('hostIPs'));
+  validatePodIps(status, old.status, errors.at('podIPs'), settings);
+  validateHostIps(status, old.status, errors.at('hostIPs'), settings);
   for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const)
     validateUsers(status[list] ?? [], spec, errors.at(list));
   validateAllocated(status.containerStatuses ?? [], spec.containers ?? [], errors.at('containerStatuses'));
@@ -53,11 +54,12 @@ function validateConditions(conditions: readonly PodCondition[], errors: FieldEr
   }
 }
 
-function validateNominatedNode({ status }: Pod, old: Pod, errors: FieldErrors): void {
+function validateNominatedNode({ status }: Pod, old: Pod, errors: FieldErrors, settings: KindSettings): void {
   const node = status.nominatedNodeName;
   if (!node || node === old.status.nominatedNodeName) return;
   for (const error of subdomainName(node, false)) errors.invalid(node, error);
-  if (old.spec.nodeName && isFeatureOn('ClearingNominatedNodeNameAfterBinding')) errors.forbidden('may not be set on pods that are already bound to a node');
+  if (old.spec.nodeName && isFeatureOn(settings, 'ClearingNominatedNodeNameAfterBinding'))
+    errors.forbidden('may not be set on pods that are already bound to a node');
 }
 
 /** A container that has ended may run again only where it is to be restarted. */
@@ -127,18 +129,18 @@ function validateExtendedClaim({ requestMappings, resourceClaimName }: PodExtend
   else for (const error of subdomainName(resourceClaimName, false)) errors.at('resourceClaimName').invalid(resourceClaimName, error);
 }
 
-function validatePodIps({ podIPs = [] }: PodStatus, old: PodStatus, errors: FieldErrors): void {
+function validatePodIps({ podIPs = [] }: PodStatus, old: PodStatus, errors: FieldErrors, settings: KindSettings): void {
   const former = new Set((old.podIPs ?? []).map(({ ip }) => ip));
-  for (const [index, { ip }] of podIPs.entries()) validateLegacyIp(ip, errors.index(index), former);
+  for (const [index, { ip }] of podIPs.entries()) validateLegacyIp(ip, errors.index(index), settings, former);
   validateDualStack(podIPs, 'PodIP', errors);
 }
 
-function validateHostIps({ hostIP = '', hostIPs = [] }: PodStatus, old: PodStatus, errors: FieldErrors): void {
+function validateHostIps({ hostIP = '', hostIPs = [] }: PodStatus, old: PodStatus, errors: FieldErrors, settings: KindSettings): void {
   if (hostIPs.length === 0) return;
   const first = hostIPs[0]!.ip;
   if (hostIP !== first) errors.index(0).at('ip').invalid(first, 'must be equal to `hostIP`');
   const former = new Set((old.hostIPs ?? []).map(({ ip }) => ip));
-  for (const [index, { ip }] of hostIPs.entries()) validateLegacyIp(ip, errors.index(index), former);
+  for (const [index, { ip }] of hostIPs.entries()) validateLegacyIp(ip, errors.index(index), settings, former);
   validateDualStack(hostIPs, 'HostIP', errors);
 }
 

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import { validateAnnotations, validateLabels } from '../../../registry/metadata.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import type { PodTemplateSpec } from '../../facts/types/core-v1.ts';
@@ -12,6 +13,7 @@ import { podSpecWarnings } from './warnings.ts';
 export interface PodTemplateOptions {
   /** The template before the update: what it has already may stay, though it would not be let in anew. */
   old?: PodTemplateSpec | undefined;
+  settings: KindSettings;
 }
 
 /** What a pod made from the template would be given, as far as that does not depend on the pod. */
@@ -21,13 +23,13 @@ export function defaultPodTemplateSpec({ metadata, spec }: PodTemplateSpec): voi
 }
 
 /** For prepareForCreate and prepareForUpdate of whatever has a template: takes out fields whose features are off. */
-export function dropGatedTemplateFields(template: PodTemplateSpec | undefined, old?: PodTemplateSpec): void {
-  if (template) dropGatedSpecFields(template.spec, old?.spec);
+export function dropGatedTemplateFields(template: PodTemplateSpec | undefined, old: PodTemplateSpec | undefined, settings: KindSettings): void {
+  if (template) dropGatedSpecFields(template.spec, old?.spec, settings);
 }
 
 /** `errors` stands at the template. */
-export function validatePodTemplateSpec({ metadata, spec }: PodTemplateSpec, errors: FieldErrors, { old }: PodTemplateOptions = {}): void {
-  const rules = podRules(old?.spec, old?.metadata);
+export function validatePodTemplateSpec({ metadata, spec }: PodTemplateSpec, errors: FieldErrors, { old, settings }: PodTemplateOptions): void {
+  const rules = podRules(settings, old?.spec, old?.metadata);
   const specErrors = errors.at('spec');
   validateLabels(metadata.labels, errors.at('labels'));
   validateAnnotations(metadata.annotations, errors.at('annotations'));

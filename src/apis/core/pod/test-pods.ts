@@ -1,3 +1,4 @@
+import { testWrite } from '../../testing/kind-tester.ts';
 import { decode } from '../../../schema/decode.ts';
 import { normalize } from '../../../schema/normalize.ts';
 import type { RequestContext } from '../../../registry/request-context.ts';
@@ -32,7 +33,7 @@ export const canonicalPod = (pod: Pod): Pod => normalize(pods.schema, pod as unk
 
 export function newPod(spec: JsonObject, metadata: JsonObject = {}, warnings: string[] = []): Pod {
   const pod = decodePod(spec, metadata);
-  pods.prepareForCreate?.(pod, testContext(warnings));
+  pods.prepareForCreate?.({ ...testWrite(pod), context: testContext(warnings) });
   return canonicalPod(pod);
 }
 
@@ -43,4 +44,5 @@ export function errorsOf(check: (errors: FieldErrors) => void): string[] {
   return errors.list.map(({ field, body }) => `${field}: ${body}`);
 }
 
-export const createErrors = (spec: JsonObject, metadata: JsonObject = {}): string[] => errorsOf((errors) => pods.validate!(newPod(spec, metadata), errors));
+export const createErrors = (spec: JsonObject, metadata: JsonObject = {}): string[] =>
+  errorsOf((errors) => pods.validate!(testWrite(newPod(spec, metadata)), errors));

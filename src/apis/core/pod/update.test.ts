@@ -1,9 +1,10 @@
+import { testChange } from '../../testing/kind-tester.ts';
 import { describe, expect, it } from 'vitest';
 import { clone } from '../../../schema/clone.ts';
 import type { JsonObject } from '../../../util/json-types.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
 import { pods } from './pod.ts';
-import { canonicalPod, decodePod, errorsOf, newPod, testContext } from './test-pods.ts';
+import { canonicalPod, decodePod, errorsOf, newPod } from './test-pods.ts';
 
 type Path = 'status' | 'ephemeralcontainers' | 'resize';
 
@@ -14,9 +15,9 @@ function update(old: Pod, change: (pod: Pod) => void, path?: Path): { pod: Pod; 
   const changed = clone(old);
   change(changed);
   const rules = updateRules(path);
-  rules.prepareForUpdate!(changed, old, testContext());
+  rules.prepareForUpdate!(testChange(changed, old));
   const pod = canonicalPod(changed);
-  return { pod, errors: errorsOf((errors) => rules.validateUpdate!(pod, old, errors)) };
+  return { pod, errors: errorsOf((errors) => rules.validateUpdate!(testChange(pod, old), errors)) };
 }
 
 const app = { name: 'app', image: 'app:1', resources: { requests: { cpu: '100m' } } };

@@ -1,3 +1,4 @@
+import type { Change, Write } from '../../../registry/write.ts';
 import { validateMetadata } from '../../../registry/metadata.ts';
 import { FieldErrors, quote } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
@@ -13,10 +14,10 @@ import { validatePodStatus } from './status.ts';
 import { ephemeralContainerDiff, validateSpecUpdate } from './update.ts';
 
 /** A new pod. Its metadata has been judged by the common rules. */
-export function validateNewPod(pod: Pod, errors: FieldErrors): void {
+export function validateNewPod({ object: pod, settings }: Write<Pod>, errors: FieldErrors): void {
   const { metadata, spec } = pod;
   const at = errors.at('spec');
-  validateWhole(pod, errors, podRules(undefined, undefined, true));
+  validateWhole(pod, errors, podRules(settings, undefined, undefined, true));
   if (spec.ephemeralContainers) at.at('ephemeralContainers').forbidden('cannot be set on create');
   if (spec.nodeName && spec.schedulingGates) at.at('nodeName').forbidden('cannot be set until all schedulingGates have been cleared');
   validateAnnotationsMatchFields(metadata, spec, at);
@@ -49,30 +50,33 @@ function validateNoTokens({ spec }: Pod, errors: FieldErrors): void {
 }
 
 /** The same for a changed pod, whose metadata is judged as a pod's once more. */
-function validateChanged(pod: Pod, old: Pod, errors: FieldErrors): PodRules {
-  const rules = podRules(old.spec, old.metadata, true);
+function validateChanged({ object: pod, old, settings }: Change<Pod>, errors: FieldErrors): PodRules {
+  const rules = podRules(settings, old.spec, old.metadata, true);
   validateFinalizerNames(pod.metadata, errors);
   validateMetadata(pod.metadata, true, subdomainName, errors.at('metadata'));
   validateWhole(pod, errors, rules);
   return rules;
 }
 
-export function validatePodUpdate(pod: Pod, old: Pod, errors: FieldErrors): void {
-  const rules = validateChanged(pod, old, errors);
+export function validatePodUpdate(write: Change<Pod>, errors: FieldErrors): void {
+  const { object: pod, old } = write;
+  const rules = validateChanged(write, errors);
   validateAnnotationUpdate(pod, old, errors.at('metadata', 'annotations'), rules);
   validateSpecUpdate(pod, old, errors.at('spec'), rules);
 }
 
-export function validateStatusUpdate(pod: Pod, old: Pod, errors: FieldErrors): void {
+export function validateStatusUpdate(write: Change<Pod>, errors: FieldErrors): void {
+  const { object: pod, old, settings } = write;
   validateFinalizerNames(pod.metadata, errors);
-  validateAnnotationUpdate(pod, old, errors.at('metadata', 'annotations'), podRules(old.spec, old.metadata, true));
-  validatePodStatus(pod, old, errors.at('status'));
+  validateAnnotationUpdate(pod, old, errors.at('metadata', 'annotations'), podRules(settings, old.spec, old.metadata, true));
+  validatePodStatus(write, errors.at('status'));
 }
 
 /** Containers for debugging may be added, and stay as they are. */
-export function validateEphemeralUpdate(pod: Pod, old: Pod, errors: FieldErrors): void {
+export function validateEphemeralUpdate(write: Change<Pod>, errors: FieldErrors): void {
+  const { object: pod, old } = write;
   const before = errors.list.length;
-  const rules = validateChanged(pod, old, errors);
+  const rules = validateChanged(write, errors);
   validateAnnotationUpdate(pod, old, errors.at('metadata', 'annotations'), rules);
   if (refusesStaticPod(old, errors, before, 'static pods do not support ephemeral containers')) return;
   const at = errors.at('spec', 'ephemeralContainers');
@@ -86,12 +90,13 @@ export function validateEphemeralUpdate(pod: Pod, old: Pod, errors: FieldErrors)
   }
 }
 
-export function validateResize(pod: Pod, old: Pod, errors: FieldErrors): void {
+export function validateResize(write: Change<Pod>, errors: FieldErrors): void {
+  const { old } = write;
   const before = errors.list.length;
-  validateChanged(pod, old, errors);
+  validateChanged(write, errors);
   if (refusesStaticPod(old, errors, before, 'static pods cannot be resized')) return;
   if (old.spec.os?.name === 'windows') return refuseOnly(errors, before, 'windows pods cannot be resized');
-  validateResizedSpec(pod, old, errors.at('spec'));
+  validateResizedSpec(write, errors.at('spec'));
 }
 
 /** The API's copy of a pod that a kubelet runs by itself takes no orders. */

@@ -1,10 +1,11 @@
+import { testWrite } from '../../testing/kind-tester.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../util/json-types.ts';
 import { pods } from './pod.ts';
 import { podTemplateWarnings } from './template.ts';
 import { decodePod, newPod } from './test-pods.ts';
 
-const warningsOf = (spec: JsonObject, metadata: JsonObject = {}): string[] => pods.warnings!(newPod(spec, metadata), undefined);
+const warningsOf = (spec: JsonObject, metadata: JsonObject = {}): string[] => pods.warnings!(testWrite(newPod(spec, metadata)));
 const app = { name: 'app', image: 'app:1' };
 
 describe('warnings', () => {

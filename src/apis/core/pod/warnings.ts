@@ -1,3 +1,4 @@
+import type { Write } from '../../../registry/write.ts';
 import type { ObjectMeta } from '../../../util/api-object.ts';
 import { quote } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
@@ -36,7 +37,7 @@ const MAX_WARNINGS = 1_000;
 type Warn = (path: string, message: string) => void;
 
 /** Of a pod only its creation is worth a word; of its status the addresses are. */
-export function podWarnings(pod: Pod, old: Pod | undefined): string[] {
+export function podWarnings({ object: pod, old }: Write<Pod>): string[] {
   if (old) return equalJson([pod.status.podIPs, pod.status.hostIPs], [old.status.podIPs, old.status.hostIPs]) ? [] : statusIpWarnings(pod);
   const nameErrors = dns1123LabelErrors(pod.metadata.name ?? '');
   const ofName =

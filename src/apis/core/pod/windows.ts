@@ -1,8 +1,8 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { dns1123SubdomainErrors } from '../../../util/names.ts';
 import type { PodSpec, WindowsSecurityContextOptions } from '../../facts/types/core-v1.ts';
 import { containersAt } from './containers-of.ts';
-import { arePrivilegedAllowed } from '../../features.ts';
 
 const MAX_CREDENTIAL_SPEC_BYTES = 64 * 1024;
 const MAX_DOMAIN_BYTES = 256;
@@ -48,7 +48,7 @@ function userNameErrors(name: string): string[] {
 const isDomain = (domain: string): boolean => NETBIOS_DOMAIN.test(domain) || domain.split('.').every((label) => DNS_DOMAIN_LABEL.test(label));
 
 /** Containers that run on the Windows host itself: all of a pod's or none (KEP-1981). `errors` stands at the spec. */
-export function validateHostProcesses(spec: PodSpec, errors: FieldErrors): void {
+export function validateHostProcesses(spec: PodSpec, errors: FieldErrors, { allowsPrivileged }: KindSettings): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   let count = 0;
   let hostProcessCount = 0;
@@ -62,7 +62,7 @@ export function validateHostProcesses(spec: PodSpec, errors: FieldErrors): void 
   if (hostProcessCount === 0) return;
   if (hostProcessCount !== count) errors.invalid('', 'If pod contains any hostProcess containers then all containers must be HostProcess containers');
   if (!spec.hostNetwork) errors.at('hostNetwork').invalid(false, 'hostNetwork must be true if pod contains any hostProcess containers');
-  if (!arePrivilegedAllowed()) errors.forbidden('hostProcess containers are disallowed by cluster policy');
+  if (!allowsPrivileged) errors.forbidden('hostProcess containers are disallowed by cluster policy');
 }
 
 /** What a pod that says it is for Linux or Windows may not ask of the other. `errors` stands at the spec. */

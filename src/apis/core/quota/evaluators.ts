@@ -1,6 +1,6 @@
 import { type GroupResource, qualifiedResource } from '../../../util/api-object.ts';
-import { DEFAULT_SETTINGS, type KindSettings } from '../../features.ts';
-import { bound } from '../../with-settings.ts';
+import type { KindSettings } from '../../../registry/write.ts';
+import { DEFAULT_SETTINGS } from '../../features.ts';
 import { type Evaluator, objectCounter } from './evaluator.ts';
 import { podEvaluator } from './pod-evaluator.ts';
 import { resourceClaimEvaluator } from './resource-claim-evaluator.ts';
@@ -24,17 +24,14 @@ const NOT_COUNTED = new Set([
 /** Core resources whose bare name a quota may count by. */
 const LEGACY_COUNTS = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'];
 
-const HOOKS = ['handles', 'counts', 'usage', 'isInScope', 'omission', 'isReleased'] as const satisfies readonly (keyof Evaluator)[];
-
 /** Finds what measures a resource's objects, as a server with these settings does: undefined where nothing does. All but a few are only counted. */
 export function createEvaluators(now: () => Date, settings: KindSettings = DEFAULT_SETTINGS): (resource: GroupResource) => Evaluator | undefined {
-  const within = (evaluator: Evaluator): Evaluator => ({ ...evaluator, ...bound(evaluator, HOOKS, settings) });
   const known = new Map<string, Evaluator | undefined>([
     ...[...NOT_COUNTED].map((name) => [name, undefined] as const),
-    ['pods', within(podEvaluator(now))],
-    ['services', within(serviceEvaluator)],
-    ['persistentvolumeclaims', within(volumeClaimEvaluator)],
-    ['resourceclaims.resource.k8s.io', within(resourceClaimEvaluator)],
+    ['pods', podEvaluator(now, settings)],
+    ['services', serviceEvaluator],
+    ['persistentvolumeclaims', volumeClaimEvaluator],
+    ['resourceclaims.resource.k8s.io', resourceClaimEvaluator],
     ...LEGACY_COUNTS.map((resource) => [resource, objectCounter({ group: '', resource }, resource)] as const),
   ]);
   return (resource) => {

@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import type { Container, ContainerStatus, Pod, PodAffinityTerm, PodSpec, ScopedResourceSelectorRequirement } from '../../facts/types/core-v1.ts';
 import { computeQosClass } from '../pod/qos.ts';
 import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantitySign } from '../../../util/quantity.ts';
@@ -21,12 +22,12 @@ const NAMES = new Set([COUNT, 'pods', ...COMPUTE.flatMap((name) => [name, REQUES
 const DEMANDED = new Set(['cpu', 'memory'].flatMap((name) => [name, REQUESTS + name, LIMITS + name]));
 
 /** Requests, limits and the number of pods that run (pkg/quota/v1/evaluator/core). */
-export const podEvaluator = (now: () => Date): Evaluator => ({
+export const podEvaluator = (now: () => Date, settings: KindSettings): Evaluator => ({
   handles,
   counts: (name) =>
     NAMES.has(name) || name.startsWith(HUGE_PAGES) || name.startsWith(REQUESTS + HUGE_PAGES) || (name.startsWith(REQUESTS) && isExtended(name, REQUESTS)),
   usage: (object) => podUsage(object as Pod, now()),
-  isInScope: (scope, object) => isInScope(scope, object as Pod),
+  isInScope: (scope, object) => isInScope(scope, object as Pod, settings),
   omission: (names, object) => omission(names, (object as Pod).spec),
   isReleased: (object, old) => hasEnded(object as Pod) && !hasEnded(old as Pod),
 });
@@ -131,16 +132,16 @@ function omission(names: readonly string[], spec: PodSpec): string | undefined {
   return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`;
 }
 
-function isInScope(scope: ScopedResourceSelectorRequirement, pod: Pod): boolean {
+function isInScope(scope: ScopedResourceSelectorRequirement, pod: Pod, settings: KindSettings): boolean {
   switch (scope.scopeName) {
     case 'Terminating':
       return hasDeadline(pod);
     case 'NotTerminating':
       return !hasDeadline(pod);
     case 'BestEffort':
-      return isBestEffort(pod);
+      return isBestEffort(pod, settings);
     case 'NotBestEffort':
-      return !isBestEffort(pod);
+      return !isBestEffort(pod, settings);
     case 'PriorityClass':
       return matchesClass(scope, pod.spec.priorityClassName || undefined);
     case 'CrossNamespacePodAffinity':
@@ -150,7 +151,7 @@ function isInScope(scope: ScopedResourceSelectorRequirement, pod: Pod): boolean 
   }
 }
 
-const isBestEffort = ({ spec, status }: Pod): boolean => (status.qosClass ?? computeQosClass(spec)) === 'BestEffort';
+const isBestEffort = ({ spec, status }: Pod, settings: KindSettings): boolean => (status.qosClass ?? computeQosClass(spec, settings)) === 'BestEffort';
 
 function reachesOtherNamespaces({ affinity }: PodSpec): boolean {
   const reaches = ({ namespaces, namespaceSelector }: PodAffinityTerm): boolean => (namespaces?.length ?? 0) > 0 || namespaceSelector !== undefined;

@@ -1,6 +1,6 @@
 import type { IpAllocator, PortAllocator } from '../../../registry/allocators.ts';
 import type { Transaction } from '../../../registry/definition.ts';
-import { type KindSettings, withinSettings } from '../../features.ts';
+import type { KindSettings } from '../../../registry/write.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
 import type { Particulars } from '../../define.ts';
 import { allocateClusterIps, keepClusterIps, normalizeClusterIps, releaseClusterIps, updateClusterIps } from './cluster-ips.ts';
@@ -20,12 +20,10 @@ export function serviceAllocation(
   { ips, ports, removeEndpoints }: ServiceAllocators,
   settings: KindSettings,
 ): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
-  // What follows waits for the allocators, so that it is not within the settings of one server as other hooks are.
-  const choose = (service: Service, old: Service | undefined): void =>
-    withinSettings(settings, () => {
-      normalizeClusterIps(service, old);
-      chooseFamilies(service, old, ips.families);
-    });
+  const choose = (service: Service, old: Service | undefined): void => {
+    normalizeClusterIps(service, old);
+    chooseFamilies(service, old, ips.families, settings);
+  };
   return {
     async beginCreate(service, _context, dryRun) {
       choose(service, undefined);

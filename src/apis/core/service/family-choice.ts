@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import { invalid } from '../../../util/errors.ts';
 import { FieldErrors } from '../../../util/field-errors.ts';
 import { equalJson } from '../../../util/json-equal.ts';
@@ -13,11 +14,11 @@ const otherFamily = (family: string): string => (family === IPV4 ? IPV6 : IPV4);
  * Settles a service's IP families and its policy for them, from what the client said, what the service had before and what the cluster has: `configured`,
  * the default family first (pkg/registry/core/service/storage/alloc.go). Throws 422 where they do not fit.
  */
-export function chooseFamilies(service: Service, old: Service | undefined, configured: readonly string[]): void {
+export function chooseFamilies(service: Service, old: Service | undefined, configured: readonly string[], settings: KindSettings): void {
   if (service.spec.type === EXTERNAL_NAME || keepsPreference(service, old)) return;
   service.spec.ipFamilyPolicy ??= old?.spec.ipFamilyPolicy ?? (isBareHeadless(service) ? REQUIRE_DUAL_STACK : SINGLE_STACK);
 
-  check(service, (errors) => validateIpFamilies(service, errors, old));
+  check(service, (errors) => validateIpFamilies(service, errors, settings, old));
   check(service, (errors) => {
     if (old) reduce(service, old, errors);
     if (service.spec.ipFamilyPolicy === SINGLE_STACK) demandOne(service, errors);

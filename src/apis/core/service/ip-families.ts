@@ -1,3 +1,4 @@
+import type { KindSettings } from '../../../registry/write.ts';
 import { equalJson } from '../../../util/json-equal.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
@@ -16,7 +17,7 @@ const MAY_NOT_CHANGE = 'may not change once set';
 export const familyOf = (ip: string): string => (ipFamilyOf(ip) === 6 ? IPV6 : IPV4);
 
 /** `errors` stands at the spec. Of an ExternalName service all of these are forbidden, which is told elsewhere. */
-export function validateIpFamilies(service: Service, errors: FieldErrors, old?: Service): void {
+export function validateIpFamilies(service: Service, errors: FieldErrors, settings: KindSettings, old: Service | undefined): void {
   const { clusterIPs = [], ipFamilies = [], ipFamilyPolicy, type } = service.spec;
   if (type === EXTERNAL_NAME) return;
   validateFirstIp(service, errors.at('clusterIPs'));
@@ -26,7 +27,7 @@ export function validateIpFamilies(service: Service, errors: FieldErrors, old?: 
     if (ipFamilies.indexOf(family) < index) at.duplicateTyped(family);
   }
   if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy)) errors.at('ipFamilyPolicy').notSupported(ipFamilyPolicy, POLICIES);
-  const areValid = validateIps(clusterIPs, errors.at('clusterIPs'), new Set(old?.spec.clusterIPs));
+  const areValid = validateIps(clusterIPs, errors.at('clusterIPs'), settings, new Set(old?.spec.clusterIPs));
   if (clusterIPs.length > 2) errors.at('clusterIPs').invalid(clusterIPs, 'may only hold up to 2 values');
   // What follows would only confuse whoever has to mend an address first.
   if (!areValid) return;
@@ -42,10 +43,10 @@ function validateFirstIp({ spec: { clusterIP, clusterIPs = [] } }: Service, erro
   else if (clusterIPs[0] !== clusterIP) errors.invalid(clusterIPs, 'first value must match `clusterIP`');
 }
 
-function validateIps(ips: readonly string[], errors: FieldErrors, former: ReadonlySet<string>): boolean {
+function validateIps(ips: readonly string[], errors: FieldErrors, settings: KindSettings, former: ReadonlySet<string>): boolean {
   const before = errors.list.length;
   for (const [index, ip] of ips.entries()) {
-    if (index > 0 || ip !== NO_IP) validateLegacyIp(ip, errors.index(index), former);
+    if (index > 0 || ip !== NO_IP) validateLegacyIp(ip, errors.index(index), settings, former);
     else if (ips.length > 1) errors.invalid(ips, `'${NO_IP}' must be the first and only value`);
   }
   return errors.list.length === before;

@@ -1,3 +1,4 @@
+import type { Change, KindSettings, Write } from '../../../registry/write.ts';
 import type { FieldErrors } from '../../../util/field-errors.ts';
 import { parseIp } from '../../../util/ip-address.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../../util/names.ts';
@@ -25,7 +26,7 @@ const NOT_FOR_NAMES = 'may not be set for ExternalName services';
 const ONLY_FOR_BALANCERS = "may only be used when `type` is 'LoadBalancer'";
 
 /** All but metadata, in upstream's order (pkg/apis/core/validation validateService). `errors` stands at the object. */
-export function validateService(service: Service, errors: FieldErrors, old?: Service): void {
+export function validateService({ object: service, old, settings }: Write<Service>, errors: FieldErrors): void {
   const { metadata, spec } = service;
   const at = errors.at('spec');
   validateTopologyMode(metadata.annotations ?? {}, errors);
@@ -34,11 +35,11 @@ export function validateService(service: Service, errors: FieldErrors, old?: Ser
   validatePorts(spec.ports ?? [], at.at('ports'));
   if (spec.selector) validateLabelMap(spec.selector, at.at('selector'));
   validateAffinity(spec, at);
-  validateIpFamilies(service, at, old);
-  validateExternalIps(spec.externalIPs ?? [], at.at('externalIPs'), new Set(old?.spec.externalIPs));
+  validateIpFamilies(service, at, settings, old);
+  validateExternalIps(spec.externalIPs ?? [], at.at('externalIPs'), settings, new Set(old?.spec.externalIPs));
   validateChoice(spec.type, TYPES, at.at('type'));
   validateUniquePorts(spec, at.at('ports'));
-  validateSourceRanges(service, errors, old);
+  validateSourceRanges(service, errors, settings, old);
   validateLoadBalancer(spec, at);
   validateTrafficPolicies(service, at);
 }
@@ -97,11 +98,11 @@ function validateAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpe
     at.at('clientIP', 'timeoutSeconds').invalid(timeoutSeconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`);
 }
 
-function validateExternalIps(ips: readonly string[], errors: FieldErrors, former: ReadonlySet<string>): void {
+function validateExternalIps(ips: readonly string[], errors: FieldErrors, settings: KindSettings, former: ReadonlySet<string>): void {
   for (const [index, ip] of ips.entries()) {
     const at = errors.index(index);
     const before = at.list.length;
-    validateLegacyIp(ip, at, former);
+    validateLegacyIp(ip, at, settings, former);
     if (at.list.length === before) validateEndpointIp(ip, at);
   }
 }
@@ -128,13 +129,13 @@ function validateUniquePorts({ type, ports = [] }: ServiceSpec, errors: FieldErr
 }
 
 /** Spaces around a range belong to the API, since ranges were once listed in an annotation. */
-function validateSourceRanges({ metadata, spec }: Service, errors: FieldErrors, old?: Service): void {
+function validateSourceRanges({ metadata, spec }: Service, errors: FieldErrors, settings: KindSettings, old: Service | undefined): void {
   const { loadBalancerSourceRanges: ranges = [], type } = spec;
   if (ranges.length > 0) {
     const at = errors.at('spec', 'LoadBalancerSourceRanges');
     if (type !== LOAD_BALANCER) at.forbidden(ONLY_FOR_BALANCERS);
     const former = new Set((old?.spec.loadBalancerSourceRanges ?? []).map((range) => range.trim()));
-    for (const [index, range] of ranges.entries()) validateLegacyCidr(range.trim(), at.index(index), former);
+    for (const [index, range] of ranges.entries()) validateLegacyCidr(range.trim(), at.index(index), settings, former);
     return;
   }
   const annotation = metadata.annotations?.[SOURCE_RANGES];
@@ -142,7 +143,7 @@ function validateSourceRanges({ metadata, spec }: Service, errors: FieldErrors, 
   const at = errors.at('metadata', 'annotations').key(SOURCE_RANGES);
   if (type !== LOAD_BALANCER) at.forbidden(ONLY_FOR_BALANCERS);
   if (annotation.trim() === '' || old?.metadata.annotations?.[SOURCE_RANGES] === annotation) return;
-  for (const range of annotation.split(',')) validateLegacyCidr(range.trim(), at);
+  for (const range of annotation.split(',')) validateLegacyCidr(range.trim(), at, settings);
 }
 
 function validateLoadBalancer(spec: ServiceSpec, errors: FieldErrors): void {
@@ -172,15 +173,15 @@ function validateTrafficPolicies(service: Service, errors: FieldErrors): void {
 }
 
 /** What a load balancer has reported. */
-export function validateLoadBalancerStatus(service: Service, old: Service, errors: FieldErrors): void {
+export function validateLoadBalancerStatus({ object: service, old, settings }: Change<Service>, errors: FieldErrors): void {
   const ingresses = service.status.loadBalancer.ingress ?? [];
   if (service.spec.type !== LOAD_BALANCER && ingresses.length > 0) return errors.forbidden("may only be used when `spec.type` is 'LoadBalancer'");
   const former = new Set((old.status.loadBalancer.ingress ?? []).map(({ ip = '' }) => ip));
-  for (const [index, ingress] of ingresses.entries()) validateIngress(ingress, former, errors.index(index));
+  for (const [index, ingress] of ingresses.entries()) validateIngress(ingress, former, settings, errors.index(index));
 }
 
-function validateIngress({ ip, ipMode, hostname }: LoadBalancerIngress, former: ReadonlySet<string>, errors: FieldErrors): void {
-  if (ip) validateLegacyIp(ip, errors.at('ip'), former);
+function validateIngress({ ip, ipMode, hostname }: LoadBalancerIngress, former: ReadonlySet<string>, settings: KindSettings, errors: FieldErrors): void {
+  if (ip) validateLegacyIp(ip, errors.at('ip'), settings, former);
   if (ip && ipMode === undefined) errors.at('ipMode').required('must be specified when `ip` is set');
   else if (!ip && ipMode !== undefined) errors.at('ipMode').forbidden('may not be specified when `ip` is not set');
   else validateOptionalChoice(ipMode, IP_MODES, errors.at('ipMode'));
