@@ -16,6 +16,7 @@ import {
   admissionAttributes,
   asRead,
   canonical,
+  canonicalInSlices,
   currentEntry,
   encodeStored,
   groupKind,
@@ -165,7 +166,7 @@ async function commitNew<T extends ApiObject>(
   const { definition, engine, admission } = parts;
   prepareForCreate(parts, object, context);
   if (context.isLarge) await nextTurn();
-  const stored = canonical(parts, object);
+  const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
   definition.keepEmptied?.(object, stored);
   const name = stored.metadata.name ?? '';
   const call = {

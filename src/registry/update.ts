@@ -21,6 +21,7 @@ import {
   admissionAttributes,
   asRead,
   canonical,
+  canonicalInSlices,
   currentEntry,
   encodeStored,
   groupKind,
@@ -134,7 +135,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     if (options.subresource === '') hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
     prepareForUpdate(call, object);
     if (context.isLarge) await nextTurn();
-    const stored = canonical(parts, object);
+    const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
     keepUnchangedTimes(stored, old);
     call.rules.keepEmptied?.(object, stored);
     const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;
