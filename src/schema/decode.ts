@@ -196,9 +196,10 @@ class Decoder {
   }
 
   list(type: ListSchema, raw: readonly Json[]): Json[] {
-    const items: Json[] = raw.length > ITEMS_AT_ONCE ? (this.run?.itemsOf(raw) ?? []) : [];
+    const run = raw.length > ITEMS_AT_ONCE ? this.run : undefined;
+    const items: Json[] = run?.itemsOf(raw) ?? [];
     for (let index = items.length; index < raw.length; index++) {
-      if (this.run !== undefined && index % ITEMS_AT_ONCE === 0) this.run.pauseIfSpent();
+      if (run !== undefined && index % ITEMS_AT_ONCE === 0) run.pauseIfSpent();
       this.path.push(index);
       items.push(this.item(type.items, raw[index]!));
       this.path.pop();
