@@ -161,7 +161,8 @@ function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], plac
   if (minItems !== undefined && list.length < minItems)
     faults.push(invalidFault(place, list.length, (path) => `${path} in body should have at least ${minItems} items`));
   if (maxItems !== undefined && list.length > maxItems) faults.push({ path: String(place), tell: (errors) => errors.tooMany(list.length, maxItems) });
-  if (uniqueItems && new Set(list.map(canonicalText)).size < list.length) faults.push(invalidFault(place, '', (path) => `${path} in body shouldn't contain duplicates`));
+  if (uniqueItems && new Set(list.map(canonicalText)).size < list.length)
+    faults.push(invalidFault(place, '', (path) => `${path} in body shouldn't contain duplicates`));
 }
 
 /** Upstream takes numbers for whole ones where the choice is one (kube-openapi's validate.Enum converts to the choice's type). */
