@@ -1,5 +1,4 @@
-import { decodeInSlices } from '../schema/decode.ts';
-import { normalize } from '../schema/normalize.ts';
+import { normalize, normalizeInSlices } from '../schema/normalize.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { StoredCodec } from '../storage/codec.ts';
 import type { Engine } from '../storage/engine.ts';
@@ -70,7 +69,7 @@ export function canonical<T extends ApiObject>({ definition: { schema } }: Store
 /** The same of a large object: others have their turn meanwhile. */
 export function canonicalInSlices<T extends ApiObject>(parts: StoreParts<T>, object: T): T | Promise<T> {
   const { schema } = parts.definition;
-  return schema.custom ? canonical(parts, object) : (decodeInSlices(schema, object as unknown as JsonObject) as unknown as T | Promise<T>);
+  return schema.custom ? canonical(parts, object) : (normalizeInSlices(schema, object as unknown as JsonObject) as unknown as T | Promise<T>);
 }
 
 /** Without what the schema of a custom object does not know, which admission may have added. */

@@ -12,12 +12,14 @@ export const ITEMS_AT_ONCE = 64;
 export class DecodeRun {
   /** The first mismatch of any run: the decoding goes on behind it. */
   firstError: string | undefined;
-  readonly #decoded = new Map<readonly Json[], Json[]>();
-  readonly #taken = new Set<readonly Json[]>();
+  /** Of each list, once for every place that it stands in. */
+  readonly #decoded = new Map<readonly Json[], Json[][]>();
+  /** How many of those places this run has come by. */
+  readonly #places = new Map<readonly Json[], number>();
   #slice: TimeSlice | undefined;
 
   begin(): void {
-    this.#taken.clear();
+    this.#places.clear();
     this.#slice = undefined;
   }
 
@@ -25,13 +27,13 @@ export class DecodeRun {
     this.firstError = firstError;
   }
 
-  /** What was made of a list so far; to be added to. A list that stands in two places is decoded for each. */
+  /** What was made of a list so far; to be added to. */
   itemsOf(list: readonly Json[]): Json[] {
-    if (this.#taken.has(list)) return [];
-    this.#taken.add(list);
-    let items = this.#decoded.get(list);
-    if (items === undefined) this.#decoded.set(list, (items = []));
-    return items;
+    const place = this.#places.get(list) ?? 0;
+    this.#places.set(list, place + 1);
+    const lists = this.#decoded.get(list) ?? [];
+    this.#decoded.set(list, lists);
+    return (lists[place] ??= []);
   }
 
   /** Time counts from the first item that is new: each run gets on. */
