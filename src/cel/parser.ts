@@ -4,6 +4,7 @@ import { tokenize, type Token, type TokenType } from './lexer.ts';
 import { ExprBuilder, MacroError, type CopyBudget, type Macro } from './macro.ts';
 import { checkedInt, checkedUint } from './numbers.ts';
 import * as operators from './operators.ts';
+import { LIMITS } from '../util/limits.ts';
 import type { Source } from './source.ts';
 import { NOWHERE, type CelIssue } from './source.ts';
 import { EXPRESSION_START, TokenStream } from './token-stream.ts';
@@ -22,6 +23,8 @@ export interface ParseOptions {
 /** Limits are those of cel-go's parser. */
 const MAX_CODE_POINTS = 100_000;
 const MAX_DEPTH = 250;
+/** cel-go compiles in a goroutine of its own. Here nobody is served meanwhile, and a token costs three microseconds until its expression is planned. */
+const MAX_TOKENS = LIMITS.celTokens;
 /** cel-go knows no bound; more than the longest text could have on its own is none that anyone wrote. */
 const MAX_COPIED_NODES = 100_000;
 
@@ -35,7 +38,12 @@ export function parse(source: Source, options: ParseOptions): { expr: Expr; issu
     issues.push({ offset: NOWHERE, message: `expression code point size exceeds limit: size: ${size}, limit ${MAX_CODE_POINTS}` });
     return { expr: { kind: 'unspecified', offset: 0 }, issues };
   }
-  const tokens = new TokenStream(tokenize(source, issues), source, issues);
+  const tokenList = tokenize(source, issues);
+  if (tokenList.length > MAX_TOKENS) {
+    issues.push({ offset: NOWHERE, message: `expression token count exceeds limit: size: ${tokenList.length}, limit ${MAX_TOKENS}` });
+    return { expr: { kind: 'unspecified', offset: 0 }, issues };
+  }
+  const tokens = new TokenStream(tokenList, source, issues);
   return { expr: new Parser(tokens, options, issues).parse(), issues };
 }
 

@@ -1,19 +1,37 @@
 import { clone } from '../schema/clone.ts';
-import { normalize } from '../schema/normalize.ts';
+import { normalize, normalizeInSlices } from '../schema/normalize.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import type { JsonObject } from '../util/json-types.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import type { DeleteOptionsObject } from './options.ts';
-import type { ServerRequest } from './request.ts';
+import type { AuditRecorder, ServerRequest } from './request.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
 
 /** Records the object that a body holds: in the version it came in, with that version's defaults, which upstream's decoder fills in. */
-export function recordBody(request: ServerRequest, target: ResourceTarget, sent: ApiObject): void {
-  request.audit?.requestObject(sent.metadata, () => {
-    const { served, subresource } = target;
+export function recordBody(request: ServerRequest, target: ResourceTarget, sent: ApiObject): void | Promise<void> {
+  const { audit } = request;
+  if (request.isLarge && audit?.keepsRequest) return recordLargeBody(audit, target, sent);
+  audit?.requestObject(sent.metadata, () => {
     const shown = clone(sent);
-    if (subresource === undefined || subresource.kind === served.kind) served.default?.(shown);
+    fillDefaults(target, shown);
     return normalize(clientKindOf(target).schema, shown as unknown as JsonObject);
   });
+}
+
+function fillDefaults({ served, subresource }: ResourceTarget, shown: ApiObject): void {
+  if (subresource === undefined || subresource.kind === served.kind) served.default?.(shown);
+}
+
+/** The same, with a turn for each of its steps. */
+async function recordLargeBody(audit: AuditRecorder, target: ResourceTarget, sent: ApiObject): Promise<void> {
+  const shown = clone(sent);
+  await nextTurn();
+  fillDefaults(target, shown);
+  await nextTurn();
+  const object = await normalizeInSlices(clientKindOf(target).schema, shown as unknown as JsonObject);
+  await nextTurn();
+  audit.requestObject(sent.metadata, () => object);
+  await nextTurn();
 }
 
 /** Upstream shows them in their internal version, whatever the client sent. */

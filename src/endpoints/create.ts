@@ -26,7 +26,8 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
   const options = parseCreateOptions(request.query);
   const sent = await decodeBody(body, target, options.fieldValidation, (text) => request.warn(text));
   if (request.isLarge) await nextTurn();
-  recordBody(request, target, sent);
+  const recorded = recordBody(request, target, sent);
+  if (recorded) await recorded;
   const namespace = namespaceOf(request, target);
   placeInNamespace(sent, namespace);
   if (target.subresource) return createSubresource(request, target, form, sent, options);

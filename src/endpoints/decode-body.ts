@@ -1,6 +1,6 @@
 import { LARGE_BYTES } from '../registry/request-context.ts';
 import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
-import { DecodeError, type StrictErrors, decode } from '../schema/decode.ts';
+import { DecodeError, type StrictErrors, decode, decodeInSlices } from '../schema/decode.ts';
 import { jsonKind } from '../util/go-format.ts';
 import { withSortedKeys } from '../util/sorted-keys.ts';
 import { copyEmptied } from '../schema/emptied.ts';
@@ -35,8 +35,8 @@ interface ReadBody {
   type: { apiVersion: string; kind: string };
   /** All of it, as refusals show it. */
   shown(): string;
-  /** Decodes into the schema; throws DecodeError or, from protobuf, badRequest. */
-  decodeAs(schema: ObjectSchema, strict: StrictErrors | undefined): JsonObject;
+  /** Decodes into the schema; throws DecodeError or, from protobuf, badRequest. What is large takes turns. */
+  decodeAs(schema: ObjectSchema, strict: StrictErrors | undefined): JsonObject | Promise<JsonObject>;
 }
 
 /**
@@ -58,10 +58,11 @@ export async function decodeBody(
   const sent = isCustom ? customType(read, unrecognized) : withDefaults(read.type, expected, unrecognized);
   const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
   if (sent.version === '' && (!isCustom || body.mediaType === CBOR_TYPE)) throw refuse(`Object 'apiVersion' is missing in '${read.shown()}'`);
-  if (!isCustom && !isExpected(sent, target)) refuseKind(read, sent, target, refuse);
+  if (!isCustom && !isExpected(sent, target)) await refuseKind(read, sent, target, refuse);
 
   const strict: StrictErrors | undefined = fieldValidation === 'Ignore' ? undefined : { errors: [] };
-  const object = decoded(() => read.decodeAs(isCustom ? schemaOfSent(sent, expected, target) : expected.schema, strict), refuse);
+  const reading = decoded(() => read.decodeAs(isCustom ? schemaOfSent(sent, expected, target) : expected.schema, strict), refuse);
+  const object = reading instanceof Promise ? await reading : reading;
   if (strict && strict.errors.length > 0) {
     if (fieldValidation === 'Strict') throw refuse(strictDecodingError(strict.errors));
     for (const error of strict.errors) for (const line of warningsOf(error)) warn(line);
@@ -93,11 +94,15 @@ const otherVersion = (sent: GroupVersionKind, expected: GroupVersionKind): ApiEr
 
 export const strictDecodingError = (errors: readonly string[]): string => `strict decoding error: ${errors.join(', ')}`;
 
-function decoded<T>(decodeIt: () => T, refuse: (why: string) => Error): T {
-  try {
-    return decodeIt();
-  } catch (error) {
+function decoded<T>(decodeIt: () => T | Promise<T>, refuse: (why: string) => Error): T | Promise<T> {
+  const refusing = (error: unknown): never => {
     throw error instanceof DecodeError || isBadRequest(error) ? refuse(error.message) : error;
+  };
+  try {
+    const reading = decodeIt();
+    return reading instanceof Promise ? reading.catch(refusing) : reading;
+  } catch (error) {
+    return refusing(error);
   }
 }
 
@@ -140,7 +145,10 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
         // What is repeated is merged, whether anybody is told of it or not.
         const asWritten = { ...(duplicates.size > 0 && { duplicates }), ...(literals !== undefined && literals.size > 0 && { literals }) };
         const isUsual = duplicates.size === 0 && (literals === undefined || literals.size === 0);
-        return keepManagedFieldsReset(value, decode(schema, value, isUsual ? strict : Object.assign(strict ?? { errors: [] }, asWritten)));
+        const told = isUsual ? strict : Object.assign(strict ?? { errors: [] }, asWritten);
+        const isSliced = bytes.length > LARGE_BYTES && duplicates.size === 0;
+        const object = isSliced ? decodeInSlices(schema, value, told) : decode(schema, value, told);
+        return object instanceof Promise ? object.then((read) => keepManagedFieldsReset(value, read)) : keepManagedFieldsReset(value, object);
       },
     };
   } catch (error) {
@@ -184,9 +192,9 @@ async function readYaml(bytes: Buffer): Promise<ReadBody> {
     return {
       type: typeOf(value),
       shown: () => text,
-      decodeAs(schema, strict) {
+      async decodeAs(schema, strict) {
         const unknown: string[] = [];
-        const object = decode(schema, value, strict && { errors: unknown });
+        const object = await decodeInSlices(schema, value, strict && { errors: unknown });
         // Upstream makes JSON of it first, with sorted keys and no repeats, and reads the text once more for those.
         strict?.errors.push(...repeated, ...(unknown.length > 1 && schema.custom === undefined ? unknownFields(schema, withSortedKeys(value)) : unknown));
         return keepManagedFieldsReset(value, object);
@@ -246,7 +254,7 @@ function isExpected({ group, version, kind }: GroupVersionKind, target: Resource
 }
 
 /** Another kind than the endpoint's: nobody's, another one's, or the same in another version. It is read as what it says it is first. */
-function refuseKind(read: ReadBody, sent: GroupVersionKind, target: ResourceTarget, refuse: (why: string) => ApiError): never {
+async function refuseKind(read: ReadBody, sent: GroupVersionKind, target: ResourceTarget, refuse: (why: string) => ApiError): Promise<never> {
   const expected = clientKindOf(target);
   const schema = registeredSchema(sent, expected.group, target.environment);
   // The servers of custom resources know no kinds but the one that is expected of a subresource.
@@ -254,7 +262,7 @@ function refuseKind(read: ReadBody, sent: GroupVersionKind, target: ResourceTarg
     throw refuse(
       `no kind ${quote(sent.kind)} is registered for version ${quote(apiVersionOf(sent.group, sent.version))} in scheme ${schemeOf(expected.group)}`,
     );
-  decoded(() => read.decodeAs(schema, undefined), refuse);
+  await decoded(() => read.decodeAs(schema, undefined), refuse);
   throw sent.kind === expected.kind ? otherVersion(sent, expected) : refuse(unknownConversion(sent, expected));
 }
 
@@ -285,6 +293,6 @@ export async function decodeDeleteOptions(body: RequestBody, { environment }: Re
     kind: _kind,
     apiVersion: _apiVersion,
     ...options
-  } = decoded(() => read.decodeAs(metaSchema(environment, 'v1', expected.kind), undefined), badRequest);
+  } = await decoded(() => read.decodeAs(metaSchema(environment, 'v1', expected.kind), undefined), badRequest);
   return options as DeleteOptionsObject;
 }

@@ -54,6 +54,8 @@ export interface ServerRequest extends RequestContext {
 export interface AuditRecorder {
   /** The body's object. Its metadata says what the request is about where the path does not; `shown` makes what the event shows of it. */
   requestObject(metadata: ObjectMeta | undefined, shown: () => JsonObject): void;
+  /** Whether `requestObject` is going to ask for it. */
+  readonly keepsRequest?: boolean;
   /** The body of a patch, as it was sent. */
   requestPatch(patch: Buffer): void;
   /** The answer, where that is a Status. */

@@ -25,7 +25,8 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   const warn = (text: string): void => request.warn(text);
   const decoded = await decode(warn);
   if (request.isLarge) await nextTurn();
-  recordBody(request, target, decoded);
+  const recorded = recordBody(request, target, decoded);
+  if (recorded) await recorded;
   const namespace = namespaceOf(request, target);
   const name = nameOf(request);
   const settled = (object: ApiObject): ApiObject => {

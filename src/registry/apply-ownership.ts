@@ -17,7 +17,7 @@ import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } 
 import { badRequest, requestEntityTooLarge, unknownError } from '../util/errors.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { Steps, settled } from '../util/pending.ts';
+import { Steps, inStep, settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
 import { type Write, parentVersion, readThrough, replicasPaths, setEntries, validateTyped, writerOf } from './field-ownership.ts';
 import { writeThrough } from './sent-subresource.ts';
@@ -95,13 +95,14 @@ function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | unde
   const apiVersion = apiVersionOf(served.group, served.version);
   const before = live === undefined ? way.nothing(apiVersion) : way.fromStored(live, apiVersion);
   const checkLive = (failure: (subject: string) => string): void => {
-    if (live) validateLive(apply, live, before, failure);
+    if (live) inStep(apply.steps, () => validateLive(apply, live, before, failure));
   };
   const tracked = trackedManagers(apply, way, before, storedManagers(live?.metadata.managedFields), checkLive);
   const { object, managers } = applied(apply, way, before, tracked, checkLive);
-  const result = object === undefined ? clone(live!) : storedForm(apply, object);
+  const entries = encodeManagers(managers, apply.steps);
+  const result = inStep(apply.steps, () => (object === undefined ? clone(live!) : storedForm(apply, object)));
   updateAnnotation(apply, result);
-  setEntries(result, encodeManagers(managers));
+  setEntries(result, entries);
   return result;
 }
 
@@ -124,7 +125,7 @@ function trackedManagers(apply: Apply, way: WayOfWriting, live: Versioned, manag
   checkLive((shown) => `failed to create manager for existing fields: failed to convert new object (${shown}) to smd typed`);
   const writer: Writer = { ...writerOf(apply, live.apiVersion), name: BEFORE_FIRST_APPLY };
   try {
-    return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer);
+    return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer, apply.steps);
   } catch (error) {
     throw error instanceof ItemError ? untypedError(apply, live, error) : error;
   }
@@ -148,7 +149,7 @@ function messageOf(check: () => void): string | undefined {
 /** kubectl takes fields from others without asking, where they are as its client-side apply left them. */
 function applied(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers, checkLive: CheckLive = () => {}): Application {
   const config: Versioned = { apiVersion: live.apiVersion, plan: live.plan, value: apply.config };
-  validate(apply, config);
+  inStep(apply.steps, () => validate(apply, config));
   checkLive((shown) => `failed to create typed live object (${shown})`);
   const writer = writerOf(apply, live.apiVersion);
   try {

@@ -16,6 +16,7 @@ import {
   admissionAttributes,
   asRead,
   canonical,
+  canonicalInSlices,
   currentEntry,
   encodeStored,
   groupKind,
@@ -167,7 +168,7 @@ async function commitNew<T extends ApiObject>(
   const write: Write<T> = { object, old: undefined, settings: definition.settings, now: parts.now(), context };
   prepareForCreate(parts, write);
   if (context.isLarge) await nextTurn();
-  const stored = canonical(parts, object);
+  const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
   definition.keepEmptied?.(object, stored);
   const name = stored.metadata.name ?? '';
   const call = {

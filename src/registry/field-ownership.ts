@@ -11,7 +11,7 @@ import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
 import { equalJson } from '../util/json-equal.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { Steps, settled } from '../util/pending.ts';
+import { Steps, inStep, settled } from '../util/pending.ts';
 import { clone } from '../schema/clone.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
 import { formatSeconds } from './metadata.ts';
@@ -118,13 +118,10 @@ function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old:
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
-  const read = (): Versioned => {
-    const after = way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion);
-    validateTyped(definition, after, before);
-    return after;
-  };
-  const after = steps ? steps.do(read) : read();
-  return encodeManagers(ownersAfterUpdate(way, before, after, managers, writer, steps));
+  const after = inStep(steps, () => way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion));
+  for (const typed of [after, before]) inStep(steps, () => validateTyped(definition, typed));
+  const owners = ownersAfterUpdate(way, before, after, managers, writer, steps);
+  return encodeManagers(owners, steps);
 }
 
 /** The client's own managedFields count where it writes the object itself and they can be read; an empty list, or one empty entry, forgets all owners. */

@@ -2,6 +2,7 @@ import { withEmptied } from '../schema/emptied.ts';
 import type { ApiObject } from '../util/api-object.ts';
 import { invalid } from '../util/errors.ts';
 import { type FieldError, FieldErrors, TooManyFieldErrors } from '../util/field-errors.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { validateInSlices } from '../util/validation-run.ts';
 
 type Rules<T> = (object: T, errors: FieldErrors) => void;
@@ -38,7 +39,10 @@ export function refuseIfInvalid<T extends ApiObject>(
   const refuse = (errors: readonly FieldError[]): void => {
     if (errors.length > 0) throw invalid(kind, stored.metadata.name ?? '', errors);
   };
-  return found instanceof Promise ? found.then(refuse) : refuse(found);
+  // The text of a refusal of megabytes takes as long as to find what is wrong.
+  const refuseInTurn = (errors: readonly FieldError[]): void | Promise<void> => (errors.length > 0 ? nextTurn().then(() => refuse(errors)) : undefined);
+  if (found instanceof Promise) return found.then(refuseInTurn);
+  return options.validatesInSlices ? refuseInTurn(found) : refuse(found);
 }
 
 function allFindings<T extends ApiObject>(stored: T, sent: T, rules: Rules<T>, { judgesEmptied = false, forbidden = [] }: JudgeOptions): FieldError[] {

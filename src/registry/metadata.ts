@@ -4,6 +4,7 @@ import type { FieldErrors } from '../util/field-errors.ts';
 import type { JsonObject } from '../util/json-types.ts';
 import { type NameRule, labelName, labelValueErrors, pathSegmentName, qualifiedNameErrors } from '../util/names.ts';
 import { newUuid } from '../util/uuid.ts';
+import { checkEach } from '../util/validation-run.ts';
 
 /** Rules for the metadata that every object has (apimachinery/pkg/api/validation/objectmeta.go). */
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
@@ -129,7 +130,9 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldErrors):
 }
 
 function validateFinalizers(finalizers: readonly string[], errors: FieldErrors): void {
-  for (const finalizer of finalizers) for (const error of qualifiedNameErrors(finalizer)) errors.invalid(finalizer, error);
+  checkEach(errors, 'names', finalizers, (finalizer) => {
+    for (const error of qualifiedNameErrors(finalizer)) errors.invalid(finalizer, error);
+  });
   if (finalizers.includes(ORPHAN) && finalizers.includes(FOREGROUND)) errors.invalid(finalizers, `finalizer ${ORPHAN} and ${FOREGROUND} cannot be both set`);
 }
 

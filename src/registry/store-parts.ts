@@ -1,4 +1,4 @@
-import { normalize } from '../schema/normalize.ts';
+import { normalize, normalizeInSlices } from '../schema/normalize.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { StoredCodec } from '../storage/codec.ts';
 import type { Engine } from '../storage/engine.ts';
@@ -64,6 +64,12 @@ export function writtenEntry({ cache, conversion }: StoreParts, key: string, val
 export function canonical<T extends ApiObject>({ definition: { schema } }: StoreParts<T>, object: T): T {
   const value = object as unknown as JsonObject;
   return (schema.custom?.settle(value) ?? normalize(schema, value)) as unknown as T;
+}
+
+/** The same of a large object: others have their turn meanwhile. */
+export function canonicalInSlices<T extends ApiObject>(parts: StoreParts<T>, object: T): T | Promise<T> {
+  const { schema } = parts.definition;
+  return schema.custom ? canonical(parts, object) : (normalizeInSlices(schema, object as unknown as JsonObject) as unknown as T | Promise<T>);
 }
 
 /** Without what the schema of a custom object does not know, which admission may have added. */

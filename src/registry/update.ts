@@ -21,6 +21,7 @@ import {
   admissionAttributes,
   asRead,
   canonical,
+  canonicalInSlices,
   currentEntry,
   encodeStored,
   groupKind,
@@ -136,7 +137,7 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     const write: Change<T> = { object, old, settings: parts.definition.settings, now: parts.now(), context };
     prepareForUpdate(call, write);
     if (context.isLarge) await nextTurn();
-    const stored = canonical(parts, object);
+    const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
     keepUnchangedTimes(stored, old);
     call.rules.keepEmptied?.(object, stored);
     const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;

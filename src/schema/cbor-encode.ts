@@ -39,13 +39,25 @@ function writeObject(writer: CborWriter, object: JsonObject, type: TypeSchema | 
   const schema = schemaIn(type);
   const fields = schema?.custom === undefined ? schema?.fields : undefined;
   const values = type?.type === 'map' ? type.values : undefined;
-  const keys = Object.keys(object).filter((key) => object[key] !== undefined);
-  if (keys.length > 1) keys.sort(compareKeys);
+  const keys = sortedKeys(Object.keys(object).filter((key) => object[key] !== undefined));
   writer.map(keys.length);
   for (const key of keys) {
     writer.string(key);
     writeItem(writer, object[key]!, values ?? fields?.get(key)?.type);
   }
+}
+
+/** Of the object before: items of a list have the same ones. */
+let lastKeys: readonly string[] = [];
+let lastSorted: readonly string[] = [];
+
+function sortedKeys(keys: readonly string[]): readonly string[] {
+  if (keys.length < 2) return keys;
+  if (keys.length !== lastKeys.length || keys.some((key, index) => key !== lastKeys[index])) {
+    lastKeys = keys;
+    lastSorted = keys.toSorted(compareKeys);
+  }
+  return lastSorted;
 }
 
 /** What objects are of here, also where something else may stand in their place (apiextensions' JSONSchemaPropsOr…). */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseJson } from '../util/json.ts';
 import type { DuplicateKeys } from '../util/json-parser.ts';
 import type { JsonObject } from '../util/json-types.ts';
-import { convert, decode } from './decode.ts';
+import { convert, decode, decodeInSlices } from './decode.ts';
 import { normalize } from './normalize.ts';
 import { thing } from './test-schemas.ts';
 
@@ -153,3 +153,41 @@ describe('convert', () => {
     expect(many).toHaveLength(150);
   });
 });
+
+describe('decode in slices', () => {
+  const container = (index: number) => ({ image: 'i', name: `c${index}`, unknown: index });
+  const many = (count: number) => Array.from({ length: count }, (_, index) => container(index));
+  const large = (): JsonObject => ({
+    metadata: { name: 'x', nothing: 1 },
+    spec: { volumes: many(5), containers: many(60_000), settings: Object.fromEntries(many(500).map((item) => [item.name, item])) },
+  });
+
+  test('is the same as at once, and so are its complaints', async () => {
+    const [atOnce, inSlices] = [{ errors: [] }, { errors: [] }];
+    const decoding = decodeInSlices(thing, large(), inSlices);
+    expect(decoding).toBeInstanceOf(Promise);
+    expect(await decoding).toEqual(decode(thing, large(), atOnce));
+    expect(inSlices).toEqual(atOnce);
+  });
+
+  test('tells the first mismatch, however often it began', async () => {
+    const wrong = { spec: { containers: [...many(30_000), { name: 1 }, ...many(30_000), { image: 2 }] } };
+    await expect((async () => decodeInSlices(thing, wrong))()).rejects.toThrow(messageOf(() => decode(thing, wrong)));
+  });
+
+  test('a list that stands in two places is two lists', async () => {
+    const shared = many(30_000);
+    const { spec } = (await decodeInSlices(thing, { spec: { containers: shared, volumes: shared } })) as { spec: Record<string, unknown[]> };
+    expect(spec['containers']).not.toBe(spec['volumes']);
+    expect(spec['volumes']).toHaveLength(30_000);
+  });
+});
+
+function messageOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('nothing was thrown');
+}

@@ -7,10 +7,12 @@ import { canonicalQuantity } from '../util/quantity.ts';
 import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
 import { canonicalBase64 } from './base64.ts';
 import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
+import { DecodeRun, ITEMS_AT_ONCE } from './decode-run.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
 import { noteEmptied } from './emptied.ts';
 import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
+import { settled } from '../util/pending.ts';
 import { withSortedKeys } from '../util/sorted-keys.ts';
 import { LIMITS } from '../util/limits.ts';
 
@@ -47,6 +49,16 @@ export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors)
   return (decodeAs(schema, value, strict, jsonWording) ?? assemble(planOf(schema))) as JsonObject;
 }
 
+/** The same for what may be large: others have their turn while long lists are decoded. Custom resources are decoded at once. */
+export function decodeInSlices(schema: ObjectSchema, value: Json, strict?: StrictErrors): JsonObject | Promise<JsonObject> {
+  if (schema.custom !== undefined || (strict?.duplicates?.size ?? 0) > 0) return decode(schema, value, strict);
+  const run = new DecodeRun();
+  return settled(() => {
+    run.begin();
+    return (decodeAs(schema, value, strict, jsonWording, run) ?? assemble(planOf(schema))) as JsonObject;
+  });
+}
+
 /** The same for any type; null for no value. */
 export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors): Json => decodeAs(type, value, strict, jsonWording) ?? null;
 
@@ -74,19 +86,20 @@ function convertTelling(schema: ObjectSchema, value: JsonObject, strict: StrictE
 
 const NO_DUPLICATES: DuplicateKeys = new Map();
 
-function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefined, wording: MismatchWording): Json | undefined {
+function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefined, wording: MismatchWording, run?: DecodeRun): Json | undefined {
   const duplicates = strict?.duplicates ?? NO_DUPLICATES;
   if (duplicates.size > 0) {
     tellInOrder(type, value, duplicates, (what, path) => complain(strict!.errors, what, path));
     mergeRepeated(type, value, duplicates);
   }
-  const decoder = new Decoder(duplicates.size > 0 ? undefined : strict, wording, strict?.literals);
+  const decoder = new Decoder(duplicates.size > 0 ? undefined : strict, wording, strict?.literals, run);
   const base = slotsInUse;
   let decoded: Json | undefined;
   try {
     decoded = value === null ? undefined : decoder.value(type, value);
   } finally {
     releaseSlots(base);
+    run?.end(decoder.firstError);
   }
   if (decoder.firstError !== undefined) throw new DecodeError(decoder.firstError);
   return decoded;
@@ -121,11 +134,15 @@ class Decoder {
   readonly literals: NumberLiterals | undefined;
   /** How the number that is being read was written, where that is not as this server writes it. */
   literal: string | undefined;
+  /** Where others have their turn meanwhile. */
+  readonly run: DecodeRun | undefined;
 
-  constructor(strict: StrictErrors | undefined, wording: MismatchWording, literals: NumberLiterals | undefined) {
+  constructor(strict: StrictErrors | undefined, wording: MismatchWording, literals: NumberLiterals | undefined, run?: DecodeRun) {
     this.strict = strict;
     this.wording = wording;
     this.literals = literals;
+    this.run = run;
+    this.firstError = run?.firstError;
   }
 
   /** Undefined where the value is none, or a mismatch was noted. */
@@ -187,8 +204,10 @@ class Decoder {
   }
 
   list(type: ListSchema, raw: readonly Json[]): Json[] {
-    const items: Json[] = [];
-    for (let index = 0; index < raw.length; index++) {
+    const run = raw.length > ITEMS_AT_ONCE ? this.run : undefined;
+    const items: Json[] = run?.itemsOf(raw) ?? [];
+    for (let index = items.length; index < raw.length; index++) {
+      if (run !== undefined && index % ITEMS_AT_ONCE === 0) run.pauseIfSpent();
       this.path.push(index);
       if (this.literals !== undefined) this.literal = this.literals.get(raw as Json[])?.get(index);
       items.push(this.item(type.items, raw[index]!));

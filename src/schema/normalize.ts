@@ -1,5 +1,5 @@
 import type { JsonObject } from '../util/json-types.ts';
-import { decode } from './decode.ts';
+import { decode, decodeInSlices } from './decode.ts';
 import type { ObjectSchema } from './schema.ts';
 
 /**
@@ -9,3 +9,7 @@ import type { ObjectSchema } from './schema.ts';
  */
 export const normalize = (schema: ObjectSchema, object: JsonObject): JsonObject =>
   schema.custom === undefined ? decode(schema, object) : schema.custom.decode(object, undefined, true);
+
+/** The same of what may be large: others have their turn meanwhile. */
+export const normalizeInSlices = (schema: ObjectSchema, object: JsonObject): JsonObject | Promise<JsonObject> =>
+  schema.custom === undefined ? decodeInSlices(schema, object) : normalize(schema, object);

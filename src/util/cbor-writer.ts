@@ -16,6 +16,8 @@ import {
 
 const FIRST_CAPACITY_BYTES = 1024;
 const HEAD_BYTES_MAX = 9;
+/** Of fewer characters: their number fits into one byte behind the head's first. */
+const SHORT_TEXT = 64;
 const FALSE_BYTE = 0xf4;
 const TRUE_BYTE = 0xf5;
 const NULL_BYTE = 0xf6;
@@ -61,10 +63,26 @@ export class CborWriter {
   }
 
   string(text: string): void {
+    if (text.length < SHORT_TEXT && this.#shortAscii(text)) return;
     const length = Buffer.byteLength(text);
     this.#head(BYTES, length);
     this.#reserve(length);
     this.#at += this.#buffer.write(text, this.#at, length, 'utf8');
+  }
+
+  /** Most texts are short, and a call of the platform's encoder takes longer than writing them here. False where nothing was written. */
+  #shortAscii(text: string): boolean {
+    this.#reserve(HEAD_BYTES_MAX + SHORT_TEXT);
+    const buffer = this.#buffer;
+    const start = this.#at + (text.length < ONE_BYTE ? 1 : 2);
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) return false;
+      buffer[start + index] = code;
+    }
+    this.#head(BYTES, text.length);
+    this.#at = start + text.length;
+    return true;
   }
 
   /** Base64 text, as the bytes it stands for. */
@@ -105,9 +123,15 @@ export class CborWriter {
     const buffer = this.#buffer;
     const type = major << 5;
     if (argument < ONE_BYTE) buffer[this.#at++] = type | Number(argument);
-    else if (argument < 0x100) this.#at = buffer.writeUInt8(Number(argument), buffer.writeUInt8(type | ONE_BYTE, this.#at));
-    else if (argument < 0x1_0000) this.#at = buffer.writeUInt16BE(Number(argument), buffer.writeUInt8(type | TWO_BYTES, this.#at));
-    else if (argument < 0x1_0000_0000) this.#at = buffer.writeUInt32BE(Number(argument), buffer.writeUInt8(type | FOUR_BYTES, this.#at));
+    else if (argument < 0x100) {
+      buffer[this.#at++] = type | ONE_BYTE;
+      buffer[this.#at++] = Number(argument);
+    } else if (argument < 0x1_0000) {
+      const short = Number(argument);
+      buffer[this.#at++] = type | TWO_BYTES;
+      buffer[this.#at++] = short >> 8;
+      buffer[this.#at++] = short & 0xff;
+    } else if (argument < 0x1_0000_0000) this.#at = buffer.writeUInt32BE(Number(argument), buffer.writeUInt8(type | FOUR_BYTES, this.#at));
     else this.#at = buffer.writeBigUInt64BE(BigInt(argument), buffer.writeUInt8(type | EIGHT_BYTES, this.#at));
   }
 

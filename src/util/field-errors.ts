@@ -75,8 +75,6 @@ export function summarize(errors: readonly FieldError[]): string {
   return messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`;
 }
 
-const FEW_ERRORS = 2;
-
 /** How many characters the errors of a list have. Each may show a value of megabytes, or an enumeration of as many. */
 const charactersOf = new WeakMap<readonly FieldError[], number>();
 
@@ -135,10 +133,9 @@ export class FieldErrors {
     this.list.push({ type, field, body });
     const characters = (charactersOf.get(this.list) ?? 0) + field.length + body.length;
     charactersOf.set(this.list, characters);
-    // So many errors say that an object is no use; a body has room for a million of them, and their text for a hundred times its size. The first few may
-    // be as long as the values that they show.
-    const isTooLong = characters >= LIMITS.fieldErrorCharacters && this.list.length > FEW_ERRORS;
-    if (this.list.length >= LIMITS.fieldErrors || isTooLong) throw new TooManyFieldErrors(this.list);
+    // So many errors say that an object is no use; a body has room for a million of them, and their text for a hundred times its size. The first may be as
+    // long as the value that it shows.
+    if (this.list.length >= LIMITS.fieldErrors || characters >= LIMITS.fieldErrorCharacters) throw new TooManyFieldErrors(this.list);
   }
   required(detail = ''): void {
     this.#add('FieldValueRequired', withDetail('Required value', detail));

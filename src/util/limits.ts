@@ -71,6 +71,12 @@ export const LIMIT_TABLE = {
     counts: "values that the JSONPaths of a custom resource's columns look at in one object",
     answer: 'empty cells from there on',
   },
+  celTokens: {
+    value: 8_000,
+    counts: 'tokens (names, literals, operators, brackets) of a CEL expression',
+    answer: 'as for any expression that does not compile',
+    upstream: '100,000 characters, which hold here too',
+  },
   claimExpressionCharacters: {
     value: 256 * 1024,
     counts: 'characters of the CEL expressions of a ResourceClaim, all together',
@@ -107,13 +113,13 @@ export const LIMIT_TABLE = {
     answer: '422 Invalid',
   },
   ownedItems: {
-    value: 10_000,
+    value: 30_000,
     counts: 'items of lists and keys of maps of one object that are owned one by one (managedFields)',
     answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
     upstream: 'without managedFields where it is too large for the store with them',
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
-  fieldErrorCharacters: { value: 1024 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
+  fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many, and one at least' },
   mergedTolerations: {
     value: 500,
     counts: 'tolerations of a pod and of its namespace or runtime class together, where they are merged',

@@ -1,4 +1,4 @@
-import { nextTurn } from './time-slice.ts';
+import { TimeSlice, nextTurn } from './time-slice.ts';
 
 /** Thrown where an answer is needed that is still under way: code that cannot wait is run again once it is there. */
 export class Pending extends Error {
@@ -21,31 +21,34 @@ export function settled<T>(run: () => T): T | Promise<T> {
 }
 
 /**
- * Steps of long work that `settled` runs: each is done once, in a turn of its own, and passed over when the work is run again for the next. The same steps
- * must come in the same order every time, and nobody may change what they answer with.
+ * Steps of long work that `settled` runs: each is done once, and passed over when the work is run again after others had their turn. The same steps must come
+ * in the same order every time, and nobody may change what they answer with.
  */
 export class Steps {
   readonly #results: unknown[] = [];
   #at = 0;
-  #hasWorked = false;
+  #slice: TimeSlice | undefined;
 
   /** Called whenever the work is run. */
   begin(): void {
     this.#at = 0;
-    this.#hasWorked = false;
+    this.#slice = undefined;
   }
 
-  /** Throws Pending where this run has done its step. */
+  /** Throws Pending where this run has done a step, and its time is spent. */
   do<T>(step: () => T): T {
     const index = this.#at++;
     if (index < this.#results.length) return this.#results[index] as T;
-    if (this.#hasWorked) throw new Pending(nextTurn());
-    this.#hasWorked = true;
+    if (this.#slice === undefined) this.#slice = new TimeSlice();
+    else if (this.#slice.isSpent) throw new Pending(nextTurn());
     const result = step();
     this.#results.push(result);
     return result;
   }
 }
+
+/** A step where there are any, and what it does where there are none. */
+export const inStep = <T>(steps: Steps | undefined, step: () => T): T => (steps === undefined ? step() : steps.do(step));
 
 /** Answers by their question: asked once, awaited by `settled`, then there. What was refused is thrown to whoever asks again. */
 export class Answers<T> {

@@ -42,3 +42,23 @@ export class TimeSlice {
     this.#startMs = performance.now();
   }
 }
+
+/** Long work that yields where others may have their turn. A step may take a millisecond. */
+export type SlicedWork<T> = Generator<void, T, void>;
+
+export async function runInSlices<T>(work: SlicedWork<T>): Promise<T> {
+  const slice = new TimeSlice();
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    if (slice.isSpent) await slice.next();
+  }
+}
+
+/** The same for who has all the time. */
+export function runAtOnce<T>(work: SlicedWork<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}

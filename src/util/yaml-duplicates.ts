@@ -1,5 +1,6 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
-import { documentInSlices } from './yaml.ts';
+import { runInSlices } from './time-slice.ts';
+import { documentIn, parsing } from './yaml-document.ts';
 
 export interface RepeatedKey {
   line: number;
@@ -14,7 +15,7 @@ const MAX_TOLD = 100;
  */
 export async function repeatedKeys(text: string): Promise<RepeatedKey[]> {
   const found: RepeatedKey[] = [];
-  const contents = (await documentInSlices(text))?.contents;
+  const contents = (await runInSlices(parsing(documentIn(text))))?.contents;
   const lines = new Lines(text);
   if (contents) find(contents as Node, lines, found);
   return found;

@@ -1,43 +1,24 @@
-import {
-  type Alias,
-  Composer,
-  type Document,
-  Lexer,
-  type Pair,
-  type ParsedNode,
-  Parser,
-  type Scalar,
-  type YAMLMap,
-  type YAMLSeq,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-} from 'yaml';
-import { requestEntityTooLarge } from './errors.ts';
+import { type Alias, type Document, type Pair, type ParsedNode, type Scalar, type YAMLMap, type YAMLSeq, isAlias, isMap, isScalar, isSeq } from 'yaml';
 import { parseJson, setKey } from './json.ts';
 import { LIMITS } from './limits.ts';
 import { type DuplicateKeys, JsonError, LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { surrogateEscapeIn } from './surrogate-escapes.ts';
-import { TimeSlice } from './time-slice.ts';
+import { type SlicedWork, runAtOnce, runInSlices } from './time-slice.ts';
+import { YamlError, documentIn, lineOf, parsing, tooDeep } from './yaml-document.ts';
 import { type Resolved, resolvePlain } from './yaml-scalars.ts';
 
+export { YamlError } from './yaml-document.ts';
 export { toYaml, toYamlInPieces, toYamlPieces } from './yaml-writer.ts';
 
-/** Text that is no YAML, or that has no JSON form. Worded as go-yaml words it, where the parser's finding has a counterpart there. */
-export class YamlError extends Error {}
-
 const TAG_PREFIX = 'tag:yaml.org,2002:';
-/** A line of `key: value` has seven or eight tokens, a literal block one, however long. The parser takes 2 µs for each, and nobody is served meanwhile. */
-const MAX_TOKENS = LIMITS.yamlTokens;
 /** What aliases may repeat of an anchor's text: as much as a request's body. */
 const MAX_ALIASED_CHARACTERS = LIMITS.yamlAliasedCharacters;
 
 /**
  * The first document of a YAML text as JSON, as sigs.k8s.io/yaml converts it: YAML 1.1 with `yes`, `on` and `0777`, merge keys, keys sorted and made
- * strings. Where `duplicates` is given, objects that repeat a key are noted there; the last value wins. Throws YamlError, and 413 beyond MAX_TOKENS or
- * MAX_VALUES. Aliases are expanded as far as go-yaml allows; this module is slow to load and is to be imported when needed.
+ * strings. Where `duplicates` is given, objects that repeat a key are noted there; the last value wins. Throws YamlError, and 413 beyond LIMITS.yamlTokens
+ * or MAX_VALUES. Aliases are expanded as far as go-yaml allows; this module is slow to load and is to be imported when needed.
  */
 export function parseYaml(text: string, duplicates?: DuplicateKeys): Json {
   return jsonIn(text, duplicates) ?? parseYamlOnly(text, duplicates);
@@ -65,116 +46,18 @@ function refuseSurrogates(text: string): void {
 
 /** The same, in slices of the thread's time: for texts of clients, of which a long one takes a tenth of a second. */
 export async function parseYamlInSlices(text: string, duplicates?: DuplicateKeys): Promise<Json> {
-  const json = jsonIn(text, duplicates);
-  if (json !== undefined) return json;
-  const document = await documentInSlices(text);
-  return parsing(() => jsonOfDocument(document, duplicates));
+  return jsonIn(text, duplicates) ?? runInSlices(parsing(yamlIn(text, duplicates)));
 }
 
-const parseYamlOnly = (text: string, duplicates: DuplicateKeys | undefined): Json => parsing(() => jsonOfDocument(documentOf(text), duplicates));
+const parseYamlOnly = (text: string, duplicates: DuplicateKeys | undefined): Json => runAtOnce(parsing(yamlIn(text, duplicates)));
 
-const jsonOfDocument = (document: Document.Parsed | undefined, duplicates: DuplicateKeys | undefined): Json =>
-  document?.contents == null ? null : new YamlConverter(duplicates).convert(document.contents);
-
-function parsing<T>(parse: () => T): T {
-  const { stackTraceLimit } = Error;
-  try {
-    // The parser makes an error of every comma too many; their stacks would take most of its time.
-    Error.stackTraceLimit = 0;
-    return parse();
-  } catch (error) {
-    if (error instanceof RangeError) throw tooDeep();
-    throw error;
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
+function* yamlIn(text: string, duplicates: DuplicateKeys | undefined): SlicedWork<Json> {
+  const document: Document.Parsed | undefined = yield* documentIn(text);
+  return document?.contents == null ? null : yield* new YamlConverter(duplicates).convert(document.contents);
 }
 
-const newComposer = (): Composer<ParsedNode> =>
-  new Composer({ version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, strict: true, prettyErrors: false, logLevel: 'silent' });
-
-/** The first document of a text, as the parser has it. Throws YamlError, and 413 beyond MAX_TOKENS. */
-function documentOf(text: string): Document.Parsed | undefined {
-  const composer = newComposer();
-  for (const token of tokensOf(text)) {
-    if (token === undefined) continue;
-    for (const document of composer.next(token)) return checked(document, text);
-  }
-  for (const document of composer.end()) return checked(document, text);
-  return undefined;
-}
-
-/** The same, in slices. What the composer does with a token, which may be a whole document, has a turn of its own. */
-export async function documentInSlices(text: string): Promise<Document.Parsed | undefined> {
-  const composer = newComposer();
-  const slice = new TimeSlice();
-  const documentsIn = (documents: Iterable<ComposedDocument>): Document.Parsed | undefined =>
-    parsing(() => {
-      for (const document of documents) return checked(document, text);
-      return undefined;
-    });
-  for (const token of tokensOf(text)) {
-    if (slice.isSpent) await slice.next();
-    const document = token === undefined ? undefined : documentsIn(composer.next(token));
-    if (document !== undefined) {
-      await slice.next();
-      return document;
-    }
-  }
-  return documentsIn(composer.end());
-}
-
-type ComposedDocument = ReturnType<Composer['next']> extends Iterable<infer Composed> ? Composed : never;
-
-function checked(document: ComposedDocument, text: string): Document.Parsed {
-  const error = document.errors[0];
-  if (error !== undefined) throw new YamlError(`yaml: line ${lineOf(text, error.pos[0])}: ${WORDING[error.code] ?? error.message}`);
-  return document as Document.Parsed;
-}
-
-type Token = ReturnType<Parser['parse']> extends Iterable<infer Parsed> ? Parsed : never;
-
-/**
- * As `Parser.parse`, counting (CVE-2019-11254), and only up to the first token that has no place: it is the error that is told, and each of thousands behind
- * it would cost as much (64 KB of `}` took 200 ms). Undefined is a step that made no token.
- */
-function* tokensOf(text: string): Iterable<Token | undefined> {
-  const parser = new Parser();
-  let count = 0;
-  let hasFailed = false;
-  try {
-    for (const lexeme of new Lexer().lex(text)) {
-      if (++count > MAX_TOKENS) throw requestEntityTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
-      for (const token of parser.next(lexeme)) {
-        yield token;
-        hasFailed ||= token.type === 'error';
-      }
-      if (hasFailed) break;
-      yield undefined;
-    }
-    yield* parser.end();
-  } catch (error) {
-    throw error instanceof RangeError ? tooDeep() : error;
-  }
-}
-
-/** The parser calls itself for what is inside of something else, until the stack is full. */
-const tooDeep = (): YamlError => new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
-
-/** libyaml's words for what the parser found. */
-const WORDING: Record<string, string> = {
-  BLOCK_AS_IMPLICIT_KEY: 'mapping values are not allowed in this context',
-  TAB_AS_INDENT: 'found character that cannot start any token',
-  MISSING_CHAR: "could not find expected ':'",
-  BAD_INDENT: 'did not find expected key',
-  MULTILINE_IMPLICIT_KEY: "could not find expected ':'",
-  BAD_ALIAS: 'did not find expected alphabetic or numeric character',
-  UNEXPECTED_TOKEN: 'did not find expected node content',
-  RESOURCE_EXHAUSTION: 'exceeded max depth',
-};
-
-/** From 1. */
-const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+/** Values that are converted before others may have their turn. */
+const VALUES_AT_ONCE = 500;
 
 type Node = ParsedNode | Alias | Scalar | YAMLMap | YAMLSeq;
 
@@ -185,6 +68,7 @@ class YamlConverter {
   readonly targets = new Map<Alias, Node>();
   readonly expanding = new Set<Alias>();
   converted = 0;
+  dueAt = VALUES_AT_ONCE;
   convertedByAlias = 0;
   /** Of the keys of large objects. */
   extraValues = 0;
@@ -195,16 +79,43 @@ class YamlConverter {
     this.duplicates = duplicates;
   }
 
-  convert(node: Node | null): Json {
+  *convert(node: Node | null): SlicedWork<Json> {
+    if (isLeaf(node)) return this.leaf(node);
     this.count();
-    if (node === null) return null;
-    if (isAlias(node)) return this.alias(node);
-    if (node.anchor !== undefined && this.expanding.size === 0) this.anchors.set(node.anchor, node as Node);
-    if (isScalar(node)) return this.scalar(node);
-    if (++this.depth > MAX_DEPTH) throw new YamlError(`yaml: exceeded max depth of ${MAX_DEPTH}`);
-    const value = isSeq(node) ? node.items.map((item) => this.convert(item as Node | null)) : this.map(node as YAMLMap);
+    if (isAlias(node)) return yield* this.alias(node);
+    this.note(node);
+    if (++this.depth > MAX_DEPTH) throw tooDeep();
+    const value = isSeq(node) ? yield* this.list(node) : yield* this.map(node as YAMLMap);
     this.depth--;
     return value;
+  }
+
+  leaf(node: Scalar | null): Json {
+    this.count();
+    if (node === null) return null;
+    this.note(node);
+    return this.scalar(node);
+  }
+
+  /** Its anchor, which aliases look for. */
+  note(node: Exclude<Node, Alias>): void {
+    if (node.anchor !== undefined && this.expanding.size === 0) this.anchors.set(node.anchor, node);
+  }
+
+  /** Whether enough was done for others to have their turn. */
+  get isDue(): boolean {
+    if (this.converted < this.dueAt) return false;
+    this.dueAt = this.converted + VALUES_AT_ONCE;
+    return true;
+  }
+
+  *list({ items }: YAMLSeq): SlicedWork<Json[]> {
+    const list: Json[] = [];
+    for (const item of items as (Node | null)[]) {
+      list.push(isLeaf(item) ? this.leaf(item) : yield* this.convert(item));
+      if (this.isDue) yield;
+    }
+    return list;
   }
 
   scalar(node: Scalar): Json {
@@ -222,11 +133,11 @@ class YamlConverter {
       throw new YamlError(EXCESSIVE_ALIASING);
   }
 
-  alias(node: Alias): Json {
+  *alias(node: Alias): SlicedWork<Json> {
     if (this.expanding.has(node)) throw new YamlError(`yaml: anchor '${node.source}' value contains itself`);
     const target = this.target(node);
     this.expanding.add(node);
-    const value = this.convert(target);
+    const value = yield* this.convert(target);
     this.expanding.delete(node);
     return value;
   }
@@ -239,49 +150,52 @@ class YamlConverter {
     return target;
   }
 
-  map(node: YAMLMap): JsonObject {
+  *map(node: YAMLMap): SlicedWork<JsonObject> {
     const entries = new Map<string, Json>();
     const written: string[] = [];
-    this.enter(entries, written, node);
+    yield* this.enter(entries, written, node);
+    if (written.length > VALUES_AT_ONCE) yield;
     const object: JsonObject = {};
     for (const key of [...entries.keys()].toSorted()) setKey(object, key, entries.get(key));
     if (this.duplicates !== undefined && written.length > entries.size) this.duplicates.set(object, { written, replaced: [] });
     return object;
   }
 
-  enter(entries: Map<string, Json>, written: string[], node: YAMLMap): void {
+  *enter(entries: Map<string, Json>, written: string[], node: YAMLMap): SlicedWork<void> {
     for (const { key, value } of node.items as Pair<Node | null, Node | null>[]) {
+      if (this.isDue) yield;
       if (isMergeKey(key)) {
-        this.merge(entries, written, value);
+        yield* this.merge(entries, written, value);
         continue;
       }
-      const name = this.key(key);
+      const name = keyOf(isLeaf(key) ? this.leaf(key) : yield* this.convert(key));
       if (entries.size >= LARGE_OBJECT_KEYS) this.extraValues += LARGE_OBJECT_KEY_VALUES - 1;
       written.push(name);
-      entries.set(name, this.convert(value));
+      entries.set(name, isLeaf(value) ? this.leaf(value) : yield* this.convert(value));
     }
   }
 
   /** Sets the keys of another mapping, or of several, the first of which counts most. */
-  merge(entries: Map<string, Json>, written: string[], value: Node | null): void {
+  *merge(entries: Map<string, Json>, written: string[], value: Node | null): SlicedWork<void> {
     const sources = isSeq(value) ? (value.items as Node[]).toReversed() : [value];
     for (const source of sources) {
       const mapping = isAlias(source) ? this.target(source) : source;
       if (!isMap(mapping)) throw new YamlError('yaml: map merge requires map or sequence of maps as the value');
-      const merged = this.convert(source as Node) as JsonObject;
+      const merged = (yield* this.convert(source as Node)) as JsonObject;
       for (const key of Object.keys(merged)) {
         written.push(key);
         entries.set(key, merged[key]!);
       }
     }
   }
-
-  key(node: Node | null): string {
-    const value = this.convert(node);
-    if (typeof value === 'object') throw new YamlError(value === null ? 'unsupported map key of type: %!s(<nil>), key: <nil>' : 'yaml: invalid map key');
-    return String(value);
-  }
 }
+
+function keyOf(value: Json): string {
+  if (typeof value === 'object') throw new YamlError(value === null ? 'unsupported map key of type: %!s(<nil>), key: <nil>' : 'yaml: invalid map key');
+  return String(value);
+}
+
+const isLeaf = (node: Node | null): node is Scalar | null => node === null || isScalar(node);
 
 const EXCESSIVE_ALIASING = 'yaml: document contains excessive aliasing';
 

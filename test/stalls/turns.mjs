@@ -1,6 +1,7 @@
 import { openSync, readSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { createServer } from 'node:net';
+import { PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
@@ -69,21 +70,46 @@ function usedBytes() {
   return { heapUsed, external, arrayBuffers, rss };
 }
 
+const GC_KINDS = { 1: 'scavenge', 2: 'minor mark-compact', 4: 'mark-compact', 8: 'incremental', 16: 'weak' };
+
+/** Collections of garbage, by the clock that the profiler has. */
+class Collections {
+  #found = [];
+  #offsetMs = clockMs() - performance.now();
+  #observer = new PerformanceObserver((list) => this.#keep(list));
+  constructor() {
+    this.#observer.observe({ entryTypes: ['gc'] });
+  }
+  #keep(list) {
+    for (const { startTime, duration, detail } of list.getEntries()) this.#found.push({ atMs: startTime + this.#offsetMs, duration, kind: detail.kind });
+  }
+  begin() {
+    this.#found = [];
+  }
+  between(fromMs, toMs) {
+    this.#keep({ getEntries: () => this.#observer.takeRecords() });
+    const told = this.#found.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs).map(({ duration, kind }) => `${GC_KINDS[kind]} ${duration.toFixed(0)} ms`);
+    return told.length === 0 ? '' : `\n      collected: ${told.join(', ')}`;
+  }
+}
+
 /** Samples of the profiler, of which the longest turn's are told. */
 class Profiler {
   #session = new Session();
+  #collections = new Collections();
   constructor() {
     this.#session.connect();
     this.#session.post('Profiler.enable');
     this.#session.post('Profiler.setSamplingInterval', { interval: 500 });
   }
   begin() {
+    this.#collections.begin();
     this.#session.post('Profiler.start');
   }
   end({ endedAtMs, wallMs }) {
     let found;
     this.#session.post('Profiler.stop', (_error, { profile }) => (found = profile));
-    return hottest(found, endedAtMs - wallMs, endedAtMs);
+    return hottest(found, endedAtMs - wallMs, endedAtMs) + this.#collections.between(endedAtMs - wallMs, endedAtMs);
   }
 }
 

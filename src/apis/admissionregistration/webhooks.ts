@@ -13,6 +13,7 @@ import { EQUIVALENT, FAIL, FAILURE_POLICIES, MATCH_POLICIES, NEVER, REINVOCATION
 import { defaultRules, validateRules } from './rules.ts';
 import { reservedNameWarnings } from './reserved-names.ts';
 import { repeats } from '../validation/repeats.ts';
+import { checkEach } from '../../util/validation-run.ts';
 
 /** A webhook of either kind: a validating one has no reinvocationPolicy. */
 type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
@@ -126,12 +127,12 @@ function validateSideEffects(value: string | null, choices: readonly string[], e
 
 function validateReviewVersions(versions: readonly string[], leniency: Leniency, errors: FieldErrors): void {
   if (versions.length === 0) return errors.required(`must specify one of ${REVIEW_VERSIONS.join(', ')}`);
-  const isRepeated = repeats<string>();
-  for (const [index, version] of versions.entries()) {
+  const check = (version: string, index: number, isRepeated: (version: string) => boolean): void => {
     const at = errors.index(index);
     if (isRepeated(version)) at.invalid(version, 'duplicate version');
     else for (const error of dns1035LabelErrors(version)) at.invalid(version, error);
-  }
+  };
+  checkEach(errors, 'versions', versions, check, repeats<string>);
   if (!leniency.allowUnknownReviewVersions && !versions.some(isKnownReview))
     errors.invalid(versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`);
 }

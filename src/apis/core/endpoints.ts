@@ -9,6 +9,7 @@ import { validateEndpointIp } from '../validation/endpoint-ip.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { legacyIpWarnings, validateLegacyIp } from '../validation/ip-address.ts';
 import { validatePortNumber } from '../validation/ports.ts';
+import { checkEach, gatheredApart } from '../../util/validation-run.ts';
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 /** The endpoints controller's own objects are known to be good. */
@@ -29,7 +30,8 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
   validate({ object: { metadata, subsets = [] }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
     const found = new FieldErrors('subsets');
-    for (const [index, subset] of subsets.entries()) validateSubset(subset, found.index(index), settings);
+    gatheredApart(errors, found);
+    checkEach(found, 'subsets', subsets, (subset, index) => validateSubset(subset, found.index(index), settings));
     // What older versions let in may stay as it is.
     if (!found.isEmpty && !(old && equalJson(old.subsets ?? [], subsets))) errors.list.push(...found.list);
   },
@@ -39,9 +41,12 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
   warnings({ object: { metadata, subsets = [] } }) {
     if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return [];
     const lists = ['addresses', 'notReadyAddresses'] as const;
-    return subsets.flatMap((subset, i) =>
-      lists.flatMap((list) => (subset[list] ?? []).flatMap(({ ip }, j) => legacyIpWarnings(ip, `subsets[${i}].${list}[${j}].ip`))),
-    );
+    const warnings: string[] = [];
+    for (const [i, subset] of subsets.entries()) {
+      for (const list of lists)
+        for (const [j, { ip }] of (subset[list] ?? []).entries()) warnings.push(...legacyIpWarnings(ip, `subsets[${i}].${list}[${j}].ip`));
+    }
+    return warnings;
   },
 
   cells: { Endpoints: ({ subsets = [] }) => addressesText(subsets) },
@@ -49,9 +54,11 @@ export const endpoints = defineResource<Endpoints>('v1/endpoints', {
 
 function validateSubset({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, errors: FieldErrors, settings: KindSettings): void {
   if (addresses.length === 0 && notReadyAddresses.length === 0) errors.required('must specify `addresses` or `notReadyAddresses`');
-  for (const [index, address] of addresses.entries()) validateAddress(address, errors.at('addresses').index(index), settings);
-  for (const [index, address] of notReadyAddresses.entries()) validateAddress(address, errors.at('notReadyAddresses').index(index), settings);
-  for (const [index, port] of ports.entries()) validatePort(port, ports.length > 1, errors.at('ports').index(index));
+  checkEach(errors, 'addresses', addresses, (address, index) => validateAddress(address, errors.at('addresses').index(index), settings));
+  checkEach(errors, 'notReadyAddresses', notReadyAddresses, (address, index) =>
+    validateAddress(address, errors.at('notReadyAddresses').index(index), settings),
+  );
+  checkEach(errors, 'ports', ports, (port, index) => validatePort(port, ports.length > 1, errors.at('ports').index(index)));
 }
 
 function validateAddress({ ip, hostname, nodeName }: EndpointAddress, errors: FieldErrors, settings: KindSettings): void {

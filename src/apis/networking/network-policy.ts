@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../registry/write.ts';
 import { readCidr } from '../../util/cidr.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import { checkEach, once } from '../../util/validation-run.ts';
 import { defineResource } from '../define.ts';
 import { countEmptied } from '../emptied-generation.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../facts/types/networking-v1.ts';
@@ -43,9 +43,9 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
     validateSpec(spec, { allowInvalidValues: !isValidLabelSelector(old.spec.podSelector), formerCidrs, settings }, errors.at('spec'));
   },
   warnings: ({ object: { spec } }) =>
-    rulesOf(spec).flatMap(({ path, peers }) =>
-      peers.flatMap(({ ipBlock }, index) => (ipBlock ? blockWarnings(ipBlock, `spec.${path}[${index}].ipBlock`) : [])),
-    ),
+    rulesOf(spec)
+      .filter(({ peers }) => peers.length > 0)
+      .flatMap(({ path, peers }) => peers.flatMap(({ ipBlock }, index) => (ipBlock ? blockWarnings(ipBlock, `spec.${path}[${index}].ipBlock`) : []))),
 
   cells: { 'Pod-Selector': ({ spec }) => formatLabelSelector(spec.podSelector) },
 });
@@ -74,10 +74,15 @@ const blockWarnings = ({ cidr, except }: IPBlock, path: string): string[] => [
 
 function validateSpec(spec: NetworkPolicySpec, tolerance: Tolerance, errors: FieldErrors): void {
   validateLabelSelector(spec.podSelector, errors.at('podSelector'), tolerance);
-  checkEach(errors, 'rules', rulesOf(spec), ({ ports, peers, rulePath, path }) => {
-    checkEach(errors.at(rulePath, 'ports'), 'ports', ports ?? [], (port, index) => validatePort(port, errors.at(rulePath, 'ports').index(index)));
-    checkEach(errors.at(path), 'peers', peers, (peer, index) => validatePeer(peer, tolerance, errors.at(path).index(index)));
-  });
+  checkEach(
+    errors,
+    'rules',
+    once(errors, 'list of rules', () => rulesOf(spec)),
+    ({ ports, peers, rulePath, path }) => {
+      checkEach(errors.at(rulePath, 'ports'), 'ports', ports ?? [], (port, index) => validatePort(port, errors.at(rulePath, 'ports').index(index)));
+      checkEach(errors.at(path), 'peers', peers, (peer, index) => validatePeer(peer, tolerance, errors.at(path).index(index)));
+    },
+  );
   const types = spec.policyTypes ?? [];
   const at = errors.at('policyTypes');
   if (types.length > POLICY_TYPES.length) return at.invalid(types, 'may not specify more than two policyTypes');

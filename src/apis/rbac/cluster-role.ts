@@ -4,6 +4,7 @@ import type { ClusterRole } from '../facts/types/rbac-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { isValidLabelSelector, parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { rbacNameErrors, validatePolicyRules } from './policy-rule.ts';
+import { checkEach } from '../../util/validation-run.ts';
 
 /** What may be done in every namespace and outside of them. With an aggregation rule, its rules are filled in from the roles that it selects. */
 export const clusterRoles = defineResource<ClusterRole>('rbac.authorization.k8s.io/v1/clusterroles', {
@@ -26,9 +27,9 @@ function validateAggregationRule({ aggregationRule }: ClusterRole, errors: Field
   if (!aggregationRule) return;
   const selectors = aggregationRule.clusterRoleSelectors ?? [];
   if (selectors.length === 0) errors.required('at least one clusterRoleSelector required if aggregationRule is non-nil');
-  for (const [index, selector] of selectors.entries()) {
+  checkEach(errors, 'selectors', selectors, (selector, index) => {
     const at = errors.index(index);
     validateLabelSelector(selector, at, { allowInvalidValues });
     if (!parsedSelector(selector)) at.invalid(null, 'invalid label selector.');
-  }
+  });
 }

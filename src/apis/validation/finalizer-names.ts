@@ -1,12 +1,13 @@
 import type { ObjectMeta } from '../../util/api-object.ts';
 import type { FieldErrors } from '../../util/field-errors.ts';
+import { checkEach } from '../../util/validation-run.ts';
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
 /** What the older groups demand of finalizers beyond the common rules for metadata (pkg/apis/core/validation ValidateObjectMeta). `errors` stands at the object. */
 export function validateFinalizerNames({ finalizers }: ObjectMeta, errors: FieldErrors): void {
-  for (const [index, finalizer] of (finalizers ?? []).entries()) {
-    if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) continue;
+  checkEach(errors, 'finalizer names', finalizers ?? [], (finalizer, index) => {
+    if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return;
     errors.at('metadata', 'finalizers').index(index).invalid(finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
-  }
+  });
 }

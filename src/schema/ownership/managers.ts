@@ -3,6 +3,7 @@ import { stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { type FieldSet, inOrder, parseFieldSet } from './field-set.ts';
 import { compareText } from './path-element.ts';
+import { type Steps, inStep } from '../../util/pending.ts';
 
 export type Operation = 'Apply' | 'Update';
 
@@ -93,9 +94,9 @@ function parseFields(fields: Json | undefined): FieldSet {
 }
 
 /** As the object has them: undefined where there are none. */
-export function encodeManagers(managers: Managers): JsonObject[] | undefined {
+export function encodeManagers(managers: Managers, steps?: Steps): JsonObject[] | undefined {
   if (managers.size === 0) return undefined;
-  return [...managers.values()].toSorted(compareManagers).map((manager) => storedEntries.get(manager) ?? encodeManager(manager));
+  return [...managers.values()].toSorted(compareManagers).map((manager) => storedEntries.get(manager) ?? inStep(steps, () => encodeManager(manager)));
 }
 
 export function encodeManager({ name, operation, apiVersion, time, fields, subresource }: Manager): JsonObject {

@@ -4,7 +4,7 @@ import { capUpdaters } from './cap-managers.ts';
 import { checkItems } from './count-items.ts';
 import { type Manager, type Managers, type ManagersDraft, NO_MANAGERS, identityOf } from './managers.ts';
 import { fieldElement } from './path-element.ts';
-import type { Steps } from '../../util/pending.ts';
+import { type Steps, inStep } from '../../util/pending.ts';
 import { ShapeMemory } from './shape-memory.ts';
 import { MAX_SHAPE_LENGTH, shapeOf } from './shape.ts';
 import { type Application, type Versioned, type Versions, applyObject, ownersAfterChange } from './updater.ts';
@@ -37,14 +37,14 @@ const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: M
 
 /** The owners after a write by any other means than applying. */
 export function ownersAfterUpdate(versions: Versions, before: Versioned, after: Versioned, managers: Managers, writer: Writer, steps?: Steps): Managers {
-  checkItems(after.plan, after.value);
+  inStep(steps, () => checkItems(after.plan, after.value));
   const { managers: left, changed } = ownersAfterChange(versions, before, after, managers, steps);
-  const taken = changed === undefined ? undefined : difference(changed, SYSTEM_FIELDS);
+  const taken = changed === undefined ? undefined : inStep(steps, () => difference(changed, SYSTEM_FIELDS));
   if (taken !== undefined && !isEmpty(taken)) {
     const self = asManager(writer, 'Update', taken);
     const identity = identityOf(self);
     const previous = left.get(identity);
-    left.set(identity, previous === undefined ? self : { ...self, fields: union(taken, previous.fields) });
+    left.set(identity, previous === undefined ? self : { ...self, fields: inStep(steps, () => union(taken, previous.fields)) });
   }
   capUpdaters(left);
   return left;
@@ -80,18 +80,18 @@ export function ownersAfterApply(
   force: boolean,
   steps?: Steps,
 ): Application {
-  checkItems(applied.plan, applied.value);
+  inStep(steps, () => checkItems(applied.plan, applied.value));
   const manager = asManager(writer, 'Apply', EMPTY);
   const identity = identityOf(manager);
   const { managers: left, object } = applyObject(versions, live, applied, managers, { identity, manager }, force, steps);
   const time = object === undefined ? managers.get(identity)?.time : writer.time;
-  return { managers: settled(left, identity, time), object };
+  return { managers: settled(left, identity, time, steps), object };
 }
 
-function settled(managers: ManagersDraft, identity: string, time: string | undefined): ManagersDraft {
+function settled(managers: ManagersDraft, identity: string, time: string | undefined, steps: Steps | undefined): ManagersDraft {
   const self = managers.get(identity);
   if (self === undefined) return managers;
-  const fields = difference(self.fields, SYSTEM_FIELDS);
+  const fields = inStep(steps, () => difference(self.fields, SYSTEM_FIELDS));
   if (isEmpty(fields)) managers.delete(identity);
   else managers.set(identity, { ...self, fields, time });
   return managers;

@@ -1,6 +1,6 @@
 import { equalJson } from '../../util/json-equal.ts';
 import type { JsonObject } from '../../util/json-types.ts';
-import type { Steps } from '../../util/pending.ts';
+import { type Steps, inStep } from '../../util/pending.ts';
 import { type Comparison, compareObjects, isSame } from './compare.ts';
 import { type FieldSet, difference, intersection, isEmpty, pathsOf, union } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
@@ -56,12 +56,11 @@ export function ownersAfterChange(
   managers: Managers,
   steps?: Steps,
 ): { managers: ManagersDraft; changed: FieldSet | undefined } {
-  const compare = (): Comparison => comparedIn(versions, before, after);
-  const comparison = steps ? steps.do(compare) : compare();
-  const current = reconciledManagers(versions, before, managers);
+  const comparison = inStep(steps, () => comparedIn(versions, before, after));
+  const current = reconciledManagers(versions, before, managers, steps);
   if (isSettled(versions, comparison)) return { managers: withoutEmpty(current), changed: undefined };
-  const left = afterChange({ versions, before, after, comparison }, current, undefined, true);
-  const changed = union(comparison.modified, comparison.added);
+  const left = afterChange({ versions, before, after, comparison, steps }, current, undefined, true);
+  const changed = inStep(steps, () => union(comparison.modified, comparison.added));
   return { managers: left, changed: isEmpty(changed) ? undefined : changed };
 }
 
@@ -84,18 +83,17 @@ export function applyObject(
   force: boolean,
   steps?: Steps,
 ): Application {
-  const inStep = <T>(step: () => T): T => (steps ? steps.do(step) : step());
-  const current = reconciledManagers(versions, live, managers);
-  const merged: Versioned = { ...live, value: inStep(() => mergeObjects(live.plan, live.value, applied.value)) };
-  const fields = inStep(() => versions.ownable(fieldsOf(applied.plan, applied.value)));
+  const current = reconciledManagers(versions, live, managers, steps);
+  const merged: Versioned = { ...live, value: inStep(steps, () => mergeObjects(live.plan, live.value, applied.value)) };
+  const fields = inStep(steps, () => versions.ownable(fieldsOf(applied.plan, applied.value)));
   const last = current.get(self.identity);
   current.set(self.identity, { ...self.manager, fields });
-  const object = last === undefined ? merged : inStep(() => pruned({ versions, managers: current, fields }, merged, last));
-  const comparison = inStep(() => comparedIn(versions, live, object));
+  const object = last === undefined ? merged : inStep(steps, () => pruned({ versions, managers: current, fields }, merged, last));
+  const comparison = inStep(steps, () => comparedIn(versions, live, object));
   const left = isSettled(versions, comparison)
     ? withoutEmpty(current)
-    : afterChange({ versions, before: live, after: object, comparison }, current, self.identity, force);
-  return { managers: left, object: equalJson(live.value, object.value) ? undefined : object };
+    : afterChange({ versions, before: live, after: object, comparison, steps }, current, self.identity, force);
+  return { managers: left, object: inStep(steps, () => equalJson(live.value, object.value)) ? undefined : object };
 }
 
 /** Nothing that can be owned has changed. Where conversion may fail, it must be tried all the same: what cannot be owned may not be there in every version. */
@@ -108,13 +106,13 @@ function comparedIn(versions: Versions, before: Versioned, after: Versioned): Co
 
 const ownablePart = (versions: Versions, fields: FieldSet): FieldSet => (isEmpty(fields) ? fields : versions.ownable(fields));
 
-function reconciledManagers(versions: Versions, live: Versioned, managers: Managers): ManagersDraft {
+function reconciledManagers(versions: Versions, live: Versioned, managers: Managers, steps: Steps | undefined): ManagersDraft {
   const current: ManagersDraft = new Map();
   for (const [identity, manager] of managers) {
     const plan = versions.planOf(manager.apiVersion);
     if (plan === undefined) continue;
     if (versions.demandsEveryVersion) inVersion(versions, live, manager.apiVersion, '');
-    const fields = reconciled(manager.fields, plan);
+    const fields = inStep(steps, () => reconciled(manager.fields, plan));
     current.set(identity, fields === manager.fields ? manager : { ...manager, fields });
   }
   return current;
@@ -126,32 +124,44 @@ interface Change {
   readonly after: Versioned;
   /** In the version of `before` and `after`. */
   readonly comparison: Comparison;
+  readonly steps: Steps | undefined;
 }
+
+/** What a change means to owners in one version. */
+interface Effect {
+  /** What the writer has taken, or made. */
+  readonly written: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const effectOf = ({ modified, added, removed }: Comparison): Effect => ({ written: union(modified, added), removed });
 
 /** All others lose what was changed or removed; unless forced, changing what they own is a conflict. */
 function afterChange(change: Change, managers: ManagersDraft, self: string | undefined, force: boolean): ManagersDraft {
-  const comparisons = new Map([[change.before.apiVersion, change.comparison]]);
+  const { steps } = change;
+  const effects = new Map([[change.before.apiVersion, inStep(steps, () => effectOf(change.comparison))]]);
   const conflicts: Conflict[] = [];
   for (const [identity, manager] of managers) {
     if (identity === self) continue;
-    const { modified, added, removed } = comparisonFor(change, comparisons, manager.apiVersion);
-    const taken = intersection(manager.fields, union(modified, added));
+    const { written, removed } = effectFor(change, effects, manager.apiVersion);
+    const taken = inStep(steps, () => intersection(manager.fields, written));
     if (!force) for (const path of pathsOf(taken)) conflicts.push({ identity, manager, path });
     if (isEmpty(taken) && isEmpty(removed)) continue;
-    managers.set(identity, { ...manager, fields: difference(difference(manager.fields, taken), removed) });
+    managers.set(identity, { ...manager, fields: inStep(steps, () => difference(difference(manager.fields, taken), removed)) });
   }
   if (conflicts.length > 0) throw new OwnershipConflicts(conflicts);
   return withoutEmpty(managers);
 }
 
-function comparisonFor({ versions, before, after }: Change, comparisons: Map<string, Comparison>, apiVersion: string): Comparison {
-  let comparison = comparisons.get(apiVersion);
-  if (comparison === undefined) {
+function effectFor({ versions, before, after, steps }: Change, effects: Map<string, Effect>, apiVersion: string): Effect {
+  const known = effects.get(apiVersion);
+  if (known !== undefined) return known;
+  const effect = inStep(steps, () => {
     const old = versions.convert(before, apiVersion, 'failed to convert old object');
-    comparison = comparedIn(versions, old, versions.convert(after, apiVersion, 'failed to convert new object'));
-    comparisons.set(apiVersion, comparison);
-  }
-  return comparison;
+    return effectOf(comparedIn(versions, old, versions.convert(after, apiVersion, 'failed to convert new object')));
+  });
+  effects.set(apiVersion, effect);
+  return effect;
 }
 
 function withoutEmpty(managers: ManagersDraft): ManagersDraft {

@@ -8,17 +8,16 @@ export type Judge = (schema: JsonSchema) => Findings;
 /** anyOf, oneOf, allOf and not, in that order. Of alternatives that all failed, the faults of the one that passed most checks are told. */
 export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, place: Place, judge: Judge, { faults }: Findings): void {
   if (anyOf && anyOf.length > 0) {
-    const failures = failuresUnlessOne(anyOf, judge);
-    if (failures) faults.push(placeless(`"${place}" must validate at least one schema (anyOf)`), ...best(failures).faults);
+    const { valid, best: told } = tried(anyOf, judge, 1);
+    if (valid === 0) faults.push(placeless(`"${place}" must validate at least one schema (anyOf)`), ...told!.faults);
   }
   if (oneOf && oneOf.length > 0) {
-    const results = oneOf.map(judge);
-    const valid = results.filter(isValid).length;
+    const { valid, best: told } = tried(oneOf, judge);
     if (valid !== 1)
       faults.push(
         placeless(`"${place}" must validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`),
       );
-    if (valid === 0) faults.push(...best(results).faults);
+    if (valid === 0) faults.push(...told!.faults);
   }
   if (allOf && allOf.length > 0) {
     const results = allOf.map(judge);
@@ -30,16 +29,15 @@ export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, plac
 
 const isValid = ({ faults }: Findings): boolean => faults.length === 0;
 
-/** Undefined as soon as one is valid. */
-function failuresUnlessOne(alternatives: readonly JsonSchema[], judge: Judge): Findings[] | undefined {
-  const failures: Findings[] = [];
+/** How many are valid, of which `enough` are looked for, and the first of those that passed most checks. */
+function tried(alternatives: readonly JsonSchema[], judge: Judge, enough = Infinity): { valid: number; best: Findings | undefined } {
+  let valid = 0;
+  let best: Findings | undefined;
   for (const alternative of alternatives) {
     const result = judge(alternative);
-    if (isValid(result)) return undefined;
-    failures.push(result);
+    if (isValid(result)) valid++;
+    if (valid >= enough) break;
+    if (best === undefined || result.matches > best.matches) best = result;
   }
-  return failures;
+  return { valid, best };
 }
-
-/** The first of those that passed most checks. */
-const best = (results: readonly Findings[]): Findings => results.reduce((most, result) => (result.matches > most.matches ? result : most));

@@ -18,9 +18,10 @@ export interface Findings {
   firstMatch(match: () => boolean): boolean;
 }
 
-export const invalidFault = (place: Place, value: unknown, message: string): Fault => ({
-  path: String(place),
-  tell: (errors) => errors.invalid(value, message),
-});
+/** The message is made of the place's path when it is told: most faults are of alternatives that nobody hears of. */
+export function invalidFault(place: Place, value: unknown, message: (path: string) => string): Fault {
+  const path = String(place);
+  return { path, tell: (errors) => errors.invalid(value, message(path)) };
+}
 /** Errors that upstream gives no place. */
 export const placeless = (message: string): Fault => ({ path: undefined, tell: (errors) => errors.invalid('', message) });

@@ -28,12 +28,16 @@ export function numberFaults(schema: JsonSchema, value: number | bigint, place: 
   if (minimum !== undefined) {
     const bound = range(minimum, 'Minimum boundary') && isWhole ? toInt64(minimum) : minimum;
     if (schema.exclusiveMinimum ? value <= bound : value < bound)
-      faults.push(invalidFault(place, value, `${place} in body should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${formatGo(bound)}`));
+      faults.push(
+        invalidFault(place, value, (path) => `${path} in body should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${formatGo(bound)}`),
+      );
   }
   if (maximum !== undefined) {
     const bound = range(maximum, 'Maximum boundary') && isWhole ? toInt64(maximum) : maximum;
     if (schema.exclusiveMaximum ? value >= bound : value > bound)
-      faults.push(invalidFault(place, value, `${place} in body should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${formatGo(bound)}`));
+      faults.push(
+        invalidFault(place, value, (path) => `${path} in body should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${formatGo(bound)}`),
+      );
   }
 }
 
@@ -54,12 +58,13 @@ function hasRoom(type: string | undefined, format: string, number: number | bigi
 }
 
 function multipleFault(factor: number | bigint, value: number | bigint, place: Place, faults: Fault[]): void {
-  if (factor <= 0) return void faults.push(invalidFault(place, factor, `factor MultipleOf declared for ${place} must be positive: ${formatGo(factor)}`));
+  if (factor <= 0)
+    return void faults.push(invalidFault(place, factor, (path) => `factor MultipleOf declared for ${path} must be positive: ${formatGo(factor)}`));
   const isMultiple =
     typeof value === 'bigint'
       ? (typeof factor === 'bigint' || Number.isInteger(factor)) && value % BigInt(factor) === 0n
       : isNearlyWhole(factor < 1 ? (1 / Number(factor)) * value : value / Number(factor));
-  if (!isMultiple) faults.push(invalidFault(place, value, `${place} in body should be a multiple of ${formatGo(factor)}`));
+  if (!isMultiple) faults.push(invalidFault(place, value, (path) => `${path} in body should be a multiple of ${formatGo(factor)}`));
 }
 
 /** Whole but for what floating point may have lost (go-openapi/swag IsFloat64AJSONInteger). */

@@ -120,7 +120,7 @@ function textFaults(judged: JudgedSchema, text: string, place: Place, findings: 
   const { maxLength, minLength } = judged.schema;
   if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path: String(place), tell: (errors) => errors.tooLong(maxLength) });
   else if (minLength !== undefined && !isLonger(text, minLength - 1))
-    faults.push(invalidFault(place, text, `${place} in body should be at least ${minLength} chars long`));
+    faults.push(invalidFault(place, text, (path) => `${path} in body should be at least ${minLength} chars long`));
   else if (judged.schema.pattern) patternFaults(judged, text, place, findings);
   const { format } = judged;
   if (format === undefined || hasFormat(format, text)) return;
@@ -143,9 +143,9 @@ function patternFaults(judged: JudgedSchema, text: string, place: Place, { fault
   if (regexp === undefined) return;
   const { pattern } = judged.schema;
   budget.spend(1 + Math.floor(text.length / CHARACTERS_PER_STEP));
-  if ('error' in regexp) faults.push(invalidFault(place, text, `${place} in body should match '${pattern}, but pattern is invalid: ${regexp.error}'`));
+  if ('error' in regexp) faults.push(invalidFault(place, text, (path) => `${path} in body should match '${pattern}, but pattern is invalid: ${regexp.error}'`));
   else if (!(regexp.isReady ? regexp.test(text, budget) : firstMatch(() => regexp.test(text, budget))))
-    faults.push(invalidFault(place, text, `${place} in body should match '${pattern}'`));
+    faults.push(invalidFault(place, text, (path) => `${path} in body should match '${pattern}'`));
 }
 
 function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], place: Place, old: Old, findings: Findings): void {
@@ -159,9 +159,10 @@ function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], plac
     }
   }
   if (minItems !== undefined && list.length < minItems)
-    faults.push(invalidFault(place, list.length, `${place} in body should have at least ${minItems} items`));
+    faults.push(invalidFault(place, list.length, (path) => `${path} in body should have at least ${minItems} items`));
   if (maxItems !== undefined && list.length > maxItems) faults.push({ path: String(place), tell: (errors) => errors.tooMany(list.length, maxItems) });
-  if (uniqueItems && new Set(list.map(canonicalText)).size < list.length) faults.push(invalidFault(place, '', `${place} in body shouldn't contain duplicates`));
+  if (uniqueItems && new Set(list.map(canonicalText)).size < list.length)
+    faults.push(invalidFault(place, '', (path) => `${path} in body shouldn't contain duplicates`));
 }
 
 /** Upstream takes numbers for whole ones where the choice is one (kube-openapi's validate.Enum converts to the choice's type). */
@@ -196,7 +197,7 @@ function objectFaults(judged: JudgedSchema, object: JsonObject, place: Place, ol
 
 function countFaults({ minProperties, maxProperties }: JsonSchema, count: number, place: Place, faults: Fault[]): void {
   if (minProperties !== undefined && count < minProperties)
-    faults.push(invalidFault(place, count, `${place} in body should have at least ${minProperties} properties`));
+    faults.push(invalidFault(place, count, (path) => `${path} in body should have at least ${minProperties} properties`));
   if (maxProperties !== undefined && count > maxProperties) faults.push({ path: String(place), tell: (errors) => errors.tooMany(count, maxProperties) });
 }
 
@@ -205,7 +206,7 @@ function otherKeyFaults({ schema, additional }: JudgedSchema, object: JsonObject
   const { properties = {} } = schema;
   for (const key in object) {
     if (Object.hasOwn(properties, key)) continue;
-    if (additional === undefined) findings.faults.push(invalidFault(place, key, `${place}.${key} in body is a forbidden property`));
+    if (additional === undefined) findings.faults.push(invalidFault(place, key, (path) => `${path}.${key} in body is a forbidden property`));
     else {
       place.enter(place.isTop ? `.${key}` : key);
       checkChild(additional, object[key]!, place, oldField(old, key), findings);

@@ -1,6 +1,7 @@
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import type { CustomList } from './custom-list.ts';
 import type { Descriptions } from './descriptions.ts';
 import { orderedSchema } from './schema-order.ts';
@@ -20,12 +21,12 @@ export interface CustomSchemaOptions {
 const CONVENTIONS = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 
 /** A custom resource's schema as it is published: the definition's own, with the fields that every object has (…/controller/openapi/builder). */
-export function customSchema(type: ObjectSchema, options: CustomSchemaOptions): JsonObject {
+export function* customSchema(type: ObjectSchema, options: CustomSchemaOptions): SlicedWork<JsonObject> {
   const schema = type.custom!.schema as JsonObject;
   const keepsAll = schema['x-kubernetes-preserve-unknown-fields'] === true;
   // kubectl would take the fields that are told for all that there may be.
   if (keepsAll && !options.isV3) return { type: 'object', ...extensionsOf(type, type) };
-  const published = publish(schema, options);
+  const published = yield* publish(schema, options);
   const properties = withTypeFields(published['properties'] as JsonObject | undefined, typeFields(PARTIAL_METADATA, options));
   return orderedSchema({ ...published, properties, ...extensionsOf(type, type) });
 }
@@ -77,10 +78,11 @@ const MANY = ['allOf', 'anyOf', 'oneOf'];
 /** What kubectl of the days of OpenAPI v2 cannot read. */
 const NOT_IN_V2 = new Set([...MANY, 'not', 'nullable', 'default']);
 
-function publish(schema: JsonObject, options: CustomSchemaOptions): JsonObject {
+function* publish(schema: JsonObject, options: CustomSchemaOptions): SlicedWork<JsonObject> {
+  yield;
   const plain = options.isV3 ? unfold(schema) : forV2(schema);
   const published: JsonObject = {};
-  for (const [key, value] of Object.entries(plain)) published[key] = publishPart(key, value!, options);
+  for (const [key, value] of Object.entries(plain)) published[key] = yield* publishPart(key, value!, options);
   if (plain['x-kubernetes-embedded-resource'] === true && (options.isV3 || plain['x-kubernetes-preserve-unknown-fields'] !== true)) {
     published['properties'] = withTypeFields(published['properties'] as JsonObject | undefined, typeFields(EMBEDDED, options));
     published['required'] = [...new Set([...((published['required'] as string[] | undefined) ?? []), 'kind', 'apiVersion'])];
@@ -88,14 +90,21 @@ function publish(schema: JsonObject, options: CustomSchemaOptions): JsonObject {
   return orderedSchema(published);
 }
 
-function publishPart(key: string, value: Json, options: CustomSchemaOptions): Json {
-  if (key === 'properties' && isJsonObject(value))
-    return sortedKeys(Object.fromEntries(Object.entries(value).map(([name, property]) => [name, publish(property as JsonObject, options)])));
-  if ((key === 'items' || key === 'additionalProperties' || key === 'not') && isJsonObject(value)) return publish(value, options);
+function* publishPart(key: string, value: Json, options: CustomSchemaOptions): SlicedWork<Json> {
+  if (key === 'properties' && isJsonObject(value)) {
+    const properties: [string, JsonObject][] = [];
+    for (const [name, property] of Object.entries(value)) properties.push([name, yield* publish(property as JsonObject, options)]);
+    return sortedKeys(Object.fromEntries(properties));
+  }
+  if ((key === 'items' || key === 'additionalProperties' || key === 'not') && isJsonObject(value)) return yield* publish(value, options);
   if (key === 'default' || key === 'example') return sortedAll(value);
   // Extensions are decoded once more in v2, which sorts their keys.
   if (key === 'x-kubernetes-validations' && !options.isV3) return (value as JsonObject[]).map((rule) => sortedKeys(rule));
-  if (MANY.includes(key) && Array.isArray(value)) return value.map((item) => publish(item as JsonObject, options));
+  if (MANY.includes(key) && Array.isArray(value)) {
+    const items: JsonObject[] = [];
+    for (const item of value) items.push(yield* publish(item as JsonObject, options));
+    return items;
+  }
   return value;
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../util/json-types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import { type Parameter, compareParameters, compareText } from './parameters.ts';
 import type { Method, Route } from './routes.ts';
 
@@ -28,15 +29,7 @@ export interface Writer {
 }
 
 /** A document, made in steps of some tens of microseconds: what runs them decides when others have their turn. */
-export type DocumentSteps = Generator<void, JsonObject>;
-
-/** Runs all steps at once. */
-export function madeAtOnce(steps: DocumentSteps): JsonObject {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
+export type DocumentSteps = SlicedWork<JsonObject>;
 
 /** The routes by path, with the parameters that all operations of a path have told once. */
 export function* pathsOf(routes: readonly Route[], writer: Writer): DocumentSteps {

@@ -34,7 +34,7 @@ export function* documentV2(routes: readonly Route[], { release, descriptions, t
     swagger: '2.0',
     info: infoOf(release),
     paths,
-    definitions: schemas.definitions(),
+    definitions: yield* schemas.definitions(),
     parameters: shared.definitions(),
     securityDefinitions: securityDefinition,
     security: [{ BearerToken: [] }],

@@ -32,7 +32,7 @@ export function* documentV3(routes: readonly Route[], options: DocumentV3Options
     parameters: (parameters) => parameters.map(write),
     operation: (route, parameters) => operationV3(route, parameters.map(write), schemas),
   });
-  const definitions = schemas.definitions();
+  const definitions = yield* schemas.definitions();
   const components = Object.keys(definitions).length > 0 ? { schemas: definitions } : {};
   if (clientGroupVersions) return { openapi: '3.0.0', info: CUSTOM_INFO, paths, components };
   return { openapi: '3.0.0', info: infoOf(release), paths, components: { ...components, securitySchemes: securityScheme } };

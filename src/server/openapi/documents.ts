@@ -5,7 +5,7 @@ import type { Handler } from '../../endpoints/request.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
 import { setKey, stringifyJson, stringifyUnescaped } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
-import { TimeSlice, nextTurn } from '../../util/time-slice.ts';
+import { type SlicedWork, nextTurn, runInSlices } from '../../util/time-slice.ts';
 import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
 import { type Descriptions, withoutEnums } from './descriptions.ts';
 import { documentV2 } from './document-v2.ts';
@@ -212,7 +212,7 @@ export class OpenApiDocuments {
 
 interface Encoders {
   json(document: JsonObject): string;
-  protobuf(document: JsonObject): Buffer;
+  protobuf(document: JsonObject): SlicedWork<Buffer>;
 }
 
 /** Upstream escapes what is markup in HTML in the JSON of v3 alone, and the hash, which clients cache by, is of those bytes. */
@@ -260,19 +260,17 @@ class Forms {
   async #makeProtobuf(): Promise<Document> {
     const { hash, lastModified } = await this.get('json');
     const document = await madeInSlices(this.#make());
-    return new Document(hash, lastModified, await compress(this.#encoders.protobuf(document), { level: GZIP_LEVEL }));
+    const protobuf = await runInSlices(this.#encoders.protobuf(document));
+    return new Document(hash, lastModified, await compress(protobuf, { level: GZIP_LEVEL }));
   }
 }
 
-/** The last step has a turn of its own, and so has what follows. */
+/** The first step has a turn of its own, and so has what follows the last. */
 async function madeInSlices(steps: DocumentSteps): Promise<JsonObject> {
-  const slice = new TimeSlice();
-  await slice.next();
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done || slice.isSpent) await slice.next();
-    if (done) return value;
-  }
+  await nextTurn();
+  const document = await runInSlices(steps);
+  await nextTurn();
+  return document;
 }
 
 const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();

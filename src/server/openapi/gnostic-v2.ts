@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../util/json-types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import {
   any,
   choice,
@@ -6,6 +7,7 @@ import {
   chosenFlag,
   type Encode,
   encodeDocument,
+  type Fields,
   flag,
   isReference,
   message,
@@ -85,14 +87,17 @@ const securityDefinition = only(
 );
 const securityRequirement = only(1, named(nested(() => only(1, repeated(text)))));
 
-const document = message({
+const fields: Fields = {
   swagger: [1, text],
   info: [2, nested(() => message({ title: [1, text], version: [2, text] }))],
-  paths: [8, nested(() => only(2, named(nested(() => pathItem))))],
-  definitions: [9, nested(() => only(1, named(schemaField)))],
   parameters: [10, nested(() => only(1, named(nested(() => parameter))))],
   security: [12, repeated(nested(() => securityRequirement))],
   securityDefinitions: [13, nested(() => only(1, named(nested(() => securityDefinition))))],
-});
+};
 
-export const encodeDocumentV2 = (value: JsonObject): Buffer => encodeDocument(document, value);
+const maps: Record<string, [number: number, encode: Encode]> = {
+  paths: [8, only(2, named(nested(() => pathItem)))],
+  definitions: [9, only(1, named(schemaField))],
+};
+
+export const encodeDocumentV2 = (value: JsonObject): SlicedWork<Buffer> => encodeDocument(fields, maps, value);

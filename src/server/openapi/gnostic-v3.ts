@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../util/json-types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import {
   any,
   choice,
@@ -8,6 +9,7 @@ import {
   chosenText,
   type Encode,
   encodeDocument,
+  type Fields,
   flag,
   isReference,
   message,
@@ -91,11 +93,11 @@ const components = message({
   securitySchemes: [7, nested(() => only(1, named(orReference(() => securityScheme))))],
 });
 
-const document = message({
+const fields: Fields = {
   openapi: [1, text],
   info: [2, nested(() => message({ title: [1, text], version: [6, text] }))],
-  paths: [4, nested(() => only(1, named(nested(() => pathItem))))],
   components: [5, nested(() => components)],
-});
+};
 
-export const encodeDocumentV3 = (value: JsonObject): Buffer => encodeDocument(document, value);
+export const encodeDocumentV3 = (value: JsonObject): SlicedWork<Buffer> =>
+  encodeDocument(fields, { paths: [4, only(1, named(nested(() => pathItem)))] }, value);

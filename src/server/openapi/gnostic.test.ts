@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeDocumentV2 } from './gnostic-v2.ts';
 import { encodeDocumentV3 } from './gnostic-v3.ts';
+import { runAtOnce } from '../../util/time-slice.ts';
 
 const field = (number: number, ...content: (string | Buffer)[]): Buffer => {
   const body = Buffer.concat(content.map((part) => Buffer.from(part)));
@@ -28,7 +29,7 @@ test('v2: fields by number, named values, extensions as YAML', () => {
     field(9, definition),
     field(12, field(1, field(1, 'BearerToken'), field(2))),
   ]);
-  expect(encodeDocumentV2(document).toString('hex')).toBe(expected.toString('hex'));
+  expect(runAtOnce(encodeDocumentV2(document)).toString('hex')).toBe(expected.toString('hex'));
 });
 
 test('v3: references apart from what they stand for, and defaults by their type', () => {
@@ -48,5 +49,5 @@ test('v3: references apart from what they stand for, and defaults by their type'
       ),
     ),
   ]);
-  expect(encodeDocumentV3({ openapi: '3.0.0', components: { schemas } }).toString('hex')).toBe(expected.toString('hex'));
+  expect(runAtOnce(encodeDocumentV3({ openapi: '3.0.0', components: { schemas } })).toString('hex')).toBe(expected.toString('hex'));
 });

@@ -1,5 +1,6 @@
 import { ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from '../../schema/protobuf-wire.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 
 /**
  * The protobuf form of OpenAPI documents (github.com/google/gnostic): small encoders of which `gnostic-v2.ts` and `gnostic-v3.ts` are put together. All
@@ -39,11 +40,33 @@ export const only =
   (writer, value) =>
     field(writer, number, value);
 
-export const encodeDocument = (encode: Encode, document: JsonObject): Buffer => {
+const encoded = (encode: Encode, value: Json): Buffer => {
   const writer = new ProtobufWriter();
-  encode(writer, document);
+  encode(writer, value);
   return writer.finish();
 };
+
+/** Entries of a large map that are written in one step. They take some ten microseconds each. */
+const ENTRIES_AT_ONCE = 20;
+
+/** A document by the keys of its JSON form. `maps` are those that are large, with the writer of a message that holds their entries. */
+export function* encodeDocument(fields: Fields, maps: Record<string, [number: number, encode: Encode]>, document: JsonObject): SlicedWork<Buffer> {
+  const pieces: [number: number, bytes: Buffer][] = Object.entries(fields).map(([key, field]) => [field[0], encoded(message({ [key]: field }), document)]);
+  for (const [key, [number, encode]] of Object.entries(maps)) {
+    if (document[key] === undefined) continue;
+    const entries = Object.entries(document[key] as JsonObject);
+    const content: Buffer[] = [];
+    for (let start = 0; start < entries.length; start += ENTRIES_AT_ONCE) {
+      yield;
+      content.push(encoded(encode, Object.fromEntries(entries.slice(start, start + ENTRIES_AT_ONCE))));
+    }
+    const head = new ProtobufWriter();
+    head.varint(content.reduce((size, { length }) => size + length, 0));
+    head.varint(tagOf(number, WIRE_BYTES));
+    pieces.push([number, Buffer.concat([head.finish(), ...content])]);
+  }
+  return Buffer.concat(pieces.toSorted(([a], [b]) => a - b).map(([, bytes]) => bytes));
+}
 
 export const text: Field = (writer, number, value) => {
   if (value === '') return;
@@ -121,7 +144,7 @@ const extensionsField: Field = (writer, number, value) => {
   if (extensions.length > 0) extensionEntries(writer, number, Object.fromEntries(extensions));
 };
 
-type Fields = Record<string, [number: number, field: Field]>;
+export type Fields = Record<string, [number: number, field: Field]>;
 
 /** Fields that follow one another in a message, from the one of that number on. */
 const numbered = (first: number, fields: Record<string, Field>): Fields =>

@@ -1,6 +1,7 @@
 import type { FieldSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../../schema/schema.ts';
 import type { GroupVersionKind } from '../../util/api-object.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
 import type { Descriptions } from './descriptions.ts';
 import { customListOf } from './custom-list.ts';
 import { PARTIAL_METADATA, PARTIAL_METADATA_LIST, customListSchema, customSchema } from './custom-schema.ts';
@@ -46,6 +47,8 @@ const ANY_VALUE = /\.JSON(SchemaPropsOr\w+)?$/;
 export class SchemaCollection {
   readonly #options: SchemaOptions;
   readonly #definitions = new Map<string, JsonObject>();
+  /** Schemas of custom resources, which may be of ten thousand fields: they are made last, and take turns. */
+  readonly #unmade: [name: string, schema: SlicedWork<JsonObject>][] = [];
 
   constructor(options: SchemaOptions) {
     this.#options = options;
@@ -55,8 +58,9 @@ export class SchemaCollection {
     return this.#options.tellsEnums ?? true;
   }
 
-  /** Sorted by name. */
-  definitions(): JsonObject {
+  /** Sorted by name, when all that refers to them is there. */
+  *definitions(): SlicedWork<JsonObject> {
+    for (const [name, schema] of this.#unmade.splice(0)) this.#definitions.set(name, yield* schema);
     return Object.fromEntries([...this.#definitions].toSorted(([a], [b]) => compareText(a, b)));
   }
 
@@ -140,7 +144,9 @@ export class SchemaCollection {
       metadata: this.#field(metadata, descriptions.ofField(list ? PARTIAL_METADATA_LIST : PARTIAL_METADATA, 'metadata')),
       descriptions,
     };
-    return list ? customListSchema(list, type, { ...options, items: this.use(list.item) }) : customSchema(type, options);
+    if (list) return customListSchema(list, type, { ...options, items: this.use(list.item) });
+    this.#unmade.push([type.name, customSchema(type, options)]);
+    return {};
   }
 
   #object(schema: ObjectSchema): JsonObject {

@@ -95,6 +95,7 @@ export const definitionAttacks: readonly Attack[] = [
     variables: repeated(1_000, (index) => ({ name: `v${index}`, expression: index === 0 ? '1' : `variables.v${index - 1} + 1` })),
     validations: [{ expression: 'variables.v999 > 0' }],
   }),
+  policyAttack('a policy of one expression of 7,900 tokens', { validations: [{ expression: repeated(3_950, () => 'true').join('&&') }] }),
   policyAttack('a policy of one expression of 100,000 characters', { validations: [{ expression: repeated(12_000, () => 'true').join('&&') }] }),
   policyAttack('a policy of 40 expressions of 10,000 characters', {
     validations: repeated(40, (index) => ({ expression: `object.metadata.name in [${names(`'n${index}x`, 900).join(`',`)}']` })),

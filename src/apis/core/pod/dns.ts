@@ -3,6 +3,7 @@ import type { FieldErrors } from '../../../util/field-errors.ts';
 import { maxCharactersError, patternError } from '../../../util/names.ts';
 import type { PodDNSConfig } from '../../facts/types/core-v1.ts';
 import { validateLegacyIp } from '../../validation/ip-address.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 
 /** What resolvers in containers can take (pkg/apis/core/validation validatePodDNSConfig). */
 const MAX_NAMESERVERS = 3;
@@ -23,20 +24,22 @@ export function validateDnsConfig(config: PodDNSConfig | undefined, policy: stri
   if (!config) return;
   const { nameservers = [], searches = [], options = [] } = config;
   if (nameservers.length > MAX_NAMESERVERS) errors.at('nameservers').invalid(nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`);
-  for (const [index, server] of nameservers.entries()) validateLegacyIp(server, errors.at('nameservers').index(index), settings);
+  checkEach(errors, 'nameservers', nameservers, (server, index) => validateLegacyIp(server, errors.at('nameservers').index(index), settings));
   validateSearches(searches, errors.at('searches'));
-  for (const [index, { name }] of options.entries()) if (!name) errors.at('options').index(index).required('must not be empty');
+  checkEach(errors, 'options', options, ({ name }, index) => {
+    if (!name) errors.at('options').index(index).required('must not be empty');
+  });
 }
 
 function validateSearches(searches: readonly string[], errors: FieldErrors): void {
   if (searches.length > MAX_SEARCHES) errors.invalid(searches, `must not have more than ${MAX_SEARCHES} search paths`);
   if (Buffer.byteLength(searches.join(' ')) > MAX_SEARCH_BYTES)
     errors.invalid(searches, `must not have more than ${MAX_SEARCH_BYTES} characters (including spaces) in the search list`);
-  for (const [index, search] of searches.entries()) {
-    if (search === '.') continue;
+  checkEach(errors, 'searches', searches, (search, index) => {
+    if (search === '.') return;
     const domain = search.endsWith('.') ? search.slice(0, -1) : search;
     for (const error of domainErrors(domain)) errors.index(index).invalid(domain, error);
-  }
+  });
 }
 
 function domainErrors(domain: string): string[] {

@@ -11,6 +11,7 @@ import { validateDownwardApiFile } from './downward-api.ts';
 import type { PodRules } from './rules.ts';
 import { type Claim, validatePodCertificate, validateTrustBundle } from './projected-certificates.ts';
 import { requireFields, validateFileMode, validateKeyToPath } from './volume-sources.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 
 const MIN_TOKEN_SECONDS = 10 * 60;
 const MAX_TOKEN_SECONDS = 2 ** 32;
@@ -18,13 +19,12 @@ const MAX_TOKEN_SECONDS = 2 ** 32;
 /** Several sources in one directory. Paths that two of them claim are reported at the volume. */
 export function validateProjectedVolume({ defaultMode, sources }: ProjectedVolumeSource, errors: FieldErrors, rules: PodRules): void {
   validateFileMode(defaultMode, errors.at('defaultMode'));
-  const paths = new Set<string>();
-  const claim: Claim = (path, shown = path) => {
-    if (path === '') return;
-    if (paths.has(path)) errors.invalid(shown, 'conflicting duplicate paths');
-    else paths.add(path);
-  };
-  for (const [index, source] of (sources ?? []).entries()) {
+  const check = (source: VolumeProjection, index: number, paths: Set<string>): void => {
+    const claim: Claim = (path, shown = path) => {
+      if (path === '') return;
+      if (paths.has(path)) errors.invalid(shown, 'conflicting duplicate paths');
+      else paths.add(path);
+    };
     const at = errors.at('sources').index(index);
     if (source.secret) validateKeys(source.secret, at.at('secret'), claim);
     if (source.configMap) validateKeys(source.configMap, at.at('configMap'), claim);
@@ -36,7 +36,8 @@ export function validateProjectedVolume({ defaultMode, sources }: ProjectedVolum
     if (source.clusterTrustBundle) validateTrustBundle(source.clusterTrustBundle, at.at('clusterTrustBundle'), claim);
     if (source.podCertificate) validatePodCertificate(source.podCertificate, at.at('podCertificate'), claim);
     if (countSources(source) > 1) at.forbidden('may not specify more than 1 volume type per source');
-  }
+  };
+  checkEach(errors, 'sources', sources ?? [], check, () => new Set<string>());
 }
 
 function validateKeys(projection: SecretProjection | ConfigMapProjection, errors: FieldErrors, claim: Claim): void {

@@ -20,6 +20,7 @@ import { validateTolerations } from './tolerations.ts';
 import { validateTopologySpread } from './topology-spread.ts';
 import { validateVolumes } from './volumes.ts';
 import { validateForOs, validateHostProcesses } from './windows.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
@@ -44,9 +45,9 @@ export function validatePodSpec(spec: PodSpec, metadata: ObjectMeta | undefined,
   if (spec.securityContext) validatePodSecurity(spec.securityContext, spec, errors.at('securityContext'), rules);
   if (spec.affinity) validateAffinity(spec.affinity, errors.at('affinity'), rules);
   validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, errors.at('dnsConfig'), rules.settings);
-  for (const [index, { conditionType }] of (spec.readinessGates ?? []).entries()) {
+  checkEach(errors, 'readinessGates', spec.readinessGates ?? [], ({ conditionType }, index) => {
     for (const error of qualifiedNameErrors(conditionType)) errors.at('readinessGates').index(index).at('conditionType').invalid(conditionType, error);
-  }
+  });
   validateSchedulingGates(spec.schedulingGates ?? [], errors.at('schedulingGates'));
   if (spec.topologySpreadConstraints) validateTopologySpread(spec.topologySpreadConstraints, errors.at('topologySpreadConstraints'), rules);
   validateHostProcesses(spec, errors, rules.settings);
@@ -106,12 +107,12 @@ function validateHostNetworkPorts(spec: PodSpec, errors: FieldErrors, { isPod }:
 }
 
 function validateSchedulingGates(gates: readonly PodSchedulingGate[], errors: FieldErrors): void {
-  const names = new Set<string>();
-  for (const [index, { name }] of gates.entries()) {
+  const check = ({ name }: PodSchedulingGate, index: number, names: Set<string>): void => {
     for (const error of qualifiedNameErrors(name)) errors.index(index).invalid(name, error);
     if (names.has(name)) errors.index(index).duplicate(name);
     names.add(name);
-  }
+  };
+  checkEach(errors, 'gates', gates, check, () => new Set<string>());
 }
 
 /** A pod with users of its own shares no other namespace with the host (KEP-127). */
@@ -146,12 +147,13 @@ function validateName(name: string | undefined, errors: FieldErrors): void {
 }
 
 function validateHostAliases(aliases: readonly HostAlias[], errors: FieldErrors, settings: KindSettings): void {
-  for (const [index, { ip, hostnames = [] }] of aliases.entries()) {
+  checkEach(errors, 'aliases', aliases, ({ ip, hostnames = [] }, index) => {
     const at = errors.index(index);
     validateLegacyIp(ip, at.at('ip'), settings);
-    for (const [nameIndex, name] of hostnames.entries())
+    checkEach(at, 'hostnames', hostnames, (name, nameIndex) => {
       for (const error of dns1123SubdomainErrors(name)) at.at('hostnames').index(nameIndex).invalid(name, error);
-  }
+    });
+  });
 }
 
 function validateOs(spec: PodSpec, errors: FieldErrors): void {

@@ -12,6 +12,7 @@ import { type PodRules, podRules } from './rules.ts';
 import { validatePodSpec } from './spec.ts';
 import { validatePodStatus } from './status.ts';
 import { ephemeralContainerDiff, validateSpecUpdate } from './update.ts';
+import { checkEach } from '../../../util/validation-run.ts';
 
 /** A new pod. Its metadata has been judged by the common rules. */
 export function validateNewPod({ object: pod, settings }: Write<Pod>, errors: FieldErrors): void {
@@ -36,17 +37,13 @@ function validateWhole(pod: Pod, errors: FieldErrors, rules: PodRules): void {
 }
 
 function validateNoTokens({ spec }: Pod, errors: FieldErrors): void {
-  for (const [index, { projected }] of (spec.volumes ?? []).entries()) {
-    for (const [sourceIndex, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
-      if (serviceAccountToken)
-        errors
-          .index(index)
-          .at('projected', 'sources')
-          .index(sourceIndex)
-          .at('serviceAccountToken')
-          .forbidden('must not be specified when serviceAccountName is not set');
-    }
-  }
+  checkEach(errors, 'tokens', spec.volumes ?? [], ({ projected }, index) => {
+    if (!projected) return;
+    const at = errors.index(index).at('projected', 'sources');
+    checkEach(at, 'tokens', projected.sources ?? [], ({ serviceAccountToken }, sourceIndex) => {
+      if (serviceAccountToken) at.index(sourceIndex).at('serviceAccountToken').forbidden('must not be specified when serviceAccountName is not set');
+    });
+  });
 }
 
 /** The same for a changed pod, whose metadata is judged as a pod's once more. */

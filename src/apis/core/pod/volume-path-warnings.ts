@@ -14,6 +14,7 @@ interface PlacedFile {
 export function overlapWarnings(volumes: readonly Volume[]): string[] {
   const warnings: string[] = [];
   for (const { name, configMap, secret, downwardAPI, projected } of volumes) {
+    if (!configMap && !secret && !downwardAPI && !projected) continue;
     const warn = (kind: string, files: readonly PlacedFile[]): void => {
       for (const overlap of overlapsOf(files)) warnings.push(`volume ${quote(name)} (${kind}): overlapping paths: ${overlap}`);
     };

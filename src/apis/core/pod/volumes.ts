@@ -175,7 +175,7 @@ function validateConfigMapVolume(configMap: ConfigMapVolumeSource, errors: Field
 
 function validateFiles({ defaultMode, items = [] }: Pick<SecretVolumeSource, 'defaultMode' | 'items'>, errors: FieldErrors): void {
   validateFileMode(defaultMode, errors.at('defaultMode'));
-  for (const [index, item] of items.entries()) validateKeyToPath(item, errors.at('items').index(index));
+  checkEach(errors, 'items', items, (item, index) => validateKeyToPath(item, errors.at('items').index(index)));
 }
 
 function validateEphemeralVolume({ volumeClaimTemplate }: EphemeralVolumeSource, errors: FieldErrors): void {

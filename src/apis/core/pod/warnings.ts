@@ -31,6 +31,8 @@ const DEPRECATED_VOLUMES: readonly [field: keyof Volume, path: string, message: 
   ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
+const DEPRECATED_VOLUME_FIELDS = new Set<string>(DEPRECATED_VOLUMES.map(([field]) => field));
+
 /** A client is shown 4 KiB of them at most. */
 const MAX_WARNINGS = 1_000;
 
@@ -69,7 +71,7 @@ export function podSpecWarnings(spec: PodSpec, metadata: ObjectMeta, path: strin
   if (spec.affinity) warnOfNodeAffinity(spec.affinity, at, warn);
   warnOfTopologySpread(spec, at, warn);
   for (const key in DEPRECATED_ANNOTATIONS) if (annotations[key] !== undefined) warn(`${prefix}metadata.annotations[${key}]`, DEPRECATED_ANNOTATIONS[key]!);
-  for (const [index, volume] of (spec.volumes ?? []).entries()) warnOfVolume(volume, `${at}.volumes[${index}]`, warn);
+  for (const [index, volume] of (spec.volumes ?? []).entries()) if (hasWarning(volume)) warnOfVolume(volume, `${at}.volumes[${index}]`, warn);
   warnings.push(...overlapWarnings(spec.volumes ?? []));
   warnOfDuplicates(spec, at, warn);
   warnOfFractions({ limits: spec.overhead ?? {} }, ['limits'], () => `${at}.overhead`, warn);
@@ -135,6 +137,12 @@ function warnOfPodAffinity(affinity: Affinity, at: string, warn: Warn): void {
         warn(`${place}.preferredDuringSchedulingIgnoredDuringExecution[${index}].podAffinityTerm.labelSelector`, NULL_SELECTOR);
     }
   }
+}
+
+/** What most volumes have none of is looked for by the fields that they have. */
+function hasWarning(volume: Volume): boolean {
+  for (const field in volume) if (field === 'ephemeral' || DEPRECATED_VOLUME_FIELDS.has(field)) return true;
+  return false;
 }
 
 function warnOfVolume(volume: Volume, at: string, warn: Warn): void {

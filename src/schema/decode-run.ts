@@ -1,0 +1,44 @@
+import type { Json } from '../util/json-types.ts';
+import { Pending } from '../util/pending.ts';
+import { TimeSlice, nextTurn } from '../util/time-slice.ts';
+
+/** Items of a list that are decoded before it is asked whether others are to have their turn. */
+export const ITEMS_AT_ONCE = 64;
+
+/**
+ * A decoding that others have their turn during. The decoder is plain recursion, which cannot wait: where its slice is spent it throws Pending, and is run
+ * again from the top. What it had made of long lists by then is kept here, so that only the fields on the way down are read twice.
+ */
+export class DecodeRun {
+  /** The first mismatch of any run: the decoding goes on behind it. */
+  firstError: string | undefined;
+  /** Of each list, once for every place that it stands in. */
+  readonly #decoded = new Map<readonly Json[], Json[][]>();
+  /** How many of those places this run has come by. */
+  readonly #places = new Map<readonly Json[], number>();
+  #slice: TimeSlice | undefined;
+
+  begin(): void {
+    this.#places.clear();
+    this.#slice = undefined;
+  }
+
+  end(firstError: string | undefined): void {
+    this.firstError = firstError;
+  }
+
+  /** What was made of a list so far; to be added to. */
+  itemsOf(list: readonly Json[]): Json[] {
+    const place = this.#places.get(list) ?? 0;
+    this.#places.set(list, place + 1);
+    const lists = this.#decoded.get(list) ?? [];
+    this.#decoded.set(list, lists);
+    return (lists[place] ??= []);
+  }
+
+  /** Time counts from the first item that is new: each run gets on. */
+  pauseIfSpent(): void {
+    if (this.#slice === undefined) this.#slice = new TimeSlice();
+    else if (this.#slice.isSpent) throw new Pending(nextTurn());
+  }
+}
