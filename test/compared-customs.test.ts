@@ -132,3 +132,54 @@ test('an integer in a table is the integer that was sent', async () => {
   const answer = await api.expect(200, { method: 'GET', path: `${things}/large`, headers: { accept } });
   expect(answer.text).toContain('"cells":["large",9223372036854775807]');
 });
+
+test('text with a format may be any scalar to who applies it', async () => {
+  const properties = { plain: TEXT, bytes: { type: 'string', format: 'byte' }, address: { type: 'string', format: 'uri' } };
+  const { things, group } = await define(properties);
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const messages: (string | undefined)[] = [];
+  for (const field of Object.keys(properties)) {
+    const body = { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: field }, [field]: {} };
+    messages.push(messageOf(await api.send({ method: 'PATCH', path: `${things}/${field}?fieldManager=m`, body, headers })));
+  }
+  const [plain, bytes, address] = messages;
+  expect(plain).toContain('.plain: expected string, got &value.valueUnstructured{Value:map[string]interface {}{}}');
+  expect(bytes).toContain('.bytes: expected string, got');
+  expect(address).toContain('.address: expected any scalar, got &{map[]}');
+});
+
+test("a patch of a policy makes of a custom resource's scale what its converter does not know", async () => {
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const spec = { type: 'object', properties: { replicas: { type: 'integer' } } };
+  const { things, thing, group } = await define({ spec }, { subresources: { scale } });
+  await api.create(things, thing('a', {}));
+  const name = `scale-${groups++}`;
+  const matchConstraints = { resourceRules: [{ operations: ['UPDATE'], apiGroups: [group], apiVersions: ['*'], resources: ['things/*'] }] };
+  const expression = "[JSONPatch{op: 'add', path: '/metadata/labels', value: {'patched': 'yes'}}]";
+  const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression } }];
+  await api.create(`${REGISTRATION}/mutatingadmissionpolicies`, { metadata: { name }, spec: { matchConstraints, mutations, reinvocationPolicy: 'Never' } });
+  await api.create(`${REGISTRATION}/mutatingadmissionpolicybindings`, { metadata: { name }, spec: { policyName: name } });
+  const refusal = await api.expect(403, { method: 'PUT', path: `${things}/a/scale`, body: { metadata: { name: 'a' }, spec: { replicas: 2 } } });
+  expect(messageOf(refusal)).toBe(`policy '${name}' with binding '${name}' denied request: request to convert CR to an invalid group/version: autoscaling/v1`);
+});
+
+test('a list as of a version from before its definition changed', async () => {
+  const { things, thing, group } = await define({ text: TEXT });
+  const { metadata } = await api.create(things, thing('a', { text: 'x' }));
+  await api.create(things, thing('b', { text: 'x' }));
+  const path = `${DEFINITIONS}/things.${group}`;
+  const body = [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/more', value: TEXT }];
+  await api.expect(200, { method: 'PATCH', path, body, headers: { 'content-type': 'application/json-patch+json' } });
+  await api.create(things, thing('c', { more: 'y' }));
+  const list = await api.get<{ items: { metadata: { name: string } }[] }>(`${things}?resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`);
+  expect(list.items.map((item) => item.metadata.name)).toEqual(['a']);
+});
+
+test('a default of a wrong type is told by the format, whether values are judged by it or not', async () => {
+  const group = `g${groups++}.example.com`;
+  const schema = { openAPIV3Schema: { type: 'object', properties: { flag: { type: 'boolean', format: 'int32', default: 5 } } } };
+  const versions = [{ name: 'v1', served: true, storage: true, schema }];
+  const definition = { metadata: { name: `things.${group}` }, spec: { group, scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions } };
+  const refusal = await api.expect(422, { method: 'POST', path: DEFINITIONS, body: definition });
+  expect(messageOf(refusal)).toContain('properties[flag].default: Invalid value: "int64":  in body must be of type int32: "int64"');
+});

@@ -110,13 +110,9 @@ function listFirst(parts: StoreParts, namespace: string, options: ListOptions): 
   const isExact = version > 0 && isExactList(options) && (key === undefined || options.resourceVersionMatch === 'Exact');
   // Version 0 is served whole from upstream's cache.
   const limit = options.resourceVersion === '0' && !parts.definition.isUncached ? 0 : options.limit;
-  try {
-    if (key !== undefined) return isExact ? page(parts, key, options, 0, { revision: version }) : listOne(parts, key, options.selection);
-    return page(parts, prefix, options, limit, { ...(isExact && { revision: version }) });
-  } catch (error) {
-    if (error instanceof Compacted) throw resourceExpired('The resourceVersion for the provided list is too old.');
-    throw error;
-  }
+  const expired = (): Error => resourceExpired('The resourceVersion for the provided list is too old.');
+  if (key !== undefined) return isExact ? pageAt(parts, key, options, 0, { revision: version }, expired) : listOne(parts, key, options.selection);
+  return isExact ? pageAt(parts, prefix, options, limit, { revision: version }, expired) : page(parts, prefix, options, limit, {});
 }
 
 /**
@@ -141,12 +137,9 @@ function listFurther(parts: StoreParts, namespace: string, options: ListOptions)
   if (options.resourceVersion !== '' && options.resourceVersion !== '0') throw badRequest('specifying resource version is not allowed when using continue');
   // Keys compare by bytes, and `start` is the last key with a zero byte behind it.
   const after = token.startKey.endsWith('\0') ? token.startKey.slice(0, -1) : token.startKey;
-  try {
-    return page(parts, prefix, options, options.limit, { after, ...(token.revision > 0 && { revision: token.revision }) });
-  } catch (error) {
-    if (!(error instanceof Compacted)) throw error;
-    throw expiredContinue(encodeContinue(after, prefix, -1));
-  }
+  if (token.revision <= 0) return page(parts, prefix, options, options.limit, { after });
+  const expired = (): Error => expiredContinue(encodeContinue(after, prefix, -1));
+  return pageAt(parts, prefix, options, options.limit, { after, revision: token.revision }, expired);
 }
 
 const expiredContinue = (token: string): Error =>
@@ -172,6 +165,51 @@ function page(
   if (matches === undefined) return resultOf(cache.list(prefix, range));
   const selected = cache.select(prefix, matches, { ...range, checkWanted });
   return selected instanceof Promise ? selected.then(resultOf) : resultOf(selected);
+}
+
+/** As of a revision that the cache may have forgotten, since it begins anew with every change of a definition; throws `expired()` where the store has too. */
+function pageAt(
+  parts: StoreParts,
+  prefix: string,
+  options: ListOptions,
+  limit: number,
+  from: { after?: string; revision: number },
+  expired: () => Error,
+): ListResult | Promise<ListResult> {
+  try {
+    return page(parts, prefix, options, limit, from);
+  } catch (error) {
+    if (!(error instanceof Compacted)) throw error;
+    return pageOfStore(parts, prefix, options, limit, from).catch((failure) => {
+      throw failure instanceof Compacted ? expired() : failure;
+    });
+  }
+}
+
+/** Keys that are read from the store at once. */
+const STORE_PAGE = 500;
+
+/** The same from the store itself, as upstream's cache passes on to etcd what it does not remember (storage/cacher/delegator.go). */
+async function pageOfStore(
+  { definition, engine, cache }: StoreParts,
+  prefix: string,
+  { selection, checkWanted }: ListOptions,
+  limit: number,
+  from: { after?: string; revision: number },
+): Promise<ListResult> {
+  const matches = matcher({ definition }, selection);
+  const list: CacheList = { entries: [], revision: from.revision, lastKey: from.after, hasMore: true, remaining: 0 };
+  while (list.hasMore && (limit === 0 || list.entries.length < limit)) {
+    checkWanted?.();
+    const wanted = limit === 0 ? STORE_PAGE : Math.min(STORE_PAGE, limit - list.entries.length);
+    const range = await engine.range(prefix, { revision: from.revision, limit: wanted, ...(list.lastKey !== undefined && { after: list.lastKey }) });
+    const found = range.items.map(({ key, value, revision }) => cache.entryAt(key, value, revision));
+    list.entries.push(...(matches === undefined ? found : found.filter(matches)));
+    list.lastKey = found.at(-1)?.key ?? list.lastKey;
+    list.remaining = range.remaining;
+    list.hasMore = range.remaining > 0;
+  }
+  return { entries: list.entries, revision: list.revision, ...rest(list, prefix, matches === undefined) };
 }
 
 function rest(list: CacheList, prefix: string, isUnselected: boolean): Pick<ListResult, 'continue' | 'remainingItemCount'> {

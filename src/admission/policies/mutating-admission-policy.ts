@@ -3,7 +3,7 @@ import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '..
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
 import { DecodeError, convert, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import { type ApiObject, apiVersionOf } from '../../util/api-object.ts';
 import { ApiError, internalError, isApiError } from '../../util/errors.ts';
 import { stringifyJson } from '../../util/json.ts';
 import type { JsonObject } from '../../util/json-types.ts';
@@ -201,6 +201,7 @@ function mutatedBy(
   const published = isPublished(request.attributes, view) ? schema : undefined;
   const mutated = mutator.mutated(mutation, shown, request.inputs(view, param, { object: shown, oldObject }), published);
   if (mutation.isConfiguration) demandConvertible(schema, mutated, view);
+  else if (mutated !== shown) demandOwnKind(request.attributes, schema, view);
   return readBack(mutated, view, mutation.isConfiguration ? undefined : schema);
 }
 
@@ -227,6 +228,12 @@ function demandConvertible(schema: ObjectSchema, applied: JsonObject, { group, v
     if (!(error instanceof DecodeError)) throw error;
     throw new PatchError(`unable to convert unstructured object to ${group}/${version}, Kind=${kind.kind}: ${error.message}`);
   }
+}
+
+/** The converter of a custom resource knows no kind but its own, whatever a patched scale was before (apiextensions-apiserver conversion/converter.go). */
+function demandOwnKind({ definition }: AdmissionAttributes, schema: ObjectSchema, { kind: { group, version } }: View): void {
+  if (definition?.schema.custom !== undefined && schema.custom === undefined)
+    throw new PatchError(`request to convert CR to an invalid group/version: ${apiVersionOf(group, version)}`);
 }
 
 /** What a JSON patch made is read strictly (policy/mutating/patch/json_patch.go); of custom objects, nothing is unknown as yet. */

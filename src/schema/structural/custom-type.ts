@@ -41,6 +41,9 @@ export function customType({ name, group, version, kind, selectableFields, struc
 
 const ANY: ScalarSchema = { type: 'any' };
 const TEXT: ScalarSchema = { type: 'string' };
+/** A time may be written as any scalar, as far as ownership is concerned; and so may text of every format but bytes (schemaconv's convertPrimitive). */
+const ANY_SCALAR: ScalarSchema = { type: 'time' };
+const PLAIN_FORMATS: ReadonlySet<string> = new Set(['', 'byte']);
 
 const SCALARS: Readonly<Record<string, ScalarSchema>> = { string: TEXT, boolean: { type: 'boolean' }, integer: { type: 'int64' }, number: { type: 'double' } };
 
@@ -50,6 +53,7 @@ function typeOf(schema: JsonSchema, keeps: boolean, metadata: ObjectSchema): Typ
   if (schema['x-kubernetes-int-or-string']) return ANY;
   if (schema.type === 'array') return listOf(schema, keepsHere, metadata);
   if (schema.type === 'object') return objectOf(schema, keepsHere, metadata);
+  if (schema.type === 'string' && !PLAIN_FORMATS.has(schema.format ?? '')) return ANY_SCALAR;
   return SCALARS[schema.type ?? ''] ?? ANY;
 }
 

@@ -16,6 +16,8 @@ export interface Findings {
   budget: StepBudget;
   /** Runs the first match of a pattern, which compiles it. May throw Pending: see util/validation-run.ts. */
   firstMatch(match: () => boolean): boolean;
+  /** Formats that no value is judged by count where a value is of another type. */
+  keepsFormats: boolean;
 }
 
 /** The message is made of the place's path when it is told: most faults are of alternatives that nobody hears of. */

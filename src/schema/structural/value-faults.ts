@@ -18,10 +18,17 @@ const MAX_FAULTS = 1_000;
 
 /**
  * Judges a value by a schema, in the order and with the words of kube-openapi/pkg/validation/validate and apiextensions' wording of its errors. What is
- * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting).
+ * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting). `keepsFormats`: of a definition's own defaults, whose schemas upstream judges by as
+ * they were sent, with formats that it knows nothing of.
  */
-export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old): void {
-  const findings: Findings = { faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps), firstMatch: (match) => counted(errors, match) };
+export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old, keepsFormats = false): void {
+  const findings: Findings = {
+    keepsFormats,
+    faults: [],
+    matches: 0,
+    budget: new StepBudget(LIMITS.schemaSteps),
+    firstMatch: (match) => counted(errors, match),
+  };
   try {
     checkChild(JudgedSchema.of(schema), value, new Place(), old, findings);
   } catch (error) {
@@ -63,7 +70,7 @@ function check(judged: JudgedSchema, value: Json, place: Place, old: Old, findin
   const { schema } = judged;
   const before = faults.length;
   findings.budget.spend();
-  typeFaults(judged, value, place, faults);
+  typeFaults(judged, value, place, findings);
   if (faults.length === before) findings.matches++;
   if (value === null) return enumFaults(judged, value, place, faults);
   if (judged.hasAlternatives) combinationFaults(schema, place, (other) => judgedBy(other, value, place, old, findings), findings);
@@ -79,8 +86,8 @@ function check(judged: JudgedSchema, value: Json, place: Place, old: Old, findin
 /** What an alternative finds is kept until it is known which of them is told. */
 const STEPS_OF_ALTERNATIVE = 10;
 
-function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old, { budget, firstMatch }: Findings): Findings {
-  const findings: Findings = { faults: [], matches: 0, budget, firstMatch };
+function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old, { budget, firstMatch, keepsFormats }: Findings): Findings {
+  const findings: Findings = { keepsFormats, faults: [], matches: 0, budget, firstMatch };
   budget.spend(STEPS_OF_ALTERNATIVE);
   check(JudgedSchema.of(schema), value, place, old, findings);
   return findings;
@@ -98,7 +105,9 @@ function jsonType(value: Json): string {
 /** Go's formats of numbers as they come out of JSON. */
 const VALUE_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
 
-function typeFaults({ types, format, schema }: JudgedSchema, value: Json, place: Place, faults: Fault[]): void {
+function typeFaults(judged: JudgedSchema, value: Json, place: Place, { faults, keepsFormats }: Findings): void {
+  const { types, schema } = judged;
+  const format = keepsFormats ? schema.format || undefined : judged.format;
   if (types.length === 0 && format === undefined) return;
   const type = jsonType(value);
   if (value !== null && (types.includes(type) || (type === 'integer' && types.includes('number')))) return;
