@@ -183,3 +183,28 @@ test('a default of a wrong type is told by the format, whether values are judged
   const refusal = await api.expect(422, { method: 'POST', path: DEFINITIONS, body: definition });
   expect(messageOf(refusal)).toContain('properties[flag].default: Invalid value: "int64":  in body must be of type int32: "int64"');
 });
+
+test('a policy sees what is written through /status in the version of its rules', async () => {
+  const group = `g${groups++}.example.com`;
+  const version = (name: string, storage: boolean, other: object): object => ({
+    name,
+    storage,
+    served: true,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { other, count: { type: 'integer' } } } } } },
+    subresources: { status: {} },
+  });
+  const versions = [version('v1', true, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }), version('v2', false, { type: 'boolean' })];
+  const names = { plural: 'things', kind: 'Thing' };
+  await api.create(DEFINITIONS, { metadata: { name: `things.${group}` }, spec: { group, scope: 'Namespaced', names, versions } });
+  const things = `/apis/${group}/v1/namespaces/${NAMESPACE}/things`;
+  await api.create(things, { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name: 'a' }, spec: { count: 1 } });
+  const name = `status-${groups++}`;
+  const resourceRules = [{ operations: ['UPDATE'], apiGroups: [group], apiVersions: ['v2'], resources: ['*/*'] }];
+  const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{spec: Object.spec{count: 3}}' } }];
+  const spec = { matchConstraints: { matchPolicy: 'Equivalent', resourceRules }, mutations, reinvocationPolicy: 'Never' };
+  await api.create(`${REGISTRATION}/mutatingadmissionpolicies`, { metadata: { name }, spec });
+  await api.create(`${REGISTRATION}/mutatingadmissionpolicybindings`, { metadata: { name }, spec: { policyName: name } });
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const refusal = await api.expect(403, { method: 'PATCH', path: `${things}/a/status`, body: { spec: { other: { c: true } } }, headers });
+  expect(messageOf(refusal)).toContain('failed to convert original object to typed object: .spec.other: expected boolean, got &{map[c:true]}');
+});

@@ -207,7 +207,9 @@ function mutatedBy(
 
 function schemaOf({ definition, subresource }: AdmissionAttributes, { group, version, kind }: View): ObjectSchema {
   const own = definition?.subresources?.[subresource];
-  const schema = own && own.kind === kind.kind ? own.schema : definition?.served.find((served) => served.group === group && served.version === version)?.schema;
+  const served = definition?.served.find((one) => one.group === group && one.version === version);
+  // A status is the object itself, in the version that the policy sees.
+  const schema = own && own.kind === kind.kind && own.kind !== served?.kind ? own.schema : served?.schema;
   if (!schema) throw new PatchError(`Resource kind ${kind.kind} not found`);
   return schema;
 }

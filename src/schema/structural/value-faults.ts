@@ -107,7 +107,7 @@ const VALUE_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', numb
 
 function typeFaults(judged: JudgedSchema, value: Json, place: Place, { faults, keepsFormats }: Findings): void {
   const { types, schema } = judged;
-  const format = keepsFormats ? schema.format || undefined : judged.format;
+  const format = formatOf(judged, keepsFormats);
   if (types.length === 0 && format === undefined) return;
   const type = jsonType(value);
   if (value !== null && (types.includes(type) || (type === 'integer' && types.includes('number')))) return;
@@ -124,6 +124,8 @@ function typeFaults(judged: JudgedSchema, value: Json, place: Place, { faults, k
   fault(types.join(','), type);
 }
 
+const formatOf = (judged: JudgedSchema, keepsFormats: boolean): string | undefined => (keepsFormats ? judged.schema.format || undefined : judged.format);
+
 function textFaults(judged: JudgedSchema, text: string, place: Place, findings: Findings): void {
   const { faults } = findings;
   const { maxLength, minLength } = judged.schema;
@@ -131,7 +133,7 @@ function textFaults(judged: JudgedSchema, text: string, place: Place, findings: 
   else if (minLength !== undefined && !isLonger(text, minLength - 1))
     faults.push(invalidFault(place, text, (path) => `${path} in body should be at least ${minLength} chars long`));
   else if (judged.schema.pattern) patternFaults(judged, text, place, findings);
-  const { format } = judged;
+  const format = formatOf(judged, findings.keepsFormats);
   if (format === undefined || hasFormat(format, text)) return;
   const path = String(place);
   faults.push({ path, tell: (errors) => errors.typeInvalid(text, `${path} in body must be of type ${format}: ${quote(text)}`) });
