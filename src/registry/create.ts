@@ -6,7 +6,8 @@ import { ApiError, alreadyExists, generateNameConflict, isApiError, isTooLargeFo
 import type { FieldError, FieldErrors } from '../util/field-errors.ts';
 import { type NameRule, pathSegmentName, subdomainName } from '../util/names.ts';
 import { nextTurn } from '../util/time-slice.ts';
-import type { ResourceDefinition } from './definition.ts';
+import type { AdmissionAttributes } from './admission.ts';
+import type { ResourceDefinition, Transaction } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata, validateNames, wipeSystemMetadata } from './metadata.ts';
 import { refuseIfInvalid } from './judge.ts';
@@ -36,106 +37,89 @@ interface CreateOptions extends WriteOptions {
   isUpdate?: boolean;
 }
 
+/** One request to create an object. */
+export interface Creation<T extends ApiObject> {
+  parts: StoreParts<T>;
+  context: RequestContext;
+  namespace: string;
+  options: CreateOptions;
+}
+
 /** A generated name that is taken is made anew this many times (KEP-4420). */
 const GENERATED_NAME_ATTEMPTS = 8;
 
-export async function create<T extends ApiObject>(
-  parts: StoreParts<T>,
-  context: RequestContext,
-  namespace: string,
-  object: T,
-  options: CreateOptions,
-): Promise<WriteResult<T>> {
+export async function create<T extends ApiObject>(creation: Creation<T>, object: T): Promise<WriteResult<T>> {
   // Nobody owns what the server takes out.
   wipeSystemMetadata(object.metadata);
-  return createUnwiped(parts, context, namespace, object, options);
+  return createUnwiped(creation, object);
 }
 
 /** The same for an update of what is not there. */
-export async function createUnwiped<T extends ApiObject>(
-  parts: StoreParts<T>,
-  context: RequestContext,
-  namespace: string,
-  object: T,
-  options: CreateOptions,
-): Promise<WriteResult<T>> {
+export async function createUnwiped<T extends ApiObject>(creation: Creation<T>, object: T): Promise<WriteResult<T>> {
+  const { parts, context, options } = creation;
   const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, undefined);
   if (owned) await owned;
   if (context.isLarge) await nextTurn();
-  return createOwned(parts, context, namespace, object, options);
+  return createOwned(creation, object);
 }
 
 /** The same for an object whose managedFields are settled. */
-export async function createOwned<T extends ApiObject>(
-  parts: StoreParts<T>,
-  context: RequestContext,
-  namespace: string,
-  object: T,
-  options: CreateOptions,
-): Promise<WriteResult<T>> {
+export async function createOwned<T extends ApiObject>(creation: Creation<T>, object: T): Promise<WriteResult<T>> {
+  const { parts, context, namespace } = creation;
   placeInNamespace(parts.definition, object, namespace);
   const { managedFields } = object.metadata;
-  const call = {
-    operation: 'CREATE' as const,
-    subresource: options.subresource ?? '',
-    namespace,
-    name: object.metadata.name ?? '',
-    object,
-    oldObject: undefined,
-    options: options.raw,
-    dryRun: options.dryRun,
-    apiVersion: options.apiVersion,
-  };
-  const mutated = parts.admission.mutate(admissionAttributes(parts, context, call));
+  const requestedName = object.metadata.name ?? '';
+  const mutated = parts.admission.mutate(attributesOf(creation, object, requestedName));
   if (mutated) await mutated;
   guardOwnership(object, managedFields, context);
 
   const isGenerated = Boolean(object.metadata.generateName) && !object.metadata.name;
-  if (!isGenerated) return createFitting(parts, context, namespace, object, options, call.name);
+  if (!isGenerated) return createFitting(creation, object, requestedName);
   for (let attempt = 1; ; attempt++) {
     try {
       const named = cloneSent(object);
       named.metadata.name = (parts.definition.nameFrom ?? generateName)(object.metadata.generateName!);
-      return await createFitting(parts, context, namespace, named, options, call.name);
+      return await createFitting(creation, named, requestedName);
     } catch (error) {
       if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
     }
   }
 }
 
+function attributesOf<T extends ApiObject>({ parts, context, namespace, options }: Creation<T>, object: T, name: string): AdmissionAttributes {
+  return admissionAttributes(parts, context, {
+    operation: 'CREATE',
+    subresource: options.subresource ?? '',
+    namespace,
+    name,
+    object,
+    oldObject: undefined,
+    options: options.raw,
+    dryRun: options.dryRun,
+    apiVersion: options.apiVersion,
+  });
+}
+
 /** Who owns which field is the first thing to go where an object is too large for the store (endpoints/handlers/create.go). */
-async function createFitting<T extends ApiObject>(
-  parts: StoreParts<T>,
-  context: RequestContext,
-  namespace: string,
-  object: T,
-  options: CreateOptions,
-  requestedName: string,
-): Promise<WriteResult<T>> {
+async function createFitting<T extends ApiObject>(creation: Creation<T>, object: T, requestedName: string): Promise<WriteResult<T>> {
   try {
-    return await createOnce(parts, context, namespace, object, options, requestedName);
+    return await createOnce(creation, object, requestedName);
   } catch (error) {
     if (!isTooLargeForStore(error)) throw error;
     delete object.metadata.managedFields;
-    return createOnce(parts, context, namespace, object, options, requestedName);
+    return createOnce(creation, object, requestedName);
   }
 }
 
-async function createOnce<T extends ApiObject>(
-  parts: StoreParts<T>,
-  context: RequestContext,
-  namespace: string,
-  object: T,
-  options: CreateOptions,
-  requestedName: string,
-): Promise<WriteResult<T>> {
-  const hooks = await beginCreate(parts, context, namespace, object, options);
+async function createOnce<T extends ApiObject>(creation: Creation<T>, object: T, requestedName: string): Promise<WriteResult<T>> {
+  const { parts, namespace, options } = creation;
+  const transaction = await beginCreate(creation, object);
   try {
-    const result = await commitNew(parts, context, namespace, object, options, requestedName);
-    await hooks?.commit();
+    const result = await commitNew(creation, object, requestedName);
+    await transaction?.commit();
     return result;
   } catch (error) {
-    await hooks?.revert();
+    await transaction?.revert();
     if (!(error instanceof CommitConflict)) throw error;
     // An update is tried again where another writer has come first; but not where admission gave the object another name, which is taken.
     const isRace = options.isUpdate === true && error.key === keyOf(parts, namespace, requestedName);
@@ -144,46 +128,27 @@ async function createOnce<T extends ApiObject>(
 }
 
 async function beginCreate<T extends ApiObject>(
-  { definition, now }: StoreParts<T>,
-  context: RequestContext,
-  namespace: string,
+  { parts: { definition, now }, context, namespace, options }: Creation<T>,
   object: T,
-  options: CreateOptions,
-) {
+): Promise<Transaction | undefined> {
   fillSystemMetadata(object.metadata, now());
   placeInNamespace(definition, object, namespace);
   // Only who creates the object itself allocates for it.
   return options.subresource ? undefined : definition.beginCreate?.(object, context, options.dryRun);
 }
 
-async function commitNew<T extends ApiObject>(
-  parts: StoreParts<T>,
-  context: RequestContext,
-  namespace: string,
-  object: T,
-  options: CreateOptions,
-  requestedName: string,
-): Promise<WriteResult<T>> {
-  const { definition, engine, admission } = parts;
+/** Prepare, validate, admit, commit: what is stored is what validation has seen. */
+async function commitNew<T extends ApiObject>(creation: Creation<T>, object: T, requestedName: string): Promise<WriteResult<T>> {
+  const { parts, context, namespace, options } = creation;
+  const { definition, admission } = parts;
   const write: Write<T> = { object, old: undefined, settings: definition.settings, now: parts.now(), context };
   prepareForCreate(parts, write);
   if (context.isLarge) await nextTurn();
   const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
   definition.keepEmptied?.(object, stored);
   const name = stored.metadata.name ?? '';
-  const call = {
-    operation: 'CREATE' as const,
-    subresource: options.subresource ?? '',
-    namespace,
-    // What mutating admission made of the name does not count (endpoints/handlers/create.go, AdmissionToValidateObjectFunc).
-    name: requestedName || name,
-    object: stored,
-    oldObject: undefined,
-    options: options.raw,
-    dryRun: options.dryRun,
-    apiVersion: options.apiVersion,
-  };
-  const attributes = admissionAttributes(parts, context, call);
+  // What mutating admission made of the name does not count (endpoints/handlers/create.go, AdmissionToValidateObjectFunc).
+  const attributes = attributesOf(creation, stored, requestedName || name);
   const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
   if (context.isLarge) await nextTurn();
   const judged = validateNew(parts, { ...write, object: stored }, object, forbidden);
@@ -200,6 +165,11 @@ async function commitNew<T extends ApiObject>(
     if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
     return { object: await asRead(parts, stored), entry: undefined, created: true };
   }
+  return storeNew(creation, key, stored);
+}
+
+async function storeNew<T extends ApiObject>({ parts, context, options }: Creation<T>, key: string, stored: T): Promise<WriteResult<T>> {
+  const { definition, engine } = parts;
   const { resourceVersion = '' } = stored.metadata;
   // The reference finds this in its storage layer, which neither a dry run nor an update that creates reaches, and answers accordingly.
   if (Number(resourceVersion) > 0 && !options.isUpdate) throw unknownError('resourceVersion should not be set on objects to be created');

@@ -57,7 +57,7 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
     }
   }
   create(context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
-    return create(this.#parts, context, namespace, object, options);
+    return create({ parts: this.#parts, context, namespace, options }, object);
   }
   update(
     context: RequestContext,

@@ -198,14 +198,18 @@ async function pageOfStore(
   from: { after?: string; revision: number },
 ): Promise<ListResult> {
   const matches = matcher({ definition }, selection);
+  const most = limit === 0 ? Infinity : limit;
   const list: CacheList = { entries: [], revision: from.revision, lastKey: from.after, hasMore: true, remaining: 0 };
-  while (list.hasMore && (limit === 0 || list.entries.length < limit)) {
+  for (let wanted = most; list.hasMore && wanted > 0; wanted = most - list.entries.length) {
     checkWanted?.();
-    const wanted = limit === 0 ? STORE_PAGE : Math.min(STORE_PAGE, limit - list.entries.length);
-    const range = await engine.range(prefix, { revision: from.revision, limit: wanted, ...(list.lastKey !== undefined && { after: list.lastKey }) });
-    const found = range.items.map(({ key, value, revision }) => cache.entryAt(key, value, revision));
-    list.entries.push(...(matches === undefined ? found : found.filter(matches)));
-    list.lastKey = found.at(-1)?.key ?? list.lastKey;
+    const range = await engine.range(prefix, {
+      revision: from.revision,
+      limit: Math.min(STORE_PAGE, wanted),
+      ...(list.lastKey !== undefined && { after: list.lastKey }),
+    });
+    const entries = range.items.map(({ key, value, revision }) => cache.entryAt(key, value, revision));
+    list.entries.push(...(matches === undefined ? entries : entries.filter(matches)));
+    list.lastKey = entries.at(-1)?.key ?? list.lastKey;
     list.remaining = range.remaining;
     list.hasMore = range.remaining > 0;
   }

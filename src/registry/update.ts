@@ -111,8 +111,8 @@ function createInstead<T extends ApiObject>(
 ): Promise<WriteResult<T>> {
   if (object.metadata.uid) throw otherUid(parts, keyOf(parts, namespace, name), name, options, object.metadata.uid, '');
   parsedVersion(object.metadata.resourceVersion ?? '');
-  const createOptions = { ...options, isUpdate: true };
-  return options.isApply ? createOwned(parts, context, namespace, object, createOptions) : createUnwiped(parts, context, namespace, object, createOptions);
+  const creation = { parts, context, namespace, options: { ...options, isUpdate: true } };
+  return options.isApply ? createOwned(creation, object) : createUnwiped(creation, object);
 }
 
 async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promise<WriteResult<T>> {
