@@ -172,8 +172,8 @@ test(`${ROUNDS} changed items are refused by both, or mean the same`, () => {
     const [a, b] = [ours(cut), theirs(cut)];
     if ('error' in b && OURS_ALONE.test(b.error)) continue;
     if ('error' in a && a.error === REFUSED_BY_US) continue;
-    const said = `round ${round}: ${cut.toString('hex')}: ${'error' in a ? a.error : ''} / ${'error' in b ? b.error : ''}`;
-    expect('error' in a ? 'refused' : a, said).toEqual('error' in b ? 'refused' : b);
+    const hex = cut.toString('hex');
+    expect({ round, hex, of: 'error' in a ? 'refused' : a }).toEqual({ round, hex, of: 'error' in b ? 'refused' : b });
     seen['error' in a ? 'refused' : 'same']++;
   }
   expect(Math.min(seen.refused, seen.same)).toBeGreaterThan(ROUNDS / 10);
