@@ -65,7 +65,8 @@ export class RequestParser {
 
   #failed(error: ParseError, socket: Duplex): void {
     const receiver = this.#receivers.get(socket);
-    if (!receiver || error.code === 'ECONNRESET') return void socket.destroy();
+    // Others are the socket's own.
+    if (!receiver || !error.code?.startsWith('HPE_')) return void socket.destroy();
     const unknown = this.#unread.delete(socket) ? withUnknownMethod(error) : undefined;
     if (unknown) receiver.onParsed(unknown);
     else receiver.onParseError(refusalOf(error));

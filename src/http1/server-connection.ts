@@ -85,7 +85,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
   #isPaused = false;
   #isHeldBack = false;
   /** What still comes is thrown away. */
-  #isDeaf = false;
+  #isDiscarding = false;
 
   #unwritten: Buffer | undefined;
   #unwrittenMore: Buffer[] | undefined;
@@ -199,7 +199,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
 
   readOn(): void {
     this.#isHeldBack = false;
-    if (!this.owner && !this.#isDeaf) this.#next();
+    if (!this.owner && !this.#isDiscarding) this.#next();
   }
 
   /** Ends when idle: now, or behind the answer to the request that is open. */
@@ -212,7 +212,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
   detach(): { socket: Socket; head: Buffer } {
     const socket = this.#socket;
     this.#hand();
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.#timer.cancel();
     this.#unsentClaim?.close();
     this.#unsentClaim = undefined;
@@ -268,7 +268,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
     this.#isCongested = false;
     this.#countUnsent();
     this.#tellDrained();
-    if (!this.owner && !this.#isDeaf) this.#next();
+    if (!this.owner && !this.#isDiscarding) this.#next();
   }
 
   #tellDrained(): void {
@@ -303,7 +303,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
 
   /** Goes on with what was parsed behind the last request, once the client has read the answer: one that never reads must not be given ever more. */
   #next(): void {
-    if (this.#isCongested || this.#isHeldBack || this.#isDeaf || this.#request) return;
+    if (this.#isCongested || this.#isHeldBack || this.#isDiscarding || this.#request) return;
     const request = this.#waiting.shift();
     if (request) this.#begin(request);
     else if (this.#parseError) this.#refuse(this.#parseError);
@@ -312,9 +312,9 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
 
   /** No request follows: the connection ends behind what was written. A client that is still sending is let, for a while, or it would lose the answer to a reset. */
   #end(): void {
-    if (this.#isDeaf) return;
+    if (this.#isDiscarding) return;
     const isSending = this.#hasBodyToCome || (this.#request?.rest?.length ?? 0) > 0 || this.#waiting.length > 0 || this.#isHeadPending;
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.#waiting = [];
     if (isSending) this.#linger();
     else this.#socket.destroySoon();
@@ -336,7 +336,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
 
   /** Before the parser sees what came. What is answered at once leaves at once: it does not wait for what others have to do in this turn. */
   #received(): void {
-    if (this.#isDeaf) return;
+    if (this.#isDiscarding) return;
     this.#isFlushing = true;
     if (this.#request) return;
     this.#headSinceMs ??= this.#options.clock.nowMs();
@@ -345,19 +345,19 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
 
   /** After the parser has seen it. */
   #parsed(): void {
-    if (!this.#isDeaf) this.flush();
+    if (!this.#isDiscarding) this.flush();
   }
 
   onParsed(request: ParsedRequest): void {
     this.#isHeadPending = false;
     this.#headSinceMs = undefined;
-    if (this.#isDeaf) return;
+    if (this.#isDiscarding) return;
     this.#waiting.push(request);
     this.#next();
   }
 
   onParseError(error: Error): void {
-    if (this.#isDeaf || this.#parseError) return;
+    if (this.#isDiscarding || this.#parseError) return;
     this.#parseError = error;
     // An error in a body is its request's. One behind it waits until that is answered.
     if (this.#waiting.length === 0 && (!this.#request || this.missingBytes > 0)) this.#refuse(error);
@@ -365,7 +365,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
 
   /** Reading goes on where there is room for what comes. Behind a request that waits, the client's end is not seen before its turn has come: it wants the answers. */
   #adjustReading(): void {
-    const isFull = !this.#isDeaf && this.#waiting.length > 0;
+    const isFull = !this.#isDiscarding && this.#waiting.length > 0;
     if (isFull === this.#isPaused) return;
     this.#isPaused = isFull;
     if (isFull) this.#socket.pause();
@@ -400,7 +400,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
     request.body.on('data', (piece: Buffer) => this.#take(request, piece));
     request.body.once('end', () => {
       if (this.owner) this.owner.onBodyEnd();
-      else if (this.#request === request && !this.#isDeaf) this.#requestOver();
+      else if (this.#request === request && !this.#isDiscarding) this.#requestOver();
     });
   }
 
@@ -422,14 +422,14 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
     const { reason, body } = error instanceof BadRequest ? error : new BadRequest(error.message);
     this.write(Buffer.from(`HTTP/1.1 ${reason}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${body}`, 'latin1'));
     this.#hand();
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.#linger();
   }
 
   /** The client sends no more. As for Go's server and for Node's, it has gone then; what was written still goes out. */
   #hungUp(): void {
     this.#hand();
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.#lastUsedMs = this.#options.clock.nowMs();
     this.#socket.destroySoon();
   }
@@ -438,7 +438,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
     this.#timer.cancel();
     this.#unsentClaim?.close();
     this.#unsentClaim = undefined;
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.owner?.onOver();
     this.owner = undefined;
   }
@@ -453,7 +453,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
     const remainingMs = this.#dueMs() - this.#options.clock.nowMs();
     this.#timer = this.#lookAgainIn(remainingMs > 0 ? remainingMs : Infinity);
     if (remainingMs > 0) return;
-    if (this.#isDeaf) return void this.#socket.destroy();
+    if (this.#isDiscarding) return void this.#socket.destroy();
     if (this.#headSinceMs === undefined) return this.#end();
     this.#events.onBadRequest('no request came in time');
     this.#socket.destroy();
@@ -461,7 +461,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
 
   #dueMs(): number {
     const { headerTimeoutMs, idleTimeoutMs } = this.#options;
-    if (this.#isDeaf) return this.#lastUsedMs + idleTimeoutMs;
+    if (this.#isDiscarding) return this.#lastUsedMs + idleTimeoutMs;
     if (this.#headSinceMs !== undefined) return this.#headSinceMs + headerTimeoutMs;
     return this.owner ? Infinity : this.#lastUsedMs + idleTimeoutMs;
   }
