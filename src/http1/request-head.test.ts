@@ -27,7 +27,7 @@ function parseText(text: string): Promise<RequestHead> {
         reject(error as Error);
       }
     };
-    parser.read(source, { onParsed, onParseError: reject });
+    parser.read(source, { isAtStart: true, onParsed, onParseError: reject });
     source.once('close', () => reject(new BadRequest('cut off', 400)));
     source.push(Buffer.from(`${text}\r\n\r\n`, 'latin1'));
   }).finally(() => source.destroy());

@@ -19,6 +19,8 @@ export interface ParsedRequest {
 
 /** Who is told what was read from a connection. */
 export interface RequestReceiver {
+  /** What came last began behind a whole request that was answered, or with the connection. */
+  readonly isAtStart: boolean;
   onParsed(request: ParsedRequest): void;
   /** What came is no HTTP. Nothing is read after it. */
   onParseError(error: Error): void;
@@ -38,18 +40,14 @@ interface ParseError extends Error {
 export class RequestParser {
   readonly #server: Server;
   readonly #receivers = new WeakMap<Duplex, RequestReceiver>();
-  /** Connections of which no request was read yet. */
-  readonly #unread = new WeakSet<Duplex>();
 
   constructor({ headerBytes, headerCount }: HeadLimits) {
     // Timeouts are the connection's own (server-connection.ts), as is the check for a host.
     this.#server = createServer({ maxHeaderSize: headerBytes, headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0, requireHostHeader: false });
     // Node leaves out what is beyond this without a word: one more than the limit, so that the check of heads sees it.
     this.#server.maxHeadersCount = headerCount + 1;
-    const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-      this.#unread.delete(request.socket);
+    const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
       this.#receivers.get(request.socket)?.onParsed(parsed(request, undefined, () => void response.emit('finish')));
-    };
     for (const event of ['request', 'checkContinue', 'checkExpectation']) this.#server.on(event, onRequest);
     const onUpgrade = (request: IncomingMessage, socket: Duplex, rest: Buffer): void => this.#receivers.get(socket)?.onParsed(parsed(request, rest, () => {}));
     for (const event of ['upgrade', 'connect']) this.#server.on(event, onUpgrade);
@@ -59,7 +57,6 @@ export class RequestParser {
   /** Node's server listens to the socket from now on. */
   read(socket: Duplex, receiver: RequestReceiver): void {
     this.#receivers.set(socket, receiver);
-    this.#unread.add(socket);
     this.#server.emit('connection', socket);
   }
 
@@ -67,7 +64,7 @@ export class RequestParser {
     const receiver = this.#receivers.get(socket);
     // Others are the socket's own.
     if (!receiver || !error.code?.startsWith('HPE_')) return void socket.destroy();
-    const unknown = this.#unread.delete(socket) ? withUnknownMethod(error) : undefined;
+    const unknown = receiver.isAtStart ? withUnknownMethod(error) : undefined;
     if (unknown) receiver.onParsed(unknown);
     else receiver.onParseError(refusalOf(error));
   }
@@ -91,7 +88,7 @@ function refusalOf({ code, message, rawPacket, bytesParsed = 0 }: ParseError): E
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) (\/[\x21-\x7e]*) HTTP\/(1\.[01])\r\n/;
 
 /**
- * llhttp refuses methods that it does not know, where upstream lets the handlers say 405. The first head of a connection, if it came in one packet, is read here; its body is not,
+ * llhttp refuses methods that it does not know, where upstream lets the handlers say 405. A head that comes in one packet of its own is read here; its body is not,
  * and its answer is the connection's last, since llhttp cannot go on.
  */
 function withUnknownMethod({ code, rawPacket }: ParseError): ParsedRequest | undefined {

@@ -80,6 +80,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
   /** Behind the last request: requests that were parsed with it, and what is no request. */
   #waiting: ParsedRequest[] = [];
   #parseError: Error | undefined;
+  isAtStart = true;
   /** Bytes came that are no whole head yet. */
   #isHeadPending = false;
   #isPaused = false;
@@ -338,6 +339,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
   #received(): void {
     if (this.#isDiscarding) return;
     this.#isFlushing = true;
+    this.isAtStart = !this.#request && !this.#isHeadPending && this.#waiting.length === 0;
     if (this.#request) return;
     this.#headSinceMs ??= this.#options.clock.nowMs();
     this.#isHeadPending = true;
@@ -349,6 +351,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
   }
 
   onParsed(request: ParsedRequest): void {
+    this.isAtStart = false;
     this.#isHeadPending = false;
     this.#headSinceMs = undefined;
     if (this.#isDiscarding) return;

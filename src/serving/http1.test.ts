@@ -22,6 +22,12 @@ describe('HTTP/1.1', () => {
     expect(await converse('FOO /api/v1?x=1 HTTP/1.1\r\nHost: a\r\nX-Y: z\r\n\r\nGET /hidden HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 405 Method Not Allowed\r\n[^]*Connection: close\r\n\r\nFOO \/api\/v1\?x=1$/,
     );
+    const socket = await connectRaw(listener);
+    const answers = readToEnd(socket);
+    socket.write('GET /first HTTP/1.1\r\nHost: a\r\n\r\n');
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.write('FOO /second HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(await answers).toMatch(/GET \/firstHTTP\/1\.1 405 Method Not Allowed\r\n[^]*FOO \/second$/);
     await expect.poll(() => listener.openExchanges, { interval: 5 }).toBe(0);
   });
 
