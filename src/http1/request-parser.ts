@@ -34,8 +34,8 @@ interface ParseError extends Error {
 }
 
 /**
- * Reads requests from connections with node:http: the framing of requests is llhttp's, since it is security code. Answers are not written by Node's ServerResponse, which costs
- * 10 µs per request and cannot say what waits for a client: its only part here is to tell Node's server that a request was answered.
+ * Reads requests from connections with node:http: the framing of requests is llhttp's, since it is security code. Answers are not written by Node's ServerResponse, which cannot say
+ * what waits for a client: its only part here is to tell Node's server that a request was answered.
  */
 export class RequestParser {
   readonly #server: Server;
