@@ -152,11 +152,12 @@ describe('no head', () => {
     ['chunks that are none', withLine('Transfer-Encoding: xchunked'), '501 Not Implemented'],
     ['chunks and more', withLine('Transfer-Encoding: gzip, chunked'), '501 Not Implemented'],
     ['chunks twice', withLine('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'), '400 Bad Request'],
-    ['an empty encoding', withLine('Transfer-Encoding:'), '501 Not Implemented'],
+    // By us, or by llhttp since 9.4.
+    ['an empty encoding', withLine('Transfer-Encoding:'), '501 Not Implemented or 400 Bad Request'],
     ['a vertical tab behind chunks', withLine('Transfer-Encoding: chunked\x0b'), '400 Bad Request'],
     ['too many lines', withLine(Array.from({ length: 20 }, (_, index) => `X-${index}: y`).join('\r\n')), '431 Request Header Fields Too Large'],
   ])('%s', async (_what, text, reason) => {
-    expect(await refusalOf(text)).toBe(reason);
+    expect(reason.split(' or ')).toContain(await refusalOf(text));
   });
 
   test('an encoding that is not ours is named in Go’s words', async () => {
