@@ -53,12 +53,21 @@ function http2Request(session, token, path, method = 'GET', body = undefined, co
   });
 }
 
-function http1Request(agent, port, token, path) {
+function http1Request(agent, port, token, path, method = 'GET', body = undefined) {
+  const headers = { ...headersOf(token), ...(body && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) };
   return new Promise((resolve, reject) => {
-    https
-      .get({ agent, host: '127.0.0.1', port, path, headers: headersOf(token) }, (response) => response.on('data', () => {}).on('end', resolve))
-      .on('error', reject);
+    const onResponse = (response) =>
+      response.on('data', () => {}).on('end', () => (response.statusCode < 300 ? resolve() : reject(new Error(`${method} ${path}: ${response.statusCode}`))));
+    https.request({ agent, host: '127.0.0.1', port, path, method, headers }, onResponse).on('error', reject).end(body);
   });
+}
+
+/** Drives requests over kept connections of HTTP/1.1. */
+async function driveHttp1(limits, request) {
+  const agent = new https.Agent({ keepAlive: true, maxSockets: limits.inFlight, rejectUnauthorized: false });
+  const times = await drive(limits, (i) => request(agent, i));
+  agent.destroy();
+  return times;
 }
 
 const configMap = (name, sizeBytes) =>
@@ -118,12 +127,7 @@ const BODIES = { configmaps: configMap, pods: pod };
 
 const TASKS = {
   async get({ port, token, path, version, ...limits }) {
-    if (version === 1) {
-      const agent = new https.Agent({ keepAlive: true, maxSockets: limits.inFlight, rejectUnauthorized: false });
-      const times = await drive(limits, () => http1Request(agent, port, token, path));
-      agent.destroy();
-      return times;
-    }
+    if (version === 1) return driveHttp1(limits, (agent) => http1Request(agent, port, token, path));
     const sessions = Array.from({ length: 4 }, () => connect(port));
     const times = await drive(limits, (i) => http2Request(sessions[i % 4], token, path));
     sessions.forEach((session) => session.destroy());
@@ -136,11 +140,12 @@ const TASKS = {
     session.destroy();
     return { sizeBytes };
   },
-  async create({ port, token, prefix, valueBytes, namespace = 'default', resource = 'configmaps', ...limits }) {
+  async create({ port, token, prefix, valueBytes, version = 2, namespace = 'default', resource = 'configmaps', ...limits }) {
+    const path = `/api/v1/namespaces/${namespace}/${resource}`;
+    const bodyOf = (i) => BODIES[resource](`${prefix}${i}`, valueBytes);
+    if (version === 1) return driveHttp1(limits, (agent, i) => http1Request(agent, port, token, path, 'POST', bodyOf(i)));
     const sessions = Array.from({ length: 4 }, () => connect(port));
-    const times = await drive(limits, (i) =>
-      http2Request(sessions[i % 4], token, `/api/v1/namespaces/${namespace}/${resource}`, 'POST', BODIES[resource](`${prefix}${i}`, valueBytes)),
-    );
+    const times = await drive(limits, (i) => http2Request(sessions[i % 4], token, path, 'POST', bodyOf(i)));
     sessions.forEach((session) => session.destroy());
     return times;
   },

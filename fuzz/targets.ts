@@ -4,7 +4,7 @@ import { cel } from './targets/cel.ts';
 import { certificate, certificateChain } from './targets/certificates.ts';
 import { auditPolicy, kubeconfig, pem } from './targets/configuration.ts';
 import { html } from './targets/html.ts';
-import { http1Answer, http1Connection, http1Head } from './targets/http1.ts';
+import { http1Answer, http1Connection } from './targets/http1.ts';
 import { hpack, http2Connection } from './targets/http2.ts';
 import { decodedJson, json } from './targets/json.ts';
 import { jsonPath } from './targets/json-path.ts';
@@ -23,7 +23,6 @@ import { yaml } from './targets/yaml.ts';
 
 /** All parsers and entry points. */
 export const TARGETS: readonly FuzzTarget[] = [
-  http1Head,
   http1Connection,
   http1Answer,
   http2Connection,

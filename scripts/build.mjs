@@ -73,7 +73,7 @@ writeFileSync(
   { mode: 0o755 },
 );
 writeDescriptions(join(outdir, 'descriptions.json.br'));
-writeLicenses(['sorted-btree', 'yaml']);
+writeLicenses(['@noble/ciphers', 'sorted-btree', 'yaml']);
 await learnFromStarts();
 
 /** What the packages in the bundle ask to be carried with them. */

@@ -1,24 +1,49 @@
+import { Duplex } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { HeadReader } from './head-reader.ts';
-import { BadRequest, type RequestHead, parseRequestHead, requestHeadRules } from './request-head.ts';
+import { BadRequest, type RequestHead, checkedHead } from './request-head.ts';
+import { RequestParser } from './request-parser.ts';
+
+/* What llhttp and our rules behind it make of heads, as they come from the network. */
 
 const LIMITS = { headerBytes: 4096, headerCount: 20 };
 const HOST = 'Host: a';
+const parser = new RequestParser(LIMITS);
 
-const parse = (...lines: string[]): RequestHead => parseRequestHead(lines.join('\r\n'), LIMITS);
-
-function refusalOf(text: string): string {
-  try {
-    parseRequestHead(text, LIMITS);
-    return 'taken';
-  } catch (error) {
-    return error instanceof BadRequest ? error.reason : '400 Bad Request';
+class Source extends Duplex {
+  override _read(): void {}
+  override _write(_chunk: Buffer, _encoding: string, done: () => void): void {
+    done();
   }
 }
 
+/** Throws BadRequest. */
+function parseText(text: string): Promise<RequestHead> {
+  const source = new Source();
+  return new Promise<RequestHead>((resolve, reject) => {
+    const onParsed = (request: Parameters<typeof checkedHead>[0]): void => {
+      try {
+        resolve(checkedHead(request, LIMITS));
+      } catch (error) {
+        reject(error as Error);
+      }
+    };
+    parser.read(source, { isAtStart: true, onParsed, onParseError: reject });
+    source.once('close', () => reject(new BadRequest('cut off', 400)));
+    source.push(Buffer.from(`${text}\r\n\r\n`, 'latin1'));
+  }).finally(() => source.destroy());
+}
+
+const parse = (...lines: string[]): Promise<RequestHead> => parseText(lines.join('\r\n'));
+
+const refusalOf = (text: string): Promise<string> =>
+  parseText(text).then(
+    () => 'taken',
+    (error: Error) => (error instanceof BadRequest ? error.reason : `unexpected: ${error.message}`),
+  );
+
 describe('a head', () => {
-  test('is read whole', () => {
-    expect(parse('POST /api?x=1 HTTP/1.1', 'Host: a:6443', 'X-Y:\t z \t', 'content-LENGTH: 5', 'Empty:')).toEqual({
+  test('is read whole', async () => {
+    expect(await parse('POST /api?x=1 HTTP/1.1', 'Host: a:6443', 'X-Y:\t z \t', 'content-LENGTH: 5', 'Empty:')).toEqual({
       method: 'POST',
       target: '/api?x=1',
       minorVersion: 1,
@@ -33,7 +58,6 @@ describe('a head', () => {
   test.each<[string[], Partial<RequestHead>]>([
     [['\r\nGET / HTTP/1.1', HOST], { method: 'GET' }],
     [['DANCE / HTTP/1.1', HOST], { method: 'DANCE' }],
-    [['GET /\xff HTTP/1.1', HOST], { target: '/\xff' }],
     [['OPTIONS * HTTP/1.1', HOST], { target: '*' }],
     [['GET https://a:6443/api?x=/ HTTP/1.1', HOST], { target: '/api?x=/' }],
     [['GET HTTP://a HTTP/1.1', HOST], { target: '/' }],
@@ -51,15 +75,14 @@ describe('a head', () => {
     [['GET / HTTP/1.1', HOST, 'Connection: Upgrade'], { isUpgrade: false }],
     [['GET / HTTP/1.1', HOST, 'Upgrade: websocket'], { isUpgrade: false }],
     [['POST / HTTP/1.1', HOST, 'Transfer-Encoding: Chunked'], { bodyBytes: Infinity }],
-    [['POST / HTTP/1.1', HOST, 'Content-Length: 5', 'Content-Length: 5'], { bodyBytes: 5 }],
     [['POST / HTTP/1.1', HOST, 'Content-Length: 0'], { bodyBytes: 0 }],
     [['GET / HTTP/1.1', HOST], { bodyBytes: 0 }],
-  ])('%j', (lines, expected) => {
-    expect(parse(...lines)).toMatchObject(expected);
+  ])('%j', async (lines, expected) => {
+    expect(await parse(...lines)).toMatchObject(expected);
   });
 
-  test('lines of one name are joined as Node does, and each is there', () => {
-    const { headers, fields } = parse(
+  test('lines of one name are joined as Node does, and each is there', async () => {
+    const { headers, fields } = await parse(
       'GET / HTTP/1.1',
       HOST,
       ...['Accept: a', 'accept: b', 'Cookie: c=1', 'Cookie: d=2', 'Authorization: first', 'Authorization: second', 'Set-Cookie: e', 'Set-Cookie: f'],
@@ -77,14 +100,14 @@ describe('no head', () => {
   const withRequest = (line: string): string => `${line}\r\n${HOST}`;
 
   test.each<[what: string, text: string, reason: string]>([
-    ['nothing', '', '400 Bad Request'],
+    ['a target beyond ASCII', withRequest('GET /\xff HTTP/1.1'), '400 Bad Request'],
+    ['a length twice', withLine('Content-Length: 5\r\nContent-Length: 5'), '400 Bad Request'],
     ['noise', 'hello', '400 Bad Request'],
-    ['no version', withRequest('GET /'), '400 Bad Request'],
+    ['no version', withRequest('GET /'), '505 HTTP Version Not Supported: unsupported protocol version'],
     ['no target', withRequest('GET  HTTP/1.1'), '400 Bad Request'],
     ['no method', withRequest(' / HTTP/1.1'), '400 Bad Request'],
     ['a method that is no token', withRequest('G(T / HTTP/1.1'), '400 Bad Request'],
     ['a blank in the target', withRequest('GET / x HTTP/1.1'), '400 Bad Request'],
-    ['two blanks', withRequest('GET /  HTTP/1.1'), '400 Bad Request'],
     ['a tab for a blank', withRequest('GET\t/\tHTTP/1.1'), '400 Bad Request'],
     ['a blank behind the version', withRequest('GET / HTTP/1.1 '), '400 Bad Request'],
     ['a NUL in the target', withRequest('GET /\0 HTTP/1.1'), '400 Bad Request'],
@@ -95,7 +118,7 @@ describe('no head', () => {
     ['a version in lower case', withRequest('GET / http/1.1'), '400 Bad Request'],
     ['a version of two digits', withRequest('GET / HTTP/1.10'), '400 Bad Request'],
     ['a version that is none', withRequest('GET / HTTP/a.b'), '400 Bad Request'],
-    ['HTTP/2.0', 'PRI * HTTP/2.0', '505 HTTP Version Not Supported: unsupported protocol version'],
+    ['HTTP/2.0', withRequest('GET / HTTP/2.0'), '505 HTTP Version Not Supported: unsupported protocol version'],
     ['HTTP/9.9', withRequest('GET / HTTP/9.9'), '505 HTTP Version Not Supported: unsupported protocol version'],
     ['HTTP/0.9', withRequest('GET / HTTP/0.9'), '505 HTTP Version Not Supported: unsupported protocol version'],
     ['HTTP/1.2', withRequest('GET / HTTP/1.2'), '505 HTTP Version Not Supported: unsupported protocol version'],
@@ -128,56 +151,16 @@ describe('no head', () => {
     ['an encoding that is not ours', withLine('Transfer-Encoding: gzip'), '501 Not Implemented'],
     ['chunks that are none', withLine('Transfer-Encoding: xchunked'), '501 Not Implemented'],
     ['chunks and more', withLine('Transfer-Encoding: gzip, chunked'), '501 Not Implemented'],
-    ['chunks twice', withLine('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'), '501 Not Implemented'],
-    ['an empty encoding', withLine('Transfer-Encoding:'), '501 Not Implemented'],
+    ['chunks twice', withLine('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'), '400 Bad Request'],
+    // By us, or by llhttp since 9.4.
+    ['an empty encoding', withLine('Transfer-Encoding:'), '501 Not Implemented or 400 Bad Request'],
     ['a vertical tab behind chunks', withLine('Transfer-Encoding: chunked\x0b'), '400 Bad Request'],
     ['too many lines', withLine(Array.from({ length: 20 }, (_, index) => `X-${index}: y`).join('\r\n')), '431 Request Header Fields Too Large'],
-  ])('%s', (_what, text, reason) => {
-    expect(refusalOf(text)).toBe(reason);
+  ])('%s', async (_what, text, reason) => {
+    expect(reason.split(' or ')).toContain(await refusalOf(text));
   });
 
-  test('an encoding that is not ours is named in Go’s words', () => {
-    expect(() => parse('POST / HTTP/1.1', HOST, 'Transfer-Encoding: gzip')).toThrow(expect.objectContaining({ body: 'Unsupported transfer encoding' }));
-  });
-});
-
-describe('in what arrives', () => {
-  const reader = (): HeadReader => new HeadReader(requestHeadRules(LIMITS));
-
-  test('heads are found one behind the other, and behind the middle of another thing', () => {
-    const bytes = Buffer.from('xxGET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n');
-    const heads = reader();
-    const first = heads.read(bytes, 2)!;
-    expect(first.text).toBe('GET /1 HTTP/1.1');
-    expect(heads.read(bytes, first.end)).toEqual({ text: 'GET /2 HTTP/1.1', end: bytes.length });
-  });
-
-  test('byte by byte, with an empty line before it', () => {
-    const heads = reader();
-    const text = '\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n';
-    for (const byte of text.slice(0, -1)) {
-      expect(heads.read(Buffer.from(byte), 0)).toBeUndefined();
-      expect(heads.isPending).toBe(true);
-    }
-    expect(heads.read(Buffer.from('\nrest'), 0)).toEqual({ text: text.slice(0, -4), end: 1 });
-    expect(heads.isPending).toBe(false);
-  });
-
-  test.each(['\0', '\x16\x03\x01', '(', ' GET /', 'hello\r\n', 'GET / HTTP/1.1\nHost: a\n', '\r\n\r', '\n', 'GET\t'])(
-    'what begins as %j is not waited for',
-    (beginning) => {
-      expect(() => reader().read(Buffer.from(beginning, 'latin1'), 0)).toThrow(BadRequest);
-    },
-  );
-
-  test('what is too long is not, in one piece or many', () => {
-    const line = `GET / HTTP/1.1\r\nX: ${'x'.repeat(5000)}`;
-    const tooLong = expect.objectContaining({ status: 431 });
-    expect(() => reader().read(Buffer.from(line), 0)).toThrow(tooLong);
-    expect(() => reader().read(Buffer.from(`${line}\r\n\r\n`), 0)).toThrow(tooLong);
-    const heads = reader();
-    expect(() => {
-      for (const byte of line) heads.read(Buffer.from(byte), 0);
-    }).toThrow(tooLong);
+  test('an encoding that is not ours is named in Go’s words', async () => {
+    await expect(parse('POST / HTTP/1.1', HOST, 'Transfer-Encoding: gzip')).rejects.toThrow(expect.objectContaining({ body: 'Unsupported transfer encoding' }));
   });
 });

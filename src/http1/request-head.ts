@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { quote } from '../util/field-errors.ts';
 import { withLine } from '../util/header-lines.ts';
-import { type Fields, LENGTH, TOKEN, endOfLine, readFields } from './fields.ts';
-import type { HeadRules } from './head-reader.ts';
+import { type Fields, LENGTH } from './fields.ts';
 import { statusText } from './status-text.ts';
 
 /* The heads of requests (RFC 9112 §3, §5, §6), held to Go's rules where they are stricter than the RFC's and to the RFC's where they are stricter than Go's. */
@@ -45,45 +44,31 @@ export interface HeadLimits {
   headerCount: number;
 }
 
-const tooLarge = (message: string): BadRequest => new BadRequest(message, 431);
-
-/** A method, a blank and more, or the beginning of that; one empty line before it is let pass (RFC 9112 §2.2). */
-const BEGINNING = /^(?:\r?$|(?:\r\n)?(?:$|[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:$| [^\r\n]*(?:\r\n|\r?$))))/;
-
-export const requestHeadRules = ({ headerBytes }: HeadLimits): HeadRules => ({
-  maxBytes: headerBytes,
-  tooLong: () => tooLarge('the head is too long'),
-  checkBeginning(beginning) {
-    if (!BEGINNING.test(beginning)) throw malformed('HTTP request', beginning);
-  },
-});
+export const tooLarge = (message: string): BadRequest => new BadRequest(message, 431);
 
 const MAX_SHOWN_CHARACTERS = 200;
 const malformed = (what: string, text: string): BadRequest => new BadRequest(`malformed ${what} ${quote(text.slice(0, MAX_SHOWN_CHARACTERS))}`);
 
-/** Throws an Error where it is none; one that is no BadRequest stands for a plain one. */
-export function parseRequestHead(text: string, { headerCount }: HeadLimits): RequestHead {
-  const start = text.startsWith('\r\n') ? 2 : 0;
-  const end = endOfLine(text, start);
-  const methodEnd = text.indexOf(' ', start);
-  const targetEnd = text.indexOf(' ', methodEnd + 1);
-  if (methodEnd <= start || targetEnd < 0 || targetEnd > end) throw malformed('HTTP request', text.slice(start, end));
-  const method = text.slice(start, methodEnd);
-  if (!TOKEN.test(method)) throw malformed('HTTP method', method);
-  const minorVersion = minorVersionOf(text.slice(targetEnd + 1, end));
-  const target = originForm(method, text.slice(methodEnd + 1, targetEnd));
-  const fields = readFields(text, end + 2);
-  if (fields.length > 2 * headerCount) throw tooLarge('too many header lines');
-  return headOf(method, target, minorVersion, fields);
+/** What of a head was parsed. */
+export interface UncheckedHead {
+  method: string;
+  target: string;
+  /** `1.1` */
+  version: string;
+  fields: Fields;
 }
 
-function headOf(method: string, target: string, minorVersion: 0 | 1, fields: Fields): RequestHead {
+/** The rules that llhttp does not have. Throws BadRequest. */
+export function checkedHead({ method, target, version, fields }: UncheckedHead, { headerCount }: HeadLimits): RequestHead {
+  if (version !== '1.1' && version !== '1.0') throw unsupportedVersion(version);
+  if (fields.length > 2 * headerCount) throw tooLarge('too many header lines');
+  const minorVersion = version === '1.1' ? 1 : 0;
   const headers = joinedHeaders(fields);
   const { connection } = headers;
   checkHost(method, minorVersion, headers.host);
   return {
     method,
-    target,
+    target: originForm(method, target),
     minorVersion,
     headers,
     fields,
@@ -93,12 +78,8 @@ function headOf(method: string, target: string, minorVersion: 0 | 1, fields: Fie
   };
 }
 
-function minorVersionOf(version: string): 0 | 1 {
-  if (version === 'HTTP/1.1') return 1;
-  if (version === 'HTTP/1.0') return 0;
-  if (!/^HTTP\/\d\.\d$/.test(version)) throw malformed('HTTP version', version);
-  throw new BadRequest(`unsupported protocol version ${version}`, 505, 'unsupported protocol version');
-}
+export const unsupportedVersion = (version: string): BadRequest =>
+  new BadRequest(`unsupported protocol version ${version}`, 505, 'unsupported protocol version');
 
 const UNSAFE_TARGET = /[^\x21-\x7e\x80-\xff]/;
 const ABSOLUTE = /^https?:\/\/[^/?]*/i;

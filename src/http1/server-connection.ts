@@ -2,10 +2,8 @@ import type { Socket } from 'node:net';
 import type { MonotonicClock, Timer } from '../util/clock.ts';
 import { withListener } from '../util/listeners.ts';
 import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../util/unsent-answers.ts';
-import { type BodyReader, LengthBody } from './body-reader.ts';
-import { ChunkedBody } from './chunked-body.ts';
-import { HeadReader } from './head-reader.ts';
-import { BadRequest, type HeadLimits, type RequestHead, parseRequestHead, requestHeadRules } from './request-head.ts';
+import { BadRequest, type HeadLimits, type RequestHead, checkedHead } from './request-head.ts';
+import type { ParsedRequest, RequestParser, RequestReceiver } from './request-parser.ts';
 
 /** What one connection may cost. */
 export interface ConnectionLimits extends HeadLimits {
@@ -20,6 +18,8 @@ export interface ConnectionLimits extends HeadLimits {
 }
 
 export interface ServerConnectionOptions extends ConnectionLimits {
+  /** One for all connections. */
+  parser: RequestParser;
   clock: MonotonicClock;
   unsent: UnsentLedger;
 }
@@ -53,11 +53,10 @@ const NOTHING = Buffer.alloc(0);
 const EXPECTATION_FAILED = 'HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
- * The server's end of a connection of HTTP/1.1 (RFC 9112). On Node's own, a GET costs 5 µs more, and one that is sent on 25, for objects, events and timers that
- * nobody has use for here. One request is given out at a time, as Go's server does: what comes behind it waits, one piece of it with us and the rest with the
- * client. What is written in one turn of the loop goes out together.
+ * The server's end of a connection of HTTP/1.1 (RFC 9112). Requests are read by node:http (request-parser.ts), and written and timed here. One request is given out
+ * at a time, as Go's server does: what was parsed behind it waits, and the socket is paused. What is written in one turn of the loop goes out together.
  */
-export class ServerConnection implements UnsentHolder {
+export class ServerConnection implements UnsentHolder, RequestReceiver {
   /** Of the request that is open. */
   owner: RequestEvents | undefined;
   /** No request follows the one that is open. */
@@ -65,22 +64,29 @@ export class ServerConnection implements UnsentHolder {
   readonly #socket: Socket;
   readonly #options: ServerConnectionOptions;
   readonly #events: ServerConnectionEvents;
-  readonly #heads: HeadReader;
-  readonly #onData = (piece: Buffer): void => this.#receive(piece);
+  readonly #onBytes = (): void => this.#received();
+  readonly #onParsedBytes = (): void => this.#parsed();
+  readonly #onResume = (): void => void (this.#isPaused && this.#socket.pause());
   readonly #onDrain = (): void => this.#drained();
   readonly #onEnd = (): void => this.#hungUp();
-  readonly #takeData = (data: Buffer): void => this.#take(data);
-  /** What is still to come of the last request's body. */
-  #body: BodyReader | undefined;
-  /** Of that, what its reader has not taken, or what nobody wanted. */
+  /** The last request, until its answer has left and its body has come. */
+  #request: ParsedRequest | undefined;
+  /** Of its body: what it says to have, what came, and what its reader has not taken. */
+  #bodyBytes = 0;
+  #receivedBytes = 0;
   #heldBytes = 0;
+  /** Of it, what nobody wanted. */
   #unwantedBytes = 0;
-  /** What came behind the request that is open. */
-  #rest: Buffer = NOTHING;
+  /** Behind the last request: requests that were parsed with it, and what is no request. */
+  #waiting: ParsedRequest[] = [];
+  #parseError: Error | undefined;
+  isAtStart = true;
+  /** Bytes came that are no whole head yet. */
+  #isHeadPending = false;
   #isPaused = false;
   #isHeldBack = false;
   /** What still comes is thrown away. */
-  #isDeaf = false;
+  #isDiscarding = false;
 
   #unwritten: Buffer | undefined;
   #unwrittenMore: Buffer[] | undefined;
@@ -109,11 +115,12 @@ export class ServerConnection implements UnsentHolder {
     this.#socket = socket;
     this.#options = options;
     this.#events = events;
-    this.#heads = new HeadReader(requestHeadRules(options));
     this.#headSinceMs = this.#lastUsedMs = options.clock.nowMs();
     this.#timer = this.#lookAgainIn(Infinity);
-    socket.on('data', this.#onData).on('drain', this.#onDrain).on('end', this.#onEnd);
+    socket.on('data', this.#onBytes).on('drain', this.#onDrain).on('end', this.#onEnd).on('resume', this.#onResume);
     socket.once('close', () => this.#closed());
+    options.parser.read(socket, this);
+    socket.on('data', this.#onParsedBytes);
   }
 
   /** What has not been handed to the network. */
@@ -123,8 +130,8 @@ export class ServerConnection implements UnsentHolder {
 
   /** Of the request's body, what has not come; Infinity where that is not known. */
   get missingBytes(): number {
-    if (!this.#body) return 0;
-    return this.#body instanceof LengthBody ? this.#body.remainingBytes : Infinity;
+    if (this.#bodyBytes === 0 || this.#request?.body.complete !== false) return 0;
+    return this.#bodyBytes - this.#receivedBytes;
   }
 
   get userName(): string {
@@ -181,7 +188,7 @@ export class ServerConnection implements UnsentHolder {
   /** So much of the body was taken by its reader. */
   release(sizeBytes: number): void {
     this.#heldBytes -= sizeBytes;
-    this.#adjustReading();
+    if (this.#heldBytes < this.#options.streamWindowBytes && this.#request?.body.isPaused()) this.#request.body.resume();
   }
 
   /** Leaves the requests that follow unread until `readOn`. False where they are already. */
@@ -193,7 +200,7 @@ export class ServerConnection implements UnsentHolder {
 
   readOn(): void {
     this.#isHeldBack = false;
-    if (!this.owner && !this.#isDeaf) this.#next();
+    if (!this.owner && !this.#isDiscarding) this.#next();
   }
 
   /** Ends when idle: now, or behind the answer to the request that is open. */
@@ -206,15 +213,15 @@ export class ServerConnection implements UnsentHolder {
   detach(): { socket: Socket; head: Buffer } {
     const socket = this.#socket;
     this.#hand();
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.#timer.cancel();
     this.#unsentClaim?.close();
     this.#unsentClaim = undefined;
-    socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd);
+    socket.off('data', this.#onBytes).off('data', this.#onParsedBytes).off('drain', this.#onDrain).off('end', this.#onEnd).off('resume', this.#onResume);
     // As if nobody had ever listened: the first who does sets it going. Node has no other way to say so (its own server does the same).
     socket.pause();
     (socket as { readableFlowing: boolean | null }).readableFlowing = null;
-    return { socket, head: this.#rest };
+    return { socket, head: this.#request?.rest ?? NOTHING };
   }
 
   #flushLater(): void {
@@ -262,7 +269,7 @@ export class ServerConnection implements UnsentHolder {
     this.#isCongested = false;
     this.#countUnsent();
     this.#tellDrained();
-    if (!this.owner && !this.#isDeaf) this.#next();
+    if (!this.owner && !this.#isDiscarding) this.#next();
   }
 
   #tellDrained(): void {
@@ -279,27 +286,37 @@ export class ServerConnection implements UnsentHolder {
     this.#heldBytes = 0;
     this.#lastUsedMs = this.#options.clock.nowMs();
     owner.onOver();
-    if (this.#isLast || this.isClosing) this.#end();
-    else if (this.#body) this.#adjustReading();
-    else this.#next();
+    if (this.#isLast || this.isClosing) return this.#end();
+    if (this.#hasBodyToCome) this.#request!.body.resume();
+    else this.#requestOver();
   }
 
-  /** Goes on with what came behind the last request, once the client has read the answer: one that never reads must not be given ever more. */
+  get #hasBodyToCome(): boolean {
+    return this.#bodyBytes > 0 && this.#request?.body.readableEnded === false;
+  }
+
+  /** Its answer has left and its body has come. */
+  #requestOver(): void {
+    this.#request?.finish();
+    this.#request = undefined;
+    this.#next();
+  }
+
+  /** Goes on with what was parsed behind the last request, once the client has read the answer: one that never reads must not be given ever more. */
   #next(): void {
-    if (this.#isCongested || this.#isHeldBack) return;
-    const rest = this.#rest;
-    this.#rest = NOTHING;
-    if (rest.length > 0) this.#read(rest);
+    if (this.#isCongested || this.#isHeldBack || this.#isDiscarding || this.#request) return;
+    const request = this.#waiting.shift();
+    if (request) this.#begin(request);
+    else if (this.#parseError) this.#refuse(this.#parseError);
     this.#adjustReading();
   }
 
   /** No request follows: the connection ends behind what was written. A client that is still sending is let, for a while, or it would lose the answer to a reset. */
   #end(): void {
-    if (this.#isDeaf) return;
-    const isSending = this.#body !== undefined || this.#rest.length > 0 || this.#heads.isPending;
-    this.#isDeaf = true;
-    this.#body = undefined;
-    this.#rest = NOTHING;
+    if (this.#isDiscarding) return;
+    const isSending = this.#hasBodyToCome || (this.#request?.rest?.length ?? 0) > 0 || this.#waiting.length > 0 || this.#isHeadPending;
+    this.#isDiscarding = true;
+    this.#waiting = [];
     if (isSending) this.#linger();
     else this.#socket.destroySoon();
   }
@@ -308,6 +325,8 @@ export class ServerConnection implements UnsentHolder {
     const { clock, lingerMs } = this.#options;
     this.#socket.end();
     this.#adjustReading();
+    this.#request?.body.resume();
+    this.#socket.resume();
     this.#timer.cancel();
     this.#timer = clock.after(lingerMs, () => {
       this.#lastUsedMs = clock.nowMs();
@@ -316,62 +335,61 @@ export class ServerConnection implements UnsentHolder {
     });
   }
 
-  #receive(piece: Buffer): void {
-    if (this.#isDeaf) return;
-    // What is answered at once leaves at once: it does not wait for what others have to do in this turn.
+  /** Before the parser sees what came. What is answered at once leaves at once: it does not wait for what others have to do in this turn. */
+  #received(): void {
+    if (this.#isDiscarding) return;
     this.#isFlushing = true;
-    this.#read(piece);
-    this.flush();
-    if (this.#isPaused || this.#heldBytes > 0 || this.#rest.length > 0) this.#adjustReading();
+    this.isAtStart = !this.#request && !this.#isHeadPending && this.#waiting.length === 0;
+    if (this.#request) return;
+    this.#headSinceMs ??= this.#options.clock.nowMs();
+    this.#isHeadPending = true;
   }
 
-  /** Reading goes on where there is room for what comes. Behind a piece that waits, the client's end is not seen before its turn has come: it wants the answers. */
+  /** After the parser has seen it. */
+  #parsed(): void {
+    if (!this.#isDiscarding) this.flush();
+  }
+
+  onParsed(request: ParsedRequest): void {
+    this.isAtStart = false;
+    this.#isHeadPending = false;
+    this.#headSinceMs = undefined;
+    if (this.#isDiscarding) return;
+    this.#waiting.push(request);
+    this.#next();
+  }
+
+  onParseError(error: Error): void {
+    if (this.#isDiscarding || this.#parseError) return;
+    this.#parseError = error;
+    // An error in a body is its request's. One behind it waits until that is answered.
+    if (this.#waiting.length === 0 && (!this.#request || this.missingBytes > 0)) this.#refuse(error);
+  }
+
+  /** Reading goes on where there is room for what comes. Behind a request that waits, the client's end is not seen before its turn has come: it wants the answers. */
   #adjustReading(): void {
-    const isFull = !this.#isDeaf && (this.#rest.length > 0 || this.#heldBytes >= this.#options.streamWindowBytes);
+    const isFull = !this.#isDiscarding && this.#waiting.length > 0;
     if (isFull === this.#isPaused) return;
     this.#isPaused = isFull;
     if (isFull) this.#socket.pause();
     else this.#socket.resume();
   }
 
-  #read(piece: Buffer): void {
+  #begin(request: ParsedRequest): void {
+    this.#request = request;
+    this.#bodyBytes = this.#receivedBytes = this.#unwantedBytes = 0;
+    let head: RequestHead;
     try {
-      for (let at = 0; at < piece.length && !this.#isDeaf && !this.#socket.destroyed;) {
-        if (this.#body) at = this.#readBody(this.#body, piece, at);
-        else if (this.owner || this.#isCongested || this.#isHeldBack) return this.#keep(piece, at);
-        else at = this.#readHead(piece, at);
-      }
+      head = checkedHead(request, this.#options);
     } catch (error) {
-      this.#refuse(error as Error);
+      this.#request = undefined;
+      return this.#refuse(error as Error);
     }
-  }
-
-  #keep(piece: Buffer, at: number): void {
-    const behind = at === 0 ? piece : piece.subarray(at);
-    this.#rest = this.#rest.length === 0 ? behind : Buffer.concat([this.#rest, behind]);
-  }
-
-  #readHead(piece: Buffer, start: number): number {
-    const found = this.#heads.read(piece, start);
-    if (!found) {
-      this.#headSinceMs ??= this.#options.clock.nowMs();
-      return piece.length;
-    }
-    this.#headSinceMs = undefined;
-    const head = parseRequestHead(found.text, this.#options);
-    const { bodyBytes, isUpgrade } = head;
-    // Whatever it is that follows, it belongs to whoever takes the connection over.
-    if (isUpgrade) this.#keep(piece, found.end);
-    else if (bodyBytes > 0) this.#body = bodyBytes === Infinity ? new ChunkedBody() : new LengthBody(bodyBytes);
-    this.#unwantedBytes = 0;
-    this.#begin(head);
-    return isUpgrade ? piece.length : found.end;
-  }
-
-  #begin(head: RequestHead): void {
     const { expect } = head.headers;
     if (expect !== undefined && expect !== '' && expect.toLowerCase() !== '100-continue') return this.#refuseExpectation();
-    this.#events.onRequest(head, this.#body !== undefined);
+    const hasBody = head.bodyBytes > 0 && request.rest === undefined;
+    if (hasBody) this.#readBody(request, head.bodyBytes);
+    this.#events.onRequest(head, hasBody);
   }
 
   #refuseExpectation(): void {
@@ -380,18 +398,20 @@ export class ServerConnection implements UnsentHolder {
     this.#end();
   }
 
-  #readBody(body: BodyReader, piece: Buffer, start: number): number {
-    const end = body.read(piece, start, this.#takeData);
-    if (body.isDone) {
-      this.#body = undefined;
-      this.owner?.onBodyEnd();
-    }
-    return end;
+  #readBody(request: ParsedRequest, sizeBytes: number): void {
+    this.#bodyBytes = sizeBytes;
+    request.body.on('data', (piece: Buffer) => this.#take(request, piece));
+    request.body.once('end', () => {
+      if (this.owner) this.owner.onBodyEnd();
+      else if (this.#request === request && !this.#isDiscarding) this.#requestOver();
+    });
   }
 
-  #take(data: Buffer): void {
+  #take({ body }: ParsedRequest, data: Buffer): void {
+    this.#receivedBytes += data.length;
     if (this.owner) {
       this.#heldBytes += data.length;
+      if (this.#heldBytes >= this.#options.streamWindowBytes) body.pause();
       return this.owner.onData(data);
     }
     this.#unwantedBytes += data.length;
@@ -400,19 +420,19 @@ export class ServerConnection implements UnsentHolder {
 
   /** What came is no request, or not its body. Behind a head that was taken for one, there is no place to say anything. */
   #refuse(error: Error): void {
-    if (this.owner || this.#body) return this.cut();
+    if (this.owner || this.#request) return this.cut();
     this.#events.onBadRequest(error.message);
     const { reason, body } = error instanceof BadRequest ? error : new BadRequest(error.message);
     this.write(Buffer.from(`HTTP/1.1 ${reason}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${body}`, 'latin1'));
     this.#hand();
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.#linger();
   }
 
   /** The client sends no more. As for Go's server and for Node's, it has gone then; what was written still goes out. */
   #hungUp(): void {
     this.#hand();
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.#lastUsedMs = this.#options.clock.nowMs();
     this.#socket.destroySoon();
   }
@@ -421,7 +441,7 @@ export class ServerConnection implements UnsentHolder {
     this.#timer.cancel();
     this.#unsentClaim?.close();
     this.#unsentClaim = undefined;
-    this.#isDeaf = true;
+    this.#isDiscarding = true;
     this.owner?.onOver();
     this.owner = undefined;
   }
@@ -436,7 +456,7 @@ export class ServerConnection implements UnsentHolder {
     const remainingMs = this.#dueMs() - this.#options.clock.nowMs();
     this.#timer = this.#lookAgainIn(remainingMs > 0 ? remainingMs : Infinity);
     if (remainingMs > 0) return;
-    if (this.#isDeaf) return void this.#socket.destroy();
+    if (this.#isDiscarding) return void this.#socket.destroy();
     if (this.#headSinceMs === undefined) return this.#end();
     this.#events.onBadRequest('no request came in time');
     this.#socket.destroy();
@@ -444,7 +464,7 @@ export class ServerConnection implements UnsentHolder {
 
   #dueMs(): number {
     const { headerTimeoutMs, idleTimeoutMs } = this.#options;
-    if (this.#isDeaf) return this.#lastUsedMs + idleTimeoutMs;
+    if (this.#isDiscarding) return this.#lastUsedMs + idleTimeoutMs;
     if (this.#headSinceMs !== undefined) return this.#headSinceMs + headerTimeoutMs;
     return this.owner ? Infinity : this.#lastUsedMs + idleTimeoutMs;
   }

@@ -61,17 +61,20 @@ describe('requests', () => {
     await served.until(() => served.isClosed);
   });
 
-  test.each(['POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', `${post('Transfer-Encoding: chunked')}2\r\nhello\r\n`])(
-    'a body that breaks the rules cuts the connection off, and its reader is told: %j',
-    async (text) => {
-      let message = '';
-      const served = await serve((exchange) => void exchange.readBody(100).catch((error: Error) => (message = error.message)));
-      served.client.write(text);
-      await served.until(() => served.isClosed);
-      await Promise.resolve();
-      expect([served.text, served.connection.openExchanges, message]).toEqual(['', 0, 'unexpected EOF']);
-    },
-  );
+  test.each([
+    `${post('Transfer-Encoding: chunked')}zz\r\n`,
+    `${post('Transfer-Encoding: chunked')}2\r\nhello\r\n`,
+    `${post('Transfer-Encoding: chunked')}5\nhello\r\n`,
+    `${post('Transfer-Encoding: chunked')}1;${'x'.repeat(20_000)}\r\na\r\n`,
+    `${post('Transfer-Encoding: chunked')}fffffffffffffffff\r\n`,
+  ])('a body that breaks the rules cuts the connection off, and its reader is told: %j', async (text) => {
+    let message = '';
+    const served = await serve((exchange) => void exchange.readBody(100_000).catch((error: Error) => (message = error.message)));
+    served.client.write(text);
+    await served.until(() => served.isClosed);
+    await Promise.resolve();
+    expect([served.text, served.connection.openExchanges, message]).toEqual(['', 0, 'unexpected EOF']);
+  });
 });
 
 describe('bodies', () => {

@@ -1,3 +1,4 @@
+import { RequestParser } from '../http1/request-parser.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
 import { type MonotonicClock, monotonicClock } from '../util/clock.ts';
 import type { UnsentLedger } from '../util/unsent-answers.ts';
@@ -15,7 +16,7 @@ export interface Http1Options {
 
 /** Speaks HTTP/1.x on connections that are handed to it. */
 export function createHttp1({ limits, onExchange, onProblem, unsent, clock = monotonicClock }: Http1Options): { serve(connection: Connection): void } {
-  const options = { ...limits, clock, unsent };
+  const options = { ...limits, clock, unsent, parser: new RequestParser(limits) };
   return {
     serve(connection) {
       const { socket, remoteAddress } = connection;

@@ -41,7 +41,7 @@ describe('goRegexpError', () => {
     ['\\1', 'invalid escape sequence: `\\1`'],
     ['a\\', 'trailing backslash at end of expression: ``'],
     ['(?=a)', 'invalid or unsupported Perl syntax: `(?=`'],
-    ['(?<=a)', 'invalid or unsupported Perl syntax: `(?<`'],
+    ['(?<=a)', 'invalid named capture: `(?<=a)`'],
     ['(?P<a', 'invalid named capture: `(?P<a`'],
   ])('refuses %s', (pattern, error) => {
     expect(goRegexpError(pattern)).toBe(`error parsing regexp: ${error}`);

@@ -19,6 +19,9 @@ class SyntaxProblem extends Error {
 }
 
 const MAX_REPEAT = 1000;
+const MAX_CODE_POINT = 0x10_ffff;
+/** Longer than any escape that is told in an error. */
+const MAX_ESCAPE = 32;
 /** As regexp/syntax: deeper expressions are refused. */
 const MAX_DEPTH = 1000;
 const REPEAT = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y;
@@ -28,12 +31,13 @@ const FLAGS = /\(\?(?:[imsU]+(?:-[imsU]+)?|-[imsU]+|)[:)]/y;
 const POSIX_CLASS = /\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/y;
 const ANY_POSIX_CLASS = /\[:[^\]]{0,64}:\]/y;
 const PERL_CLASS = /\\[dDsSwW]/y;
-const UNICODE_CLASS = /\\[pP](?:\{(\^?)([A-Za-z_]*)\}|([A-Za-z]))/y;
+const UNICODE_CLASS = /\\[pP](?:\{\^?([^}]*)\}|([^]))/uy;
 const OCTAL = /\\(?:0[0-7]{0,2}|[1-7][0-7]{1,2})/y;
 const HEX = /\\x(?:[0-9a-fA-F]{2}|\{([0-9a-fA-F]{1,8})\})/y;
 const ASSERTION = /\\[AzbB]/y;
 const QUOTED = /\\Q[^]*?(?:\\E|$)/y;
-const PLAIN_ESCAPE = /\\[afnrtv!-/:-@[-`{-~]/y;
+// oxlint-disable-next-line no-control-regex -- every character of ASCII that is no letter or digit stands for itself
+const PLAIN_ESCAPE = /\\[afnrtv\0-/:-@[-`{-\x7f]/y;
 
 class Checker {
   readonly #pattern: string;
@@ -51,8 +55,9 @@ class Checker {
       const char = this.#pattern[this.#position]!;
       if (char === '(') {
         if (++depth > MAX_DEPTH) throw new SyntaxProblem('expression nests too deeply', this.#pattern);
+        // Flags stand for nothing: a repetition behind them repeats what is before them.
         if (this.#openGroup() === 'flags') depth--;
-        hasOperand = false;
+        else hasOperand = false;
       } else if (char === ')') {
         if (--depth < 0) throw new SyntaxProblem('unexpected )', this.#pattern);
         this.#position++;
@@ -83,15 +88,13 @@ class Checker {
     }
     if (this.#take(CAPTURE)) return 'group';
     const flags = this.#take(FLAGS);
-    if (flags && flags[0] !== '(?)') return flags[0].endsWith(')') ? 'flags' : 'group';
-    const rest = this.#pattern.slice(flags ? this.#position - flags[0].length : this.#position);
-    if (/^\(\?P?</.test(rest) && !/^\(\?<[=!]/.test(rest)) {
+    if (flags) return flags[0].endsWith(')') ? 'flags' : 'group';
+    const rest = this.#pattern.slice(this.#position);
+    if (/^\(\?P?</.test(rest)) {
       const end = rest.indexOf('>');
       throw new SyntaxProblem('invalid named capture', end === -1 ? rest : rest.slice(0, end + 1));
     }
-    const known = /^\(\?[imsU-]*/.exec(rest)![0].length;
-    if (known === rest.length) throw new SyntaxProblem('missing argument to repetition operator', '?');
-    throw new SyntaxProblem('invalid or unsupported Perl syntax', rest.slice(0, known + 1));
+    throw new SyntaxProblem('invalid or unsupported Perl syntax', /^\(\?[imsU-]*[^]?/u.exec(rest)![0]);
   }
 
   /** A brace that does not count is a character like any other. */
@@ -104,8 +107,8 @@ class Checker {
   #repeat(hasOperand: boolean): void {
     const start = this.#position;
     const first = this.#take(REPETITION)![0];
-    if (!hasOperand) throw new SyntaxProblem('missing argument to repetition operator', first.startsWith('{') ? first.replace(/\?$/, '') : first[0]!);
     checkCount(first);
+    if (!hasOperand) throw new SyntaxProblem('missing argument to repetition operator', first);
     if (this.#position < this.#pattern.length && '*+?{'.includes(this.#pattern[this.#position]!) && this.#isRepetition()) {
       this.#take(REPETITION);
       throw new SyntaxProblem('invalid nested repetition operator', this.#pattern.slice(start, this.#position));
@@ -120,23 +123,27 @@ class Checker {
 
   #escape(): void {
     if (this.#position === this.#pattern.length - 1) throw new SyntaxProblem('trailing backslash at end of expression', '');
-    if (this.#take(QUOTED) || this.#take(ASSERTION)) return;
-    this.#classEscape();
+    if (this.#take(QUOTED) || this.#take(ASSERTION) || this.#takeUnicodeClass() || this.#take(PERL_CLASS)) return;
+    this.#characterEscape();
   }
 
-  /** What a backslash may begin inside brackets too. */
-  #classEscape(): void {
-    if (this.#takeUnicodeClass() || this.#take(PERL_CLASS) || this.#take(OCTAL) || this.#take(PLAIN_ESCAPE)) return;
+  /** One that stands for a single character. */
+  #characterEscape(): void {
+    if (this.#take(OCTAL) || this.#take(PLAIN_ESCAPE)) return;
+    const rest = this.#pattern.slice(this.#position, this.#position + MAX_ESCAPE);
+    if (rest[1] !== 'x') throw new SyntaxProblem('invalid escape sequence', /^\\[^]?/u.exec(rest)![0]);
     const hex = this.#take(HEX);
-    if (hex && (hex[1] === undefined || Number.parseInt(hex[1], 16) <= 0x10_ffff)) return;
-    const escape = /^\\[^]?/u.exec(this.#pattern.slice(hex ? this.#position - hex[0].length : this.#position))![0];
-    throw new SyntaxProblem('invalid escape sequence', escape);
+    if (!hex || Number.parseInt(hex[1] ?? hex[0].slice(2), 16) > MAX_CODE_POINT) throw new SyntaxProblem('invalid escape sequence', hexRead(rest));
   }
 
+  /** `\pL` or `\p{Greek}`, whatever stands for the name. */
   #takeUnicodeClass(): boolean {
+    const start = this.#position;
     const match = this.#take(UNICODE_CLASS);
-    if (match && !isUnicodeClass(match[2] ?? match[3]!)) throw new SyntaxProblem('invalid character class range', match[0]);
-    return match !== null;
+    if (!match) return false;
+    if (match[0].endsWith('{')) throw new SyntaxProblem('invalid character class range', this.#pattern.slice(start));
+    if (!isUnicodeClass(match[1] ?? match[2]!)) throw new SyntaxProblem('invalid character class range', match[0]);
+    return true;
   }
 
   #class(): void {
@@ -175,7 +182,7 @@ class Checker {
       return code;
     }
     if (from === this.#pattern.length - 1) throw new SyntaxProblem('trailing backslash at end of expression', '');
-    this.#classEscape();
+    this.#characterEscape();
     return escapedCode(this.#pattern.slice(from, this.#position));
   }
 }
@@ -188,6 +195,14 @@ function checkCount(repetition: string): void {
   if (isWrong) throw new SyntaxProblem('invalid repeat count', repetition.replace(/\?$/, ''));
 }
 
+/** What Go's parser has read of `\x…` when it gives up: up to the digit that is none, or is one too many. */
+function hexRead(rest: string): string {
+  const digits = /^\\x\{([0-9a-fA-F]*)/.exec(rest)?.[1];
+  if (digits === undefined) return /^\\x[^]{0,2}/u.exec(rest)![0];
+  for (let end = 1; end <= digits.length; end++) if (Number.parseInt(digits.slice(0, end), 16) > MAX_CODE_POINT) return rest.slice(0, 3 + end);
+  return rest.slice(0, 3 + digits.length) + (/^[^]/u.exec(rest.slice(3 + digits.length))?.[0] ?? '');
+}
+
 const CONTROLS: Record<string, number> = { a: 7, f: 12, n: 10, r: 13, t: 9, v: 11 };
 
 function escapedCode(escape: string): number {
@@ -197,10 +212,9 @@ function escapedCode(escape: string): number {
   return CONTROLS[char] ?? escape.codePointAt(1)!;
 }
 
-/** `name` holds letters and underscores only, so that asking the platform about it is safe. */
 function isUnicodeClass(name: string): boolean {
   if (name === 'Any') return true;
-  if (name === '') return false;
+  if (!/^[A-Za-z_]+$/.test(name)) return false;
   for (const property of ['gc', 'sc']) {
     try {
       return new RegExp(`\\p{${property}=${name}}`, 'u').unicode;

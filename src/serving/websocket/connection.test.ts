@@ -102,6 +102,17 @@ test('pings are answered, closes echoed', async () => {
   expect(closed).toHaveBeenCalledOnce();
 });
 
+test('what follows a close frame is not read', async () => {
+  const { server, toServer, fromServer } = await connection();
+  const onData = vi.fn<(bytes: Buffer) => void>();
+  server.listen(onData);
+  toServer.write(
+    Buffer.concat([clientFrame(OPCODE.CLOSE, Buffer.from([3, 232])), clientFrame(OPCODE.BINARY, text('late')), clientFrame(OPCODE.PING, text('late'))]),
+  );
+  expect(serverFrames(await fromServer).map(({ opcode }) => opcode)).toEqual([OPCODE.CLOSE]);
+  expect(onData).not.toHaveBeenCalled();
+});
+
 test('channels are the first byte of a message', async () => {
   const { server, toServer, fromServer } = await connection();
   server.listen();

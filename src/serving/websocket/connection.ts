@@ -33,7 +33,11 @@ export class WebSocketConnection {
     this.#socket = socket;
     this.#head = head;
     this.protocol = protocol;
-    this.#frames = new FrameReader({ data: (...piece) => this.#onData(...piece), control: (opcode, payload) => this.#control(opcode, payload) });
+    this.#frames = new FrameReader({
+      // What follows a close frame is not read (RFC 6455 §5.5.1), even where it came in the same piece.
+      data: (...piece) => void (this.#isClosed || this.#onData(...piece)),
+      control: (opcode, payload) => this.#control(opcode, payload),
+    });
     socket.on('error', () => this.#end());
     socket.on('end', () => this.#end());
     socket.on('close', () => this.#end());

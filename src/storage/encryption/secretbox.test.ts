@@ -1,8 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { poly1305 } from './poly1305.ts';
-import { hsalsa20, xsalsa20Stream } from './salsa20.ts';
-import { openBox, sealBox } from './secretbox.ts';
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { secretboxTransformer } from './secretbox.ts';
+import type { Opened } from './transformer.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, ''), 'hex');
 
@@ -14,62 +13,30 @@ const MESSAGE = hex(`be075fc53c81f2d5cf141316ebeb0c7b5228c52a4c62cbd44b66849b642
 const BOX = hex(`f3ffc7703f9400e52a7dfb4b3d3305d98e993b9f48681273c29650ba32fc76ce 48332ea7164d96a4476fb8c531a1186ac0dfc17c98dce87b4da7f011ec48c972
   71d2c20f9b928fe2270d6fb863d51738b48eeee314a7cc8ab932164548e526ae 90224368517acfeabd6bb3732bc0e9da99832b61ca01b6de56244a9e88d5f9b3 7973f622a43d14a6599b1f654cb45a74e355a5`);
 
-describe('secretbox', () => {
-  test("gives NaCl's own example", () => {
-    expect(sealBox(FIRST_KEY, NONCE, MESSAGE).toString('hex')).toBe(BOX.toString('hex'));
-    expect(openBox(FIRST_KEY, NONCE, BOX)?.toString('hex')).toBe(MESSAGE.toString('hex'));
-  });
+const STORED = Buffer.concat([NONCE, BOX]);
+const CONTEXT = { key: '/registry/secrets/default/token', resource: 'secrets' };
 
-  test('derives the key of the stream as NaCl does', () => {
-    expect(Buffer.from(hsalsa20(FIRST_KEY, NONCE.subarray(0, 16))).toString('hex')).toBe('dc908dda0b9344a953629b733820778880f3ceb421bb61b91cbd4c3e66256ce4');
-  });
+const seal = (key: Buffer, data: Buffer): Buffer => secretboxTransformer(key).toStorage(data, CONTEXT);
+const open = (key: Buffer, stored: Buffer): Buffer => (secretboxTransformer(key).fromStorage(stored, CONTEXT) as Opened).value;
 
-  test("streams as NaCl's example of four million bytes does", () => {
-    const digest = createHash('sha256')
-      .update(xsalsa20Stream(FIRST_KEY, NONCE, 4_194_304))
-      .digest('hex');
-    expect(digest).toBe('662b9d0e3463029156069b12f918691a98f7dfb2ca0393c96bbfc6b1fbd630a2');
-  });
-
-  test('refuses a box of which any byte was changed', () => {
-    for (const at of [0, 15, 16, BOX.length - 1]) {
-      const changed = Buffer.from(BOX);
-      changed[at]! ^= 1;
-      expect(openBox(FIRST_KEY, NONCE, changed)).toBeUndefined();
-    }
-  });
-
-  test('opens what it sealed, of any length', () => {
-    for (const length of [0, 1, 15, 16, 31, 32, 33, 63, 64, 65, 1000]) {
-      const [key, nonce, data] = [randomBytes(32), randomBytes(24), randomBytes(length)];
-      expect(openBox(key, nonce, sealBox(key, nonce, data))).toEqual(data);
-    }
-  });
+test("NaCl's own example opens", () => {
+  expect(open(FIRST_KEY, STORED).toString('hex')).toBe(MESSAGE.toString('hex'));
 });
 
-describe('Poly1305', () => {
-  /* RFC 8439, 2.5.2 and A.3. */
-  test.each([
-    [
-      '85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b',
-      Buffer.from('Cryptographic Forum Research Group').toString('hex'),
-      'a8061dc1305136c6c22b8baf0c0127a9',
-    ],
-    ['00'.repeat(32), '00'.repeat(64), '00'.repeat(16)],
-    ['02' + '00'.repeat(31), 'ff'.repeat(16), '03' + '00'.repeat(15)],
-    ['02' + '00'.repeat(15) + 'ff'.repeat(16), '02' + '00'.repeat(15), '03' + '00'.repeat(15)],
-    ['01' + '00'.repeat(31), 'ff'.repeat(16) + 'f0' + 'ff'.repeat(15) + '11' + '00'.repeat(15), '05' + '00'.repeat(15)],
-    ['01' + '00'.repeat(31), 'ff'.repeat(16) + 'fb' + 'fe'.repeat(15) + '01'.repeat(16), '00'.repeat(16)],
-    ['02' + '00'.repeat(31), 'fd' + 'ff'.repeat(15), 'fa' + 'ff'.repeat(15)],
-    [
-      '01000000000000000400000000000000' + '00'.repeat(16),
-      'e33594d7505e43b900000000000000003394d7505e4379cd01000000000000000000000000000000000000000000000001000000000000000000000000000000',
-      '14000000000000005500000000000000',
-    ],
-    [
-      '01000000000000000400000000000000' + '00'.repeat(16),
-      'e33594d7505e43b900000000000000003394d7505e4379cd010000000000000000000000000000000000000000000000',
-      '13' + '00'.repeat(15),
-    ],
-  ])('of key %s', (key, message, tag) => expect(poly1305(hex(key), hex(message)).toString('hex')).toBe(tag));
+test('a value of which any byte was changed is refused', () => {
+  for (const at of [0, 23, 24, 39, 40, STORED.length - 1]) {
+    const changed = Buffer.from(STORED);
+    changed[at]! ^= 1;
+    expect(() => open(FIRST_KEY, changed)).toThrow('output array was not large enough for encryption');
+  }
+});
+
+test('what was sealed opens, whatever its length and wherever its bytes lie in memory', () => {
+  for (const length of [0, 1, 15, 16, 31, 32, 33, 63, 64, 65, 1000])
+    for (const offset of [0, 1, 2, 3]) {
+      const [key, data] = [randomBytes(32 + offset).subarray(offset), randomBytes(length + offset).subarray(offset)];
+      const stored = Buffer.concat([Buffer.alloc(offset), seal(key, data)]).subarray(offset);
+      expect(stored).toHaveLength(24 + 16 + length);
+      expect(open(key, stored)).toEqual(data);
+    }
 });

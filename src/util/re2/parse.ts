@@ -65,6 +65,12 @@ interface ClassBudget {
   ranges: number;
 }
 
+/** `\d`, or `\D` with `isNegated`. */
+interface SignedClass {
+  set: CharSet;
+  isNegated: boolean;
+}
+
 const NO_CHARS: CharSet = [];
 const SIMPLE_BOUNDS: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['*', [0, Infinity]],
@@ -100,6 +106,12 @@ class PatternParser {
     return foldCase(set);
   }
 
+  /** Other cases are added before a class is negated, not after it (regexp/syntax, appendGroup). */
+  #signed({ set, isNegated }: SignedClass, flags: Flags): CharSet {
+    const made = this.#made(set, flags);
+    return isNegated && this.#classes !== undefined ? negate(made) : made;
+  }
+
   #countRanges(ranges: number): void {
     if (this.#classes === undefined) return;
     this.#classes.budget.spend(ranges);
@@ -130,9 +142,12 @@ class PatternParser {
         alternatives.push([]);
         continue;
       }
+      const parts = alternatives.at(-1)!;
       const changed = this.#flagGroup(flags);
-      if (changed === undefined) alternatives.at(-1)!.push(this.#repeated(flags));
-      else flags = changed;
+      // A repetition behind flags repeats what is before them.
+      const node = changed === undefined ? this.#atom(flags) : parts.pop();
+      flags = changed ?? flags;
+      if (node !== undefined) parts.push(this.#repeated(node, flags));
     }
     const nodes = alternatives.map((parts): Node => (parts.length === 1 ? parts[0]! : parts.length === 0 ? { op: 'empty' } : { op: 'concat', nodes: parts }));
     return nodes.length === 1 ? nodes[0]! : { op: 'alternate', nodes };
@@ -148,16 +163,15 @@ class PatternParser {
     return withFlags(flags, match[1]!);
   }
 
-  #repeated(flags: Flags): Node {
-    let node = this.#atom(flags);
+  #repeated(atom: Node, flags: Flags): Node {
+    let node = atom;
     for (let start = this.#position, bounds = this.#bounds(); bounds !== undefined; start = this.#position, bounds = this.#bounds()) {
       const [min, max] = bounds;
-      const end = this.#position;
       const isMarkedLazy = this.#char === '?';
       if (isMarkedLazy) this.#position++;
       node = { op: 'repeat', node, min, max, isGreedy: isMarkedLazy === flags.isLazy };
       if (this.#chars[start] === '{' && this.#repeatSize(node) > MAX_REPEAT)
-        throw new RegexpError(`error parsing regexp: invalid repeat count: \`${this.#chars.slice(start, end).join('')}\``);
+        throw new RegexpError(`error parsing regexp: invalid repeat count: \`${this.#chars.slice(start, this.#position).join('')}\``);
     }
     return node;
   }
@@ -252,27 +266,27 @@ class PatternParser {
       this.#position += 2;
       return { op: 'assert', assertion };
     }
-    const set = this.#escapedClass();
-    if (set !== undefined) return chars(this.#made(set, flags));
+    const escaped = this.#escapedClass();
+    if (escaped !== undefined) return chars(this.#signed(escaped, flags));
     return this.#literal(String.fromCodePoint(this.#escapedChar()), flags);
   }
 
   /** `\d`, `\pL`, `\P{Greek}` and their like. */
-  #escapedClass(): CharSet | undefined {
+  #escapedClass(): SignedClass | undefined {
     const letter = this.#chars[this.#position + 1]!;
     const perl = ({ d: DIGITS, s: BLANKS, w: WORD_CHARS } as Record<string, CharSet>)[letter.toLowerCase()];
     if (perl !== undefined) {
       this.#position += 2;
-      return letter === letter.toLowerCase() ? perl : negate(perl);
+      return { set: perl, isNegated: letter !== letter.toLowerCase() };
     }
     if (letter !== 'p' && letter !== 'P') return undefined;
     const match = /^\\[pP](?:\{(\^?)([A-Za-z_]+)\}|([A-Za-z]))/.exec(this.#chars.slice(this.#position, this.#position + 100).join(''))!;
     this.#position += match[0].length;
     const name = match[2] ?? match[3]!;
-    if (this.#classes === undefined) return NO_CHARS;
+    const isNegated = (letter === 'P') !== (match[1] === '^');
+    if (this.#classes === undefined) return { set: NO_CHARS, isNegated };
     if (!isKnownClass(name)) this.#classes.budget.spend(NEW_CLASS_STEPS);
-    const set = unicodeClass(name);
-    return (letter === 'P') !== (match[1] === '^') ? negate(set) : set;
+    return { set: unicodeClass(name), isNegated };
   }
 
   #escapedChar(): number {
@@ -291,31 +305,34 @@ class PatternParser {
     const isNegated = this.#char === '^';
     if (isNegated) this.#position++;
     const ranges: [number, number][] = [];
+    /** Of negated classes, which have their other cases already. */
+    const complete: [number, number][] = [];
     for (let isFirst = true; isFirst || this.#char !== ']'; isFirst = false) {
-      const more = this.#classItem();
-      this.#countRanges(more.length);
-      for (const range of more) ranges.push(range);
+      const { set, isNegated: isItemNegated } = this.#classItem();
+      const item = rangesOf(isItemNegated ? this.#signed({ set, isNegated: true }, flags) : set);
+      this.#countRanges(item.length);
+      for (const range of item) (isItemNegated ? complete : ranges).push(range);
     }
     this.#position++;
     if (this.#classes === undefined) return NO_CHARS;
-    const set = this.#made(charSet(ranges), flags);
+    const folded = this.#made(charSet(ranges), flags);
+    const set = complete.length === 0 ? folded : charSet([...rangesOf(folded), ...complete]);
     return isNegated ? negate(set) : set;
   }
 
-  #classItem(): [number, number][] {
+  #classItem(): SignedClass {
     const posix =
       this.#char === '[' && this.#startsWith('[:') ? /^\[:(\^?)([a-z]+):\]/.exec(this.#chars.slice(this.#position, this.#position + 12).join('')) : null;
     if (posix !== null) {
       this.#position += posix[0].length;
-      const set = POSIX_CLASSES[posix[2]!]!;
-      return rangesOf(posix[1] === '^' ? negate(set) : set);
+      return { set: POSIX_CLASSES[posix[2]!]!, isNegated: posix[1] === '^' };
     }
-    const set = this.#char === '\\' ? this.#escapedClass() : undefined;
-    if (set !== undefined) return rangesOf(set);
+    const escaped = this.#char === '\\' ? this.#escapedClass() : undefined;
+    if (escaped !== undefined) return escaped;
     const low = this.#classChar();
-    if (this.#char !== '-' || this.#chars[this.#position + 1] === ']') return [[low, low]];
+    if (this.#char !== '-' || this.#chars[this.#position + 1] === ']') return { set: [low, low], isNegated: false };
     this.#position++;
-    return [[low, this.#classChar()]];
+    return { set: [low, this.#classChar()], isNegated: false };
   }
 
   #classChar(): number {
