@@ -60,7 +60,7 @@ export const LIMIT_TABLE = {
     answer: '413 RequestEntityTooLarge',
   },
   strategicMergeSteps: {
-    value: 500_000,
+    value: 350_000,
     counts:
       'fields that a strategic merge patch goes through, and items of lists, ten each, or five where they are no objects; those of an item that is patched again once more',
     answer: '413 RequestEntityTooLarge',
