@@ -113,7 +113,7 @@ export const LIMIT_TABLE = {
     answer: '422 Invalid',
   },
   ownedItems: {
-    value: 30_000,
+    value: 15_000,
     counts: 'items of lists and keys of maps of one object that are owned one by one (managedFields)',
     answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
     upstream: 'without managedFields where it is too large for the store with them',
