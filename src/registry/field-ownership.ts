@@ -111,7 +111,7 @@ function managerOfUserAgent(userAgent: string): string {
 
 function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old: ApiObject | undefined, steps: Steps | undefined): JsonObject[] | undefined {
   const { definition, options } = write;
-  const managers = managersBefore(object, old, options.subresource ?? '');
+  const managers = inStep(steps, () => managersBefore(object, old, options.subresource ?? ''));
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
   if (managers.size === 0 && old !== undefined) return undefined;
   if (definition.losesOwnersOfGoneVersions && !way.knowsAll(managers)) return undefined;
