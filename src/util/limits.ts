@@ -119,7 +119,7 @@ export const LIMIT_TABLE = {
     upstream: 'without managedFields where it is too large for the store with them',
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
-  fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many, and one at least' },
+  fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
   mergedTolerations: {
     value: 500,
     counts: 'tolerations of a pod and of its namespace or runtime class together, where they are merged',
