@@ -36,9 +36,10 @@ export function recordOwnership(write: Write, object: ApiObject, old: ApiObject 
   const { definition, options } = write;
   const name = options.subresource ?? '';
   const subresource = definition.subresources?.[name];
-  if (old === undefined && object.metadata.managedFields === undefined) return setEntries(object, newEntries(write, sharedWay(definition, name), object));
-  const way = wayOfWriting(definition, name);
   const steps = write.context.isLarge ? new Steps() : undefined;
+  const isNew = old === undefined && object.metadata.managedFields === undefined;
+  if (isNew && steps === undefined) return setEntries(object, newEntries(write, sharedWay(definition, name), object, steps));
+  const way = wayOfWriting(definition, name);
   return settled(() => {
     steps?.begin();
     const entries = orNone(() =>
@@ -60,13 +61,13 @@ function orNone(entries: () => JsonObject[] | undefined): JsonObject[] | undefin
   }
 }
 
-function newEntries(write: Write, way: WayOfWriting, object: ApiObject): JsonObject[] | undefined {
+function newEntries(write: Write, way: WayOfWriting, object: ApiObject, steps: Steps | undefined): JsonObject[] | undefined {
   const apiVersion = way.versionOf(write.options.apiVersion);
   return orNone(() => {
-    const created = way.fromStored(object, apiVersion);
-    validateTyped(write.definition, created);
-    const owner = ownerOfNew(way, way.nothing(apiVersion), created, writerOf(write, apiVersion));
-    return owner && [encodeManager(owner)];
+    const created = inStep(steps, () => way.fromStored(object, apiVersion));
+    inStep(steps, () => validateTyped(write.definition, created));
+    const owner = ownerOfNew(way, way.nothing(apiVersion), created, writerOf(write, apiVersion), steps);
+    return owner && [inStep(steps, () => encodeManager(owner))];
   });
 }
 
@@ -110,11 +111,11 @@ function managerOfUserAgent(userAgent: string): string {
 
 function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old: ApiObject | undefined, steps: Steps | undefined): JsonObject[] | undefined {
   const { definition, options } = write;
-  const managers = managersBefore(object, old, options.subresource ?? '');
+  const managers = inStep(steps, () => managersBefore(object, old, options.subresource ?? ''));
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
   if (managers.size === 0 && old !== undefined) return undefined;
   if (definition.losesOwnersOfGoneVersions && !way.knowsAll(managers)) return undefined;
-  if (managers.size === 0) return newEntries(write, sharedWay(definition, options.subresource ?? ''), object);
+  if (managers.size === 0) return newEntries(write, sharedWay(definition, options.subresource ?? ''), object, steps);
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);

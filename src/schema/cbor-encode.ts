@@ -1,4 +1,4 @@
-import { CborWriter, compareKeys } from '../util/cbor-writer.ts';
+import { CborWriter, sortedKeys } from '../util/cbor-writer.ts';
 import type { Json, JsonObject } from '../util/json-types.ts';
 import type { ObjectSchema, TypeSchema } from './schema.ts';
 
@@ -39,7 +39,7 @@ function writeObject(writer: CborWriter, object: JsonObject, type: TypeSchema | 
   const schema = schemaIn(type);
   const fields = schema?.custom === undefined ? schema?.fields : undefined;
   const values = type?.type === 'map' ? type.values : undefined;
-  const keys = sortedKeys(Object.keys(object).filter((key) => object[key] !== undefined));
+  const keys = inOrder(Object.keys(object).filter((key) => object[key] !== undefined));
   writer.map(keys.length);
   for (const key of keys) {
     writer.string(key);
@@ -51,11 +51,11 @@ function writeObject(writer: CborWriter, object: JsonObject, type: TypeSchema | 
 let lastKeys: readonly string[] = [];
 let lastSorted: readonly string[] = [];
 
-function sortedKeys(keys: readonly string[]): readonly string[] {
+function inOrder(keys: readonly string[]): readonly string[] {
   if (keys.length < 2) return keys;
   if (keys.length !== lastKeys.length || keys.some((key, index) => key !== lastKeys[index])) {
     lastKeys = keys;
-    lastSorted = keys.toSorted(compareKeys);
+    lastSorted = sortedKeys(keys);
   }
   return lastSorted;
 }

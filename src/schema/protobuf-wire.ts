@@ -11,6 +11,9 @@ const WIRE_FIXED32 = 5;
 
 export const tagOf = (number: number, wireType: number): number => number * 8 + wireType;
 
+/** Of fewer characters. */
+const SHORT_TEXT = 64;
+
 /**
  * Writes a message from its end to its start, so that a nested message's length is known when it is due. Callers write last fields first, and each
  * field's value before its tag.
@@ -83,10 +86,27 @@ export class ProtobufWriter {
   }
 
   string(text: string): void {
+    if (text.length < SHORT_TEXT && this.#shortAscii(text)) return;
     const sizeBytes = Buffer.byteLength(text);
     const at = this.#reserve(sizeBytes);
     this.#buffer.write(text, at, sizeBytes);
     this.varint(sizeBytes);
+  }
+
+  /** Most texts are short, and a call of the platform's encoder takes longer than writing them here. False where nothing was written. */
+  #shortAscii(text: string): boolean {
+    const at = this.#reserve(text.length);
+    const buffer = this.#buffer;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) {
+        this.#start += text.length;
+        return false;
+      }
+      buffer[at + index] = code;
+    }
+    this.varint(text.length);
+    return true;
   }
 
   /** The length of what was written since `size` was `before`: ends a nested message. */

@@ -143,6 +143,6 @@ describe('what a patch asks for is bounded', () => {
   test('an item that is patched again and again counts each time', () => {
     const ports = names(1_000).map((_, index) => ({ containerPort: index }));
     const patch = JSON.stringify({ containers: names(2_000).map(() => ({ name: 'c', ports: [{ containerPort: 0, protocol: 'x' }] })) });
-    expect(() => spec(JSON.stringify({ containers: [{ name: 'c', ports }] }), patch)).toThrow('limit is 500000 steps of a strategic merge patch');
+    expect(() => spec(JSON.stringify({ containers: [{ name: 'c', ports }] }), patch)).toThrow('limit is 350000 steps of a strategic merge patch');
   });
 });

@@ -25,7 +25,7 @@ const FLOAT16_BYTE = 0xf9;
 
 /**
  * Writes items as upstream's deterministic mode does (serializer/cbor/internal/modes): definite lengths, shortest heads and floats, strings as byte
- * strings, bytes in tag 22. The order of map entries is the caller's: see `compareKeys`.
+ * strings, bytes in tag 22. The order of map entries is the caller's: see `sortedKeys`.
  */
 export class CborWriter {
   #buffer = Buffer.allocUnsafe(FIRST_CAPACITY_BYTES);
@@ -148,11 +148,15 @@ export class CborWriter {
   }
 }
 
-/** The order of map keys in RFC 8949's deterministic encoding, 4.2.1: by their encoded bytes, so the shorter first. */
-export function compareKeys(a: string, b: string): number {
-  const length = Buffer.byteLength(a);
-  const difference = length - Buffer.byteLength(b);
-  if (difference !== 0) return difference;
+/** In the order of map keys in RFC 8949's deterministic encoding, 4.2.1: by their encoded bytes, so the shorter first. */
+export const sortedKeys = (keys: readonly string[]): string[] =>
+  keys
+    .map((key) => ({ key, length: Buffer.byteLength(key) }))
+    .sort((a, b) => a.length - b.length || compareBytes(a.key, b.key, a.length))
+    .map(({ key }) => key);
+
+/** Of two texts of that many bytes. */
+function compareBytes(a: string, b: string, length: number): number {
   // Where each unit is a byte, the order of the units is that of the bytes.
   if (length === a.length && length === b.length) return a < b ? -1 : a > b ? 1 : 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

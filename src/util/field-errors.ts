@@ -128,13 +128,14 @@ export class FieldErrors {
     return this.list.length === 0;
   }
 
-  #add(type: FieldErrorType, body: string): void {
+  #add(type: FieldErrorType, text: string): void {
     const field = this.path || '[]';
+    const body = text.length > LIMITS.fieldErrorCharacters ? `${text.slice(0, LIMITS.fieldErrorCharacters)}…` : text;
     this.list.push({ type, field, body });
     const characters = (charactersOf.get(this.list) ?? 0) + field.length + body.length;
     charactersOf.set(this.list, characters);
-    // So many errors say that an object is no use; a body has room for a million of them, and their text for a hundred times its size. The first may be as
-    // long as the value that it shows.
+    // So many errors say that an object is no use; a body has room for a million of them, and their text for a hundred times its size. The first may show
+    // a value of megabytes: so much of it as all errors may have.
     if (this.list.length >= LIMITS.fieldErrors || characters >= LIMITS.fieldErrorCharacters) throw new TooManyFieldErrors(this.list);
   }
   required(detail = ''): void {

@@ -60,7 +60,7 @@ export const LIMIT_TABLE = {
     answer: '413 RequestEntityTooLarge',
   },
   strategicMergeSteps: {
-    value: 500_000,
+    value: 350_000,
     counts:
       'fields that a strategic merge patch goes through, and items of lists, ten each, or five where they are no objects; those of an item that is patched again once more',
     answer: '413 RequestEntityTooLarge',
@@ -113,13 +113,13 @@ export const LIMIT_TABLE = {
     answer: '422 Invalid',
   },
   ownedItems: {
-    value: 30_000,
+    value: 15_000,
     counts: 'items of lists and keys of maps of one object that are owned one by one (managedFields)',
     answer: 'the object is stored without managedFields; a server-side apply: 413 RequestEntityTooLarge',
     upstream: 'without managedFields where it is too large for the store with them',
   },
   fieldErrors: { value: 1_000, counts: 'field errors that a refusal tells of', answer: 'the first so many' },
-  fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many, and one at least' },
+  fieldErrorCharacters: { value: 256 * 1024, counts: 'characters of the field errors that a refusal tells of', answer: 'the first so many' },
   mergedTolerations: {
     value: 500,
     counts: 'tolerations of a pod and of its namespace or runtime class together, where they are merged',

@@ -88,7 +88,7 @@ describe.runIf(hasEtcd())('etcd answers', () => {
     const { waitMs } = await stallOf(
       server,
       async () => {
-        ({ status, text } = await admin.send({ method: 'POST', path: `${path}?timeout=1s`, body }));
+        ({ status, text } = await admin.send({ method: 'POST', path: `${path}?timeout=500ms`, body }));
       },
       '/version',
     );

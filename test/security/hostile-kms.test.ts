@@ -134,22 +134,15 @@ test('the server did not stand still for it, and its memory is where it was', as
   expect(afterMiB - beforeMiB).toBeLessThan(100);
 });
 
-describe('Status is answered with', () => {
-  test.each([
-    ['a flood of PING', ATTACKS['a flood of PING']!],
-    ['a healthz of a megabyte', (call: RawCall) => call.answer(message('v2', 'x'.repeat(1_000_000), 'key-1'))],
-    ['a key id of a megabyte', (call: RawCall) => call.answer(message('v2', 'ok', 'x'.repeat(1_000_000)))],
-    ['bytes that are no UTF-8', (call: RawCall) => call.answer(message('v2', Buffer.alloc(100, 0xff), 'key-1'))],
-  ] as [string, (call: RawCall) => void][])('%s: its health is told, and shortly', async (_, attack) => {
-    turnHostile('Status', attack);
-    const asked = calls.Status;
-    // What was found last is told for 20 s, or for 3 s where the plug-in was unwell.
-    await expect
-      .poll(async () => (await admin.send({ path: '/readyz/kms-providers' })).status > 0 && calls.Status > asked, { timeout: 30_000, interval: 200 })
-      .toBe(true);
-    await expect.poll(async () => (await admin.send({ path: '/readyz/kms-providers' })).status, { timeout: 30_000, interval: 200 }).toBe(500);
-    expect((await admin.send({ path: '/readyz/kms-providers' })).text.length).toBeLessThan(10_000);
-  });
+// What was found last is told for 20 s, or for 3 s where the plug-in was unwell: other answers to Status are in kms.test.ts, which has a clock of its own.
+test('Status is answered with a flood of PING: its health is told, and shortly', async () => {
+  turnHostile('Status', ATTACKS['a flood of PING']!);
+  const asked = calls.Status;
+  await expect
+    .poll(async () => (await admin.send({ path: '/readyz/kms-providers' })).status > 0 && calls.Status > asked, { timeout: 30_000, interval: 50 })
+    .toBe(true);
+  await expect.poll(async () => (await admin.send({ path: '/readyz/kms-providers' })).status, { timeout: 30_000, interval: 50 }).toBe(500);
+  expect((await admin.send({ path: '/readyz/kms-providers' })).text.length).toBeLessThan(10_000);
 });
 
 test('when the plug-in is well again, so is what it guards', async () => {

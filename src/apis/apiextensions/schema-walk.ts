@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import type { Json, JsonObject } from '../../util/json-types.ts';
 import type { CustomResourceDefinitionSpec, JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 
 /** Decoding has made a schema of what stands here, unless it is a list or a boolean. */
@@ -15,23 +15,26 @@ export function someSchema(schema: JSONSchemaProps | undefined, isSuch: (schema:
   return false;
 }
 
-/** Fields that may hold a schema, a list of schemas, and schemas by name. Most schemas have none of them. */
-const WITH_SCHEMA = ['items', 'not', 'additionalProperties', 'additionalItems'] as const;
-const WITH_SCHEMAS = ['allOf', 'anyOf', 'oneOf'] as const;
-const WITH_NAMED_SCHEMAS = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;
+/** What the fields of a schema hold that hold schemas: most schemas have none of them. */
+const HOLDERS: ReadonlyMap<string, 'one' | 'named'> = new Map([
+  ...['items', 'not', 'additionalProperties', 'additionalItems', 'allOf', 'anyOf', 'oneOf'].map((field) => [field, 'one'] as const),
+  ...['properties', 'patternProperties', 'definitions', 'dependencies'].map((field) => [field, 'named'] as const),
+]);
 
+/** Looked for by the fields that are there: a definition has tens of thousands of schemas with two fields each. */
 function innerSchemas(schema: JSONSchemaProps): readonly JSONSchemaProps[] {
-  const inner: JSONSchemaProps[] = [];
-  const add = (value: Json | undefined): void => {
-    const found = schemaIn(value);
-    if (found) inner.push(found);
-  };
-  for (const field of WITH_SCHEMA) if (schema[field] !== undefined) add(schema[field] as Json);
-  for (const item of schemasIn(schema.items)) inner.push(item);
-  for (const field of WITH_SCHEMAS) for (const one of schema[field] ?? []) inner.push(one);
-  for (const field of WITH_NAMED_SCHEMAS) if (schema[field] !== undefined) for (const one of Object.values(schema[field])) add(one as Json);
-  return inner;
+  let inner: JSONSchemaProps[] | undefined;
+  for (const field in schema) {
+    const holds = HOLDERS.get(field);
+    if (holds === undefined) continue;
+    const value = schema[field as keyof JSONSchemaProps] as Json | undefined;
+    const values = holds === 'named' ? Object.values((value ?? {}) as JsonObject) : Array.isArray(value) ? value : [value];
+    for (const one of values) if (isJsonObject(one)) (inner ??= []).push(one as JSONSchemaProps);
+  }
+  return inner ?? NO_SCHEMAS;
 }
+
+const NO_SCHEMAS: readonly JSONSchemaProps[] = [];
 
 export const someSchemaOf = (spec: CustomResourceDefinitionSpec, isSuch: (schema: JSONSchemaProps) => boolean): boolean =>
   (spec.versions ?? []).some(({ schema }) => someSchema(schema?.openAPIV3Schema, isSuch));

@@ -6,6 +6,7 @@ import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { isStandardQuotaResource, validateQuotaResourceName, validateResourceQuantity } from '../validation/resource-names.ts';
 import { roundToThousandths } from './pod/resource-lists.ts';
+import { once } from '../../util/validation-run.ts';
 
 const PODS = ['pods'];
 const PODS_AND_COMPUTE = [...PODS, 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
@@ -114,7 +115,11 @@ function validateSelector({ scopeSelector, scopes, hard }: ResourceQuotaSpec, er
   for (const requirement of requirements) {
     const { scopeName, operator } = requirement;
     if (!Object.hasOwn(SCOPES, scopeName)) errors.at('scopeName').invalidTyped(scopeName, 'unsupported scope');
-    for (const _ of beyondScope(scopeName, hard)) errors.invalid(internalForm(scopeSelector, SELECTOR), 'unsupported scope applied to resource');
+    for (const _ of beyondScope(scopeName, hard))
+      errors.invalid(
+        once(errors, 'shown', () => shownSelector(requirements)),
+        'unsupported scope applied to resource',
+      );
     if (WITHOUT_VALUES.has(scopeName) && operator !== 'Exists') errors.at('operator').invalid(operator, ONLY_EXISTS);
     validateValues(requirement, errors);
   }
@@ -124,6 +129,12 @@ function validateSelector({ scopeSelector, scopes, hard }: ResourceQuotaSpec, er
     errors,
   );
 }
+
+/** So many requirements have more characters than an error shows. */
+const SHOWN_REQUIREMENTS = 10_000;
+
+const shownSelector = (requirements: readonly ScopedResourceSelectorRequirement[]): unknown =>
+  internalForm({ matchExpressions: requirements.slice(0, SHOWN_REQUIREMENTS) }, SELECTOR);
 
 function validateValues({ operator, values = [] }: ScopedResourceSelectorRequirement, errors: FieldErrors): void {
   if (operator === 'In' || operator === 'NotIn') {

@@ -43,26 +43,33 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
     validateSpec(spec, { allowInvalidValues: !isValidLabelSelector(old.spec.podSelector), formerCidrs, settings }, errors.at('spec'));
   },
   warnings: ({ object: { spec } }) =>
-    rulesOf(spec)
-      .filter(({ peers }) => peers.length > 0)
-      .flatMap(({ path, peers }) => peers.flatMap(({ ipBlock }, index) => (ipBlock ? blockWarnings(ipBlock, `spec.${path}[${index}].ipBlock`) : []))),
+    rulesOf(spec).flatMap(({ path, peers }) =>
+      peers.flatMap(({ ipBlock }, index) => (ipBlock ? blockWarnings(ipBlock, `spec.${path}[${index}].ipBlock`) : [])),
+    ),
 
   cells: { 'Pod-Selector': ({ spec }) => formatLabelSelector(spec.podSelector) },
 });
 
-/** Both directions alike: ports, peers, and the path of the peers below `spec`. */
-function rulesOf({
-  ingress,
-  egress,
-}: NetworkPolicySpec): { ports: NetworkPolicyPort[] | undefined; peers: NetworkPolicyPeer[]; rulePath: string; path: string }[] {
-  const incoming = (ingress ?? []).map(({ ports, from }, index) => ({
-    ports,
-    peers: from ?? [],
-    rulePath: `ingress[${index}]`,
-    path: `ingress[${index}].from`,
-  }));
-  const outgoing = (egress ?? []).map(({ ports, to }, index) => ({ ports, peers: to ?? [], rulePath: `egress[${index}]`, path: `egress[${index}].to` }));
-  return [...incoming, ...outgoing];
+interface CheckedRule {
+  ports: readonly NetworkPolicyPort[];
+  peers: readonly NetworkPolicyPeer[];
+  /** Below `spec`. */
+  rulePath: string;
+  /** Of the peers. */
+  path: string;
+}
+
+/** Both directions alike. Rules that name nothing have nothing to be checked. */
+function rulesOf({ ingress, egress }: NetworkPolicySpec): CheckedRule[] {
+  const rules: CheckedRule[] = [];
+  const add = (ports: readonly NetworkPolicyPort[] = [], peers: readonly NetworkPolicyPeer[] = [], direction: string, index: number, field: string): void => {
+    if (ports.length === 0 && peers.length === 0) return;
+    const rulePath = `${direction}[${index}]`;
+    rules.push({ ports, peers, rulePath, path: `${rulePath}.${field}` });
+  };
+  for (const [index, { ports, from }] of (ingress ?? []).entries()) add(ports, from, 'ingress', index, 'from');
+  for (const [index, { ports, to }] of (egress ?? []).entries()) add(ports, to, 'egress', index, 'to');
+  return rules;
 }
 
 const cidrsOf = ({ cidr, except }: IPBlock): string[] => [cidr, ...(except ?? [])];
@@ -79,7 +86,7 @@ function validateSpec(spec: NetworkPolicySpec, tolerance: Tolerance, errors: Fie
     'rules',
     once(errors, 'list of rules', () => rulesOf(spec)),
     ({ ports, peers, rulePath, path }) => {
-      checkEach(errors.at(rulePath, 'ports'), 'ports', ports ?? [], (port, index) => validatePort(port, errors.at(rulePath, 'ports').index(index)));
+      checkEach(errors.at(rulePath, 'ports'), 'ports', ports, (port, index) => validatePort(port, errors.at(rulePath, 'ports').index(index)));
       checkEach(errors.at(path), 'peers', peers, (peer, index) => validatePeer(peer, tolerance, errors.at(path).index(index)));
     },
   );

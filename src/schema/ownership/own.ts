@@ -53,19 +53,21 @@ export function ownersAfterUpdate(versions: Versions, before: Versioned, after: 
 const fieldsByShape = new ShapeMemory();
 
 /** The one owner of what is new; undefined where there is nothing to own. */
-export function ownerOfNew(versions: Versions, nothing: Versioned, created: Versioned, writer: Writer): Manager | undefined {
-  const fields = fieldsOfNew(versions, nothing, created);
+export function ownerOfNew(versions: Versions, nothing: Versioned, created: Versioned, writer: Writer, steps?: Steps): Manager | undefined {
+  const fields = fieldsOfNew(versions, nothing, created, steps);
   return isEmpty(fields) ? undefined : asManager(writer, 'Update', fields);
 }
 
-function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned): FieldSet {
-  const shape = created.apiVersion + shapeOf(created.plan, nothing.value, created.value);
+function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned, steps: Steps | undefined): FieldSet {
+  const shape = inStep(steps, () => created.apiVersion + shapeOf(created.plan, nothing.value, created.value));
   const isKept = shape.length <= MAX_SHAPE_LENGTH;
-  let fields = isKept ? fieldsByShape.get(versions, shape) : undefined;
+  // A step too: while others have their turn, one of them may make what is not known yet.
+  let fields = inStep(steps, () => (isKept ? fieldsByShape.get(versions, shape) : undefined));
   if (fields !== undefined) return fields;
-  checkItems(created.plan, created.value);
-  const { changed = EMPTY } = ownersAfterChange(versions, nothing, { ...created, value: withSentEmpties(created.value) }, NO_MANAGERS);
-  fields = inOrder(difference(changed, SYSTEM_FIELDS));
+  inStep(steps, () => checkItems(created.plan, created.value));
+  const value = inStep(steps, () => withSentEmpties(created.value));
+  const { changed = EMPTY } = ownersAfterChange(versions, nothing, { ...created, value }, NO_MANAGERS, steps);
+  fields = inStep(steps, () => inOrder(difference(changed, SYSTEM_FIELDS)));
   if (isKept) fieldsByShape.set(versions, shape, fields);
   return fields;
 }

@@ -3,7 +3,7 @@ import { isJsonObject, ownValue, stringifyJson } from '../../util/json.ts';
 import type { Json, JsonObject } from '../../util/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../../util/step-budget.ts';
-import { counted } from '../../util/validation-run.ts';
+import { counted, once } from '../../util/validation-run.ts';
 import { combinationFaults } from './combinations.ts';
 import { type Old, isUnchanged, oldField, oldItem } from './correlation.ts';
 import { type Fault, type Findings, invalidFault, placeless } from './fault.ts';
@@ -22,24 +22,24 @@ const MAX_FAULTS = 1_000;
  * they were sent, with formats that it knows nothing of.
  */
 export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old, keepsFormats = false): void {
-  const findings: Findings = {
-    keepsFormats,
-    faults: [],
-    matches: 0,
-    budget: new StepBudget(LIMITS.schemaSteps),
-    firstMatch: (match) => counted(errors, match),
-  };
+  const firstMatch: Findings['firstMatch'] = (match) => counted(errors, match);
+  const faults = once(errors, 'by the schema', () => faultsOf(schema, value, old, { keepsFormats, firstMatch }));
+  const told = new Set<string>();
+  for (const { path, tell } of faults) {
+    tell(placeOf(errors, path));
+    if (faults.length > 1) dropIfTold(told, errors);
+  }
+}
+
+function faultsOf(schema: JsonSchema, value: Json, old: Old, how: Pick<Findings, 'keepsFormats' | 'firstMatch'>): readonly Fault[] {
+  const findings: Findings = { ...how, faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps) };
   try {
     checkChild(JudgedSchema.of(schema), value, new Place(), old, findings);
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
     findings.faults.push(placeless(`takes more than ${LIMITS.schemaSteps} steps to validate by the schema: use fewer values, alternatives or patterns`));
   }
-  const told = new Set<string>();
-  for (const { path, tell } of findings.faults) {
-    tell(placeOf(errors, path));
-    if (findings.faults.length > 1) dropIfTold(told, errors);
-  }
+  return findings.faults;
 }
 
 /** What several schemas say of a value in the same words is said once. */

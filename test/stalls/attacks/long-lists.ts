@@ -4,21 +4,26 @@ const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
 const policyPath = inNamespace('networking.k8s.io/v1', 'networkpolicies');
 const cidrs = repeated(20_000, (index) => ({ ipBlock: { cidr: `10.${index >> 8}.${index & 255}.0/24` } }));
 
-/** Lists as long as a body has room for, in kinds that once searched them. */
-export const longListAttacks: readonly Attack[] = [
-  {
-    name: 'an object of 19,000 owners that loses one',
+function manyOwners(count: number): Attack {
+  const name = `${count}-owners`;
+  return {
+    name: `an object of ${count} owners that loses one`,
     row: 6,
     async prepare({ admin, onEnd }) {
-      onEnd(() => patch(admin, inNamespace('v1', 'configmaps', 'many-owners'), 'merge-patch', { metadata: { finalizers: null } }));
-      const ownerReferences = repeated(19_000, (index) => ({ apiVersion: 'v1', kind: 'Node', name: 'n', uid: `o${index}` }));
-      await admin.create(inNamespace('v1', 'configmaps'), { metadata: { name: 'many-owners', finalizers: ['example.com/kept'], ownerReferences } });
+      onEnd(() => patch(admin, inNamespace('v1', 'configmaps', name), 'merge-patch', { metadata: { finalizers: null } }));
+      const ownerReferences = repeated(count, (index) => ({ apiVersion: 'v1', kind: 'Node', name: 'n', uid: `o${index}` }));
+      await admin.create(inNamespace('v1', 'configmaps'), { metadata: { name, finalizers: ['example.com/kept'], ownerReferences } });
     },
     send: ({ admin }) =>
-      patch(admin, inNamespace('v1', 'configmaps', 'many-owners'), 'strategic-merge-patch', {
-        metadata: { ownerReferences: [{ uid: 'o7', $patch: 'delete' }] },
-      }),
-  },
+      patch(admin, inNamespace('v1', 'configmaps', name), 'strategic-merge-patch', { metadata: { ownerReferences: [{ uid: 'o7', $patch: 'delete' }] } }),
+  };
+}
+
+/** Lists as long as a body has room for, in kinds that once searched them. */
+export const longListAttacks: readonly Attack[] = [
+  manyOwners(19_000),
+  // So many have managedFields.
+  { ...manyOwners(14_900), isLong: true },
   {
     name: '60,000 binding conditions of a device',
     row: 7,

@@ -114,7 +114,7 @@ export const patchAttacks: readonly Attack[] = [
       ),
   },
   ...['apply-patch+yaml', 'apply-patch+cbor'].flatMap((type) => [
-    applied(`9,000 keys applied as ${type}`, type, `applied-${type.slice(-4)}`, 1, 9_000),
+    applied(`14,000 keys applied as ${type}`, type, `applied-${type.slice(-4)}`, 1, 14_000),
     applied(`3,000 keys applied by ten managers as ${type}`, type, `shared-${type.slice(-4)}`, 10, 3_000),
     applied(`60,000 keys applied as ${type}`, type, `refused-${type.slice(-4)}`, 1, 60_000),
   ]),

@@ -44,13 +44,14 @@ function validateWeight(weight: number, errors: FieldErrors): void {
 export function validateNodeSelector({ nodeSelectorTerms }: NodeSelector, errors: FieldErrors, allowsInvalidValues: boolean): void {
   const terms = nodeSelectorTerms ?? [];
   if (terms.length === 0) return errors.at('nodeSelectorTerms').required('must have at least one node selector term');
-  for (const [index, term] of terms.entries()) validateNodeSelectorTerm(term, errors.at('nodeSelectorTerms').index(index), allowsInvalidValues);
+  checkEach(errors, 'terms', terms, (term, index) => validateNodeSelectorTerm(term, errors.at('nodeSelectorTerms').index(index), allowsInvalidValues));
 }
 
 function validateNodeSelectorTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, errors: FieldErrors, allowsInvalidValues: boolean): void {
-  for (const [index, requirement] of matchExpressions.entries())
-    validateNodeRequirement(requirement, errors.at('matchExpressions').index(index), allowsInvalidValues);
-  for (const [index, requirement] of matchFields.entries()) validateNodeField(requirement, errors.at('matchFields').index(index));
+  checkEach(errors, 'matchExpressions', matchExpressions, (requirement, index) =>
+    validateNodeRequirement(requirement, errors.at('matchExpressions').index(index), allowsInvalidValues),
+  );
+  checkEach(errors, 'matchFields', matchFields, (requirement, index) => validateNodeField(requirement, errors.at('matchFields').index(index)));
 }
 
 function validateNodeRequirement({ key, operator, values = [] }: NodeSelectorRequirement, errors: FieldErrors, allowsInvalidValues: boolean): void {

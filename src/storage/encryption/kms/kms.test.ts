@@ -136,6 +136,20 @@ describe('a plug-in that is not well', () => {
     expect(await checked(providers)).toMatch(message);
   });
 
+  test.each<[string, (hostile: KmsPlugin) => void]>([
+    ['a healthz of a megabyte', (hostile) => (hostile.healthz = 'x'.repeat(1_000_000))],
+    ['a version of a megabyte', (hostile) => (hostile.version = 'x'.repeat(1_000_000))],
+    ['a key id of a megabyte', (hostile) => (hostile.statusKeyId = 'x'.repeat(1_000_000))],
+    ['bytes that are no UTF-8', (hostile) => (hostile.healthz = Buffer.alloc(100, 0xff))],
+  ])('and is hostile with %s is told of shortly', async (_how, turnHostile) => {
+    const providers = await open();
+    turnHostile(plugin);
+    clock.pass(20_000);
+    const told = await checked(providers);
+    expect(told).toMatch(/^failed to perform status section|unexpected|invalid|expected/);
+    expect(told.length).toBeLessThan(10_000);
+  });
+
   test('is written with for three minutes, and read with for ever', async () => {
     const providers = await open();
     const transformer = secretsOf(providers);

@@ -13,7 +13,7 @@ export class KmsPlugin {
   keyId = 'key-1';
   /** What Status tells instead, where they are to differ. */
   statusKeyId: string | undefined;
-  healthz = 'ok';
+  healthz: string | Buffer = 'ok';
   version = 'v2';
   /** While set, every call fails with this message. */
   failure: string | undefined;
