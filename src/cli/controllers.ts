@@ -3,23 +3,25 @@ import { type ControllersOptions, controllerHooks } from '../controllers/control
 import { enabledControllers } from '../controllers/names.ts';
 import { parseCertificates } from '../serving/certificates/pem.ts';
 import type { CompletedOptions } from './completion.ts';
-import type { Logger } from './logger.ts';
-import { type CreatedChain, kindSettings } from './server-chain.ts';
+import type { Foundation } from './foundation.ts';
+import type { ObjectStores } from './object-stores.ts';
 import { servedTypes } from './served-types.ts';
+import type { CreatedServers } from './servers.ts';
 import type { ServingFiles } from './serving-files.ts';
 
-/** What --controllers asks for, on a store that others may write to, unless `isAlone`. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
-export function enabledControllerHooks(options: CompletedOptions, chain: CreatedChain, files: ServingFiles, logger: Logger, isAlone: boolean) {
+/** What --controllers asks for. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
+export function enabledControllerHooks({ options, client, files, storage, report, now }: Foundation, { settings }: ObjectStores, servers: CreatedServers) {
   const names = enabledControllers(options.controllers).filter((name) => name !== 'garbage-collector-controller' || options.enableGarbageCollector);
   const controllers: ControllersOptions = {
-    report: (error) => logger.warn('A controller failed and will try again', { error }),
-    now: () => new Date(),
-    kindSettings: kindSettings(options),
+    report,
+    now,
+    kindSettings: settings,
     rootCa: () => rootCaOf(options, files),
-    servedTypes: () => servedTypes([...chain.kube.versions, ...chain.extensions.versions, ...chain.aggregator.versions]),
+    servedTypes: () => servedTypes([...servers.kube.versions, ...servers.extensions.versions, ...servers.aggregator.versions]),
   };
-  const wholeClient = names.length === 0 ? chain.client : chain.aggregation.withRemoteResources(chain.client);
-  return controllerHooks({ client: chain.client, wholeClient }, names, controllers, isAlone);
+  const wholeClient = names.length === 0 ? client : servers.aggregation.withRemoteResources(client);
+  // Others may write to the store too, unless it is this process' own.
+  return controllerHooks({ client, wholeClient }, names, controllers, storage.engine.isSingleWriter);
 }
 
 /** PEM of whom pods are to trust: --root-ca-file, or the authority of --client-ca-file that has signed the serving certificate, or that certificate itself. */
