@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs';
 import { type ControllersOptions, controllerHooks } from '../controllers/controllers.ts';
 import { enabledControllers } from '../controllers/names.ts';
 import { parseCertificates } from '../serving/certificates/pem.ts';
+import { seenType } from '../apis/admissionregistration/seen-type.ts';
+import type { ServedType } from '../apis/admissionregistration/type-checking.ts';
+import type { DataSchema } from '../cel/data/data-schema.ts';
+import { dataSchemaOf } from '../extensions/rules/data-schema-of.ts';
+import type { ApiVersion } from '../registry/api-version.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
+import type { JsonSchema } from '../schema/structural/json-schema.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
-import { servedTypes } from './served-types.ts';
 import type { CreatedServers } from './servers.ts';
 import type { ServingFiles } from './serving-files.ts';
 
@@ -31,4 +37,18 @@ function rootCaOf({ rootCaFile }: CompletedOptions, { certificate, clientCa }: S
   const last = parseCertificates(certPem).at(-1)!;
   const signer = clientCa && parseCertificates(clientCa.current).find((authority) => last.checkIssued(authority) && last.verify(authority.publicKey));
   return signer ? signer.toString() : certPem;
+}
+
+/** All kinds that are served now, with what expressions see of them. */
+const servedTypes = (versions: Iterable<ApiVersion>): ServedType[] =>
+  [...versions].flatMap(({ group, version, resources }) =>
+    [...resources].map(([plural, { served }]) => ({ group, version, plural, kind: served.kind, seen: () => seenOf(served.schema) })),
+  );
+
+/** A custom resource is seen as its definition has it, with all metadata. */
+function seenOf(schema: ObjectSchema): DataSchema {
+  if (!schema.custom) return seenType(schema);
+  const { properties, ...seen } = dataSchemaOf(schema.custom.schema as JsonSchema);
+  const own = ['kind', 'apiVersion', 'metadata'].map((name) => [name, seenType(schema.fields.get(name)!.type)] as const);
+  return { ...seen, type: 'object', properties: new Map([...(properties ?? []), ...own]) };
 }
