@@ -2,25 +2,13 @@ import type { PluginConfigurations } from '../admission/configuration.ts';
 import { createPlugins } from '../admission/plugins.ts';
 import { type ServiceAddress, clusterAddresses, endpointAddresses } from '../client/service-address.ts';
 import type { WebhookRoutes } from '../client/webhook-route.ts';
-import { type Authorization, createAuthorization } from '../authorization/modes.ts';
+import type { Authorization } from '../authorization/modes.ts';
 import { accessChecks } from '../kube/access-checks.ts';
-import type { GenericServer } from '../server/generic-server.ts';
 import { loadAdmissionConfiguration } from './admission-configuration.ts';
-import type { AccessFiles } from './access.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
-import { Port } from './port.ts';
 import { installedResource, isServedByName, servedVersions } from './served-resources.ts';
-
-/** BuildAuthorizer: the chain of authorizers over the roles, bindings and nodes that are stored; follows its configuration file. */
-export function buildAuthorization({ client, isEnabled, closers }: Foundation, { authorizers }: AccessFiles, { authorizer }: ObjectStores): Authorization {
-  const authorization = createAuthorization(authorizers.prepared, { client, isEnabled, metrics: authorizers.metrics });
-  authorizer.provide(authorization.authorizer);
-  closers.add(() => authorization.close());
-  authorizers.follow(authorization);
-  return authorization;
-}
 
 /** How services are reached that webhooks and APIServices name. */
 export interface ServiceRoutes {
@@ -37,15 +25,14 @@ export function serviceRoutes({ options, client, egress }: Foundation): ServiceR
 export const readPluginConfigurations = ({ options, logger, isEnabled }: Foundation): Promise<PluginConfigurations> =>
   loadAdmissionConfiguration(options.admissionControlConfigFile, { plugins: options.admissionPlugins, isEnabled, warn: (text) => logger.warn(text) });
 
-/** Gives the chain of admission its plug-ins. What it answers with is to be provided by whoever makes the servers: some plug-ins ask what they serve. */
+/** Gives the chain of admission its plug-ins, some of which ask what the servers serve. */
 export function equipAdmission(
-  { options, client, isEnabled }: Foundation,
+  { options, client, isEnabled, servers }: Foundation,
   { admission, admissionMetrics, settings }: ObjectStores,
   { authorizer, rbac }: Authorization,
   configurations: PluginConfigurations,
   routes: ServiceRoutes,
-): Port<readonly GenericServer[]> {
-  const servers = new Port<readonly GenericServer[]>('chain of servers');
+): void {
   const plugins = createPlugins(enabledPluginNames(options), {
     client,
     authorizer,
@@ -62,7 +49,6 @@ export function equipAdmission(
   });
   const resourceOf = (group: string, version: string, kind: string): string | undefined => installedResource(servers.value, group, version, kind);
   admission.use(plugins, accessChecks({ client, authorizer, rules: rbac, resourceOf }));
-  return servers;
 }
 
 /** A plug-in that is a feature goes with it. */

@@ -4,7 +4,7 @@ import type { Foundation } from './foundation.ts';
 import type { ServingFiles } from './serving-files.ts';
 
 /** What the kube server makes of itself at start, as the options have it. */
-export function bootstrapOptions({ options, files, port, report, now, isEnabled }: Foundation, isRbacOn: boolean): BootstrapOptions {
+export function bootstrapOptions({ options, files, securePort, report, now, isEnabled }: Foundation, isRbacOn: boolean): BootstrapOptions {
   const [primary, secondary] = options.serviceClusterIpRanges;
   return {
     report,
@@ -13,7 +13,7 @@ export function bootstrapOptions({ options, files, port, report, now, isEnabled 
     cidrs: secondary === undefined ? [primary] : [primary, secondary],
     serviceIp: options.apiServerServiceIp,
     get securePort() {
-      return port.value;
+      return securePort.value;
     },
     nodePort: options.kubernetesServiceNodePort,
     isRbacOn,

@@ -1,3 +1,4 @@
+import type { GenericServer } from '../server/generic-server.ts';
 import { InProcessClient } from '../server/in-process-client.ts';
 import { MetricRegistry } from '../server/metrics/registry.ts';
 import type { Closers } from './closers.ts';
@@ -5,7 +6,7 @@ import type { CompletedOptions } from './completion.ts';
 import { type Egress, openEgress } from './egress.ts';
 import type { Logger } from './logger.ts';
 import { openMetricSelection } from './metric-selection.ts';
-import { Port } from './port.ts';
+import { Provided } from './provided.ts';
 import { type ServingFiles, openServingFiles } from './serving-files.ts';
 import { type OpenStorage, openStorage } from './storage.ts';
 
@@ -29,8 +30,10 @@ export interface Foundation {
   storage: OpenStorage;
   /** The stores join it as they are opened. */
   client: InProcessClient;
+  /** From the head of the chain: aggregator, kube, extensions. Provided once they are created; admission, which they need, asks what they serve. */
+  servers: Provided<readonly GenericServer[]>;
   /** Provided by the listener: --secure-port may be 0, for any free one. */
-  port: Port<number>;
+  securePort: Provided<number>;
 }
 
 /** Opens files and engines that the options name. Throws a CommandError or a StorageUnavailable, with what is open by then in `closers`. */
@@ -54,6 +57,7 @@ export async function openFoundation(options: CompletedOptions, logger: Logger, 
     files,
     storage,
     client: new InProcessClient(),
-    port: new Port('port'),
+    servers: new Provided('chain of servers'),
+    securePort: new Provided('port'),
   };
 }

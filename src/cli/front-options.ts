@@ -48,7 +48,7 @@ export interface FrontParts {
 /** What the options say about everything in front of the chain. */
 export function frontOptions(parts: FrontParts): FrontOptions {
   const { flowControl } = parts;
-  const { options, logger, registry, port } = parts.foundation;
+  const { options, logger, registry, securePort } = parts.foundation;
   const { stores, kubelets, values } = parts.objects;
   const indicators = new MetricRegistry(registry.selection);
   const info = buildInfo(options.kubernetesVersion);
@@ -60,7 +60,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
     filters: filterOptions(parts),
     discovery: {
       schemaOfKind: knownSchema,
-      serverAddress: () => `${options.externalHostname}:${port.value}`,
+      serverAddress: () => `${options.externalHostname}:${securePort.value}`,
       hasStorageVersionHashes: options.featureGates.isEnabled('StorageVersionHash'),
       hasCbor: options.featureGates.isEnabled('CBORServingAndStorage'),
     },
@@ -78,7 +78,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
     paths: new Map<string, Handler>([
       ...issuerHandlers({
         issuer: options.serviceAccountIssuer[0]!,
-        jwksUri: () => options.serviceAccountJwksUri || `https://${options.externalHostname}:${port.value}/openid/v1/jwks`,
+        jwksUri: () => options.serviceAccountJwksUri || `https://${options.externalHostname}:${securePort.value}/openid/v1/jwks`,
         publicKeys: parts.access.verificationKeys,
       }),
       ['/version', versionHandler(info)],
@@ -130,7 +130,7 @@ function storageChecks(
 
 function filterOptions({ foundation, access, authorization, servers, auditing, tracing, flowControl, refusedFingerprints }: FrontParts): StandardFilterOptions {
   const { options, logger, registry } = foundation;
-  const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(servers.inOrder, info) });
+  const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
   const auditCounters = registerAuditMetrics(registry);
   const httpLog = logger.module('httplog');
   return {

@@ -18,7 +18,7 @@ import { dialDirectly } from '../util/dial.ts';
 import type { AccessFiles } from './access.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Foundation } from './foundation.ts';
-import { Port } from './port.ts';
+import { Provided } from './provided.ts';
 import type { OpenStorage } from './storage.ts';
 import type { StoredValues } from './stored-values.ts';
 
@@ -37,7 +37,7 @@ export interface ObjectStores {
   admission: AdmissionChain;
   admissionMetrics: AdmissionMetrics;
   /** Asked by actions of pods; provided by the authorization phase, since authorizers read the stores. */
-  authorizer: Port<Authorizer>;
+  authorizer: Provided<Authorizer>;
 }
 
 /** Opens one store a resource over the caches of the engines, which begin to fill. */
@@ -52,7 +52,7 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
   const allocators = createAllocators(foundation, values, stores);
   const kubelets = new Kubelets(client, { ...kubeletOptions(options), dial: egress?.cluster });
   const proxyTransports = new ProxyTransports(egress?.cluster ?? dialDirectly, options.maxConnectionBytesPerSec);
-  const authorizer = new Port<Authorizer>('authorizer');
+  const authorizer = new Provided<Authorizer>('authorizer');
   const kube = openKubeStores(
     stores,
     { allocators, eventTtlSeconds: options.eventTtlMs / 1000, now, settings },

@@ -1,7 +1,8 @@
 import { type PreparedServer, prepareRun } from '../server/chain.ts';
 import type { Authorization } from '../authorization/modes.ts';
 import { type AccessFiles, openAccess } from './access.ts';
-import { buildAuthorization, equipAdmission, readPluginConfigurations, serviceRoutes } from './admission.ts';
+import { equipAdmission, readPluginConfigurations, serviceRoutes } from './admission.ts';
+import { buildAuthorization } from './authorization.ts';
 import { openAuditing } from './audit.ts';
 import { Closers } from './closers.ts';
 import { enabledControllerHooks } from './controllers.ts';
@@ -18,7 +19,7 @@ import type { OpenTracing } from './tracing.ts';
 
 /**
  * The composition root: CreateServerChain → PrepareRun → Run (cmd/kube-apiserver/app/server.go). Each phase is given the results of those before it. What is
- * asked for before it is made (the authorizer, the servers, the port) is a Port, which the phase that makes it provides.
+ * asked for before it is made (the authorizer, the servers, the port) is a `Provided`, which the phase that makes it provides.
  */
 export const createServer: ServerFactory = async (options, logger, { onLoaded, refusedFingerprints } = {}) => {
   const stop = new AbortController();
@@ -32,9 +33,8 @@ export const createServer: ServerFactory = async (options, logger, { onLoaded, r
     const objects = openObjectStores(foundation, access, values);
     const authorization = buildAuthorization(foundation, access, objects);
     const routes = serviceRoutes(foundation);
-    const serversPort = equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
+    equipAdmission(foundation, objects, authorization, pluginConfigurations, routes);
     const servers = createServers(foundation, access, objects, authorization, routes);
-    serversPort.provide(servers.inOrder);
     servers.kube.postStartHooks.push(...enabledControllerHooks(foundation, objects, servers));
     await servers.synced;
     const prepared = await prepareFront({ foundation, access, objects, authorization, servers, refusedFingerprints });
@@ -74,7 +74,7 @@ async function openTracingIfAsked({ options, logger, egress }: Foundation): Prom
 
 /** Listens, and runs the post-start hooks. */
 async function startServing(
-  { options, logger, files, port, closers }: Foundation,
+  { options, logger, files, securePort, closers }: Foundation,
   { keys }: AccessFiles,
   prepared: PreparedServer,
   stop: AbortController,
@@ -82,7 +82,7 @@ async function startServing(
   const { listener, ready, stopped } = await prepared.run(async (onExchange) => {
     const opened = await startListening(options, files, logger, onExchange);
     // Before the hooks, which store it.
-    port.provide(opened.address.port);
+    securePort.provide(opened.address.port);
     return opened;
   }, stop.signal);
   const closed = stopped.finally(() => closers.close());

@@ -32,8 +32,6 @@ import { knownSchema, servedVersions } from './served-resources.ts';
 
 /** The three servers on one set of stores. */
 export interface CreatedServers extends ServerChain {
-  /** From the head of the chain: aggregator, kube, extensions. */
-  inOrder: readonly GenericServer[];
   aggregation: Aggregator;
   environment: EndpointEnvironment;
   /** Resolves once the caches are filled, and authorization and custom resources know all that is stored. */
@@ -65,12 +63,12 @@ export function createServers(
   const extensions = extensionsServer(parts, notFoundHandler as Handler);
   const kube = kubeServer(parts, extensions.server.handle);
   const aggregation = aggregatorServer(parts, extensions, kube);
+  foundation.servers.provide([aggregation.server, kube, extensions.server]);
   const isSynced = [objects.stores.loaded(), extensions.synced, authorization.synced, objects.allocators.prepare(), aggregation.synced];
   return {
     extensions: extensions.server,
     kube,
     aggregator: aggregation.server,
-    inOrder: [aggregation.server, kube, extensions.server],
     aggregation,
     remoteApis: aggregation.remoteApis,
     client: foundation.client,
@@ -188,10 +186,10 @@ function aggregatorServer({ foundation, objects, routes, environment, isServed }
 }
 
 /** How servers behind APIServices are reached, and who we are to them. */
-function remoteEnvironment({ options, files, egress, port, isEnabled }: Foundation, { addressOf }: ServiceRoutes): RemoteEnvironment {
+function remoteEnvironment({ options, files, egress, securePort, isEnabled }: Foundation, { addressOf }: ServiceRoutes): RemoteEnvironment {
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   return {
-    addressOf: withLoopback(addressOf, () => ({ host, port: port.value })),
+    addressOf: withLoopback(addressOf, () => ({ host, port: securePort.value })),
     clientCertificate: () => files.proxyClient?.current,
     rejectsRedirects: options.aggregatorRejectForwardingRedirect,
     sendsUid: isEnabled('RemoteRequestHeaderUID'),

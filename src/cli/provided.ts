@@ -1,9 +1,9 @@
 /**
- * A place for one value that a later phase of the composition provides, for parts that are made before it and ask for it when requests come. Where two parts
- * know each other (stores pass writes through admission, whose plug-ins read stores), one of them gets a port. Reading it too early is a fault in the order of
- * the phases, and throws.
+ * One value that a later phase of the composition provides, for parts that are made before it and read it when requests come. Where two parts know each other
+ * (stores ask authorization, which reads stores), one of them gets this in place of the other. To read it too early is a fault in the order of the phases, and
+ * throws.
  */
-export class Port<T> {
+export class Provided<T> {
   readonly #name: string;
   #value: T | undefined;
 
