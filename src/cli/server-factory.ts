@@ -1,20 +1,20 @@
-import { type PreparedServer, prepareRun } from '../server/chain.ts';
 import type { Authorization } from '../authorization/modes.ts';
+import { type PreparedServer, prepareRun } from '../server/chain.ts';
 import { type AccessFiles, openAccess } from './access.ts';
 import { equipAdmission, readPluginConfigurations, serviceRoutes } from './admission.ts';
-import { buildAuthorization } from './authorization.ts';
 import { openAuditing } from './audit.ts';
+import { buildAuthorization } from './authorization.ts';
 import { Closers } from './closers.ts';
 import { enabledControllerHooks } from './controllers.ts';
 import { createFlowControl } from './flow-control.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { frontOptions } from './front-options.ts';
 import { type ObjectStores, openObjectStores } from './object-stores.ts';
-import type { RunningServer, ServerFactory } from './start.ts';
 import { openSeededValues } from './seeded-values.ts';
 import { serverId } from './server-id.ts';
 import { type CreatedServers, createServers } from './servers.ts';
 import { startListening } from './serving-files.ts';
+import type { RunningServer, ServerFactory } from './start.ts';
 import type { OpenTracing } from './tracing.ts';
 
 /**
