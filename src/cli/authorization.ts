@@ -1,14 +1,17 @@
 import type { AuthorizationMode, AuthorizerConfiguration } from '../authorization/authorization-configuration.ts';
 import { type AuthorizationFile, openAuthorizationFile } from '../authorization/authorization-file.ts';
 import { type ConditionCompiler, noConditions } from '../authorization/match-conditions.ts';
-import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorizers, prepareAuthorizers } from '../authorization/modes.ts';
+import { type Authorization, type AuthorizerFilesOptions, type PreparedAuthorizers, createAuthorization, prepareAuthorizers } from '../authorization/modes.ts';
 import { type AuthorizationMetrics, registerAuthorizationMetrics } from '../authorization/metrics.ts';
 import { type ConfigReloads, registerConfigReloads } from '../server/metrics/config-reload-metrics.ts';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { Dial } from '../util/dial.ts';
+import type { AccessFiles } from './access.ts';
 import { CommandError } from './command-error.ts';
 import type { CompletedOptions } from './completion.ts';
+import type { Foundation } from './foundation.ts';
 import type { Logger } from './logger.ts';
+import type { ObjectStores } from './object-stores.ts';
 import { serverId } from './server-id.ts';
 
 /** The chain of authorizers that the options ask for, as far as files say it. */
@@ -50,6 +53,15 @@ export async function openAuthorizers(options: CompletedOptions, logger: Logger,
     file?.close();
     throw new CommandError((error as Error).message);
   }
+}
+
+/** BuildAuthorizer: the chain of authorizers over the roles, bindings and nodes that are stored; follows its configuration file. */
+export function buildAuthorization({ client, isEnabled, closers }: Foundation, { authorizers }: AccessFiles, { authorizer }: ObjectStores): Authorization {
+  const authorization = createAuthorization(authorizers.prepared, { client, isEnabled, metrics: authorizers.metrics });
+  authorizer.provide(authorization.authorizer);
+  closers.add(() => authorization.close());
+  authorizers.follow(authorization);
+  return authorization;
 }
 
 const openFile = (path: string, compile: ConditionCompiler, logger: Logger, reloads: ConfigReloads): Promise<AuthorizationFile> =>

@@ -8,7 +8,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommand } from './command.ts';
 import type { CompletedOptions } from './completion.ts';
-import type { ServerFactory } from './run.ts';
+import type { ServerFactory } from './start.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import { CommandError, ExitCode } from './command-error.ts';
+import { CommandError } from './command-error.ts';
+import { ExitCode } from './exit-code.ts';
 import type { RunSettings } from './run.ts';
 
 export interface Output {

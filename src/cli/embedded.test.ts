@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CompletedOptions } from './completion.ts';
-import type { ServerFactory } from './run.ts';
+import type { ServerFactory } from './start.ts';
 import { startEmbedded } from './embedded.ts';
 
 test('starts in memory, on a free port, with an administrator; leaves nothing behind', async () => {

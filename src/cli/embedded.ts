@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { prepareCluster } from './cluster.ts';
 import { writePrivately } from './files.ts';
 import { createLogger } from './logger.ts';
-import { type ServerFactory, logStart, startChain } from './run.ts';
+import { type ServerFactory, logStart, startChain } from './start.ts';
 import type { StartOptions, StartedServer } from './started-server.ts';
 
 /** What `startServer` does; a test may put another server in place of the real one. */

@@ -1,15 +1,19 @@
 import { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from '../apis/flowcontrol/mandatory.ts';
 import { FlowController } from '../flowcontrol/controller.ts';
-import type { MetricRegistry } from '../server/metrics/registry.ts';
 import { CommandError } from './command-error.ts';
-import type { CompletedOptions } from './completion.ts';
-import type { CreatedChain } from './server-chain.ts';
+import type { Foundation } from './foundation.ts';
+import type { ObjectStores } from './object-stores.ts';
+import type { CreatedServers } from './servers.ts';
 
 /** Priority and fairness, following the chain's objects once the server has started; undefined where plain limits are to do. Throws CommandError. */
-export function createFlowControl(options: CompletedOptions, chain: CreatedChain, registry: MetricRegistry): FlowController | undefined {
+export function createFlowControl(
+  { options, registry, client, closers }: Foundation,
+  { stores }: ObjectStores,
+  { kube }: CreatedServers,
+): FlowController | undefined {
   const { maxRequestsInflight, maxMutatingRequestsInflight, requestTimeoutMs } = options;
   if (!options.enablePriorityAndFairness) {
-    chain.kube.postStartHooks.push({ name: 'max-in-flight-filter', run: () => {} });
+    kube.postStartHooks.push({ name: 'max-in-flight-filter', run: () => {} });
     return undefined;
   }
   const serverSeats = maxRequestsInflight + maxMutatingRequestsInflight;
@@ -24,10 +28,11 @@ export function createFlowControl(options: CompletedOptions, chain: CreatedChain
     mandatorySchemas: MANDATORY_FLOW_SCHEMAS,
     countsBytes: options.featureGates.isEnabled('SizeBasedListCostEstimate'),
     hasWatchList: options.featureGates.isEnabled('WatchList'),
-    statsOf: (resource) => chain.stores.statsOf(resource),
+    statsOf: (resource) => stores.statsOf(resource),
     limits: { readOnly: maxRequestsInflight, mutating: maxMutatingRequestsInflight },
     registry,
   });
-  chain.kube.postStartHooks.push({ name: 'priority-and-fairness-filter', run: () => controller.follow(chain.client) });
+  kube.postStartHooks.push({ name: 'priority-and-fairness-filter', run: () => controller.follow(client) });
+  closers.add(() => controller.close());
   return controller;
 }

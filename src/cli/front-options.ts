@@ -1,14 +1,11 @@
-import type { KeyObject } from 'node:crypto';
 import { headerNames } from '../authentication/request-header.ts';
-import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import { knownGroupVersions, openApiTypes } from '../apis/openapi-facts.ts';
+import type { Authorization } from '../authorization/modes.ts';
 import type { FlowController } from '../flowcontrol/controller.ts';
 import { flowControlDumps } from '../flowcontrol/dumps.ts';
 import type { Handler } from '../endpoints/request.ts';
 import { encodeStatus } from '../endpoints/status.ts';
 import { issuerHandlers } from '../kube/issuer.ts';
-import type { BootstrapOptions } from '../kube/bootstrap/hooks.ts';
-import type { Authenticator } from '../server/authenticator.ts';
 import type { FrontOptions } from '../server/chain.ts';
 import type { StandardFilterOptions } from '../server/filters/standard-filters.ts';
 import { errorWriter } from '../server/filters/write-error.ts';
@@ -24,48 +21,46 @@ import { MetricRegistry } from '../server/metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { buildInfo, versionHandler } from '../server/version.ts';
 import { ApiError } from '../util/errors.ts';
+import type { AccessFiles } from './access.ts';
 import type { Auditing } from './audit.ts';
 import type { CompletedOptions } from './completion.ts';
 import { printOptions } from './flags/options.ts';
-import type { Logger } from './logger.ts';
-import type { CreatedChain } from './server-chain.ts';
-import type { ServingFiles } from './serving-files.ts';
+import type { Foundation } from './foundation.ts';
+import type { ObjectStores } from './object-stores.ts';
+import { isInstalled, knownSchema } from './served-resources.ts';
+import type { CreatedServers } from './servers.ts';
 import type { StoredValues } from './stored-values.ts';
 import type { OpenTracing } from './tracing.ts';
 
-/** Known only once the server listens: the port may be any free one. */
-export interface ServerAddress {
-  port: number;
-}
-
-interface FrontParts {
-  logger: Logger;
-  values: Pick<StoredValues, 'storage' | 'healthChecks'>;
-  chain: CreatedChain;
-  authenticator: Authenticator;
-  verificationKeys: () => Promise<readonly KeyObject[]>;
-  address: ServerAddress;
+/** All that stands behind the filters, and what the filters themselves use. */
+export interface FrontParts {
+  foundation: Foundation;
+  access: AccessFiles;
+  objects: ObjectStores;
+  authorization: Authorization;
+  servers: CreatedServers;
   auditing: Auditing | undefined;
   tracing: OpenTracing | undefined;
-  registry: MetricRegistry;
   flowControl: FlowController | undefined;
   refusedFingerprints: readonly string[] | undefined;
 }
 
 /** What the options say about everything in front of the chain. */
-export function frontOptions(options: CompletedOptions, parts: FrontParts): FrontOptions {
-  const { logger, address, registry, flowControl } = parts;
+export function frontOptions(parts: FrontParts): FrontOptions {
+  const { flowControl } = parts;
+  const { options, logger, registry, securePort } = parts.foundation;
+  const { stores, kubelets, values } = parts.objects;
   const indicators = new MetricRegistry(registry.selection);
   const info = buildInfo(options.kubernetesVersion);
   registerProcessMetrics(registry);
   registerBuildInfo(registry, info);
   registerMetaMetrics(registry);
-  if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => parts.chain.stores.counts());
+  if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => stores.counts());
   return {
-    filters: filterOptions(options, parts),
+    filters: filterOptions(parts),
     discovery: {
       schemaOfKind: knownSchema,
-      serverAddress: () => `${options.externalHostname}:${address.port}`,
+      serverAddress: () => `${options.externalHostname}:${securePort.value}`,
       hasStorageVersionHashes: options.featureGates.isEnabled('StorageVersionHash'),
       hasCbor: options.featureGates.isEnabled('CBORServingAndStorage'),
     },
@@ -77,14 +72,14 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
       requestTimeoutMs: options.requestTimeoutMs,
     },
     livezGraceMs: options.livezGracePeriodMs,
-    ...storageChecks(options, parts.values),
-    unsyncedInformers: () => parts.chain.stores.unsynced(),
+    ...storageChecks(options, values),
+    unsyncedInformers: () => stores.unsynced(),
     observeHealth: registerHealthMetrics(indicators),
     paths: new Map<string, Handler>([
       ...issuerHandlers({
         issuer: options.serviceAccountIssuer[0]!,
-        jwksUri: () => options.serviceAccountJwksUri || `https://${options.externalHostname}:${address.port}/openid/v1/jwks`,
-        publicKeys: parts.verificationKeys,
+        jwksUri: () => options.serviceAccountJwksUri || `https://${options.externalHostname}:${securePort.value}/openid/v1/jwks`,
+        publicKeys: parts.access.verificationKeys,
       }),
       ['/version', versionHandler(info)],
       ['/version/', versionHandler(info)],
@@ -97,7 +92,7 @@ export function frontOptions(options: CompletedOptions, parts: FrontParts): Fron
     onLifecycle: (name) => logger.module('genericapiserver').verbose(1, '[graceful-termination] shutdown event', { name }),
     async closeBackends() {
       // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
-      parts.chain.kubelets.close();
+      kubelets.close();
       await Promise.all([parts.auditing?.close(), parts.tracing?.close()]);
     },
   };
@@ -119,7 +114,7 @@ function componentPages(options: CompletedOptions, { major, minor, gitVersion }:
 /** Named for etcd whatever the engine is: probes ask for these names (apiserver/pkg/server/options/etcd.go addEtcdHealthEndpoint). */
 function storageChecks(
   options: CompletedOptions,
-  { storage: { engine, overrides }, healthChecks }: FrontParts['values'],
+  { storage: { engine, overrides }, healthChecks }: StoredValues,
 ): Pick<FrontOptions, 'healthChecks' | 'encryptionChecks' | 'readinessChecks'> {
   const others = [...new Set(overrides.values())];
   const checks = (name: string, othersName: string, timeoutMs: number) => [
@@ -133,14 +128,9 @@ function storageChecks(
   };
 }
 
-const knownSchema: FrontOptions['discovery']['schemaOfKind'] = (group, version, kind) =>
-  hasKind(group, version, kind) ? schemaOfKind(group, version, kind) : undefined;
-
-function filterOptions(
-  options: CompletedOptions,
-  { logger, chain, authenticator, auditing, tracing, registry, flowControl, refusedFingerprints }: FrontParts,
-): StandardFilterOptions {
-  const metrics = new ServerMetrics({ registry, isKnownResource: (info) => chain.isInstalled(info) });
+function filterOptions({ foundation, access, authorization, servers, auditing, tracing, flowControl, refusedFingerprints }: FrontParts): StandardFilterOptions {
+  const { options, logger, registry } = foundation;
+  const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
   const auditCounters = registerAuditMetrics(registry);
   const httpLog = logger.module('httplog');
   return {
@@ -148,18 +138,18 @@ function filterOptions(
     compressesResponses: options.featureGates.isEnabled('APIResponseCompression'),
     authentication: {
       keepsUnknownClients: !options.featureGates.isEnabled('UnauthenticatedHTTP2DOSMitigation'),
-      authenticator,
+      authenticator: access.authentication.authenticator,
       proxyHeaders: proxyHeaders(options),
       onFailure: (error, auditId) => logger.module('authentication').verbose(2, 'A request could not be authenticated', { error, auditId }),
     },
-    authorizer: chain.authorizer,
+    authorizer: authorization.authorizer,
     audit: auditing?.start(auditCounters),
     tracer: tracing?.tracer,
     signals: createLifecycleSignals(),
     requests: new InFlightRequests(),
     watches: new OpenWatches(),
     metrics,
-    writeError: errorWriter((mediaType, status) => encodeStatus(chain.environment, mediaType, status)),
+    writeError: errorWriter((mediaType, status) => encodeStatus(servers.environment, mediaType, status)),
     onFault: ({ error, auditId }) => logger.error('A request failed', { error: faultText(error), auditId }),
     onAuthorizationFailure: (error, auditId) => logger.error('Authorization failed', { error, auditId }),
     ...(httpLog.verbosity >= 3 && { httpLog: (entry) => httpLog.verbose(3, 'HTTP', { ...entry }) }),
@@ -188,47 +178,4 @@ function proxyHeaders(options: CompletedOptions): { names: string[]; prefixes: s
     extraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
   });
   return { names: [...usernameHeaders, ...uidHeaders, ...groupHeaders], prefixes: [...extraHeaderPrefixes] };
-}
-
-/** What aggregated servers are told of front proxies; undefined where there are none. */
-function requestHeaderTrust(options: CompletedOptions, { requestHeaderCa }: ServingFiles): ReturnType<BootstrapOptions['requestHeader']> {
-  if (!requestHeaderCa) return undefined;
-  return {
-    caPem: requestHeaderCa.current,
-    usernameHeaders: options.requestheaderUsernameHeaders,
-    uidHeaders: options.requestheaderUidHeaders,
-    groupHeaders: options.requestheaderGroupHeaders,
-    extraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
-    allowedNames: options.requestheaderAllowedNames,
-  };
-}
-
-/** What the kube server makes of itself at start, as the options have it. */
-export function bootstrapOptions(
-  options: CompletedOptions,
-  { logger, files, address, isRbacOn }: { logger: Logger; files: ServingFiles; address: ServerAddress; isRbacOn: boolean },
-): BootstrapOptions {
-  const [primary, secondary] = options.serviceClusterIpRanges;
-  return {
-    report: (error) => logger.warn('A controller failed and will try again', { error }),
-    now: () => new Date(),
-    isEnabled: (gate) => options.featureGates.isEnabled(gate),
-    cidrs: secondary === undefined ? [primary] : [primary, secondary],
-    serviceIp: options.apiServerServiceIp,
-    get securePort() {
-      return address.port;
-    },
-    nodePort: options.kubernetesServiceNodePort,
-    isRbacOn,
-    isFairnessOn: options.enablePriorityAndFairness,
-    advertiseAddress: options.reachableAddress,
-    endpointReconciler: options.endpointReconcilerType as BootstrapOptions['endpointReconciler'],
-    serverCount: options.apiserverCount,
-    clientCa: () => files.clientCa?.current,
-    requestHeader: () => requestHeaderTrust(options, files),
-    onTrustChange(listener) {
-      files.clientCa?.onChange(listener);
-      files.requestHeaderCa?.onChange(listener);
-    },
-  };
 }

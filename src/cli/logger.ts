@@ -27,7 +27,7 @@ interface LogEntry {
 export interface LoggerSettings {
   format: 'text' | 'json';
   verbosity: number;
-  /** The verbosity of a module where it is higher: see verbosity-by-module.ts. */
+  /** The verbosity of a module where it is higher: see open-logger.ts. */
   verbosityOf?: (module: string) => number;
   /** Lines below it are not written. */
   minimumSeverity?: Severity;

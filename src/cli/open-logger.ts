@@ -2,7 +2,6 @@ import { parseQuantity, quantityAt } from '../util/quantity.ts';
 import type { Output } from './command.ts';
 import type { CompletedOptions } from './completion.ts';
 import { type Logger, type Severity, createLogger } from './logger.ts';
-import { verbosityByModule } from './verbosity-by-module.ts';
 
 interface OpenLogger {
   logger: Logger;
@@ -62,4 +61,31 @@ function bufferedWriter(write: (text: string) => void, sizeBytes: number): Buffe
       heldBytes += lineBytes;
     },
   };
+}
+
+/** --vmodule: `pattern=N,…`, of which the first that fits a module's name counts, as klog has it. What it answers where none fits is 0. */
+function verbosityByModule(flag: string): (module: string) => number {
+  const rules = flag
+    .split(',')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [pattern, level] = part.split('=') as [string, string];
+      return { matches: globMatcher(pattern), level: Number(level) };
+    });
+  return (module) => rules.find(({ matches }) => matches(module))?.level ?? 0;
+}
+
+/** Go's filepath.Match, for names that have no slash in them. A pattern that is none fits nothing. */
+function globMatcher(pattern: string): (name: string) => boolean {
+  const source = pattern.replace(/\[\^?(?:\\.|[^\]\\])+\]|\\.|[^[\\]|[[\\]/gs, (part) => {
+    if (part === '*') return '[^/]*';
+    if (part === '?') return '[^/]';
+    return part.length > 1 ? part : part.replace(/[.+^${}()|\\[\]]/, String.raw`\$&`);
+  });
+  try {
+    const expression = new RegExp(`^${source}$`, 's');
+    return (name) => expression.test(name);
+  } catch {
+    return () => false;
+  }
 }

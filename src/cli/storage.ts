@@ -10,7 +10,6 @@ import { openEngine } from '../storage/open.ts';
 import type { Dial } from '../util/dial.ts';
 import type { CompletedOptions } from './completion.ts';
 import type { Logger } from './logger.ts';
-import { registerStoreFile } from './store-file-metrics.ts';
 
 /** What the options say of where objects are kept, and how. */
 export type StorageSettings = Pick<
@@ -76,6 +75,27 @@ function makeDataDir(storeDir: string): void {
   } catch (error) {
     throw new StorageUnavailable(`cannot make the folder ${dataDir}: ${(error as Error).message}; choose another with --data-dir`);
   }
+}
+
+/** Upstream's name for the size of its store, and our own for what of the file is free: read when they are asked for. */
+function registerStoreFile(registry: MetricRegistry, engine: Pick<EmbeddedEngine, 'statistics'>): void {
+  const size = registry.gauge({
+    name: 'apiserver_storage_size_bytes',
+    help: 'Size of the file of the store.',
+    stability: 'STABLE',
+    labels: ['storage_cluster_id'],
+  });
+  const free = registry.gauge({
+    name: 'binnacle_storage_free_bytes',
+    help: 'Part of the file of the store that holds nothing now, and is used before the file grows.',
+    stability: 'ALPHA',
+  });
+  registry.onCollect(() => {
+    const statistics = engine.statistics();
+    if (statistics === undefined) return;
+    size.with('embedded').set(statistics.sizeBytes);
+    free.with().set(statistics.freeBytes);
+  });
 }
 
 function etcdSettings(options: StorageSettings): EtcdSettings {

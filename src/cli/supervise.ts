@@ -2,7 +2,7 @@ import type { RunningRequest } from '../server/running-request.ts';
 import type { StallReport } from '../supervision/protocol.ts';
 import type { ProcessExit } from '../supervision/supervised-process.ts';
 import { Supervisor, type SupervisorObserver } from '../supervision/supervisor.ts';
-import { ExitCode } from './command-error.ts';
+import { ExitCode } from './exit-code.ts';
 import type { Output } from './command.ts';
 import { parseFlags } from './flags/parser.ts';
 import type { Logger } from './logger.ts';

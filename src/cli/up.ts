@@ -6,7 +6,8 @@ import { writePrivately } from './files.ts';
 import { defaultOptions } from './flags/options.ts';
 import { parseFlags } from './flags/parser.ts';
 import { openLogger } from './open-logger.ts';
-import { runServer, type RunningServer, type RunSettings } from './run.ts';
+import { runServer, type RunSettings } from './run.ts';
+import type { RunningServer } from './start.ts';
 import { BINNACLE_VERSION } from './version.ts';
 
 /** Reachable from this machine only, unless --bind-address says otherwise. */
