@@ -3,7 +3,7 @@ import { createPlugins } from '../src/admission/plugins.ts';
 import { testEnvironment, writeOf } from '../src/admission/testing/attributes.ts';
 import { configMaps } from '../src/apis/core/config-map.ts';
 import { pods } from '../src/apis/core/pod/pod.ts';
-import { enabledPlugins } from '../src/cli/admission-plugins.ts';
+import { enabledPlugins } from '../src/admission/plugin-order.ts';
 import type { ResourceDefinition } from '../src/registry/definition.ts';
 
 /* What admission alone costs: the plug-ins that are on by default, in their chain, asked about creations over and over. bench/admission.mjs runs this. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseYaml } from 'yaml';
 import type { Symbols } from '../test/oracle/symbols.mjs';
-import { isJsonObject, parseJson, stringifyJson } from '../src/util/json.ts';
-import type { Json, JsonObject } from '../src/util/json-types.ts';
+import { isJsonObject, parseJson, stringifyJson } from '../src/encoding/json.ts';
+import type { Json, JsonObject } from '../src/encoding/json-types.ts';
 import { decodeProtobufBody, decodeWatchFrames } from './protobuf.ts';
 import { SCENARIO } from './placeholders.ts';
 import type { RawAnswer } from './server.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../src/util/json.ts';
-import type { JsonObject } from '../src/util/json-types.ts';
+import { isJsonObject } from '../src/encoding/json.ts';
+import type { JsonObject } from '../src/encoding/json-types.ts';
 
 /** The object in another version, as a converter of the given behaviour answers it. What the versions disagree on is where `spec.host` and `spec.port` stand. */
 export function convertObject(behaviour: string, object: JsonObject, apiVersion: string): JsonObject {

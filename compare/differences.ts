@@ -1,5 +1,5 @@
-import { isJsonObject, stringifyJson } from '../src/util/json.ts';
-import type { Json } from '../src/util/json-types.ts';
+import { isJsonObject, stringifyJson } from '../src/encoding/json.ts';
+import type { Json } from '../src/encoding/json-types.ts';
 import type { Answer } from './answer.ts';
 
 /** One place at which two answers differ. */

@@ -1,5 +1,5 @@
-import { setKey } from '../src/util/json.ts';
-import type { Json, JsonObject } from '../src/util/json-types.ts';
+import { setKey } from '../src/encoding/json.ts';
+import type { Json, JsonObject } from '../src/encoding/json-types.ts';
 import type { Edit } from './step.ts';
 
 /** A copy of the object with the changes made, as far as their places are there; what is missing on the way is made. */

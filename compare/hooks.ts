@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Server as HttpsServer, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { signCertificate } from '../src/serving/certificates/create.ts';
-import { isJsonObject, parseJson, stringifyJson } from '../src/util/json.ts';
-import type { Json, JsonObject } from '../src/util/json-types.ts';
+import { isJsonObject, parseJson, stringifyJson } from '../src/encoding/json.ts';
+import type { Json, JsonObject } from '../src/encoding/json-types.ts';
 import { convertObject } from './conversion.ts';
 import { authority } from './hook-authority.ts';
 

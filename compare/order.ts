@@ -1,4 +1,4 @@
-import { stringifyJson } from '../src/util/json.ts';
+import { stringifyJson } from '../src/encoding/json.ts';
 import { type Finding, type Pair, runSteps } from './run.ts';
 import type { Step } from './step.ts';
 

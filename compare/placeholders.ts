@@ -1,4 +1,4 @@
-import type { JsonObject } from '../src/util/json-types.ts';
+import type { JsonObject } from '../src/encoding/json-types.ts';
 
 /*
  * Requests are the same for both servers but for what each server chose itself. Such values are written as placeholders: «uid:PATH» and «rv:PATH» are the

@@ -1,8 +1,8 @@
 import { hasKind, schemaOfKind } from '../src/apis/facts/schemas.ts';
 import { decodeEnvelope, decodeStoredProtobuf, encodeProtobuf } from '../src/schema/protobuf.ts';
-import { ProtobufReader, WIRE_BYTES, tagOf } from '../src/schema/protobuf-wire.ts';
-import { parseApiVersion } from '../src/util/api-object.ts';
-import type { Json } from '../src/util/json-types.ts';
+import { ProtobufReader, WIRE_BYTES, tagOf } from '../src/encoding/protobuf-wire.ts';
+import { parseApiVersion } from '../src/api/api-object.ts';
+import type { Json } from '../src/encoding/json-types.ts';
 
 /** The object in a protobuf answer. Where its bytes are not those that this object is written with, it says so: then they differ in form though not in meaning. */
 export function decodeProtobufBody(bytes: Buffer): Json {

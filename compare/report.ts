@@ -1,4 +1,4 @@
-import { stringifyJson } from '../src/util/json.ts';
+import { stringifyJson } from '../src/encoding/json.ts';
 import type { Answer } from './answer.ts';
 import type { Difference } from './differences.ts';
 import type { Group } from './groups.ts';

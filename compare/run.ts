@@ -1,5 +1,5 @@
-import { isJsonObject } from '../src/util/json.ts';
-import type { Json, JsonObject } from '../src/util/json-types.ts';
+import { isJsonObject } from '../src/encoding/json.ts';
+import type { Json, JsonObject } from '../src/encoding/json-types.ts';
 import type { Answer } from './answer.ts';
 import { type Difference, differencesOf } from './differences.ts';
 import type { Hooks } from './hooks.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../src/util/json.ts';
-import type { Json, JsonObject } from '../src/util/json-types.ts';
+import { isJsonObject } from '../src/encoding/json.ts';
+import type { Json, JsonObject } from '../src/encoding/json-types.ts';
 import { shapeOf } from './groups.ts';
 import { type Finding, type Pair, runSteps } from './run.ts';
 import type { Step } from './step.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../src/util/json-types.ts';
+import type { Json } from '../src/encoding/json-types.ts';
 
 /* What a scenario is made of. Everything in it is plain data, decided by the seed alone, so that it can be sent to both servers, cut down and sent again. */
 

@@ -1,5 +1,5 @@
-import { isJsonObject, stringifyJson } from '../src/util/json.ts';
-import type { Json, JsonObject } from '../src/util/json-types.ts';
+import { isJsonObject, stringifyJson } from '../src/encoding/json.ts';
+import type { Json, JsonObject } from '../src/encoding/json-types.ts';
 import { LIMITS } from '../src/util/limits.ts';
 import type { Answer } from './answer.ts';
 import { differencesOf } from './differences.ts';

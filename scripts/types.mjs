@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 const MADE = 'node_modules/.cache/types';
 execFileSync('npx', ['tsc', '-p', 'tsconfig.types.json'], { stdio: 'inherit' });
-for (const file of ['index.d.ts', 'cli/started-server.d.ts']) {
+for (const file of ['index.d.ts', 'compose/started-server.d.ts']) {
   const target = join('dist', file);
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, readFileSync(join(MADE, file), 'utf8').replaceAll(".ts'", ".js'"));

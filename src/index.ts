@@ -1,7 +1,7 @@
-import { startEmbedded } from './cli/embedded.ts';
-import type { StartOptions, StartedServer } from './cli/started-server.ts';
+import { startEmbedded } from './compose/embedded.ts';
+import type { StartOptions, StartedServer } from './compose/started-server.ts';
 
-export type { StartOptions, StartedServer } from './cli/started-server.ts';
+export type { StartOptions, StartedServer } from './compose/started-server.ts';
 
 /**
  * Starts an API server in this process, on the loopback address, with RBAC and an administrator; it answers once this settles.

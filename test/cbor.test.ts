@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { encodeCbor } from '../src/schema/cbor-encode.ts';
-import { CborReader, decodeCbor } from '../src/util/cbor-reader.ts';
-import type { Json, JsonObject } from '../src/util/json-types.ts';
+import { CborReader, decodeCbor } from '../src/encoding/cbor-reader.ts';
+import type { Json, JsonObject } from '../src/encoding/json-types.ts';
 import { NAMESPACE, exampleKinds, freshCopy } from './kinds/examples.ts';
 import type { Answer, ApiClient } from './support/api-client.ts';
 import { startServer } from './support/server.ts';

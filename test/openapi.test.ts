@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CURRENT_FACTS } from '../scripts/facts/current.ts';
-import type { JsonObject } from '../src/util/json-types.ts';
+import type { JsonObject } from '../src/encoding/json-types.ts';
 import type { ApiClient } from './support/api-client.ts';
 import { Clients } from './support/kubectl.ts';
 import { ORACLE_DIR, PROJECT_DIR } from './support/paths.ts';

@@ -3,7 +3,7 @@ import { type ServerHttp2Session, createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ProtobufReader } from '../src/schema/protobuf-wire.ts';
+import { ProtobufReader } from '../src/encoding/protobuf-wire.ts';
 import { type ServerProcess, startServer, temporaryFolder } from './support/server.ts';
 import { ALLOWED, WebhookServer } from './support/webhook-server.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodePem } from '../src/serving/certificates/pem.ts';
 import { type CertificateRecipe, type MadeCertificate, type Name, makeCertificates } from '../src/serving/certificates/test-certificates.ts';
-import { bitString, contextTag, der, integer, oid, sequence, set, utf8String } from '../src/util/der.ts';
+import { bitString, contextTag, der, integer, oid, sequence, set, utf8String } from '../src/encoding/der.ts';
 import { eventually, waitForAvailability } from './support/aggregation.ts';
 import type { ApiClient } from './support/api-client.ts';
 import { Clients } from './support/kubectl.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/util/json-types.ts';
+import type { Json, JsonObject } from '../../src/encoding/json-types.ts';
 import type { Random } from '../../src/util/test-random.ts';
 import { HOOK_CA } from '../hook-authority.ts';
 import { SCENARIO } from '../placeholders.ts';

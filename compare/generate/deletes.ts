@@ -1,4 +1,4 @@
-import type { Json } from '../../src/util/json-types.ts';
+import type { Json } from '../../src/encoding/json-types.ts';
 import { SCENARIO } from '../placeholders.ts';
 import { type Draft, maybe, withQuery } from './draft.ts';
 import type { Readable } from './reads.ts';

@@ -1,6 +1,6 @@
 import { resourceFacts, type ResourceFacts } from '../../src/apis/facts/resources.ts';
-import { isJsonObject } from '../../src/util/json.ts';
-import type { Json, JsonObject } from '../../src/util/json-types.ts';
+import { isJsonObject } from '../../src/encoding/json.ts';
+import type { Json, JsonObject } from '../../src/encoding/json-types.ts';
 import type { Random } from '../../src/util/test-random.ts';
 import { type ExampleKind, copyAs, exampleKinds } from '../../test/kinds/examples.ts';
 import { mutate } from '../../test/kinds/mutation.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/util/json-types.ts';
+import type { Json, JsonObject } from '../../src/encoding/json-types.ts';
 import { SCENARIO } from '../placeholders.ts';
 import type { Wait } from '../step.ts';
 import { addDelete } from './deletes.ts';

@@ -1,6 +1,6 @@
 import type { ObjectSchema } from '../../src/schema/schema.ts';
-import { isJsonObject } from '../../src/util/json.ts';
-import type { Json, JsonObject } from '../../src/util/json-types.ts';
+import { isJsonObject } from '../../src/encoding/json.ts';
+import type { Json, JsonObject } from '../../src/encoding/json-types.ts';
 import type { Random } from '../../src/util/test-random.ts';
 import { mutate } from '../../test/kinds/mutation.ts';
 import { vary } from '../../test/kinds/variation.ts';

@@ -1,10 +1,10 @@
-import { setKey } from '../../src/util/json.ts';
-import type { Json, JsonObject } from '../../src/util/json-types.ts';
+import { setKey } from '../../src/encoding/json.ts';
+import type { Json, JsonObject } from '../../src/encoding/json-types.ts';
 import type { Random } from '../../src/util/test-random.ts';
 import { vary } from '../../test/kinds/variation.ts';
 import { mutate } from '../../test/kinds/mutation.ts';
 import { mutate as mutateBytes } from '../../fuzz/mutate.ts';
-import { stringifyJson } from '../../src/util/json.ts';
+import { stringifyJson } from '../../src/encoding/json.ts';
 import type { Edit, Form } from '../step.ts';
 import { type Draft, maybe, metadataOf, withQuery } from './draft.ts';
 import { type Kind, brokenObject, editsBetween, isDryRunOnly, makeSafe, validObject, variedObject } from './kinds.ts';

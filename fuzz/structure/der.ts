@@ -1,4 +1,4 @@
-import { der } from '../../src/util/der.ts';
+import { der } from '../../src/encoding/der.ts';
 import type { Random } from '../../src/util/test-random.ts';
 import { type TreeNode, changedBytes, changedTree } from './tree.ts';
 

@@ -1,13 +1,14 @@
 import { cborTypeMeta, decodeCborObject } from '../../src/schema/cbor-decode.ts';
 import { encodeCbor } from '../../src/schema/cbor-encode.ts';
 import { DecodeError } from '../../src/schema/decode.ts';
-import { diagnoseCbor } from '../../src/util/cbor-diagnose.ts';
-import { CborError } from '../../src/util/cbor-items.ts';
-import { decodeCbor } from '../../src/util/cbor-reader.ts';
-import { ApiError } from '../../src/util/errors.ts';
-import { stringifyJson } from '../../src/util/json.ts';
+import { diagnoseCbor } from '../../src/encoding/cbor-diagnose.ts';
+import { CborError } from '../../src/encoding/cbor-items.ts';
+import { decodeCbor } from '../../src/encoding/cbor-reader.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { stringifyJson } from '../../src/encoding/json.ts';
 import { type FuzzTarget, bytes, mustAgree } from '../target.ts';
 import { POD_SCHEMA, pod } from './objects.ts';
+import { InputTooLarge } from '../../src/encoding/json-parser.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const TOKENS = bytes('\x9f', '\xbf', '\xff', '\x7f', '\x5f', '\xa1', '\x81', '\xd9\xd9\xf7', '\xc1', '\xc0', '\xd5', '\xf6', '\xfb', '\x1b', '\x3b', '\x61a');
@@ -24,7 +25,7 @@ export const cbor: FuzzTarget = {
     hex('d54401020304'),
   ],
   tokens: TOKENS,
-  refusals: [CborError, ApiError],
+  refusals: [CborError, ApiError, InputTooLarge],
   run(input) {
     diagnoseCbor(input);
     stringifyJson(decodeCbor(input));
@@ -36,7 +37,7 @@ export const cborObject: FuzzTarget = {
   name: 'cbor-object',
   seeds: () => [encodeCbor(pod(), POD_SCHEMA)],
   tokens: TOKENS,
-  refusals: [CborError, DecodeError, ApiError],
+  refusals: [CborError, DecodeError, ApiError, InputTooLarge],
   run(input) {
     cborTypeMeta(input);
     const { object } = decodeCborObject(POD_SCHEMA, input, { errors: [] });

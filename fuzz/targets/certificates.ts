@@ -4,7 +4,7 @@ import { parseCertificate, subjectOf } from '../../src/serving/certificates/cert
 import { hostNameProblem } from '../../src/serving/certificates/host-name.ts';
 import { decodePem } from '../../src/serving/certificates/pem.ts';
 import { CertificateError, verifyClientChain } from '../../src/serving/certificates/verify.ts';
-import { DerError, Tag, bitString, readValue, sequence } from '../../src/util/der.ts';
+import { DerError, Tag, bitString, readValue, sequence } from '../../src/encoding/der.ts';
 import type { Random } from '../../src/util/test-random.ts';
 import { mutateDer } from '../structure/der.ts';
 import { type FuzzTarget, WrongAnswer, bytes } from '../target.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parsePolicy } from '../../src/audit/policy-file.ts';
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts';
-import { pemBlocks } from '../../src/util/pem.ts';
+import { pemBlocks } from '../../src/encoding/pem.ts';
 import type { FuzzTarget } from '../target.ts';
 
 /* Files that an operator writes. They are trusted, but a slip in one must be told as such. */

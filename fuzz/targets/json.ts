@@ -1,7 +1,6 @@
-import type { Json } from '../../src/util/json-types.ts';
-import { duplicatePaths, parseJson, stringifyJson } from '../../src/util/json.ts';
-import { type DuplicateKeys, JsonError } from '../../src/util/json-parser.ts';
-import { ApiError } from '../../src/util/errors.ts';
+import type { Json } from '../../src/encoding/json-types.ts';
+import { duplicatePaths, parseJson, stringifyJson } from '../../src/encoding/json.ts';
+import { type DuplicateKeys, InputTooLarge, JsonError } from '../../src/encoding/json-parser.ts';
 import { DecodeError, type StrictErrors, decode } from '../../src/schema/decode.ts';
 import { JSON_FRAGMENTS } from '../mutate.ts';
 import { type FuzzTarget, WrongAnswer, mustAgree } from '../target.ts';
@@ -31,7 +30,7 @@ export const json: FuzzTarget = {
   isJson: true,
   seeds: () => SEEDS,
   tokens: TOKENS,
-  refusals: [JsonError, ApiError],
+  refusals: [JsonError, InputTooLarge],
   run(input) {
     const text = input.toString();
     const duplicates: DuplicateKeys = new Map();
@@ -53,7 +52,7 @@ export const decodedJson: FuzzTarget = {
   isJson: true,
   seeds: () => SEEDS,
   tokens: [...TOKENS, '"spec":', '"metadata":', '"containers":', '"name":', '"labels":', '"ports":', '"env":'],
-  refusals: [JsonError, ApiError, DecodeError],
+  refusals: [JsonError, InputTooLarge, DecodeError],
   run(input) {
     const duplicates: DuplicateKeys = new Map();
     const strict: StrictErrors = { duplicates, errors: [] };

@@ -1,5 +1,5 @@
 import { schemaOfKind } from '../../src/apis/facts/schemas.ts';
-import type { JsonObject } from '../../src/util/json-types.ts';
+import type { JsonObject } from '../../src/encoding/json-types.ts';
 
 /* Objects that several targets begin with. */
 

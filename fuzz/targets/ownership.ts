@@ -5,9 +5,9 @@ import { mergeObjects } from '../../src/schema/ownership/merge.ts';
 import { removeFields } from '../../src/schema/ownership/remove.ts';
 import { typePlanOf } from '../../src/schema/ownership/type-plan.ts';
 import { TypeMismatch, validateApplied } from '../../src/schema/ownership/validate.ts';
-import { ApiError } from '../../src/util/errors.ts';
-import { isJsonObject, parseJson, stringifyJson } from '../../src/util/json.ts';
-import { JsonError } from '../../src/util/json-parser.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { isJsonObject, parseJson, stringifyJson } from '../../src/encoding/json.ts';
+import { InputTooLarge, JsonError } from '../../src/encoding/json-parser.ts';
 import { type FuzzTarget, mustAgree } from '../target.ts';
 import { POD_SCHEMA, pod } from './objects.ts';
 
@@ -49,7 +49,7 @@ export const managedFields: FuzzTarget = {
     'i:',
     '\\"',
   ],
-  refusals: [ManagedFieldsError, JsonError, ApiError],
+  refusals: [ManagedFieldsError, JsonError, ApiError, InputTooLarge],
   run(input) {
     const entries = parseJson(input);
     if (!Array.isArray(entries) || !entries.every(isJsonObject)) return undefined;
@@ -87,7 +87,7 @@ export const apply: FuzzTarget = {
     '"finalizers":["x"]',
     '"labels":',
   ],
-  refusals: [TypeMismatch, ItemError, JsonError, ApiError],
+  refusals: [TypeMismatch, ItemError, JsonError, ApiError, InputTooLarge],
   run(input) {
     const applied = parseJson(input);
     if (!isJsonObject(applied)) return undefined;

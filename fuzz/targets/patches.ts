@@ -1,11 +1,12 @@
 import { applyJsonPatch, parseJsonPatch } from '../../src/schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../../src/schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../src/schema/strategic-merge.ts';
-import { ApiError } from '../../src/util/errors.ts';
-import { stringifyJson } from '../../src/util/json.ts';
-import type { Json } from '../../src/util/json-types.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { stringifyJson } from '../../src/encoding/json.ts';
+import type { Json } from '../../src/encoding/json-types.ts';
 import { type FuzzTarget, mustAgree } from '../target.ts';
 import { POD_SCHEMA, pod } from './objects.ts';
+import { InputTooLarge } from '../../src/encoding/json-parser.ts';
 
 /* Each is applied to the same object, which must stay as it was. */
 
@@ -16,7 +17,7 @@ const TEXT = stringifyJson(OBJECT);
 const patchTarget = (kind: Pick<FuzzTarget, 'name' | 'seeds' | 'tokens'>, patched: (input: Buffer) => Json): FuzzTarget => ({
   ...kind,
   isJson: true,
-  refusals: [ApiError],
+  refusals: [ApiError, InputTooLarge],
   run(input) {
     stringifyJson(patched(input));
     return () => mustAgree('the patched object', stringifyJson(OBJECT), TEXT);

@@ -1,10 +1,11 @@
 import { schemaOfKind } from '../../src/apis/facts/schemas.ts';
 import { decodeEnvelope, decodeProtobuf, encodeProtobuf, encodeProtobufObject } from '../../src/schema/protobuf.ts';
-import { ApiError } from '../../src/util/errors.ts';
-import { stringifyJson } from '../../src/util/json.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { stringifyJson } from '../../src/encoding/json.ts';
 import { mutateProtobuf } from '../structure/protobuf.ts';
 import { type FuzzTarget, bytes, mustAgree } from '../target.ts';
 import { POD_SCHEMA, pod } from './objects.ts';
+import { InputTooLarge } from '../../src/encoding/json-parser.ts';
 
 const deployment = {
   apiVersion: 'apps/v1',
@@ -31,7 +32,7 @@ export const protobuf: FuzzTarget = {
     '\x12\x7f',
   ),
   mutateStructure: mutateProtobuf,
-  refusals: [ApiError],
+  refusals: [ApiError, InputTooLarge],
   run(input) {
     const { kind, raw } = decodeEnvelope(input);
     const schema = kind === 'Deployment' ? schemaOfKind('apps', 'v1', 'Deployment') : POD_SCHEMA;

@@ -1,4 +1,4 @@
-import { compileRegexp } from '../../src/util/re2/regexp.ts';
+import { compileRegexp } from '../../src/re2/regexp.ts';
 import { BudgetExceeded } from '../../src/util/step-budget.ts';
 import { type FuzzTarget, mustAgree } from '../target.ts';
 

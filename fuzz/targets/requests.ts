@@ -3,8 +3,8 @@ import { decodeContinue, encodeContinue } from '../../src/registry/continue-toke
 import { parseRequestInfo } from '../../src/server/request-info.ts';
 import { firstQueryValue, splitTarget } from '../../src/server/request-target.ts';
 import { reencodedPath, sortedQuery } from '../../src/serving/proxy/go-url.ts';
-import { ApiError } from '../../src/util/errors.ts';
-import { parseGoRequestUri, parseGoUrl } from '../../src/util/go-url.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { parseGoRequestUri, parseGoUrl } from '../../src/net/go-url.ts';
 import { type FuzzTarget, WrongAnswer } from '../target.ts';
 
 const PATH_TOKENS = [

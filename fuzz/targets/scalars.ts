@@ -1,7 +1,7 @@
 import { cronScheduleError } from '../../src/apis/batch/cron-schedule.ts';
-import { parseCidr, readCidr } from '../../src/util/cidr.ts';
+import { parseCidr, readCidr } from '../../src/net/cidr.ts';
 import { DurationError, canonicalDuration, parseDuration } from '../../src/util/duration.ts';
-import { formatIp, parseIp } from '../../src/util/ip-address.ts';
+import { formatIp, parseIp } from '../../src/net/ip-address.ts';
 import {
   configMapKeyErrors,
   dns1035LabelErrors,
@@ -10,8 +10,8 @@ import {
   labelValueErrors,
   pathSegmentErrors,
   qualifiedNameErrors,
-} from '../../src/util/names.ts';
-import { QuantityError, addQuantities, canonicalQuantity, compareQuantities, parseQuantity } from '../../src/util/quantity.ts';
+} from '../../src/api/names.ts';
+import { QuantityError, addQuantities, canonicalQuantity, compareQuantities, parseQuantity } from '../../src/api/quantity.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../src/util/semantic-version.ts';
 import { TimeError, canonicalMicroTime, canonicalTime } from '../../src/util/time.ts';
 import { type FuzzTarget, WrongAnswer, mustAgree } from '../target.ts';

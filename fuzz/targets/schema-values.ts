@@ -2,10 +2,10 @@ import { fillDefaults } from '../../src/schema/structural/defaults.ts';
 import type { JsonSchema } from '../../src/schema/structural/json-schema.ts';
 import { Structure } from '../../src/schema/structural/structure.ts';
 import { validateValue } from '../../src/schema/structural/value-faults.ts';
-import { ApiError } from '../../src/util/errors.ts';
-import { FieldErrors, TooManyFieldErrors } from '../../src/util/field-errors.ts';
-import { parseJson } from '../../src/util/json.ts';
-import { JsonError } from '../../src/util/json-parser.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { FieldErrors, TooManyFieldErrors } from '../../src/api/field-errors.ts';
+import { parseJson } from '../../src/encoding/json.ts';
+import { InputTooLarge, JsonError } from '../../src/encoding/json-parser.ts';
 import type { FuzzTarget } from '../target.ts';
 
 const SCHEMA: JsonSchema = {
@@ -34,7 +34,7 @@ export const schemaValues: FuzzTarget = {
   isJson: true,
   seeds: () => ['{"a":"ab-cd","b":4,"c":["x","y"],"d":{"p":"2024-01-02T03:04:05Z","q":1.5,"r":"abc"},"e":"5","f":[{"k":"1"},{"k":"2"}],"g":{"z":[]},"h":null}'],
   tokens: ['"a":', '"c":["x"]', '{"k":"1"},', 'null', '1e300', '{', '}', '[', ']', ',', '"x",', '-', '0.1', 'abababab'],
-  refusals: [JsonError, ApiError, TooManyFieldErrors],
+  refusals: [JsonError, ApiError, InputTooLarge, TooManyFieldErrors],
   run(input) {
     const value = parseJson(input);
     fillDefaults(new Structure(SCHEMA), value);

@@ -1,5 +1,5 @@
-import { parseFieldSelector } from '../../src/util/field-selector.ts';
-import { SelectorSyntaxError, parseLabelSelector } from '../../src/util/label-selector.ts';
+import { parseFieldSelector } from '../../src/api/field-selector.ts';
+import { SelectorSyntaxError, parseLabelSelector } from '../../src/api/label-selector.ts';
 import { type FuzzTarget, mustAgree } from '../target.ts';
 
 const LABELS = { app: 'web', tier: 'x', n: '5' };

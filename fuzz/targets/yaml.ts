@@ -1,8 +1,7 @@
-import { ApiError } from '../../src/util/errors.ts';
-import { stringifyJson } from '../../src/util/json.ts';
-import type { DuplicateKeys } from '../../src/util/json-parser.ts';
-import { YamlError, parseYaml, parseYamlInSlices, toYaml } from '../../src/util/yaml.ts';
-import { repeatedKeys } from '../../src/util/yaml-duplicates.ts';
+import { stringifyJson } from '../../src/encoding/json.ts';
+import { type DuplicateKeys, InputTooLarge } from '../../src/encoding/json-parser.ts';
+import { YamlError, parseYaml, parseYamlInSlices, toYaml } from '../../src/encoding/yaml.ts';
+import { repeatedKeys } from '../../src/encoding/yaml-duplicates.ts';
 import { type FuzzTarget, mustAgree } from '../target.ts';
 import { pod } from './objects.ts';
 
@@ -49,7 +48,7 @@ export const yaml: FuzzTarget = {
     '\\x',
     '\r',
   ],
-  refusals: [YamlError, ApiError],
+  refusals: [YamlError, InputTooLarge],
   async run(input) {
     const text = input.toString();
     const duplicates: DuplicateKeys = new Map();

@@ -4,7 +4,7 @@ import type { TypeEntry } from './types-table.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** Kept by hand in `src/util/api-object.ts`, where everything below the generated types can use them. */
+/** Kept by hand in `src/api/api-object.ts`, where everything below the generated types can use them. */
 const HAND_WRITTEN = new Set([`${META}.ObjectMeta`, `${META}.OwnerReference`]);
 
 const SCALARS: Record<Exclude<ScalarType, 'any'>, string> = {
@@ -59,7 +59,7 @@ class TypeModule {
     const parents = parsed.flatMap((line) => ('inlined' in line ? [this.#reference(line.inlined)] : []));
     const fields = parsed.flatMap((line) => ('field' in line ? [line.field] : []));
     const isObject = kinds !== undefined && fields.some((field) => field.name === 'metadata' && (field.type as ObjectSchema).name === `${META}.ObjectMeta`);
-    if (isObject) parents.push(this.#import('../../../util/api-object.ts', 'ApiObject'));
+    if (isObject) parents.push(this.#import('../../../api/api-object.ts', 'ApiObject'));
     const own = fields.filter((field) => !isObject || !['kind', 'apiVersion', 'metadata'].includes(field.name));
     const head = `export interface ${name}${parents.length === 0 ? '' : ` extends ${parents.join(', ')}`}`;
     return own.length === 0 ? `${head} {}\n` : `${head} {\n${own.map((field) => this.#field(field)).join('')}}\n`;
@@ -79,7 +79,7 @@ class TypeModule {
       case 'map':
         return `Record<string, ${this.#type(type.values)}>`;
       case 'any':
-        return this.#import('../../../util/json-types.ts', 'Json');
+        return this.#import('../../../encoding/json-types.ts', 'Json');
       case 'object':
         return this.#reference(type.name);
       default:
@@ -89,7 +89,7 @@ class TypeModule {
 
   #reference(name: string): string {
     const full = name.includes('.') ? name : `${this.#package}.${name}`;
-    if (HAND_WRITTEN.has(full)) return this.#import('../../../util/api-object.ts', baseName(full));
+    if (HAND_WRITTEN.has(full)) return this.#import('../../../api/api-object.ts', baseName(full));
     return packageOf(full) === this.#package ? baseName(full) : this.#import(`./${moduleOf(packageOf(full))}.ts`, baseName(full));
   }
 

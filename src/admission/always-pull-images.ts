@@ -1,9 +1,9 @@
 import { containersAt, containersOf } from '../apis/core/pod/containers-of.ts';
 import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { aggregateMessage } from '../util/aggregate-message.ts';
-import { unknownError } from '../util/errors.ts';
-import { FieldErrors } from '../util/field-errors.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
+import { unknownError } from '../api/errors.ts';
+import { FieldErrors } from '../api/field-errors.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE } from './plugin.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 import type { CertificateSigningRequest } from '../apis/facts/types/certificates-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { type AdmissionPlugin, type PluginEnvironment, UPDATE } from './plugin.ts';
 import { refusal } from './refusal.ts';
 import { maySignAs } from './signer-permission.ts';

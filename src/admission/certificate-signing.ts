@@ -1,7 +1,7 @@
 import type { CertificateSigningRequest } from '../apis/facts/types/certificates-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { quote } from '../util/field-errors.ts';
-import { equalJson } from '../util/json-equal.ts';
+import { quote } from '../util/go-quote.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 import { type AdmissionPlugin, type PluginEnvironment, UPDATE } from './plugin.ts';
 import { refusal } from './refusal.ts';
 import { maySignAs } from './signer-permission.ts';

@@ -1,5 +1,5 @@
 import type { CertificateSigningRequest } from '../apis/facts/types/certificates-v1.ts';
-import { SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
+import { SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
 import { requestSubject } from './certificate-subject.ts';
 import { type AdmissionPlugin, CREATE } from './plugin.ts';
 import { refusal } from './refusal.ts';

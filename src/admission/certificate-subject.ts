@@ -1,5 +1,5 @@
-import { DerError, readChildren, readOid, readText, readValue } from '../util/der.ts';
-import { pemBlocks } from '../util/pem.ts';
+import { DerError, readChildren, readOid, readText, readValue } from '../encoding/der.ts';
+import { pemBlocks } from '../encoding/pem.ts';
 
 /** All values of one type (its OID) in the subject of a CertificateSigningRequest's request. What `unreadable` makes is thrown where it cannot be read. */
 export function requestSubject(request: string | null, type: string, unreadable: (why: string) => Error): string[] {

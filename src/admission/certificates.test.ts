@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { bitString, der, integer, oid, sequence, set, utf8String } from '../util/der.ts';
+import { bitString, der, integer, oid, sequence, set, utf8String } from '../encoding/der.ts';
 import { certificateApproval } from './certificate-approval.ts';
 import { certificateSigning } from './certificate-signing.ts';
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts';

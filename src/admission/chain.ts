@@ -1,6 +1,6 @@
 import type { Admission, AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
-import type { FieldError } from '../util/field-errors.ts';
-import { qualifiedResource } from '../util/api-object.ts';
+import type { FieldError } from '../api/field-errors.ts';
+import { qualifiedResource } from '../api/api-object.ts';
 import type { AdmissionMetrics, Durations, StepLabel } from './metrics.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 

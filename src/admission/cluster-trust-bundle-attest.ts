@@ -1,6 +1,6 @@
 import type { ClusterTrustBundle } from '../apis/facts/types/certificates-v1beta1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { isOnlyForCollector } from './collector-fields.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from './plugin.ts';
 import { refusal } from './refusal.ts';

@@ -1,5 +1,5 @@
-import type { ApiObject } from '../util/api-object.ts';
-import { equalJson } from '../util/json-equal.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 
 /** Whether an update only touches what the garbage collector needs to: owners and finalizers (pkg/registry/rbac IsOnlyMutatingGCFields). */
 export const isOnlyForCollector = (object: ApiObject, old: ApiObject): boolean => equalJson(withoutCollectorFields(object), withoutCollectorFields(old));

@@ -3,9 +3,9 @@ import type { ScopedResourceSelectorRequirement, Toleration } from '../apis/fact
 import { type KubeconfigUsers, loadKubeconfigUsers } from '../client/kubeconfig.ts';
 import { type ConfigurationType, TEXT, decodeConfiguration, listOf, optional, structOf } from '../schema/configuration-file.ts';
 import type { TypeSchema } from '../schema/schema.ts';
-import { aggregateMessage } from '../util/aggregate-message.ts';
-import { FieldErrors } from '../util/field-errors.ts';
-import { isJsonObject } from '../util/json.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
+import { FieldErrors } from '../api/field-errors.ts';
+import { isJsonObject } from '../encoding/json.ts';
 import { EVENT_LIMIT_TYPES, type EventLimit } from './event-rate-limit.ts';
 import { type ImagePolicyConfiguration, readImagePolicy } from './image-policy/image-policy-configuration.ts';
 import type { NodeSelectors } from './pod-node-selector.ts';
@@ -157,7 +157,7 @@ function throwFaults(errors: FieldErrors): void {
 
 /** Has neither a kind nor a version. */
 async function readNodeSelectors(text: string): Promise<PluginConfigurations> {
-  const { parseYaml } = await import('../util/yaml.ts');
+  const { parseYaml } = await import('../encoding/yaml.ts');
   const value = parseYaml(text);
   const selectors = isJsonObject(value) ? value.podNodeSelectorPluginConfig : undefined;
   if (!isJsonObject(selectors)) return {};

@@ -1,5 +1,5 @@
 import type { Informer } from '../client/client.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 
 /** Of the classes that one of the annotations marks as the default, the newest; of equally new ones the first by name. */
 export function defaultClass(classes: Informer, annotations: readonly string[]): ApiObject | undefined {

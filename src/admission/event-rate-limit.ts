@@ -1,7 +1,7 @@
 import type { Event } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { aggregateMessage } from '../util/aggregate-message.ts';
-import { rateLimited } from '../util/errors.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
+import { rateLimited } from '../api/errors.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE } from './plugin.ts';
 
 /** Whose events one limit counts together. */

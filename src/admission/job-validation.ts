@@ -1,7 +1,7 @@
 import type { Job } from '../apis/facts/types/batch-v1.ts';
 import type { PodGroup } from '../apis/facts/types/scheduling-v1alpha2.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { type AdmissionPlugin, type PluginEnvironment, UPDATE } from './plugin.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { forbidden } from '../util/errors.ts';
+import { forbidden } from '../api/errors.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE } from './plugin.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';

@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { type AdmissionPlugin, CREATE, type PluginEnvironment } from './plugin.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { notFound } from '../util/errors.ts';
+import { notFound } from '../api/errors.ts';
 import { type AdmissionPlugin, CREATE_UPDATE_OR_DELETE, type PluginEnvironment } from './plugin.ts';
 
 /** Nothing is changed in a namespace that is not there (plugin/pkg/admission/namespace/exists). */

@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { forbidden, notFound } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { forbidden, notFound } from '../api/errors.ts';
 import type { AdmissionPlugin, PluginEnvironment } from './plugin.ts';
 import { refusalWithCause } from './refusal.ts';
 

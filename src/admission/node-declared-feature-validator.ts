@@ -1,8 +1,8 @@
 import { isSidecar } from '../apis/core/pod/containers-of.ts';
 import type { Node, Pod, PodSpec } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { quote } from '../util/field-errors.ts';
-import { equalJson } from '../util/json-equal.ts';
+import { quote } from '../util/go-quote.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 import { type AdmissionPlugin, type PluginEnvironment, UPDATE } from './plugin.ts';
 import { refusal } from './refusal.ts';
 

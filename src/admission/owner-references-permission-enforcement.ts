@@ -1,8 +1,8 @@
 import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
-import { type OwnerReference, parseApiVersion } from '../util/api-object.ts';
-import { equalJson } from '../util/json-equal.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
+import { type OwnerReference, parseApiVersion } from '../api/api-object.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from './plugin.ts';
 import { refusal } from './refusal.ts';
 

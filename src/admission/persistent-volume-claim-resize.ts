@@ -3,7 +3,7 @@ import type { PersistentVolumeClaim } from '../apis/facts/types/core-v1.ts';
 import type { StorageClass } from '../apis/facts/types/storage-v1.ts';
 import type { Informer } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { type Quantity, compareQuantities, parseQuantity } from '../util/quantity.ts';
+import { type Quantity, compareQuantities, parseQuantity } from '../api/quantity.ts';
 import { type AdmissionPlugin, type PluginEnvironment, UPDATE } from './plugin.ts';
 import { refusal } from './refusal.ts';
 

@@ -3,7 +3,7 @@ import type { Client } from '../client/client.ts';
 import type { WebhookRoutes } from '../client/webhook-route.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
-import type { FieldError } from '../util/field-errors.ts';
+import type { FieldError } from '../api/field-errors.ts';
 import type { PluginConfigurations } from './configuration.ts';
 import type { AdmissionMetrics } from './metrics.ts';
 

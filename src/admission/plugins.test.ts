@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { admissionPlugins, enabledPlugins } from '../cli/admission-plugins.ts';
+import { admissionPlugins, enabledPlugins } from './plugin-order.ts';
 import { createPlugins, existingPlugins } from './plugins.ts';
 import { testEnvironment } from './testing/attributes.ts';
 

@@ -46,7 +46,7 @@ const NO_TOLERATIONS: TolerationDefaults = { default: [], whitelist: [] };
 
 type PluginFactory = (environment: PluginEnvironment) => AdmissionPlugin;
 
-/** By upstream's name. `src/cli/admission-plugins.ts` has their order, and says which are on. */
+/** By upstream's name. `src/admission/plugin-order.ts` has their order, and says which are on. */
 const factories: ReadonlyMap<string, PluginFactory> = new Map<string, PluginFactory>([
   ['NamespaceLifecycle', namespaceLifecycle],
   ['LimitRanger', limitRanger],

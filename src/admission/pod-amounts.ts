@@ -1,6 +1,6 @@
 import { aggregateContainers } from '../apis/core/pod/resource-lists.ts';
 import type { PodSpec } from '../apis/facts/types/core-v1.ts';
-import { type Quantity, parseQuantity } from '../util/quantity.ts';
+import { type Quantity, parseQuantity } from '../api/quantity.ts';
 
 /** Of what the pod as a whole asks for, this takes the place of its containers' sums (KEP-2837). */
 const POD_LEVEL = ['cpu', 'memory'];

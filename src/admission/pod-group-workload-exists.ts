@@ -1,6 +1,6 @@
 import type { PodGroup, Workload } from '../apis/facts/types/scheduling-v1alpha2.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { type AdmissionPlugin, CREATE, type PluginEnvironment } from './plugin.ts';
 import { refusal } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 import type { Namespace, Pod } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { forbidden, internalError, unknownError } from '../util/errors.ts';
+import { forbidden, internalError, unknownError } from '../api/errors.ts';
 import { type AdmissionPlugin, CREATE, type PluginEnvironment } from './plugin.ts';
 
 /** Selectors by namespace: the only labels that its pods may select nodes by. */

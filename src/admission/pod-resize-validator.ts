@@ -1,7 +1,7 @@
 import type { Node, Pod } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { quote } from '../util/field-errors.ts';
-import { type Quantity, addQuantities, compareQuantities, parseQuantity, quantityAt } from '../util/quantity.ts';
+import { quote } from '../util/go-quote.ts';
+import { type Quantity, addQuantities, compareQuantities, parseQuantity, quantityAt } from '../api/quantity.ts';
 import { type AdmissionPlugin, type PluginEnvironment, UPDATE } from './plugin.ts';
 import { podAmounts } from './pod-amounts.ts';
 import { refusal, refusalWithCause } from './refusal.ts';

@@ -1,7 +1,7 @@
 import { computeQosClass } from '../apis/core/pod/qos.ts';
 import type { Namespace, Pod, Toleration } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { notFound, unknownError } from '../util/errors.ts';
+import { notFound, unknownError } from '../api/errors.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from './plugin.ts';
 import { covers, mergeTolerations } from './toleration-merge.ts';
 

@@ -1,6 +1,6 @@
 import type { Binding, Node, Pod } from '../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { type AdmissionPlugin, CREATE, type PluginEnvironment } from './plugin.ts';
 
 const TOPOLOGY_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];

@@ -1,7 +1,7 @@
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { ApiError, type StatusCause, forbidden } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
-import { pathSegmentErrors } from '../util/names.ts';
+import { ApiError, type StatusCause, forbidden } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
+import { pathSegmentErrors } from '../api/names.ts';
 
 /** How a plug-in says no (apiserver/pkg/admission NewForbidden). A name that is yet to be generated is told by what it begins with. */
 export function refusal(attributes: AdmissionAttributes, why: string): ApiError {

@@ -1,6 +1,6 @@
-import type { ApiObject } from '../util/api-object.ts';
-import { setKey } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { setKey } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /** Whoever holds the object holds its new content: what a mutation made takes the place of what was there. */
 export function replaceContent(object: ApiObject, next: ApiObject): void {

@@ -1,5 +1,5 @@
 import type { Authorizer } from '../registry/authorizer.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 
 /** Whether someone may do `verb` for a signer, by its whole name or for its domain's signers all (pkg/certauthorization). */
 export async function maySignAs(authorizer: Authorizer, user: User, verb: 'approve' | 'sign' | 'attest', signerName: string): Promise<boolean> {

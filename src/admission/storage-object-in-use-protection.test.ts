@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts';
 import { admit, writeOf } from './testing/attributes.ts';
 

@@ -1,7 +1,7 @@
 import type { Toleration } from '../apis/facts/types/core-v1.ts';
-import { requestEntityTooLarge } from '../util/errors.ts';
+import { requestEntityTooLarge } from '../api/errors.ts';
 import { LIMITS } from '../util/limits.ts';
-import { equalJson } from '../util/json-equal.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 
 /** Both lists as one, without those that another one covers; of equal ones the first stays (pkg/util/tolerations). */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {

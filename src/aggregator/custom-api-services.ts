@@ -1,6 +1,6 @@
 import type { ResourceClient } from '../client/client.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { type ApiService, apiServiceName, isManaged, registerLocal } from './local-api-services.ts';
 import { onAbort } from '../util/on-abort.ts';
 

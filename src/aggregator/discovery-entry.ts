@@ -1,5 +1,5 @@
-import { isJsonObject } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { isJsonObject } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /* What another server says of its resources, made into what ours says of them. Of what was sent, only what the types have is taken. */
 

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { quote } from '../util/field-errors.ts';
-import type { User } from '../util/user.ts';
+import { quote } from '../util/go-quote.ts';
+import type { User } from '../api/user.ts';
 
 /**
  * Who asks, as a server that trusts our client certificate reads it (client-go/transport, SetAuthProxyHeaders). Throws for a name that a header cannot

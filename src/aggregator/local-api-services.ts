@@ -1,9 +1,9 @@
 import { locallyAvailable } from '../apis/apiregistration/api-service.ts';
 import type { ResourceClient } from '../client/client.ts';
 import type { ApiVersion } from '../registry/api-version.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { isApiError } from '../util/errors.ts';
-import { equalJson } from '../util/json-equal.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { isApiError } from '../api/errors.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 
 /** What tells the aggregator's own APIServices from a user's. `onstart`: made once, at each start; users may change or remove them in between. */
 const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';

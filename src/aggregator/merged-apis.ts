@@ -1,5 +1,5 @@
 import type { ListedVersion, RemoteApis, RemoteDocument, RemoteVersion } from '../server/remote-apis.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import type { LocalRegistrations } from './local-registrations.ts';
 import type { RemoteApi } from './remote-api.ts';
 import type { RemoteDiscovery } from './remote-discovery.ts';

@@ -1,5 +1,5 @@
-import { hostPort } from '../util/dial.ts';
-import { SYSTEM_PRIVILEGED_GROUP, type User } from '../util/user.ts';
+import { hostPort } from '../net/dial.ts';
+import { SYSTEM_PRIVILEGED_GROUP, type User } from '../api/user.ts';
 import type { RemoteApi } from './remote-api.ts';
 
 /** Who the aggregator is to the servers behind it, when it asks for itself. It may always. */

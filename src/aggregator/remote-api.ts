@@ -13,9 +13,9 @@ import { joinPaths } from '../serving/proxy/links.ts';
 import { rewriteLinks } from '../serving/proxy/rewrite-links.ts';
 import { type BackendCall, Transport } from '../serving/proxy/transport.ts';
 import { isUpgradeRequest, tunnel } from '../serving/proxy/upgrade.ts';
-import { type Dial, hostPort } from '../util/dial.ts';
-import { equalJson } from '../util/json-equal.ts';
-import type { User } from '../util/user.ts';
+import { type Dial, hostPort } from '../net/dial.ts';
+import { equalJson } from '../encoding/json-equal.ts';
+import type { User } from '../api/user.ts';
 import { identityHeaders } from './identity-headers.ts';
 
 /** How other API servers are reached, whichever it is. */

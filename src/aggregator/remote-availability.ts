@@ -4,8 +4,8 @@ import type { Service } from '../apis/facts/types/core-v1.ts';
 import type { EndpointSlice } from '../apis/facts/types/discovery-v1.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
 import { WorkQueue } from '../controllers/work-queue.ts';
-import { isApiError } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
+import { isApiError } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { timeOf } from '../util/time.ts';
 import { onAbort } from '../util/on-abort.ts';
 

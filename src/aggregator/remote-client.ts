@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { DeleteChoices, Informer, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import { streamOf } from '../serving/proxy/answer.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { ApiError, isApiError } from '../util/errors.ts';
-import { isJsonObject, parseJson } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
-import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP, type User } from '../util/user.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { ApiError, isApiError } from '../api/errors.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP, type User } from '../api/user.ts';
 import type { RemoteApi } from './remote-api.ts';
 import { type RemoteChange, type RemoteFeed, RemoteInformer } from './remote-informer.ts';
 import { onAbort } from '../util/on-abort.ts';

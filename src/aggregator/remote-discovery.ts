@@ -1,6 +1,6 @@
 import { WorkQueue } from '../controllers/work-queue.ts';
-import { parseJson } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { parseJson } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { entryInList, entryOfLegacyList } from './discovery-entry.ts';
 import { AGGREGATOR_USER } from './reach.ts';
 import type { RemoteApi } from './remote-api.ts';

@@ -1,5 +1,5 @@
 import type { Concerns, Informer } from '../client/client.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { delay } from '../util/delay.ts';
 
 export type RemoteChange = { type: string; object: ApiObject };

@@ -3,9 +3,9 @@ import { WorkQueue } from '../controllers/work-queue.ts';
 import { convertToV3 } from '../server/openapi/convert-v3.ts';
 import { filterByPaths } from '../server/openapi/merge-v2.ts';
 import type { RemoteDocument } from '../server/remote-apis.ts';
-import { isJsonObject, parseJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import type { User } from '../util/user.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import type { User } from '../api/user.ts';
 import type { RemoteApi } from './remote-api.ts';
 import type { RemoteRegistry } from './remote-registry.ts';
 

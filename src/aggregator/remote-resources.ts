@@ -1,9 +1,9 @@
 import type { Client, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import type { RemoteVersion } from '../server/remote-apis.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
-import { isJsonObject } from '../util/json.ts';
-import { equalJson } from '../util/json-equal.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import { isJsonObject } from '../encoding/json.ts';
+import { equalJson } from '../encoding/json-equal.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { RemoteResourceClient } from './remote-client.ts';
 import type { RemoteApi } from './remote-api.ts';
 import { onAbort } from '../util/on-abort.ts';

@@ -1,6 +1,6 @@
 import type { Column, ResourceDefinition, ServedVersion, Subresource } from '../registry/definition.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { ageSince } from '../util/duration.ts';
 import type { KindContext } from '../registry/write.ts';
 import { DEFAULT_SETTINGS } from './features.ts';

@@ -1,6 +1,6 @@
 import { sentEmpty, withEmptied } from '../schema/emptied.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 
 /**
  * For kinds whose strategy upstream compares with reflect.DeepEqual: a list or map that was sent empty differs from the one that is not stored, so that

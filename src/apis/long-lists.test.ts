@@ -5,7 +5,7 @@ import { networkPolicies } from './networking/network-policy.ts';
 import { validateBindingConditions } from './resource/binding-conditions.ts';
 import { resourceClaims } from './resource/resource-claim.ts';
 import { created, updated } from './testing/kind-tester.ts';
-import { FieldErrors } from '../util/field-errors.ts';
+import { FieldErrors } from '../api/field-errors.ts';
 
 /**
  * Lists as long as a body has room for. Each of these took seconds to minutes when values were searched for in lists; the bound is far above what a

@@ -1,7 +1,7 @@
 import type { UpstreamForm } from '../registry/definition.ts';
-import { type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
-import { isJsonObject } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { type GroupVersionKind, apiVersionOf, parseApiVersion } from '../api/api-object.ts';
+import { isJsonObject } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { hasKind, schemaOfKind } from './facts/schemas.ts';
 
 /* Versions that nobody is served any more, and that clusters may still have in their store, written by releases long gone. */

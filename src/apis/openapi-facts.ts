@@ -1,6 +1,6 @@
 import packages from './facts/packages.json' with { type: 'json' };
 import { schemaOf, schemaOfKind } from './facts/schemas.ts';
-import { parseApiVersion } from '../util/api-object.ts';
+import { parseApiVersion } from '../api/api-object.ts';
 
 /** The types that OpenAPI documents are made from. */
 export const openApiTypes = { schemaOf, schemaOfKind };

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../util/api-object.ts';
+import { apiVersionOf } from '../api/api-object.ts';
 import type { OtherVersion } from './define.ts';
 
 /** A version whose fields are those of the stored one: only its name differs. `deprecation` as `ServedVersion` has it. */

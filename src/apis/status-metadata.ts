@@ -1,5 +1,5 @@
 import type { Change } from '../registry/write.ts';
-import type { ObjectMeta } from '../util/api-object.ts';
+import type { ObjectMeta } from '../api/api-object.ts';
 
 /** What a write of status leaves as it was, where a kind lets it write no metadata (apimachinery/pkg/apis/meta/v1 ResetObjectMetaForStatus). */
 const KEPT = ['deletionTimestamp', 'generation', 'selfLink', 'labels', 'annotations', 'finalizers', 'ownerReferences'] as const;

@@ -1,4 +1,4 @@
-import type { GroupResource } from '../util/api-object.ts';
+import type { GroupResource } from '../api/api-object.ts';
 import { groupVersions, resourcesOf } from './facts/resources.ts';
 
 /* What is kept where below the store's prefix: see ResourceDefinition.storagePrefix, which this reads backwards. */

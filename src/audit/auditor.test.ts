@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest';
-import type { Decision } from '../util/authorization.ts';
+import type { Decision } from '../api/authorization.ts';
 import { chainFilters } from '../server/filters/order.ts';
 import { type StandardFilterOptions, standardFilters } from '../server/filters/standard-filters.ts';
 import { errorWriter } from '../server/filters/write-error.ts';
@@ -10,8 +10,8 @@ import { MetricRegistry } from '../server/metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { IncomingRequest } from '../server/server-request.ts';
 import { FakeExchange } from '../server/testing/fake-exchange.ts';
-import { notFound } from '../util/errors.ts';
-import type { User } from '../util/user.ts';
+import { notFound } from '../api/errors.ts';
+import type { User } from '../api/user.ts';
 import { createAuditor } from './auditor.ts';
 import type { Policy } from './policy.ts';
 import { TestBackend, TestObserver } from './testing.ts';

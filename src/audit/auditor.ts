@@ -1,6 +1,6 @@
 import type { Auditor, RequestAudit } from '../server/auditor.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import type { AuditBackend, AuditObserver } from './backend.ts';
 import { MicroClock } from './micro-clock.ts';
 import { type Policy, compilePolicy } from './policy.ts';

@@ -1,5 +1,5 @@
-import { stringifyJson } from '../util/json.ts';
-import type { User } from '../util/user.ts';
+import { stringifyJson } from '../encoding/json.ts';
+import type { User } from '../api/user.ts';
 import type { AuditEvent, EventStatus, ObjectReference } from './event.ts';
 
 const EVENT_HEAD = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",';

@@ -1,5 +1,5 @@
-import type { StatusDetails } from '../util/errors.ts';
-import type { User } from '../util/user.ts';
+import type { StatusDetails } from '../api/errors.ts';
+import type { User } from '../api/user.ts';
 
 /** How much is recorded, from least to most (audit.k8s.io/v1 Level). */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;

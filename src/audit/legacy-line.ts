@@ -1,4 +1,4 @@
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import type { AuditEvent } from './event.ts';
 
 /** An event on one line of text, with its line end: `--audit-log-format=legacy` (apiserver/pkg/audit/format.go). */

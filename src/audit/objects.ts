@@ -1,6 +1,6 @@
-import { JsonError } from '../util/json-parser.ts';
-import { isJsonObject, parseJson, parseOwnJson, stringifyJson } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { JsonError } from '../encoding/json-parser.ts';
+import { isJsonObject, parseJson, parseOwnJson, stringifyJson } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /* What events show of requests' and answers' objects. */
 

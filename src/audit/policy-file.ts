@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { FLAG, TEXT, listOf, optional, structOf } from '../schema/configuration-file.ts';
 import { decode } from '../schema/decode.ts';
-import { aggregateMessage } from '../util/aggregate-message.ts';
-import { type FieldError, FieldErrors, quote } from '../util/field-errors.ts';
-import { isJsonObject } from '../util/json.ts';
-import type { DuplicateKeys } from '../util/json-parser.ts';
-import type { Json } from '../util/json-types.ts';
-import { subdomainName } from '../util/names.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
+import { type FieldError, FieldErrors } from '../api/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
+import { isJsonObject } from '../encoding/json.ts';
+import type { DuplicateKeys } from '../encoding/json-parser.ts';
+import type { Json } from '../encoding/json-types.ts';
+import { subdomainName } from '../api/names.ts';
 import { LEVELS, STAGES } from './event.ts';
 import type { GroupResources, Policy, PolicyRule } from './policy.ts';
 
@@ -62,7 +63,7 @@ export async function parsePolicy(text: string, warn: (message: string) => void)
 const messageOf = ({ field, body }: FieldError): string => `${field}: ${body}`;
 
 async function decodePolicy(text: string, warn: (message: string) => void): Promise<Policy> {
-  const { parseYaml } = await import('../util/yaml.ts');
+  const { parseYaml } = await import('../encoding/yaml.ts');
   const duplicates: DuplicateKeys = new Map();
   const strict = { duplicates, errors: [] as string[] };
   let policy: Policy;

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { parseRequestInfo } from '../server/request-info.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import { type Policy, type PolicyRule, compilePolicy } from './policy.ts';
 import { parsePolicy } from './policy-file.ts';
 

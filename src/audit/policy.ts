@@ -1,5 +1,5 @@
 import type { RequestInfo } from '../endpoints/request.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import type { Level, Stage } from './event.ts';
 
 /** audit.k8s.io/v1 Policy. What is empty is absent. */

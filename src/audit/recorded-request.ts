@@ -1,11 +1,11 @@
 import type { RequestAudit } from '../server/auditor.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
-import type { ObjectMeta } from '../util/api-object.ts';
+import type { ObjectMeta } from '../api/api-object.ts';
 import { formatDuration } from '../util/duration.ts';
-import type { Status } from '../util/errors.ts';
-import { stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import type { User } from '../util/user.ts';
+import type { Status } from '../api/errors.ts';
+import { stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import type { User } from '../api/user.ts';
 import { type AuditBackend, type AuditObserver, inTurn } from './backend.ts';
 import { type AuditEvent, type EventStatus, type ObjectReference, type Stage, isAtLeast } from './event.ts';
 import type { MicroClock } from './micro-clock.ts';

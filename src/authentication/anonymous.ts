@@ -1,5 +1,5 @@
 import type { Authentication, Authenticator } from '../server/authenticator.ts';
-import { ANONYMOUS } from '../util/user.ts';
+import { ANONYMOUS } from '../api/user.ts';
 
 const SOMEBODY: Authentication = { user: ANONYMOUS };
 

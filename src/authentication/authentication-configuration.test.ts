@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { summarize } from '../util/field-errors.ts';
+import { summarize } from '../api/field-errors.ts';
 import { parseAuthenticationConfiguration } from './authentication-configuration.ts';
 import { noExpressions } from './expressions.ts';
 import { validateAuthenticationConfiguration } from './validate-configuration.ts';

@@ -1,7 +1,7 @@
 import type { FileReloadable } from '../serving/certificates/reload.ts';
 import { watchText } from '../serving/certificates/reload.ts';
-import { summarize } from '../util/field-errors.ts';
-import { equalJson } from '../util/json-equal.ts';
+import { summarize } from '../api/field-errors.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 import {
   type AnonymousConfiguration,
   type AuthenticationConfiguration,

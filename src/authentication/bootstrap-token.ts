@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
 import type { Authentication } from '../server/authenticator.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { isSameSecret } from '../util/same-secret.ts';
 import { parseTime } from '../util/time.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';

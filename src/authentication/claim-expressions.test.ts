@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { summarize } from '../util/field-errors.ts';
+import { summarize } from '../api/field-errors.ts';
 import type { JwtConfiguration } from './authentication-configuration.ts';
 import { compileClaimExpression } from './claim-expressions.ts';
 import { claimReader } from './claims.ts';

@@ -1,6 +1,6 @@
-import { ownValue } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
-import type { User } from '../util/user.ts';
+import { ownValue } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import type { User } from '../api/user.ts';
 import type { ClaimMappings, JwtConfiguration } from './authentication-configuration.ts';
 import type { CompiledExpression, ExpressionCompiler } from './expressions.ts';
 

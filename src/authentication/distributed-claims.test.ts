@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { OidcIssuer, createSigningKey, signToken } from '../../test/auth/oidc-issuer.ts';
 import { RemoteServer, type RemoteReply } from '../../test/auth/remote-server.ts';
 import { createAuthority } from '../serving/certificates/create.ts';
-import { type Dial, dialDirectly } from '../util/dial.ts';
+import { type Dial, dialDirectly } from '../net/dial.ts';
 import type { JwtConfiguration } from './authentication-configuration.ts';
 import { noExpressions } from './expressions.ts';
 import { SIGNING_ALGORITHMS } from './jwt.ts';

@@ -1,7 +1,7 @@
 import type { WebhookClient } from '../client/webhook-client.ts';
-import { quote } from '../util/field-errors.ts';
-import { isJsonObject, ownValue } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { quote } from '../util/go-quote.ts';
+import { isJsonObject, ownValue } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { type IdTokenTerms, verifyIdToken } from './id-token.ts';
 import { parseJwt } from './jwt.ts';
 import type { OidcProvider } from './oidc-provider.ts';

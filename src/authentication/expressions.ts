@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../util/json-types.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /** What an expression may answer with: true or false, or what the one who asks makes of it. */
 export type ExpressionResult = 'bool' | 'any';

@@ -1,5 +1,5 @@
-import { quote } from '../util/field-errors.ts';
-import type { Json } from '../util/json-types.ts';
+import { quote } from '../util/go-quote.ts';
+import type { Json } from '../encoding/json-types.ts';
 import type { UnverifiedJwt } from './jwt.ts';
 import type { OidcProvider } from './oidc-provider.ts';
 

@@ -1,6 +1,6 @@
 import { WebhookClient } from '../client/webhook-client.ts';
 import type { Authentication } from '../server/authenticator.ts';
-import type { Dial } from '../util/dial.ts';
+import type { Dial } from '../net/dial.ts';
 import type { JwtConfiguration } from './authentication-configuration.ts';
 import { claimReader } from './claims.ts';
 import { ClaimResolver } from './distributed-claims.ts';

@@ -1,7 +1,7 @@
 import { type KeyObject, constants, createHash, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
-import { isJsonObject, parseJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 
 /* Signed JSON Web Tokens in their compact form (RFC 7515, RFC 7519), with RSA and elliptic curve keys. */
 

@@ -1,11 +1,11 @@
 import type { Client } from '../client/client.ts';
 import type { Authentication } from '../server/authenticator.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { notFound } from '../util/errors.ts';
-import { ownValue } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { notFound } from '../api/errors.ts';
+import { ownValue } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { isSameSecret } from '../util/same-secret.ts';
-import { type User, serviceAccountGroups, serviceAccountOf } from '../util/user.ts';
+import { type User, serviceAccountGroups, serviceAccountOf } from '../api/user.ts';
 import { type ServiceAccountTokenOptions, sharedAudiences } from './service-account.ts';
 import { SignedTokens } from './signed-tokens.ts';
 import type { TokenAuthenticator, TokenContext } from './token-authenticator.ts';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
+import { SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
 import { TokenTable } from './token-table.ts';
 
 /** The server's own identity when it calls itself over the wire. The token is made anew by every process and never leaves it. */

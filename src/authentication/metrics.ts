@@ -1,5 +1,5 @@
 import type { MetricRegistry } from '../server/metrics/registry.ts';
-import { labelHash } from '../util/server-identity.ts';
+import { labelHash } from '../api/server-identity.ts';
 
 /** What a JWT authenticator tells of itself. */
 export interface JwtMetrics {

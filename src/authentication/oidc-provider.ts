@@ -1,9 +1,9 @@
 import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import type { WebhookClient } from '../client/webhook-client.ts';
 import { delay } from '../util/delay.ts';
-import { quote } from '../util/field-errors.ts';
-import { isJsonObject, parseJson } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { quote } from '../util/go-quote.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { UnverifiedJwt } from './jwt.ts';
 
 export interface OidcProviderOptions {

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Authentication } from '../server/authenticator.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import type { ClaimReader } from './claims.ts';
 import type { ClaimResolver } from './distributed-claims.ts';
 import { secondsOf, verifyIdToken } from './id-token.ts';

@@ -1,6 +1,6 @@
-import type { ApiObject } from '../util/api-object.ts';
-import { isJsonObject } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { isJsonObject } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /* What a service account's token says of it (pkg/serviceaccount/claims.go). */
 

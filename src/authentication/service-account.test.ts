@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { FakeClient } from '../client/fake-client.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { keyId, signJwt } from './jwt.ts';
 import { type TokenSubject, claimsFor } from './service-account-claims.ts';
 import { ServiceAccountTokens } from './service-account.ts';

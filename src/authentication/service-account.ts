@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import type { Client } from '../client/client.ts';
 import type { Authentication } from '../server/authenticator.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { notFound } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import { type User, serviceAccountGroups } from '../util/user.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { notFound } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import { type User, serviceAccountGroups } from '../api/user.ts';
 import { type TokenFacts, readClaims, usernameOf } from './service-account-claims.ts';
 import { SignedTokens } from './signed-tokens.ts';
 import type { TokenAuthenticator, TokenContext } from './token-authenticator.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import { parseCsv } from './csv.ts';
 import { TokenTable } from './token-table.ts';
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Authentication } from '../server/authenticator.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
 /**

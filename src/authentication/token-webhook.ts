@@ -3,8 +3,8 @@ import { flagOf, objectOf, reviewStatus, textOf, textsOf } from '../client/revie
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, withRetries } from '../client/webhook-client.ts';
 import type { Authentication } from '../server/authenticator.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
-import { ownValue, stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { ownValue, stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import type { TokenCacheMetrics } from './metrics.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerRequest } from '../endpoints/request.ts';
 import type { Authentication, Authenticator } from '../server/authenticator.ts';
-import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from '../util/user.ts';
+import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from '../api/user.ts';
 import type { TokenAuthenticator } from './token-authenticator.ts';
 
 type Found = Authentication | undefined;

@@ -1,5 +1,5 @@
-import { validateDomainPrefixedPath } from '../util/domain-prefixed-path.ts';
-import { FieldErrors } from '../util/field-errors.ts';
+import { validateDomainPrefixedPath } from '../api/domain-prefixed-path.ts';
+import { FieldErrors } from '../api/field-errors.ts';
 import { parseCertificates } from '../serving/certificates/pem.ts';
 import type {
   AuthenticationConfiguration,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
-import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
-import { isJsonObject, ownValue, parseJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import { ALL_AUTHENTICATED, type User } from '../util/user.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
+import { isJsonObject, ownValue, parseJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import { ALL_AUTHENTICATED, type User } from '../api/user.ts';
 
 const API_VERSION = 'abac.authorization.kubernetes.io/v1beta1';
 const ALLOW: Decision = { decision: 'allow', reason: '' };

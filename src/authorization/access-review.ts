@@ -1,7 +1,7 @@
-import type { AuthorizationAttributes } from '../util/authorization.ts';
-import type { FieldSelector } from '../util/field-selector.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import type { LabelOperator, LabelSelector } from '../util/label-selector.ts';
+import type { AuthorizationAttributes } from '../api/authorization.ts';
+import type { FieldSelector } from '../api/field-selector.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import type { LabelOperator, LabelSelector } from '../api/label-selector.ts';
 
 /* A request as a SubjectAccessReview asks for it, for authorizers outside the process (apiserver/plugin/pkg/authorizer/webhook). */
 

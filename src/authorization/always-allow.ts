@@ -1,5 +1,5 @@
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
-import type { Decision } from '../util/authorization.ts';
+import type { Decision } from '../api/authorization.ts';
 
 const ALLOW: Decision = { decision: 'allow', reason: '' };
 const EVERYTHING: UserRules = {

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { DURATION, FLAG, TEXT, decodeConfiguration, listOf, optional, structOf } from '../schema/configuration-file.ts';
-import { aggregateMessage } from '../util/aggregate-message.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
 import { formatDuration, parseDuration } from '../util/duration.ts';
-import { FieldErrors, summarize } from '../util/field-errors.ts';
-import { subdomainName } from '../util/names.ts';
+import { FieldErrors, summarize } from '../api/field-errors.ts';
+import { subdomainName } from '../api/names.ts';
 import type { ConditionCompiler } from './match-conditions.ts';
 
 export type AuthorizationMode = 'ABAC' | 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' | 'Webhook';

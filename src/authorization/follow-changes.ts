@@ -1,5 +1,5 @@
 import type { Informer } from '../client/client.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 
 /**
  * Tells of every object that there is (with no `old`), and of every change from then on (`object` undefined for a delete). Resolves once all that was there

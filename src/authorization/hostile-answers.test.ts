@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { WebhookClient } from '../client/webhook-client.ts';
-import type { AuthorizationAttributes } from '../util/authorization.ts';
+import type { AuthorizationAttributes } from '../api/authorization.ts';
 import { Random } from '../util/test-random.ts';
 import { loadAbacFile } from './abac.ts';
 import { authorizationWebhook } from './webhook.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json-types.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 
 /** An expression over `request`, the spec of a SubjectAccessReview. `holds` throws where it has no value for this request. */
 export interface MatchCondition {

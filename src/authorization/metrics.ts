@@ -1,5 +1,5 @@
 import type { Authorizer } from '../registry/authorizer.ts';
-import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
 import type { MetricRegistry, NumberSeries } from '../server/metrics/registry.ts';
 
 /** What an authorization webhook tells of itself. */

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { type RetryOptions, WebhookClient } from '../client/webhook-client.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
-import type { Dial } from '../util/dial.ts';
+import type { Dial } from '../net/dial.ts';
 import { loadAbacFile } from './abac.ts';
 import { alwaysAllow } from './always-allow.ts';
 import { alwaysDeny } from './always-deny.ts';

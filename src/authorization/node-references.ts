@@ -1,4 +1,4 @@
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 
 /* What pods and volumes refer to (pkg/api/v1/pod and pkg/api/v1/persistentvolume). */
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FakeClient } from '../client/fake-client.ts';
-import type { AuthorizationAttributes } from '../util/authorization.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { parseFieldSelector } from '../util/field-selector.ts';
+import type { AuthorizationAttributes } from '../api/authorization.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { parseFieldSelector } from '../api/field-selector.ts';
 import { type NodeAuthorizer, createNodeAuthorizer } from './node.ts';
 
 let client: FakeClient;

@@ -1,9 +1,9 @@
 import type { Client } from '../client/client.ts';
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
-import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { equalJson } from '../util/json-equal.ts';
-import { NODES_GROUP, type User } from '../util/user.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { equalJson } from '../encoding/json-equal.ts';
+import { NODES_GROUP, type User } from '../api/user.ts';
 import { followChanges } from './follow-changes.ts';
 import { NodeGraph } from './node-graph.ts';
 import type { PersistentVolume, Pod, ReachableKind } from './node-references.ts';

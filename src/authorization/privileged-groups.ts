@@ -1,6 +1,6 @@
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
-import type { Decision } from '../util/authorization.ts';
-import { SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
+import type { Decision } from '../api/authorization.ts';
+import { SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
 
 const ALLOW: Decision = { decision: 'allow', reason: '' };
 const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };

@@ -1,7 +1,7 @@
-import { type ApiError, notFound, unknownError } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
-import type { Decision } from '../util/authorization.ts';
-import type { User } from '../util/user.ts';
+import { type ApiError, notFound, unknownError } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
+import type { Decision } from '../api/authorization.ts';
+import type { User } from '../api/user.ts';
 import { type BindingObject, RBAC_GROUP, type RoleObject, type RoleRef, type Subject } from './rbac-objects.ts';
 import { type RuleSet, compileRules } from './rule-set.ts';
 

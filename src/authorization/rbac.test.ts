@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClient } from '../client/fake-client.ts';
-import type { AuthorizationAttributes } from '../util/authorization.ts';
+import type { AuthorizationAttributes } from '../api/authorization.ts';
 import { escalationCheck } from './escalation.ts';
 import type { AuthorizationMode } from './authorization-configuration.ts';
 import { type PreparedAuthorizers, createAuthorization } from './modes.ts';

@@ -1,10 +1,10 @@
 import type { Client, Informer } from '../client/client.ts';
 import type { Authorizer, ResourceRule, UserRules } from '../registry/authorizer.ts';
-import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
-import { aggregateMessage } from '../util/aggregate-message.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { LIMITS } from '../util/limits.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import { followChanges } from './follow-changes.ts';
 import { type Grant, RbacIndex, type RoleNaming, missingRole } from './rbac-index.ts';
 import { type BindingObject, type PolicyRule, RBAC_GROUP, type RoleObject } from './rbac-objects.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AuthorizationAttributes } from '../util/authorization.ts';
-import { parseFieldSelector } from '../util/field-selector.ts';
+import type { AuthorizationAttributes } from '../api/authorization.ts';
+import { parseFieldSelector } from '../api/field-selector.ts';
 import { conditionRequest } from './access-review.ts';
 import { compileCondition } from './request-expressions.ts';
 

@@ -1,4 +1,4 @@
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { LIMITS } from '../util/limits.ts';
 import { StepBudget } from '../util/step-budget.ts';
 import type { PolicyRule } from './rbac-objects.ts';

@@ -1,7 +1,7 @@
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
-import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
-import { aggregateMessage } from '../util/aggregate-message.ts';
-import type { User } from '../util/user.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
+import type { User } from '../api/user.ts';
 
 const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };
 

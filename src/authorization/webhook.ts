@@ -1,11 +1,11 @@
 import { flagOf, reviewStatus, textOf } from '../client/review-answer.ts';
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, WebhookError, withRetries } from '../client/webhook-client.ts';
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
-import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
-import { aggregateMessage } from '../util/aggregate-message.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
+import { aggregateMessage } from '../api/aggregate-message.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
-import { stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { conditionRequest, reviewBody, reviewSpec } from './access-review.ts';
 import type { MatchCondition } from './match-conditions.ts';
 import type { WebhookMetrics } from './metrics.ts';

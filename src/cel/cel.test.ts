@@ -7,7 +7,7 @@ import { KUBERNETES_ENVIRONMENT } from './library/kubernetes.ts';
 import { JSON_PATCH_LIBRARY, MUTATION_TYPES } from './library/mutation.ts';
 import { CelErrors } from './source.ts';
 import { BOOL, DYN, INT, STRING, formatType, listType } from './types.ts';
-import type { Json } from '../util/json-types.ts';
+import type { Json } from '../encoding/json-types.ts';
 import { CelError } from './values.ts';
 
 const environment = KUBERNETES_ENVIRONMENT.extend({ variables: { object: DYN, count: INT, names: listType(STRING) } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import type { Expr } from './ast.ts';
 import { compile, type Program } from './cel.ts';
 import type { CheckedExpr } from './checker.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { checkedInt, checkedUint, formatDouble, intOfDouble, isInt, plainDecimal, uintOfDouble } from './numbers.ts';
 import { formatDurationSeconds, formatTimestamp, parseDurationText, parseTimestamp, timestampOf } from './time.ts';
 import { BOOL, BYTES, CelType, DOUBLE, DURATION, INT, STRING, TIMESTAMP, TYPE, UINT, formatType } from './types.ts';

@@ -1,4 +1,4 @@
-import { compileRegexp } from '../util/re2/regexp.ts';
+import { compileRegexp } from '../re2/regexp.ts';
 import { childrenOf, type Call, type Expr, type ListExpr, type MapExpr } from './ast.ts';
 import type { CheckedExpr } from './checker.ts';
 import { convert } from './convert.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../util/json-types.ts';
+import type { Json } from '../encoding/json-types.ts';
 import { BOOL, BYTES, CelType, DOUBLE, DURATION, INT, LIST, MAP, NULL, OPTIONAL, STRING, TIMESTAMP, TYPE, UINT } from './types.ts';
 
 /**

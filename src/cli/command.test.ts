@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommand } from './command.ts';
-import type { CompletedOptions } from './completion.ts';
-import type { ServerFactory } from './start.ts';
+import type { CompletedOptions } from '../options/completion.ts';
+import type { ServerFactory } from '../compose/start.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { CommandError } from './command-error.ts';
+import { CommandError } from '../options/command-error.ts';
 import { ExitCode } from './exit-code.ts';
 import type { RunSettings } from './run.ts';
 
@@ -31,7 +31,7 @@ const commands: readonly Command[] = [
     name: 'serve',
     summary: 'Run the API server with the flags of kube-apiserver',
     run: async (...args) => (await import('./serve.ts')).serve(...args),
-    help: async (program, columns) => serveHelp(program) + (await import('./flags/help.ts')).flagsHelp(columns),
+    help: async (program, columns) => serveHelp(program) + (await import('../options/flags/help.ts')).flagsHelp(columns),
   },
   {
     name: 'backup',
@@ -84,7 +84,7 @@ async function dispatch([, programPath = 'binnacle', ...args]: readonly string[]
 }
 
 async function runWithFlags(command: Command, program: string, args: readonly string[], output: Output, settings?: Partial<RunSettings>): Promise<void> {
-  const { parseFlags } = await import('./flags/parser.ts');
+  const { parseFlags } = await import('../options/flags/parser.ts');
   const { options, positional } = parseFlags(args);
   if (options.help) return output.stdout(await command.help(program, output.columns));
   if (options.version === 'true' || options.version === 'raw') return output.stdout(await serverVersion(options.version));
@@ -105,14 +105,14 @@ function findCommand(name: string): Command {
 
 /** As kube-apiserver prints it: scripts take the second word. */
 async function serverVersion(form: 'true' | 'raw'): Promise<string> {
-  const { BINNACLE_VERSION, KUBERNETES_VERSION } = await import('./version.ts');
+  const { BINNACLE_VERSION, KUBERNETES_VERSION } = await import('../options/version.ts');
   return form === 'true'
     ? `Kubernetes ${KUBERNETES_VERSION}\n`
     : `${JSON.stringify({ gitVersion: KUBERNETES_VERSION, binnacle: BINNACLE_VERSION, node: process.version })}\n`;
 }
 
 async function programVersion(): Promise<string> {
-  const { BINNACLE_VERSION, KUBERNETES_VERSION } = await import('./version.ts');
+  const { BINNACLE_VERSION, KUBERNETES_VERSION } = await import('../options/version.ts');
   return `binnacle ${BINNACLE_VERSION} (Kubernetes ${KUBERNETES_VERSION})\n`;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { complete } from './completion.ts';
-import { parseFlags } from './flags/parser.ts';
-import type { Logger } from './logger.ts';
+import { complete } from '../options/completion.ts';
+import { parseFlags } from '../options/flags/parser.ts';
+import type { Logger } from '../compose/logger.ts';
 import { openLogger } from './open-logger.ts';
 
 const ALPHA = '--feature-gates=LoggingAlphaOptions=true';

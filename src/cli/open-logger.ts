@@ -1,7 +1,7 @@
-import { parseQuantity, quantityAt } from '../util/quantity.ts';
+import { parseQuantity, quantityAt } from '../api/quantity.ts';
 import type { Output } from './command.ts';
-import type { CompletedOptions } from './completion.ts';
-import { type Logger, type Severity, createLogger } from './logger.ts';
+import type { CompletedOptions } from '../options/completion.ts';
+import { type Logger, type Severity, createLogger } from '../compose/logger.ts';
 
 interface OpenLogger {
   logger: Logger;

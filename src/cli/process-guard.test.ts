@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Logger } from './logger.ts';
+import type { Logger } from '../compose/logger.ts';
 import { guardProcess, isPeerFault } from './process-guard.ts';
 
 const coded = (code: string): Error => Object.assign(new Error(code), { code });

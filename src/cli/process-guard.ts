@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts';
+import type { Logger } from '../compose/logger.ts';
 
 /** What Go's runtime ends a program with that panics. */
 const PANIC_EXIT_CODE = 2;

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stopOnSignals } from '../server/lifecycle.ts';
-import type { CompletedOptions } from './completion.ts';
+import type { CompletedOptions } from '../options/completion.ts';
 import { allowMarking, collectAlone, collectAsUsual, makeAllYoung, postponeMarking } from './garbage-collection.ts';
 import { giveBackWhenIdle } from './idle-memory.ts';
-import type { Logger } from './logger.ts';
+import type { Logger } from '../compose/logger.ts';
 import { guardProcess } from './process-guard.ts';
-import { type RunningServer, type ServerFactory, explainError, logStart, startChain } from './start.ts';
+import { type RunningServer, type ServerFactory, explainError, logStart, startChain } from '../compose/start.ts';
 import type { WatchdogSettings } from '../supervision/protocol.ts';
 import { startWatchdog } from '../supervision/watchdog.ts';
 import { onAbort } from '../util/on-abort.ts';

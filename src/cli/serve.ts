@@ -1,6 +1,6 @@
-import { complete } from './completion.ts';
+import { complete } from '../options/completion.ts';
 import type { Output } from './command.ts';
-import { parseFlags } from './flags/parser.ts';
+import { parseFlags } from '../options/flags/parser.ts';
 import { openLogger } from './open-logger.ts';
 import { runServer, type RunSettings } from './run.ts';
 

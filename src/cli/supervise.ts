@@ -4,8 +4,8 @@ import type { ProcessExit } from '../supervision/supervised-process.ts';
 import { Supervisor, type SupervisorObserver } from '../supervision/supervisor.ts';
 import { ExitCode } from './exit-code.ts';
 import type { Output } from './command.ts';
-import { parseFlags } from './flags/parser.ts';
-import type { Logger } from './logger.ts';
+import { parseFlags } from '../options/flags/parser.ts';
+import type { Logger } from '../compose/logger.ts';
 import { openLogger } from './open-logger.ts';
 
 const MIB = 1024 * 1024;

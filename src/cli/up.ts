@@ -1,14 +1,14 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type Cluster, prepareCluster } from './cluster.ts';
+import { type Cluster, prepareCluster } from '../compose/cluster.ts';
 import type { Output } from './command.ts';
-import { writePrivately } from './files.ts';
-import { defaultOptions } from './flags/options.ts';
-import { parseFlags } from './flags/parser.ts';
+import { writePrivately } from '../compose/files.ts';
+import { defaultOptions } from '../options/flags/options.ts';
+import { parseFlags } from '../options/flags/parser.ts';
 import { openLogger } from './open-logger.ts';
 import { runServer, type RunSettings } from './run.ts';
-import type { RunningServer } from './start.ts';
-import { BINNACLE_VERSION } from './version.ts';
+import type { RunningServer } from '../compose/start.ts';
+import { BINNACLE_VERSION } from '../options/version.ts';
 
 /** Reachable from this machine only, unless --bind-address says otherwise. */
 const LOCAL_ADDRESS = '127.0.0.1';

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 
 /**
  * The API as code inside the process sees it: controllers, bootstrap, authorizers and admission plug-ins. Writes take the same road as any

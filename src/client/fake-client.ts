@@ -1,5 +1,5 @@
-import type { ApiObject } from '../util/api-object.ts';
-import { alreadyExists, notFound } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { alreadyExists, notFound } from '../api/errors.ts';
 import type { Client, Concerns, Informer, ResourceClient, ResourceIdentity } from './client.ts';
 
 /** For tests: a Client over maps, with no validation, defaults or admission. Objects get a resourceVersion and nothing else; nobody owns fields. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isJsonObject, ownValue } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { isJsonObject, ownValue } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { serverPathUrl } from './webhook-url.ts';
 
 /** A server to call, and how to prove who calls. PEM texts are read when the file is; a token's file is read again at every call, since its owner renews it. */
@@ -27,7 +27,7 @@ export async function loadKubeconfig(path: string): Promise<RemoteEndpoint> {
 }
 
 async function readKubeconfig<T>(path: string, read: (reader: KubeconfigReader) => Promise<T>): Promise<T> {
-  const { parseYaml } = await import('../util/yaml.ts');
+  const { parseYaml } = await import('../encoding/yaml.ts');
   const text = await readFile(path, 'utf8');
   try {
     return await read(new KubeconfigReader(parseYaml(text), dirname(resolve(path))));

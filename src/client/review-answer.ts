@@ -1,6 +1,6 @@
-import { quote } from '../util/field-errors.ts';
-import { isJsonObject, ownValue, parseJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { quote } from '../util/go-quote.ts';
+import { isJsonObject, ownValue, parseJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 
 /**
  * The status of a review that a webhook answered. Which kind and version it is may be left out, as upstream's decoder has it; where they are said they

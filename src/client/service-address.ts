@@ -1,6 +1,6 @@
-import type { ApiObject } from '../util/api-object.ts';
-import { notFound, serviceUnavailable } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { notFound, serviceUnavailable } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
 import type { Client, Informer } from './client.ts';
 
 export interface Address {

@@ -4,12 +4,12 @@ import type { Duplex } from 'node:stream';
 import { TlsDialer } from '../serving/tls-dialer.ts';
 import { BytePieces } from '../util/byte-pieces.ts';
 import { delay } from '../util/delay.ts';
-import { type Dial, dialDirectly } from '../util/dial.ts';
+import { type Dial, dialDirectly } from '../net/dial.ts';
 import { formatDuration } from '../util/duration.ts';
-import { quote } from '../util/field-errors.ts';
-import { isJsonObject, parseJson } from '../util/json.ts';
+import { quote } from '../util/go-quote.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
 import { linkSignals } from '../util/linked-signal.ts';
-import { goNetworkError } from '../util/network-error.ts';
+import { goNetworkError } from '../net/network-error.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
 
 /** A call that got no answer, or one that is no success. Never holds what was sent. */

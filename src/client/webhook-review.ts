@@ -1,7 +1,7 @@
-import { jsonKind } from '../util/go-format.ts';
-import { quote } from '../util/field-errors.ts';
-import { isJsonObject, ownValue, parseJson } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { jsonKind } from '../encoding/go-format.ts';
+import { quote } from '../util/go-quote.ts';
+import { isJsonObject, ownValue, parseJson } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /** An answer that cannot be read at all; to upstream, the call has failed. */
 export class UnreadableAnswer extends Error {}
@@ -36,7 +36,7 @@ const OPENING_BRACE = /^\s*\{/;
 async function parseText(answer: Buffer): Promise<Json> {
   try {
     if (answer.length > MAX_YAML_BYTES || OPENING_BRACE.test(answer.toString('latin1', 0, MAX_SPACE_BYTES))) return parseJson(answer);
-    const { parseYaml } = await import('../util/yaml.ts');
+    const { parseYaml } = await import('../encoding/yaml.ts');
     return parseYaml(answer.toString());
   } catch (error) {
     throw new UnreadableAnswer(`couldn't get version/kind; json parse error: ${(error as Error).message}`);

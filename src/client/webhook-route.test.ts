@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dialDirectly, dialUnix } from '../util/dial.ts';
+import { dialDirectly, dialUnix } from '../net/dial.ts';
 import { routeToWebhook } from './webhook-route.ts';
 
 const dialService = dialDirectly;

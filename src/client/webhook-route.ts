@@ -1,6 +1,6 @@
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { WebhookError } from './webhook-client.ts';
-import type { Dial } from '../util/dial.ts';
+import type { Dial } from '../net/dial.ts';
 import type { RemoteEndpoint } from './kubeconfig.ts';
 import type { ServiceAddress } from './service-address.ts';
 import { serviceUrl, webhookUrl } from './webhook-url.ts';

@@ -1,7 +1,7 @@
 import type { ClusterRole, PolicyRule } from '../apis/facts/types/rbac-v1.ts';
 import { parsedSelector } from '../apis/validation/label-selector.ts';
 import type { ResourceClient } from '../client/client.ts';
-import { equalJson } from '../util/json-equal.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 import { type Controller, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
 

@@ -1,7 +1,7 @@
 import type { Client, Concerns, ResourceClient, ResourceIdentity } from '../client/client.ts';
-import type { ApiObject, OwnerReference } from '../util/api-object.ts';
-import { isApiError } from '../util/errors.ts';
-import { equalJson } from '../util/json-equal.ts';
+import type { ApiObject, OwnerReference } from '../api/api-object.ts';
+import { isApiError } from '../api/errors.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import { type Controller, type ControllerOptions, FIELD_MANAGER } from './controller.ts';
 import { ReportBudget, invalidNamespaceEvent } from './owner-events.ts';

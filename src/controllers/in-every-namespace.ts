@@ -1,7 +1,7 @@
 import type { Namespace } from '../apis/facts/types/core-v1.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { isApiError } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { isApiError } from '../api/errors.ts';
 import { type ControllerOptions, FIELD_MANAGER, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { FakeClient } from '../client/fake-client.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { LEASE_NAME, Leadership } from './leadership.ts';
 
 const TIMES = { leaseMs: 1_000, renewWithinMs: 300, retryMs: 10 };

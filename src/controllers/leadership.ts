@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client, ResourceClient } from '../client/client.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { delay } from '../util/delay.ts';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { microTimeOf } from '../util/time.ts';
 import { type ControllerOptions, FIELD_MANAGER } from './controller.ts';
 import { onAbort } from '../util/on-abort.ts';

@@ -1,7 +1,7 @@
 import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { Client, ResourceClient, ResourceIdentity } from '../client/client.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { isApiError } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { isApiError } from '../api/errors.ts';
 import type { ContentTotals } from './namespace-conditions.ts';
 
 /** How long a finalizer is taken to need. */

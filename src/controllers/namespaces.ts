@@ -1,6 +1,6 @@
 import type { Namespace } from '../apis/facts/types/core-v1.ts';
 import type { Client, ResourceClient, ResourceIdentity } from '../client/client.ts';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { type Controller, type ControllerOptions, FIELD_MANAGER } from './controller.ts';
 import { tellOfContent } from './namespace-conditions.ts';
 import { emptyNamespace } from './namespace-content.ts';

@@ -1,5 +1,5 @@
 import type { Event } from '../apis/facts/types/core-v1.ts';
-import { type OwnerReference, apiVersionOf } from '../util/api-object.ts';
+import { type OwnerReference, apiVersionOf } from '../api/api-object.ts';
 import { timeOf } from '../util/time.ts';
 import type { Place } from './ownership-graph.ts';
 

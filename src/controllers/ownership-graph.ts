@@ -1,5 +1,5 @@
 import type { ResourceIdentity } from '../client/client.ts';
-import type { OwnerReference } from '../util/api-object.ts';
+import type { OwnerReference } from '../api/api-object.ts';
 
 /** Where an object is found. */
 export interface Place {

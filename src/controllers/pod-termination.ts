@@ -1,7 +1,7 @@
 import { setPodCondition } from '../apis/core/pod/conditions.ts';
 import type { Node, Pod } from '../apis/facts/types/core-v1.ts';
 import type { Concerns, Informer, ResourceClient } from '../client/client.ts';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { type Controller, type ControllerOptions, FIELD_MANAGER, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
 

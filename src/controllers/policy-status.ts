@@ -1,7 +1,7 @@
 import type { ServedType } from '../apis/admissionregistration/type-checking.ts';
 import type { ValidatingAdmissionPolicy } from '../apis/facts/types/admissionregistration-v1.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { isApiError } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { isApiError } from '../api/errors.ts';
 import { type Controller, type ControllerOptions, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
 

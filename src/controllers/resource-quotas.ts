@@ -3,7 +3,7 @@ import { type Amounts, ZERO, amountsIn, areEqual, listOf, only, sumOf } from '..
 import { type Evaluator, scopesOf } from '../apis/core/quota/evaluator.ts';
 import { createEvaluators } from '../apis/core/quota/evaluators.ts';
 import type { Client, ResourceIdentity } from '../client/client.ts';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { type Controller, FIELD_MANAGER, stopOnAbort } from './controller.ts';
 import { WorkQueue } from './work-queue.ts';
 

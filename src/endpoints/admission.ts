@@ -1,5 +1,5 @@
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
 import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';

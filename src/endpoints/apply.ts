@@ -1,13 +1,13 @@
 import { type Apply, appliedObject } from '../registry/apply-ownership.ts';
 import type { ResourceStore, WriteOptions } from '../registry/store.ts';
 import { readContent } from '../schema/cbor-decode.ts';
-import { apiVersionOf } from '../util/api-object.ts';
-import { CborError } from '../util/cbor-items.ts';
-import { badRequest, conflict } from '../util/errors.ts';
-import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
-import { isJsonObject, parseJson } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
-import { surrogateEscapeIn } from '../util/surrogate-escapes.ts';
+import { apiVersionOf } from '../api/api-object.ts';
+import { CborError } from '../encoding/cbor-items.ts';
+import { badRequest, conflict } from '../api/errors.ts';
+import { type DuplicateKeys, JsonError } from '../encoding/json-parser.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { surrogateEscapeIn } from '../encoding/surrogate-escapes.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import type { ServerRequest } from './request.ts';
 import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
@@ -87,7 +87,7 @@ function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json | undefined {
 }
 
 async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json> {
-  const { YamlError, parseYamlInSlices } = await import('../util/yaml.ts');
+  const { YamlError, parseYamlInSlices } = await import('../encoding/yaml.ts');
   try {
     return await parseYamlInSlices(bytes.toString('utf8'), duplicates);
   } catch (error) {
@@ -98,7 +98,7 @@ async function readYaml(bytes: Buffer, duplicates: DuplicateKeys): Promise<Json>
 /** Told after all else, as upstream reads the text a second time only then. */
 async function complainOfDuplicates(request: ServerRequest, bytes: Buffer, { fieldValidation }: WriteOptions): Promise<void> {
   if (fieldValidation === 'Ignore') return;
-  const { repeatedKeys } = await import('../util/yaml-duplicates.ts');
+  const { repeatedKeys } = await import('../encoding/yaml-duplicates.ts');
   const complaints = (await repeatedKeys(bytes.toString('utf8'))).map(({ line, key }) => `line ${line}: key ${JSON.stringify(key)} already set in map`);
   if (fieldValidation === 'Strict')
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${complaints.join('\n  ')}`);

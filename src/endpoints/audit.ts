@@ -1,7 +1,7 @@
 import { clone } from '../schema/clone.ts';
 import { normalize, normalizeInSlices } from '../schema/normalize.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import type { DeleteOptionsObject } from './options.ts';
 import type { AuditRecorder, ServerRequest } from './request.ts';

@@ -1,6 +1,6 @@
 import type { Connector } from '../registry/definition.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
-import { badRequest, genericMethodNotAllowed } from '../util/errors.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import { badRequest, genericMethodNotAllowed } from '../api/errors.ts';
 import { admissionOf } from './admission.ts';
 import { type Offer, negotiateOutput } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import type { ResourceTarget } from './target.ts';
 
 /** What a client sent in its version, with that version's defaults, as it would be stored. May change its argument. */

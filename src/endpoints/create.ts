@@ -1,9 +1,9 @@
 import { recordOwnership } from '../registry/field-ownership.ts';
 import type { WriteOptions } from '../registry/store.ts';
 import { normalize } from '../schema/normalize.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
-import { type Status, methodNotSupported } from '../util/errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import { type Status, methodNotSupported } from '../api/errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { admissionOf } from './admission.ts';
 import { recordBody } from './audit.ts';

@@ -1,7 +1,7 @@
 import { customType } from '../schema/structural/custom-type.ts';
 import { Structure } from '../schema/structural/structure.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { GroupVersionKind } from '../util/api-object.ts';
+import type { GroupVersionKind } from '../api/api-object.ts';
 import type { ClientKind, ResourceTarget } from './target.ts';
 
 /**

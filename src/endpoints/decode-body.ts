@@ -1,20 +1,21 @@
 import { LARGE_BYTES } from '../registry/request-context.ts';
 import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode, decodeInSlices } from '../schema/decode.ts';
-import { jsonKind } from '../util/go-format.ts';
-import { withSortedKeys } from '../util/sorted-keys.ts';
+import { jsonKind } from '../encoding/go-format.ts';
+import { withSortedKeys } from '../encoding/sorted-keys.ts';
 import { copyEmptied } from '../schema/emptied.ts';
 import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../util/api-object.ts';
-import { diagnoseCbor } from '../util/cbor-diagnose.ts';
-import { CborError } from '../util/cbor-items.ts';
-import { ApiError, badRequest, invalid } from '../util/errors.ts';
-import { FieldErrors, quote } from '../util/field-errors.ts';
-import { goText } from '../util/go-text.ts';
-import { type DuplicateKeys, type NumberLiterals, JsonError } from '../util/json-parser.ts';
-import { isJsonObject, parseJson } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../api/api-object.ts';
+import { diagnoseCbor } from '../encoding/cbor-diagnose.ts';
+import { CborError } from '../encoding/cbor-items.ts';
+import { ApiError, badRequest, invalid } from '../api/errors.ts';
+import { FieldErrors } from '../api/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
+import { goText } from '../encoding/go-text.ts';
+import { type DuplicateKeys, type NumberLiterals, JsonError } from '../encoding/json-parser.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { schemaOfSent } from './custom-body.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { internalPackage } from './encode.ts';
@@ -183,7 +184,7 @@ function readJson(bytes: Buffer, duplicates: DuplicateKeys, literals: NumberLite
 }
 
 async function readYaml(bytes: Buffer): Promise<ReadBody> {
-  const { YamlError, parseYamlInSlices } = await import('../util/yaml.ts');
+  const { YamlError, parseYamlInSlices } = await import('../encoding/yaml.ts');
   const text = bytes.toString('utf8');
   const duplicates: DuplicateKeys = new Map();
   try {
@@ -212,7 +213,7 @@ function unknownFields(schema: ObjectSchema, value: Json): string[] {
 }
 
 async function yamlComplaints(text: string): Promise<string[]> {
-  const { repeatedKeys } = await import('../util/yaml-duplicates.ts');
+  const { repeatedKeys } = await import('../encoding/yaml-duplicates.ts');
   const lines = (await repeatedKeys(text)).map(({ line, key }) => `\n  line ${line}: key ${JSON.stringify(key)} already set in map`);
   return lines.length === 0 ? [] : [YAML_ERRORS + lines.join('')];
 }

@@ -1,5 +1,5 @@
 import type { DeleteOptions } from '../registry/store.ts';
-import { apiVersionOf } from '../util/api-object.ts';
+import { apiVersionOf } from '../api/api-object.ts';
 import { recordDeleteOptions } from './audit.ts';
 import { answerEntry, outputForm } from './answer.ts';
 import { decodeDeleteOptions } from './decode-body.ts';

@@ -1,4 +1,4 @@
-import { genericMethodNotAllowed, genericNotFound, methodNotSupported } from '../util/errors.ts';
+import { genericMethodNotAllowed, genericNotFound, methodNotSupported } from '../api/errors.ts';
 import { offerOf } from './answer.ts';
 import { connect } from './connect.ts';
 import { create } from './create.ts';

@@ -1,8 +1,8 @@
 import type { ListResult } from '../registry/store.ts';
 import { encodeCbor, encodeCborItem } from '../schema/cbor-encode.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import { CborWriter } from '../util/cbor-writer.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { CborWriter } from '../encoding/cbor-writer.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import type { Body, PiecedBody } from './body.ts';
 import type { Transform } from './negotiation.ts';
 import { metaApiVersion, partialMetadata } from './partial-metadata.ts';

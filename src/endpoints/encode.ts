@@ -1,10 +1,10 @@
 import type { ListResult } from '../registry/store.ts';
-import { ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../schema/protobuf-wire.ts';
+import { ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../encoding/protobuf-wire.ts';
 import { encodeEnvelope, encodeProtobuf, encodeProtobufList, encodeProtobufObject } from '../schema/protobuf.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { notAcceptable, unknownError } from '../util/errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { notAcceptable, unknownError } from '../api/errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { type Body, JsonListBody, type ListItems, type PiecedBody } from './body.ts';
 import { JsonList } from './json-list.ts';
 import { type ItemForm, RunListBody, sharedRuns } from './list-runs.ts';

@@ -2,8 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { schemaOfKind } from '../apis/facts/schemas.ts';
 import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
-import { prettyJson } from '../util/json.ts';
-import { toYaml } from '../util/yaml.ts';
+import { prettyJson } from '../encoding/json.ts';
+import { toYaml } from '../encoding/yaml.ts';
 import { configMap, configMaps, serve } from './test-support.ts';
 
 const PATH = '/api/v1/namespaces/ns/configmaps';

@@ -1,6 +1,6 @@
-import { parseOwnJson, prettyJson, prettyJsonAt } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import type { toYamlPieces as toPieces } from '../util/yaml.ts';
+import { parseOwnJson, prettyJson, prettyJsonAt } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import type { toYamlPieces as toPieces } from '../encoding/yaml.ts';
 import type { PiecedBody } from './body.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { ListOptions } from '../registry/store.ts';
-import { timeout } from '../util/errors.ts';
+import { timeout } from '../api/errors.ts';
 import { answerList, outputForm } from './answer.ts';
 import { parseListOptions } from './options.ts';
 import type { ServerRequest } from './request.ts';

@@ -1,6 +1,6 @@
 import { copyEmptied } from '../schema/emptied.ts';
-import { isJsonObject } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { isJsonObject } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /**
  * An empty list of managedFields asks to forget all owners, whereas none at all leaves them as they are. Decoding makes no difference between the two:

@@ -1,4 +1,4 @@
-import { genericNotAcceptable, notAcceptable, unsupportedMediaType } from '../util/errors.ts';
+import { genericNotAcceptable, notAcceptable, unsupportedMediaType } from '../api/errors.ts';
 import type { ServerRequest } from './request.ts';
 import { LIMITS } from '../util/limits.ts';
 

@@ -1,8 +1,9 @@
 import { validateFieldManager } from '../registry/metadata.ts';
 import type { DeleteOptions, ListOptions, UpdateOptions, WatchOptions, WriteOptions } from '../registry/store.ts';
-import { badRequest, invalid, unknownError } from '../util/errors.ts';
-import { FieldErrors, quote } from '../util/field-errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { badRequest, invalid, unknownError } from '../api/errors.ts';
+import { FieldErrors } from '../api/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { queryBoolean, queryInteger } from './query.ts';
 import { type SelectorScope, selectionOf } from './selection.ts';
 

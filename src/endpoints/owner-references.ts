@@ -1,4 +1,4 @@
-import type { ApiObject, OwnerReference } from '../util/api-object.ts';
+import type { ApiObject, OwnerReference } from '../api/api-object.ts';
 
 /** Equal owners are kept once, and the client is told (apiserver/pkg/endpoints/handlers/rest.go, dedupOwnerReferences). */
 export function dedupeOwnerReferences({ metadata }: ApiObject, warn: (text: string) => void): void {

@@ -1,6 +1,6 @@
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import type { ApiObject, ObjectMeta } from '../util/api-object.ts';
-import { stringifyJson } from '../util/json.ts';
+import type { ApiObject, ObjectMeta } from '../api/api-object.ts';
+import { stringifyJson } from '../encoding/json.ts';
 import type { Transform } from './negotiation.ts';
 import { type View, clientObject, typePrefix } from './view.ts';
 

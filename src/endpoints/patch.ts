@@ -1,8 +1,8 @@
 import { writeThrough } from '../registry/sent-subresource.ts';
 import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
-import { apiVersionOf } from '../util/api-object.ts';
-import { genericUnsupportedMediaType, notFound } from '../util/errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { apiVersionOf } from '../api/api-object.ts';
+import { genericUnsupportedMediaType, notFound } from '../api/errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { answerWritten, outputForm } from './answer.ts';
 import { applier } from './apply.ts';

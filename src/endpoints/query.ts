@@ -1,5 +1,5 @@
-import { badRequest } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
+import { badRequest } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
 
 /** Query parameters as Go's conversions read them (apimachinery/pkg/runtime/conversion.go). The first of several values counts. */
 

@@ -1,9 +1,9 @@
 import type { Exchange } from '../serving/exchange.ts';
 import type { RequestContext } from '../registry/request-context.ts';
-import type { ObjectMeta } from '../util/api-object.ts';
-import type { Status } from '../util/errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import type { User } from '../util/user.ts';
+import type { ObjectMeta } from '../api/api-object.ts';
+import type { Status } from '../api/errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import type { User } from '../api/user.ts';
 
 /** What a request's path and method say, before anyone looks at what is installed (apiserver/pkg/endpoints/request). */
 export interface RequestInfo {

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
-import { parseOwnJson, prettyJson } from '../util/json.ts';
-import type { Json } from '../util/json-types.ts';
+import { parseOwnJson, prettyJson } from '../encoding/json.ts';
+import type { Json } from '../encoding/json-types.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import { type Body, CHUNK_BYTES, type ChunkedBody, type PiecedBody, wholeBody } from './body.ts';
 import { JsonList, prettyList, yamlList } from './json-list.ts';
@@ -85,7 +85,7 @@ interface Answer {
 }
 
 async function respondYaml(answer: Answer, body: Body): Promise<void> {
-  const { toYaml, toYamlInPieces, toYamlPieces } = await import('../util/yaml.ts');
+  const { toYaml, toYamlInPieces, toYamlPieces } = await import('../encoding/yaml.ts');
   return send(answer, body instanceof JsonList ? yamlList(body, toYamlPieces) : rewritten(wholeBody(body), toYaml, toYamlInPieces));
 }
 

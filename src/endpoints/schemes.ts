@@ -1,6 +1,6 @@
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { GroupVersionKind } from '../util/api-object.ts';
-import { quote } from '../util/field-errors.ts';
+import type { GroupVersionKind } from '../api/api-object.ts';
+import { quote } from '../util/go-quote.ts';
 import type { ResourceTarget } from './target.ts';
 
 const LEGACY_SCHEME = 'pkg/api/legacyscheme/scheme.go:30';

@@ -1,5 +1,5 @@
-import { type ApiObject } from '../util/api-object.ts';
-import { badRequest } from '../util/errors.ts';
+import { type ApiObject } from '../api/api-object.ts';
+import { badRequest } from '../api/errors.ts';
 import type { ServerRequest } from './request.ts';
 import type { ResourceTarget } from './target.ts';
 

@@ -1,8 +1,8 @@
 import type { Selection } from '../registry/store.ts';
-import { badRequest } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
-import { EVERY_FIELD, type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../util/field-selector.ts';
-import { EVERYTHING, type LabelSelector, SelectorSyntaxError, parseLabelSelector } from '../util/label-selector.ts';
+import { badRequest } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
+import { EVERY_FIELD, type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../api/field-selector.ts';
+import { EVERYTHING, type LabelSelector, SelectorSyntaxError, parseLabelSelector } from '../api/label-selector.ts';
 import type { ResourceTarget } from './target.ts';
 
 /** Whose fields may be selected by, and the one name the path limits the collection to ('' for all). */

@@ -1,9 +1,9 @@
 import { encodeCbor } from '../schema/cbor-encode.ts';
 import { normalize } from '../schema/normalize.ts';
 import { encodeProtobufObject } from '../schema/protobuf.ts';
-import type { Status, StatusDetails } from '../util/errors.ts';
-import { stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { Status, StatusDetails } from '../api/errors.ts';
+import { stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { CBOR_TYPE, JSON_TYPE, type MediaType, type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
 import type { ServerRequest } from './request.ts';
 import { respond, transformed } from './respond.ts';

@@ -1,7 +1,7 @@
 import type { Column } from '../registry/definition.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { stringifyJson } from '../util/json.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { stringifyJson } from '../encoding/json.ts';
 import type { Transform } from './negotiation.ts';
 import type { IncludeObject } from './options.ts';
 import { metaApiVersion, partialJson } from './partial-metadata.ts';

@@ -1,7 +1,7 @@
 import { writeThrough } from '../registry/sent-subresource.ts';
 import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
-import { notFound } from '../util/errors.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import { notFound } from '../api/errors.ts';
 import { recordBody } from './audit.ts';
 import { answerWritten, outputForm } from './answer.ts';
 import { toStored } from './conversion.ts';

@@ -2,9 +2,9 @@ import type { Column, ResourceDefinition, RowCondition } from '../registry/defin
 import { clone } from '../schema/clone.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
-import { stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import { stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { type ClientKind, type EndpointEnvironment, type ResourceTarget, clientKindOf } from './target.ts';
 
 /** How stored objects look to the clients of one target: which kind and version they see, and how it is made. */

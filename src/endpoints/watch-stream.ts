@@ -2,7 +2,7 @@ import type { WatchSink } from '../registry/store.ts';
 import type { ResponseStream } from '../serving/exchange.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
-import { ApiError, internalError } from '../util/errors.ts';
+import { ApiError, internalError } from '../api/errors.ts';
 import type { ServerRequest } from './request.ts';
 import type { EventType, WatchEncoder } from './watch-encoder.ts';
 import { LIMITS } from '../util/limits.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
 import { schemaOf } from '../apis/facts/schemas.ts';
-import { resourceExpired } from '../util/errors.ts';
+import { resourceExpired } from '../api/errors.ts';
 import { type Sent, configMap, configMaps, serve } from './test-support.ts';
 
 const PATH = '/api/v1/namespaces/ns/configmaps?watch=1';

@@ -6,7 +6,7 @@ import { type WatchRequestOptions, parseWatchOptions } from './options.ts';
 import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
-import { ApiError } from '../util/errors.ts';
+import { ApiError } from '../api/errors.ts';
 import { WatchEncoder } from './watch-encoder.ts';
 import { WatchStream } from './watch-stream.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { encodeProtobufObject } from '../schema/protobuf.ts';
 import { schemaOfKind } from '../apis/facts/schemas.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { configMap, configMaps, serve, targetOf } from './test-support.ts';
 
 const COLLECTION = '/api/v1/namespaces/ns/configmaps';

@@ -1,7 +1,7 @@
 import type { CustomResourceColumnDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import type { Column } from '../registry/definition.ts';
 import { ageSince } from '../util/duration.ts';
-import type { Json } from '../util/json-types.ts';
+import type { Json } from '../encoding/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { StepBudget } from '../util/step-budget.ts';
 import { parseTime } from '../util/time.ts';

@@ -4,10 +4,11 @@ import { validateEmbedded } from '../schema/structural/embedded-resources.ts';
 import { validateListTypes } from '../schema/structural/list-items.ts';
 import type { Structure } from '../schema/structural/structure.ts';
 import { validateValue } from '../schema/structural/value-faults.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { FieldErrors, type FieldErrorType, TooManyFieldErrors, quote } from '../util/field-errors.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
-import { qualifiedNameErrors } from '../util/names.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { FieldErrors, type FieldErrorType, TooManyFieldErrors } from '../api/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { qualifiedNameErrors } from '../api/names.ts';
 import { validateScale } from './scale.ts';
 import type { ValidationRules } from './rules/validation-rules.ts';
 

@@ -1,5 +1,5 @@
 import type { ResourceClient } from '../client/client.ts';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { timeOf } from '../util/time.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../apis/facts/types/apiextensions-v1.ts';
 import { onAbort } from '../util/on-abort.ts';

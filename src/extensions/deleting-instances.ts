@@ -1,6 +1,6 @@
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 const WORKERS = 10;

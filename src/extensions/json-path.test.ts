@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiObject } from '../util/api-object.ts';
-import type { Json } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import type { Json } from '../encoding/json-types.ts';
 import { StepBudget } from '../util/step-budget.ts';
 import { columnsOf } from './columns.ts';
 import { compileJsonPath, printFound } from './json-path.ts';

@@ -1,6 +1,6 @@
-import { equalJson } from '../util/json-equal.ts';
-import { isJsonObject, ownValue, stringifyJson } from '../util/json.ts';
-import type { Json } from '../util/json-types.ts';
+import { equalJson } from '../encoding/json-equal.ts';
+import { isJsonObject, ownValue, stringifyJson } from '../encoding/json.ts';
+import type { Json } from '../encoding/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 

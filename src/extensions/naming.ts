@@ -1,6 +1,6 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../apis/facts/types/apiextensions-v1.ts';
-import { quote } from '../util/field-errors.ts';
-import { equalJson } from '../util/json-equal.ts';
+import { quote } from '../util/go-quote.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 import { type Outcome, establishedOutcome } from './establishing.ts';
 import {
   type DefinitionClient,

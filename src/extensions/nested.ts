@@ -1,6 +1,6 @@
-import { formatGo, goTypeOfValue } from '../util/go-format.ts';
-import { isJsonObject, ownValue, setKey } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { formatGo, goTypeOfValue } from '../encoding/go-format.ts';
+import { isJsonObject, ownValue, setKey } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /** A value that is not of the type that its path promises; worded as apimachinery's unstructured helpers word it. */
 export class AccessError extends Error {}

@@ -1,6 +1,6 @@
 import { structuralErrors, structuralProblem } from '../apis/apiextensions/structural.ts';
 import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions-v1.ts';
-import { FieldErrors, summarize } from '../util/field-errors.ts';
+import { FieldErrors, summarize } from '../api/field-errors.ts';
 import {
   type DefinitionClient,
   type DefinitionControllerOptions,

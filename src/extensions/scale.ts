@@ -1,10 +1,10 @@
 import type { CustomResourceColumnDefinition, CustomResourceSubresourceScale } from '../apis/facts/types/apiextensions-v1.ts';
 import type { Column, Subresource, UpdateRules } from '../registry/definition.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { badRequest, internalError } from '../util/errors.ts';
-import type { FieldErrors } from '../util/field-errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { badRequest, internalError } from '../api/errors.ts';
+import type { FieldErrors } from '../api/field-errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { columnsOf } from './columns.ts';
 import { AccessError, nestedInteger, nestedText, setNested, splitPath } from './nested.ts';
 

@@ -9,7 +9,7 @@ import { GenericServer } from '../server/generic-server.ts';
 import type { InProcessClient } from '../server/in-process-client.ts';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { Stores } from '../server/stores.ts';
-import { genericNotFound, notFound } from '../util/errors.ts';
+import { genericNotFound, notFound } from '../api/errors.ts';
 import { conversionMetrics } from './conversion/metrics.ts';
 import { CustomResources, type CustomResourcesOptions } from './custom-resources.ts';
 import { definitionControllers } from './definition-controllers.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { encodeCbor } from '../schema/cbor-encode.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { storedForm } from './stored-form.ts';
 
 const schema = { type: 'object', name: '', fields: new Map(), kinds: [], custom: { schema: {}, decode: (value: Json) => value as JsonObject } };

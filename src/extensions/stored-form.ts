@@ -3,12 +3,12 @@ import { clone } from '../schema/clone.ts';
 import { withResourceVersion } from '../storage/client-json.ts';
 import { type StoredCodec, jsonCodec } from '../storage/codec.ts';
 import { readableValue } from '../storage/unreadable.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
-import { isSelfDescribedCbor } from '../util/cbor-items.ts';
-import { decodeCbor } from '../util/cbor-reader.ts';
-import { equalJson } from '../util/json-equal.ts';
-import { parseOwnJson, stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import { isSelfDescribedCbor } from '../encoding/cbor-items.ts';
+import { decodeCbor } from '../encoding/cbor-reader.ts';
+import { equalJson } from '../encoding/json-equal.ts';
+import { parseOwnJson, stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 
 const OWN_BEGINNING = Buffer.from('{"kind":');
 

@@ -1,6 +1,6 @@
 import type { RequestInfo } from '../endpoints/request.ts';
 import { ownCopy } from '../util/own-copy.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import { dealHand, hashFlow } from './dealer.ts';
 import type { Flow } from './flow.ts';
 import type { FlowStats } from './metrics.ts';

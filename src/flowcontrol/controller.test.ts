@@ -6,8 +6,8 @@ import priorityLevels from '../kube/bootstrap/data/priority-levels.json' with { 
 import { MetricRegistry } from '../server/metrics/registry.ts';
 import { parseRequestInfo } from '../server/request-info.ts';
 import { firstQueryValue, splitTarget } from '../server/request-target.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import type { User } from '../util/user.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import type { User } from '../api/user.ts';
 import { FlowController } from './controller.ts';
 import { FakeClock } from './fake-clock.ts';
 import { API_VERSION, GROUP } from './objects.ts';

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import type { FlowControl } from '../server/flow-control.ts';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
 import type { IncomingRequest } from '../server/server-request.ts';
-import { parseFieldSelector } from '../util/field-selector.ts';
+import { parseFieldSelector } from '../api/field-selector.ts';
 import { adjustSeats } from './borrowing.ts';
 import { type ActiveSchema, FlowClassifier } from './classifier.ts';
 import { type FlowClock, systemClock } from './clock.ts';

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 
 /* FlowSchema and PriorityLevelConfiguration (flowcontrol.apiserver.k8s.io/v1), as far as they are read here. Validation has seen them. */
 

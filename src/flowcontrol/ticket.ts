@@ -2,7 +2,7 @@ import type { RequestInfo } from '../endpoints/request.ts';
 import type { Admission } from '../server/flow-control.ts';
 import type { ConnectionInfo } from '../serving/exchange.ts';
 import type { Bagged } from '../util/bag.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import type { Flow } from './flow.ts';
 import type { Queue } from './queue.ts';
 import type { WorkEstimate } from './work-estimate.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type Dial, dialDirectly, dialUnix } from '../util/dial.ts';
+import { type Dial, dialDirectly, dialUnix } from '../net/dial.ts';
 import { type Clock, systemClock } from '../util/clock.ts';
 import { ClientConnection, type ClientStream, type ClientStreamEvents, type StreamFailure } from '../http2/client-connection.ts';
 import { type Fields, encodeHeaders, lastValue } from '../http2/hpack.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import type { BodyReader } from './body-reader.ts';
 import { type Fields, readFields } from './fields.ts';
 

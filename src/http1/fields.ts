@@ -1,4 +1,4 @@
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { ownCopy } from '../util/own-copy.ts';
 
 /* Header fields as HTTP/1.1 writes them (RFC 9110 §5, RFC 9112 §5). Lines end in CRLF, nothing is folded, and nothing is guessed: what is not a field might be read as two. */

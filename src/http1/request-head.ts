@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { quote } from '../util/field-errors.ts';
-import { withLine } from '../util/header-lines.ts';
+import { quote } from '../util/go-quote.ts';
+import { withLine } from '../net/header-lines.ts';
 import { type Fields, LENGTH } from './fields.ts';
 import { statusText } from './status-text.ts';
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { MonotonicClock, Timer } from '../util/clock.ts';
 import { withListener } from '../util/listeners.ts';
-import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../util/unsent-answers.ts';
+import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../net/unsent-answers.ts';
 import { BadRequest, type HeadLimits, type RequestHead, checkedHead } from './request-head.ts';
 import type { ParsedRequest, RequestParser, RequestReceiver } from './request-parser.ts';
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { UnsentClaim } from '../util/unsent-answers.ts';
+import type { UnsentClaim } from '../net/unsent-answers.ts';
 import {
   DEFAULT_WINDOW_BYTES,
   ErrorCode,

@@ -1,4 +1,4 @@
-import { withLine } from '../util/header-lines.ts';
+import { withLine } from '../net/header-lines.ts';
 import type { Fields } from './hpack.ts';
 
 /** What a block of headers asks for. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../util/clock.ts';
-import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../util/unsent-answers.ts';
+import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../net/unsent-answers.ts';
 import { type AbuseLimits, AbuseGuard } from './abuse-guard.ts';
 import { CONNECTION_WINDOW_BYTES, Http2Connection } from './connection.ts';
 import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, Http2Error, PREFACE, Setting, goawayFrame, headersFrames, numberFrame, settingsFrame } from './frames.ts';

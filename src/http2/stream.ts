@@ -1,4 +1,4 @@
-import type { UnsentClaim } from '../util/unsent-answers.ts';
+import type { UnsentClaim } from '../net/unsent-answers.ts';
 import { OutgoingBody } from './outgoing-body.ts';
 
 /** What the owner of a stream is told, at either end. */

@@ -3,7 +3,7 @@ import { type AddressInfo, type Server, type Socket, connect, createServer } fro
 import { FakeClock } from '../storage/fake-clock.ts';
 import { UnsentAnswers, type UnsentLimits } from '../serving/unsent-answers.ts';
 import type { MonotonicClock, Timer } from '../util/clock.ts';
-import type { Requester } from '../util/unsent-answers.ts';
+import type { Requester } from '../net/unsent-answers.ts';
 import { ErrorCode, Flag, type Frame, FrameReader, FrameType, PREFACE, frame, goawayFrame, numberFrame, settingsFrame } from './frames.ts';
 import { BlockWriter } from './hpack.ts';
 import type { RequestHead } from './request-head.ts';

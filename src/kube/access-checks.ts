@@ -8,10 +8,11 @@ import { POLICY_TARGETS, type RuleResolver, escalationCheck } from '../authoriza
 import type { Client } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { invalid, notFound } from '../util/errors.ts';
-import { FieldErrors, quote } from '../util/field-errors.ts';
-import { equalJson } from '../util/json-equal.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { invalid, notFound } from '../api/errors.ts';
+import { FieldErrors } from '../api/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
+import { equalJson } from '../encoding/json-equal.ts';
 
 export interface AccessCheckOptions {
   client: Client;

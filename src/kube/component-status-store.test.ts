@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { EVERYTHING } from '../util/label-selector.ts';
-import { parseFieldSelector } from '../util/field-selector.ts';
+import { EVERYTHING } from '../api/label-selector.ts';
+import { parseFieldSelector } from '../api/field-selector.ts';
 import { ComponentStatusStore, probeHealth } from './component-status-store.ts';
 
 const admission = { mutate() {}, validate() {} };

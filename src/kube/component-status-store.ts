@@ -5,7 +5,7 @@ import { LooseEntry } from '../endpoints/view.ts';
 import type { Admission } from '../registry/admission.ts';
 import type { ListOptions, ListResult, ResourceStore } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import { methodNotSupported, notFound } from '../util/errors.ts';
+import { methodNotSupported, notFound } from '../api/errors.ts';
 
 /** What a component says of itself. */
 export interface Probed {

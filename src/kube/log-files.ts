@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { Handler, ServerRequest } from '../endpoints/request.ts';
 import { passOn } from '../serving/proxy/forward.ts';
-import { genericMethodNotAllowed } from '../util/errors.ts';
+import { genericMethodNotAllowed } from '../api/errors.ts';
 
 const ROOT = '/logs';
 const HTML = { 'content-type': 'text/html; charset=utf-8' };

@@ -8,7 +8,7 @@ import { featuresWhere } from '../apis/features.ts';
 import { storedResource } from '../apis/stored-resources.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { storedKind } from '../registry/stored-codec.ts';
-import { apiVersionOf } from '../util/api-object.ts';
+import { apiVersionOf } from '../api/api-object.ts';
 import { kubeKinds } from './kinds.ts';
 
 /* Where every built-in kind is kept below /registry, and as what (upstream's test/integration/etcd/data.go). */

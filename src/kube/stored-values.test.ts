@@ -11,9 +11,9 @@ import { normalize } from '../schema/normalize.ts';
 import { decodeEnvelope, encodeProtobufObject } from '../schema/protobuf.ts';
 import { type StoredCodec, jsonCodec } from '../storage/codec.ts';
 import type { StorageMediaType } from '../storage/encoding/upstream-codec.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import { parseYaml, toYaml } from '../util/yaml.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import { parseYaml, toYaml } from '../encoding/yaml.ts';
 import { kubeKinds } from './kinds.ts';
 
 /* Objects as kube-apiserver stores them. */

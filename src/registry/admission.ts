@@ -1,6 +1,6 @@
-import type { ApiObject, GroupVersionKind } from '../util/api-object.ts';
-import type { FieldError } from '../util/field-errors.ts';
-import type { User } from '../util/user.ts';
+import type { ApiObject, GroupVersionKind } from '../api/api-object.ts';
+import type { FieldError } from '../api/field-errors.ts';
+import type { User } from '../api/user.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 

@@ -1,7 +1,7 @@
 import { clone } from '../schema/clone.ts';
 import { CommitConflict } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { conflict, notFound } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { conflict, notFound } from '../api/errors.ts';
 import { type StoreParts, canonical, currentEntry, encodeStored, groupResource, keyOf } from './store-parts.ts';
 import type { AmendOptions } from './store.ts';
 

@@ -1,5 +1,5 @@
-import type { AuthorizationAttributes, Decision } from '../util/authorization.ts';
-import type { User } from '../util/user.ts';
+import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
+import type { User } from '../api/user.ts';
 
 export interface ResourceRule {
   verbs: string[];

@@ -1,5 +1,5 @@
-import { badRequest } from '../util/errors.ts';
-import { isJsonObject, parseJson } from '../util/json.ts';
+import { badRequest } from '../api/errors.ts';
+import { isJsonObject, parseJson } from '../encoding/json.ts';
 
 /** Where the next page of a list starts. The encoding is upstream's (apiserver/pkg/storage/continue.go), so that tokens survive a change of server. */
 export interface ContinueToken {

@@ -1,10 +1,10 @@
 import { cloneSent } from '../schema/emptied.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { ApiError, alreadyExists, generateNameConflict, isApiError, isTooLargeForStore, unknownError } from '../util/errors.ts';
-import type { FieldError, FieldErrors } from '../util/field-errors.ts';
-import { type NameRule, pathSegmentName, subdomainName } from '../util/names.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { ApiError, alreadyExists, generateNameConflict, isApiError, isTooLargeForStore, unknownError } from '../api/errors.ts';
+import type { FieldError, FieldErrors } from '../api/field-errors.ts';
+import { type NameRule, pathSegmentName, subdomainName } from '../api/names.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import type { AdmissionAttributes } from './admission.ts';
 import type { ResourceDefinition, Transaction } from './definition.ts';

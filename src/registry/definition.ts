@@ -1,9 +1,9 @@
 import type { Exchange } from '../serving/exchange.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { StoredVersion } from '../storage/encoding/upstream-codec.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import type { FieldErrors } from '../util/field-errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import type { FieldErrors } from '../api/field-errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import type { RequestContext } from './request-context.ts';
 import type { ResourceStore } from './store.ts';
 import type { Change, KindContext, KindSettings, Write } from './write.ts';
@@ -92,7 +92,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   prepareForCreate?(write: Write<T>): void;
   /** `old` is there where `validatesWhole` has a changed object validated: what it had already may be let stay. */
   validate?(write: Write<T>, errors: FieldErrors): void;
-  /** Validation compiles expressions or patterns, and so may take long: it is run in slices (util/validation-run.ts). */
+  /** Validation compiles expressions or patterns, and so may take long: it is run in slices (api/validation-run.ts). */
   validatesInSlices?: true;
   /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
   beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;

@@ -1,8 +1,8 @@
 import { clone } from '../schema/clone.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { conflict, isApiError, notFound } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { conflict, isApiError, notFound } from '../api/errors.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { formatSeconds } from './metadata.ts';
 import { listEntries } from './read.ts';

@@ -1,7 +1,7 @@
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { forbidden } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { forbidden } from '../api/errors.ts';
 import type { Admission } from './admission.ts';
 import { amend } from './amend.ts';
 import { create } from './create.ts';

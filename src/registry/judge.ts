@@ -1,9 +1,9 @@
 import { withEmptied } from '../schema/emptied.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { invalid } from '../util/errors.ts';
-import { type FieldError, FieldErrors, TooManyFieldErrors } from '../util/field-errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { invalid } from '../api/errors.ts';
+import { type FieldError, FieldErrors, TooManyFieldErrors } from '../api/field-errors.ts';
 import { nextTurn } from '../util/time-slice.ts';
-import { validateInSlices } from '../util/validation-run.ts';
+import { validateInSlices } from '../api/validation-run.ts';
 
 type Rules<T> = (object: T, errors: FieldErrors) => void;
 

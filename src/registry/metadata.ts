@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { type ObjectMeta, type OwnerReference, parseApiVersion } from '../util/api-object.ts';
-import type { FieldErrors } from '../util/field-errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import { type NameRule, labelName, labelValueErrors, pathSegmentName, qualifiedNameErrors } from '../util/names.ts';
+import { type ObjectMeta, type OwnerReference, parseApiVersion } from '../api/api-object.ts';
+import type { FieldErrors } from '../api/field-errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import { type NameRule, labelName, labelValueErrors, pathSegmentName, qualifiedNameErrors } from '../api/names.ts';
 import { newUuid } from '../util/uuid.ts';
-import { checkEach } from '../util/validation-run.ts';
+import { checkEach } from '../api/validation-run.ts';
 
 /** Rules for the metadata that every object has (apimachinery/pkg/api/validation/objectmeta.go). */
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
 import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
-import { internalError } from '../util/errors.ts';
-import { EVERY_FIELD } from '../util/field-selector.ts';
-import { EVERYTHING } from '../util/label-selector.ts';
+import { internalError } from '../api/errors.ts';
+import { EVERY_FIELD } from '../api/field-selector.ts';
+import { EVERYTHING } from '../api/label-selector.ts';
 import { encodeContinue } from './continue-token.ts';
 import type { StorageConversion } from './storage-conversion.ts';
 import type { ListOptions, ListResult, WatchSink } from './store.ts';

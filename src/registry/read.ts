@@ -1,8 +1,8 @@
 import type { CacheEntry, CacheEvent, CacheList } from '../storage/cache/cache.ts';
 import { Compacted, type Subscription } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { badRequest, notFound, resourceExpired, tooLargeResourceVersion } from '../util/errors.ts';
-import { pathSegmentName } from '../util/names.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { badRequest, notFound, resourceExpired, tooLargeResourceVersion } from '../api/errors.ts';
+import { pathSegmentName } from '../api/names.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import { convertingSink, listConverted } from './read-converted.ts';
 import { type StoreParts, groupResource, keyOf } from './store-parts.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 
 /**
  * As the audit event's annotations name them, `apiserver.latency.k8s.io/<part>` (apiserver/pkg/endpoints/request/webhook_duration.go). The time of writing

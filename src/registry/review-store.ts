@@ -1,7 +1,7 @@
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { methodNotSupported } from '../util/errors.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { methodNotSupported } from '../api/errors.ts';
 import type { Admission } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { recordOwnership } from './field-ownership.ts';

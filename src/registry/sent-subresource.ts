@@ -1,4 +1,4 @@
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import type { Subresource } from './definition.ts';
 
 /*

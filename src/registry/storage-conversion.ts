@@ -1,5 +1,5 @@
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 
 /**
  * Between the version of a store's definition and what is stored, which may be of any version of the resource. Everything that a write meets sees objects

@@ -1,8 +1,8 @@
 import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import type { FieldSelector } from '../util/field-selector.ts';
-import type { LabelSelector } from '../util/label-selector.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import type { FieldSelector } from '../api/field-selector.ts';
+import type { LabelSelector } from '../api/label-selector.ts';
 import type { Admission } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';

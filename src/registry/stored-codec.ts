@@ -5,9 +5,9 @@ import { readableValue } from '../storage/unreadable.ts';
 import { withResourceVersion } from '../storage/client-json.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { parseOwnJson, stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { parseOwnJson, stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import type { ResourceDefinition } from './definition.ts';
 
 /** How objects of a built-in resource are stored: as upstream does where an encoding is named, else as the JSON that clients are sent. */

@@ -1,7 +1,7 @@
 import type { StoredCodec } from '../storage/codec.ts';
 import { CommitConflict, type Engine, type Stored } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { parseOwnJson } from '../util/json.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { parseOwnJson } from '../encoding/json.ts';
 
 export interface Versioned<T extends ApiObject> {
   object: T;

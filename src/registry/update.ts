@@ -1,12 +1,12 @@
 import { clone } from '../schema/clone.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { conflict, invalid, isTooLargeForStore, notFound, unknownError } from '../util/errors.ts';
-import { type FieldError, FieldErrors } from '../util/field-errors.ts';
-import { equalJson } from '../util/json-equal.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import { pathSegmentName } from '../util/names.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { conflict, invalid, isTooLargeForStore, notFound, unknownError } from '../api/errors.ts';
+import { type FieldError, FieldErrors } from '../api/field-errors.ts';
+import { equalJson } from '../encoding/json-equal.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import { pathSegmentName } from '../api/names.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import type { AdmissionAttributes } from './admission.ts';
 import { createOwned, createUnwiped, validateWhole } from './create.ts';

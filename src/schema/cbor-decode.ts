@@ -1,10 +1,10 @@
-import { parseApiVersion } from '../util/api-object.ts';
-import { ARRAY, BYTES, CborError, MAJOR_NAMES, MAP, NEGATIVE, PRIMITIVE, TAG, TEXT, UNSIGNED } from '../util/cbor-items.ts';
-import { CborReader, CborTypeError, countOf, duplicateKey } from '../util/cbor-reader.ts';
-import { quote } from '../util/field-errors.ts';
-import { isJsonObject, setKey } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
-import { canonicalBase64 } from './base64.ts';
+import { parseApiVersion } from '../api/api-object.ts';
+import { ARRAY, BYTES, CborError, MAJOR_NAMES, MAP, NEGATIVE, PRIMITIVE, TAG, TEXT, UNSIGNED } from '../encoding/cbor-items.ts';
+import { CborReader, CborTypeError, countOf, duplicateKey } from '../encoding/cbor-reader.ts';
+import { quote } from '../util/go-quote.ts';
+import { isJsonObject, setKey } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { canonicalBase64 } from '../encoding/base64.ts';
 import { goTypeName } from './decode-errors.ts';
 import { planOf } from './decode-plan.ts';
 import { DecodeError, type StrictErrors, decode } from './decode.ts';

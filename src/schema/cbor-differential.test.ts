@@ -1,8 +1,8 @@
 import { Token, Type, decode, encode, rfc8949EncodeOptions } from 'cborg';
 import { expect, test } from 'vitest';
-import { CborError } from '../util/cbor-items.ts';
-import { decodeCbor } from '../util/cbor-reader.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { CborError } from '../encoding/cbor-items.ts';
+import { decodeCbor } from '../encoding/cbor-reader.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { Random } from '../util/test-random.ts';
 import { encodeCbor } from './cbor-encode.ts';
 

@@ -1,5 +1,5 @@
-import { CborWriter, sortedKeys } from '../util/cbor-writer.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { CborWriter, sortedKeys } from '../encoding/cbor-writer.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { ObjectSchema, TypeSchema } from './schema.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeCbor } from '../util/cbor-reader.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { decodeCbor } from '../encoding/cbor-reader.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { cborContentType, cborTypeMeta, decodeCborObject, readContent } from './cbor-decode.ts';
 import { encodeCbor, encodeCborItem } from './cbor-encode.ts';
 import type { StrictErrors } from './decode.ts';

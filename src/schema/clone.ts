@@ -1,5 +1,5 @@
-import { setKey } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { setKey } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /** A deep copy of a JSON value; keys without a value are left out. */
 export function clone<T>(value: T): T {

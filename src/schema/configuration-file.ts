@@ -1,7 +1,7 @@
-import { quote } from '../util/field-errors.ts';
-import { isJsonObject } from '../util/json.ts';
-import type { DuplicateKeys } from '../util/json-parser.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { quote } from '../util/go-quote.ts';
+import { isJsonObject } from '../encoding/json.ts';
+import type { DuplicateKeys } from '../encoding/json-parser.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { decode } from './decode.ts';
 import type { FieldSchema, ObjectSchema, TypeSchema } from './schema.ts';
 
@@ -45,7 +45,7 @@ const MAX_SHOWN_CHARACTERS = 200;
 /** Reads YAML or JSON strictly: an unknown field or a repeated one is an error. Throws an Error in upstream's words. */
 export async function decodeConfiguration(text: string, { kind, apiVersions, schema }: ConfigurationType): Promise<JsonObject> {
   // Slow to load, and most servers have no such file.
-  const { parseYaml } = await import('../util/yaml.ts');
+  const { parseYaml } = await import('../encoding/yaml.ts');
   const duplicates: DuplicateKeys = new Map();
   const value = parseYaml(text, duplicates);
   const shown = text.slice(0, MAX_SHOWN_CHARACTERS).trim().replaceAll('\n', '\\n');

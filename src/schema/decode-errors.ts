@@ -1,5 +1,5 @@
-import { goKindOfValue, goTypeOfValue } from '../util/go-format.ts';
-import type { Json } from '../util/json-types.ts';
+import { goKindOfValue, goTypeOfValue } from '../encoding/go-format.ts';
+import type { Json } from '../encoding/json-types.ts';
 import type { FieldPlan } from './decode-plan.ts';
 import type { ScalarSchema, TypeSchema } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../util/json-types.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { FieldSchema, ObjectSchema, TypeSchema } from './schema.ts';
 
 /** An ObjectSchema made ready for decoding: looked up by name, written in order. */

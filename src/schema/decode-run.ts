@@ -1,4 +1,4 @@
-import type { Json } from '../util/json-types.ts';
+import type { Json } from '../encoding/json-types.ts';
 import { Pending } from '../util/pending.ts';
 import { TimeSlice, nextTurn } from '../util/time-slice.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../util/json.ts';
-import type { DuplicateKeys } from '../util/json-parser.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { parseJson } from '../encoding/json.ts';
+import type { DuplicateKeys } from '../encoding/json-parser.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { convert, decode, decodeInSlices } from './decode.ts';
 import { normalize } from './normalize.ts';
 import { thing } from './test-schemas.ts';

@@ -1,11 +1,11 @@
 import { canonicalDuration } from '../util/duration.ts';
-import { quote } from '../util/field-errors.ts';
-import { hasKeys, isJsonObject, setKey } from '../util/json.ts';
-import { type DuplicateKeys, type NumberLiterals, noFloat } from '../util/json-parser.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
-import { canonicalQuantity } from '../util/quantity.ts';
+import { quote } from '../util/go-quote.ts';
+import { hasKeys, isJsonObject, setKey } from '../encoding/json.ts';
+import { type DuplicateKeys, type NumberLiterals, noFloat } from '../encoding/json-parser.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
+import { canonicalQuantity } from '../api/quantity.ts';
 import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
-import { canonicalBase64 } from './base64.ts';
+import { canonicalBase64 } from '../encoding/base64.ts';
 import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
 import { DecodeRun, ITEMS_AT_ONCE } from './decode-run.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
@@ -13,7 +13,7 @@ import { noteEmptied } from './emptied.ts';
 import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 import { settled } from '../util/pending.ts';
-import { withSortedKeys } from '../util/sorted-keys.ts';
+import { withSortedKeys } from '../encoding/sorted-keys.ts';
 import { LIMITS } from '../util/limits.ts';
 
 /** A value that does not fit its type. The message is that of Go's decoder (sigs.k8s.io/json), for whoever answers the client to put in context. */

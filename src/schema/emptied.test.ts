@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { schemaOfKind } from '../apis/facts/schemas.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { decode } from './decode.ts';
 import { withEmptied, withSentEmpties } from './emptied.ts';
 import { normalize } from './normalize.ts';

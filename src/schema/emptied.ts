@@ -1,5 +1,5 @@
-import { isJsonObject, setKey } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { isJsonObject, setKey } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /**
  * Lists and maps that a client sent empty. An empty one is stored as none, so decoding leaves it out; but upstream's messages tell `[]` from `null`. So

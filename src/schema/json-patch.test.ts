@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isApiError } from '../util/errors.ts';
-import { parseJson, stringifyJson } from '../util/json.ts';
+import { isApiError } from '../api/errors.ts';
+import { parseJson, stringifyJson } from '../encoding/json.ts';
 import { applyJsonPatch, parseJsonPatch } from './json-patch.ts';
 
 const apply = (document: string, patch: string): string => stringifyJson(applyJsonPatch(parseJson(document), parseJsonPatch(patch)));

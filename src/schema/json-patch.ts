@@ -1,13 +1,13 @@
-import { badRequest, genericInvalid, requestEntityTooLarge } from '../util/errors.ts';
-import { jsonKind } from '../util/go-format.ts';
-import { equalJson } from '../util/json-equal.ts';
-import { isJsonObject, ownValue, setKey, stringifyJson } from '../util/json.ts';
-import { type DuplicateKeys, JsonError, MAX_DEPTH, MAX_VALUES, tooManyValues } from '../util/json-parser.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { badRequest, genericInvalid, requestEntityTooLarge } from '../api/errors.ts';
+import { jsonKind } from '../encoding/go-format.ts';
+import { equalJson } from '../encoding/json-equal.ts';
+import { isJsonObject, ownValue, setKey, stringifyJson } from '../encoding/json.ts';
+import { type DuplicateKeys, JsonError, MAX_DEPTH, MAX_VALUES } from '../encoding/json-parser.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 import { TimeSlice } from '../util/time-slice.ts';
-import { parseMarkedJson, withoutMarks } from '../util/number-literals.ts';
+import { parseMarkedJson, withoutMarks } from '../encoding/number-literals.ts';
 import { clone } from './clone.ts';
 import { DecodeError, decodeType } from './decode.ts';
 import type { FieldSchema, ListSchema, ScalarType } from './schema.ts';
@@ -198,7 +198,7 @@ export class JsonPatching {
     this.copiedBytes += Buffer.byteLength(stringifyJson(value));
     if (this.copiedBytes > LIMITS.jsonPatchCopiedBytes) this.refuse();
     this.copiedValues += countValues(value);
-    if (this.copiedValues > MAX_VALUES) throw tooManyValues();
+    if (this.copiedValues > MAX_VALUES) throw requestEntityTooLarge(`limit is ${MAX_VALUES} values`);
     return clone(value);
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseJson, stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { parseJson, stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { applyMergePatch, parseMergePatch } from './merge-patch.ts';
 
 const apply = (document: string, patch: string): string => stringifyJson(applyMergePatch(parseJson(document) as JsonObject, parseMergePatch(patch)));

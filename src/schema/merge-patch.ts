@@ -1,9 +1,9 @@
-import { badRequest } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
-import { duplicatePaths, isJsonObject, ownValue, parseJson, setKey } from '../util/json.ts';
-import { type DuplicateKeys, JsonError } from '../util/json-parser.ts';
-import { parseMarkedJson } from '../util/number-literals.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { badRequest } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
+import { duplicatePaths, isJsonObject, ownValue, parseJson, setKey } from '../encoding/json.ts';
+import { type DuplicateKeys, JsonError } from '../encoding/json-parser.ts';
+import { parseMarkedJson } from '../encoding/number-literals.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 
 /**
  * Reads a merge patch's body. Where `strictErrors` is given (fieldValidation Warn or Strict), repeated keys are added to it, and the patch is an object.

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json-types.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { decode, decodeInSlices } from './decode.ts';
 import type { ObjectSchema } from './schema.ts';
 

@@ -1,9 +1,9 @@
-import { badRequest } from '../util/errors.ts';
-import { setKey } from '../util/json.ts';
-import { LARGE_OBJECT_KEY_VALUES } from '../util/json-parser.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { badRequest } from '../api/errors.ts';
+import { setKey } from '../encoding/json.ts';
+import { LARGE_OBJECT_KEY_VALUES } from '../encoding/json-parser.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { readMessage, SCALAR_CODECS, type ValueCodec } from './protobuf-values.ts';
-import { type ProtobufReader, type ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from './protobuf-wire.ts';
+import { type ProtobufReader, type ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from '../encoding/protobuf-wire.ts';
 import type { FieldSchema, ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 /** Messages may nest so deep: more than any real schema in a CRD, and little enough for the stack. */

@@ -1,8 +1,8 @@
-import { badRequest } from '../util/errors.ts';
-import { parseJson, stringifyJson } from '../util/json.ts';
-import type { Json } from '../util/json-types.ts';
-import { canonicalQuantity } from '../util/quantity.ts';
-import { type ProtobufReader, type ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from './protobuf-wire.ts';
+import { badRequest } from '../api/errors.ts';
+import { parseJson, stringifyJson } from '../encoding/json.ts';
+import type { Json } from '../encoding/json-types.ts';
+import { canonicalQuantity } from '../api/quantity.ts';
+import { type ProtobufReader, type ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from '../encoding/protobuf-wire.ts';
 import type { ScalarType } from './schema.ts';
 
 /** One kind of value, with its length where it has one but without its tag. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { CURRENT_FACTS } from '../../scripts/facts/current.ts';
 import { schemaOf, schemaOfKind } from '../apis/facts/schemas.ts';
-import { isApiError } from '../util/errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { isApiError } from '../api/errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import {
   decodeEnvelope,
   decodeProtobuf,

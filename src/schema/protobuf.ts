@@ -1,7 +1,7 @@
-import { badRequest } from '../util/errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { badRequest } from '../api/errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { messageCodec } from './protobuf-message.ts';
-import { ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES } from './protobuf-wire.ts';
+import { ProtobufError, ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES } from '../encoding/protobuf-wire.ts';
 import type { ObjectSchema } from './schema.ts';
 
 /**
@@ -16,12 +16,12 @@ export function encodeProtobuf(schema: ObjectSchema, object: object): Buffer {
 
 /** The object in a bare message, normalized and its keys in their order, without `kind` and `apiVersion`. Bad bytes throw badRequest, more than MAX_VALUES values 413. */
 export function decodeProtobuf(schema: ObjectSchema, bytes: Buffer): JsonObject {
-  return messageCodec(schema).readObject(new ProtobufReader(bytes), 0);
+  return orBadRequest(() => messageCodec(schema).readObject(new ProtobufReader(bytes), 0));
 }
 
 /** The same for bytes that were stored: what was let in once must be read, however many values it has. */
 export function decodeStoredProtobuf(schema: ObjectSchema, bytes: Buffer): JsonObject {
-  return messageCodec(schema).readObject(new ProtobufReader(bytes, 0, bytes.length, { left: Infinity }), 0);
+  return orBadRequest(() => messageCodec(schema).readObject(new ProtobufReader(bytes, 0, bytes.length, { left: Infinity }), 0));
 }
 
 /** runtime.Unknown: what stands around a message on the wire and in etcd, after the four bytes `k8s\0`. */
@@ -76,7 +76,19 @@ function fieldHead(tag: number, sizeBytes: number): Buffer {
 export function decodeEnvelope(bytes: Buffer): ProtobufEnvelope {
   if (!isProtobufEnvelope(bytes)) throw badRequest(`provided data does not appear to be a protobuf message, expected prefix [${[...MAGIC].join(' ')}]`);
   if (bytes.length === MAGIC.length) throw badRequest('empty body');
-  const reader = new ProtobufReader(bytes, MAGIC.length);
+  return orBadRequest(() => readEnvelope(new ProtobufReader(bytes, MAGIC.length)));
+}
+
+/** Bytes that cannot be read are the client's error. */
+function orBadRequest<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ProtobufError ? badRequest(error.message) : error;
+  }
+}
+
+function readEnvelope(reader: ProtobufReader): ProtobufEnvelope {
   const envelope: ProtobufEnvelope = { apiVersion: '', kind: '', raw: Buffer.alloc(0), contentEncoding: '', contentType: '' };
   while (!reader.done) {
     const tag = reader.varint();

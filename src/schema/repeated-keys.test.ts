@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { schemaOfKind } from '../apis/facts/schemas.ts';
-import type { DuplicateKeys } from '../util/json-parser.ts';
-import { parseJson } from '../util/json.ts';
+import type { DuplicateKeys } from '../encoding/json-parser.ts';
+import { parseJson } from '../encoding/json.ts';
 import { mergeRepeated } from './repeated-keys.ts';
 
 function merged(text: string): unknown {

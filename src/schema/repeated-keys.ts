@@ -1,6 +1,6 @@
-import type { DuplicateKeys } from '../util/json-parser.ts';
-import { isJsonObject, ownValue, setKey, valuesAsWritten } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import type { DuplicateKeys } from '../encoding/json-parser.ts';
+import { isJsonObject, ownValue, setKey, valuesAsWritten } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { TypeSchema } from './schema.ts';
 
 const MAX_REPEATED = 100;

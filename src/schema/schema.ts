@@ -1,5 +1,5 @@
-import type { GroupVersionKind } from '../util/api-object.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import type { GroupVersionKind } from '../api/api-object.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { StrictErrors } from './decode.ts';
 
 /**

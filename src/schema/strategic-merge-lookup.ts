@@ -1,5 +1,5 @@
-import { unknownError } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
+import { unknownError } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
 import type { FieldSchema, TypeSchema } from './schema.ts';
 
 /** How a field is merged. */

@@ -1,7 +1,7 @@
-import { unknownError } from '../util/errors.ts';
-import { formatGo, goTypeOfValue } from '../util/go-format.ts';
-import { isJsonObject, ownValue } from '../util/json.ts';
-import type { Json } from '../util/json-types.ts';
+import { unknownError } from '../api/errors.ts';
+import { formatGo, goTypeOfValue } from '../encoding/go-format.ts';
+import { isJsonObject, ownValue } from '../encoding/json.ts';
+import type { Json } from '../encoding/json-types.ts';
 
 /** What tells one item of a list from another: the value of its merge key, or the item itself. Throws where the key is missing. */
 export type ItemKey = (item: Json) => Json;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isApiError } from '../util/errors.ts';
-import { parseJson, stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { isApiError } from '../api/errors.ts';
+import { parseJson, stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch } from './strategic-merge.ts';
 import { StepBudget } from '../util/step-budget.ts';
 import { thing } from './test-schemas.ts';

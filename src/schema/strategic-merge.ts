@@ -1,7 +1,7 @@
-import { badRequest, genericInvalid, requestEntityTooLarge, unknownError } from '../util/errors.ts';
-import { formatGo, goTypeOfValue } from '../util/go-format.ts';
-import { isJsonObject, ownValue, setKey } from '../util/json.ts';
-import type { Json, JsonObject } from '../util/json-types.ts';
+import { badRequest, genericInvalid, requestEntityTooLarge, unknownError } from '../api/errors.ts';
+import { formatGo, goTypeOfValue } from '../encoding/go-format.ts';
+import { isJsonObject, ownValue, setKey } from '../encoding/json.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 import { parsePatchObject } from './merge-patch.ts';

@@ -1,5 +1,5 @@
 import type { AuditRecorder } from '../endpoints/request.ts';
-import type { User } from '../util/user.ts';
+import type { User } from '../api/user.ts';
 import type { IncomingRequest } from './server-request.ts';
 
 /** Decides what is recorded of requests. `src/audit/auditor.ts` is one; a server that records nothing has none. */

@@ -1,8 +1,8 @@
 import { JSON_TYPE, YAML_TYPE, parseAccept } from '../endpoints/negotiation.ts';
 import type { Handler } from '../endpoints/request.ts';
-import { notAcceptable } from '../util/errors.ts';
-import { prettyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { notAcceptable } from '../api/errors.ts';
+import { prettyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 import { timeOf } from '../util/time.ts';
 
 /** What a component says of itself to people who look for a fault (KEP-4827 /statusz, KEP-4828 /flagz; apiserver/pkg/server/{statusz,flagz}). */
@@ -74,7 +74,7 @@ function pageHandler(page: ComponentPage): Handler {
   };
 }
 
-const yamlOf = async (object: JsonObject): Promise<string> => (await import('../util/yaml.ts')).toYaml(object);
+const yamlOf = async (object: JsonObject): Promise<string> => (await import('../encoding/yaml.ts')).toYaml(object);
 
 const heading = (kind: string): string =>
   `\n${COMPONENT} ${kind.toLowerCase()}\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n`;

@@ -1,7 +1,7 @@
 import { serveResource, tellOfDeprecation } from '../endpoints/dispatch.ts';
 import type { Handler, RequestInfo, ServerRequest } from '../endpoints/request.ts';
 import type { EndpointEnvironment, ResourceTarget } from '../endpoints/target.ts';
-import { genericNotFound } from '../util/errors.ts';
+import { genericNotFound } from '../api/errors.ts';
 import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
 import type { HealthCheck } from './health.ts';
 import type { PostStartHook, PreShutdownHook } from './hooks.ts';

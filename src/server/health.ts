@@ -1,5 +1,5 @@
 import type { Handler, ServerRequest } from '../endpoints/request.ts';
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import { writeTextError } from './filters/write-error.ts';
 import type { LifecycleSignal } from './lifecycle.ts';
 import type { HealthObserver } from './metrics/health-metrics.ts';

@@ -4,10 +4,10 @@ import { appliedObject } from '../registry/apply-ownership.ts';
 import type { RequestContext } from '../registry/request-context.ts';
 import type { DeleteOptions, ResourceStore, UpdateOptions, WriteOptions } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
-import { type ApiObject, apiVersionOf } from '../util/api-object.ts';
-import { isApiError } from '../util/errors.ts';
-import type { JsonObject } from '../util/json-types.ts';
-import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../util/user.ts';
+import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import { isApiError } from '../api/errors.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
+import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
 import { EVERYTHING, StoreFollower } from './store-follower.ts';
 
 /** A new one for each write, which marks it where the object is large. */

@@ -1,6 +1,6 @@
 import type { RequestHandler } from './filters/filter.ts';
 import { writeTextError } from './filters/write-error.ts';
-import { serviceUnavailable } from '../util/errors.ts';
+import { serviceUnavailable } from '../api/errors.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 

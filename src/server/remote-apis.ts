@@ -1,5 +1,5 @@
 import type { Handler } from '../endpoints/request.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 
 /** A group-version that another server serves, behind this one. */
 export interface RemoteVersion {

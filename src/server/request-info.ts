@@ -1,10 +1,10 @@
 import type { RequestInfo } from '../endpoints/request.ts';
-import { badRequest, unknownError, uriTooLong } from '../util/errors.ts';
-import { quote } from '../util/field-errors.ts';
-import { parseFieldSelector } from '../util/field-selector.ts';
-import { parseLabelSelector } from '../util/label-selector.ts';
+import { badRequest, unknownError, uriTooLong } from '../api/errors.ts';
+import { quote } from '../util/go-quote.ts';
+import { parseFieldSelector } from '../api/field-selector.ts';
+import { parseLabelSelector } from '../api/label-selector.ts';
 import { LIMITS } from '../util/limits.ts';
-import { pathSegmentErrors } from '../util/names.ts';
+import { pathSegmentErrors } from '../api/names.ts';
 import { firstQueryValue, splitTarget } from './request-target.ts';
 
 /** Verbs that may stand in a path before the resource: `/api/v1/watch/pods`, `/api/v1/proxy/nodes/x`. */

@@ -2,7 +2,7 @@ import type { RequestInfo, ServerRequest } from '../endpoints/request.ts';
 import type { LatencyPart } from '../registry/request-context.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import { withListener } from '../util/listeners.ts';
-import { ANONYMOUS, type User } from '../util/user.ts';
+import { ANONYMOUS, type User } from '../api/user.ts';
 import type { RequestAudit } from './auditor.ts';
 import { WarningRecorder, isAscii } from './filters/warnings.ts';
 import { type RunningRequest, fingerprintOf } from './running-request.ts';

@@ -7,7 +7,7 @@ import { openCache } from '../storage/cache/object-cache.ts';
 import { jsonCodec } from '../storage/codec.ts';
 import { Compacted, type Engine } from '../storage/engine.ts';
 import { openMemoryEngine } from '../storage/engines/memory.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import { StoreFollower } from './store-follower.ts';
 
 const PREFIX = '/registry/configmaps/';

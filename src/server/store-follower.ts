@@ -3,9 +3,9 @@ import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { ListOptions, ListResult, ResourceStore, WatchOptions, WatchSink } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
-import type { ApiObject } from '../util/api-object.ts';
-import { EVERY_FIELD } from '../util/field-selector.ts';
-import { EVERYTHING as EVERY_LABEL } from '../util/label-selector.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { EVERY_FIELD } from '../api/field-selector.ts';
+import { EVERYTHING as EVERY_LABEL } from '../api/label-selector.ts';
 import { nextTurn } from '../util/time-slice.ts';
 
 export type ChangeListener<T> = (object: T | undefined, old: T | undefined) => void;

@@ -12,7 +12,7 @@ import { type CacheFeed } from '../storage/cache/feed.ts';
 import { openCache } from '../storage/cache/object-cache.ts';
 import type { UpstreamEncoding } from '../storage/encoding/upstream-codec.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import type { ApiObject } from '../util/api-object.ts';
+import type { ApiObject } from '../api/api-object.ts';
 import type { InProcessClient } from './in-process-client.ts';
 
 export interface StoresOptions {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { ConnectionInfo, Exchange, ResponseHeaders, ResponseStream } from '../serving/exchange.ts';
 import { byteSizeOf } from '../util/byte-size.ts';
-import type { Requester } from '../util/unsent-answers.ts';
+import type { Requester } from '../net/unsent-answers.ts';
 
 /** What an exchange is told of the request it carries. */
 export interface AnswerContext extends Requester {

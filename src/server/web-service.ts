@@ -1,6 +1,6 @@
 import { namesOneOf } from '../endpoints/negotiation.ts';
 import type { Handler } from '../endpoints/request.ts';
-import { genericMethodNotAllowed, genericNotAcceptable } from '../util/errors.ts';
+import { genericMethodNotAllowed, genericNotAcceptable } from '../api/errors.ts';
 
 /** A path of one document, as upstream's router (go-restful) has it: it is read, in the one form that there is. */
 export const webService =

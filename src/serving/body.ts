@@ -1,4 +1,4 @@
-import { badRequest, requestEntityTooLarge } from '../util/errors.ts';
+import { badRequest, requestEntityTooLarge } from '../api/errors.ts';
 
 /** Measured: 13 MB in 10,000 parts cost least CPU over TLS with this, and one slice holds the loop for about 0.1 ms. */
 const SLICE_BYTES = 128 * 1024;

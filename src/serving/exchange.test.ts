@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { isApiError } from '../util/errors.ts';
+import { isApiError } from '../api/errors.ts';
 import type { Exchange, ResponseStream } from './exchange.ts';
 import type { Listener } from './listener.ts';
 import { Gate, clients, startListener } from './test-server.ts';

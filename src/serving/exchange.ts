@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
-import type { Requester } from '../util/unsent-answers.ts';
+import type { Requester } from '../net/unsent-answers.ts';
 
 /** Names are lower case. A list value is sent as several header lines. */
 export type ResponseHeaders = Record<string, string | number | string[]>;

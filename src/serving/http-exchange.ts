@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { withListener } from '../util/listeners.ts';
-import type { Requester } from '../util/unsent-answers.ts';
+import type { Requester } from '../net/unsent-answers.ts';
 import { tooLarge } from './body.ts';
 import type { Connection } from './connection.ts';
 import { linesOf } from './headers.ts';

@@ -1,6 +1,6 @@
 import { TOKEN } from '../http1/fields.ts';
 import { statusText } from '../http1/status-text.ts';
-import { quote } from '../util/field-errors.ts';
+import { quote } from '../util/go-quote.ts';
 import type { ResponseHeaders } from './exchange.ts';
 import { httpDate, safeValue } from './headers.ts';
 

@@ -1,7 +1,7 @@
 import { RequestParser } from '../http1/request-parser.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
 import { type MonotonicClock, monotonicClock } from '../util/clock.ts';
-import type { UnsentLedger } from '../util/unsent-answers.ts';
+import type { UnsentLedger } from '../net/unsent-answers.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
 import { Http1Exchange } from './http1-exchange.ts';
 import type { ServingLimits, ServingProblem } from './limits.ts';

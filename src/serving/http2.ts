@@ -1,6 +1,6 @@
 import { ServerConnection } from '../http2/server-connection.ts';
 import { systemClock } from '../util/clock.ts';
-import type { UnsentLedger } from '../util/unsent-answers.ts';
+import type { UnsentLedger } from '../net/unsent-answers.ts';
 import type { Connection, ExchangeSink } from './connection.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import type { ServingLimits, ServingProblem } from './limits.ts';

@@ -1,7 +1,7 @@
 import { type Server, type TLSSocket, createServer } from 'node:tls';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dialDirectly } from '../util/dial.ts';
+import { dialDirectly } from '../net/dial.ts';
 import { createAuthority, signCertificate } from './certificates/create.ts';
 import { TlsDialer, type TlsTarget } from './tls-dialer.ts';
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type SecureContext, type TLSSocket, connect as connectTls, createSecureContext } from 'node:tls';
-import { type Dial, whenReady } from '../util/dial.ts';
+import { type Dial, whenReady } from '../net/dial.ts';
 import { peerCertificatesOf } from './certificates/peer.ts';
 import { type CertificatePool, poolOfPem, systemPool } from './certificates/pool.ts';
 import { verifyServerChain } from './certificates/verify.ts';

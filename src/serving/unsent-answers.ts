@@ -1,5 +1,5 @@
 import type { MonotonicClock } from '../util/clock.ts';
-import type { UnsentClaim, UnsentHolder, UnsentLedger } from '../util/unsent-answers.ts';
+import type { UnsentClaim, UnsentHolder, UnsentLedger } from '../net/unsent-answers.ts';
 
 export interface UnsentLimits {
   /** An answer whose client takes next to nothing for so long is given up. Long-running ones are not. */

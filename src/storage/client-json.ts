@@ -1,5 +1,5 @@
-import { isJsonObject, parseJson, stringifyJson } from '../util/json.ts';
-import type { JsonObject } from '../util/json-types.ts';
+import { isJsonObject, parseJson, stringifyJson } from '../encoding/json.ts';
+import type { JsonObject } from '../encoding/json-types.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -1,5 +1,5 @@
-import type { ApiObject } from '../util/api-object.ts';
-import { stringifyJson } from '../util/json.ts';
+import type { ApiObject } from '../api/api-object.ts';
+import { stringifyJson } from '../encoding/json.ts';
 import { type Allocate, withResourceVersion } from './client-json.ts';
 import { passingMemory } from './passing-memory.ts';
 import { readableValue } from './unreadable.ts';

@@ -1,4 +1,4 @@
-import { internalError } from '../util/errors.ts';
+import { internalError } from '../api/errors.ts';
 
 /* A stored value that can not be decrypted is one object's fault: it is handed on as it is, and whoever reads that object is told why. */
 

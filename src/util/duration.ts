@@ -1,4 +1,4 @@
-import { quote } from './field-errors.ts';
+import { quote } from './go-quote.ts';
 import { LIMITS } from './limits.ts';
 
 /** Text that is no duration; the message is that of Go's time.ParseDuration. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { groupVersions, resourcesOf } from '../../src/apis/facts/resources.ts';
 import { schemaOfKind } from '../../src/apis/facts/schemas.ts';
 import type { ObjectSchema } from '../../src/schema/schema.ts';
-import type { JsonObject } from '../../src/util/json-types.ts';
+import type { JsonObject } from '../../src/encoding/json-types.ts';
 import { ORACLE_DIR } from '../support/paths.ts';
 
 /** A resource that is kept, with objects of it that the reference has let in. */

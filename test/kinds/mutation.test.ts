@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stringifyJson } from '../../src/util/json.ts';
+import { stringifyJson } from '../../src/encoding/json.ts';
 import type { Answer, ApiClient, ApiRequest } from '../support/api-client.ts';
 import { startServer } from '../support/server.ts';
 import { type ExampleKind, NAMESPACE, exampleKinds, freshCopy } from './examples.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/util/json-types.ts';
+import type { Json, JsonObject } from '../../src/encoding/json-types.ts';
 import type { Random } from '../../src/util/test-random.ts';
 
 /* What no client in its right mind sends: objects with one to three places broken, whatever their schema says. */

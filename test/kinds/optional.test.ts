@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { groupVersions, resourcesOf } from '../../src/apis/facts/resources.ts';
-import type { JsonObject } from '../../src/util/json-types.ts';
+import type { JsonObject } from '../../src/encoding/json-types.ts';
 import type { ApiClient } from '../support/api-client.ts';
 import { startServer } from '../support/server.ts';
 import { roundTrips } from './round-trip.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { stringifyJson } from '../../src/util/json.ts';
-import type { JsonObject } from '../../src/util/json-types.ts';
+import { stringifyJson } from '../../src/encoding/json.ts';
+import type { JsonObject } from '../../src/encoding/json-types.ts';
 import type { ApiClient } from '../support/api-client.ts';
 
 const FORMS = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];

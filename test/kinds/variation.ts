@@ -1,5 +1,5 @@
 import type { FieldSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../../src/schema/schema.ts';
-import type { Json, JsonObject } from '../../src/util/json-types.ts';
+import type { Json, JsonObject } from '../../src/encoding/json-types.ts';
 import type { Random } from '../../src/util/test-random.ts';
 
 /* Objects that fit their schema, made by changing one that is valid. Whether a kind's own rules accept them is for the server to say. */

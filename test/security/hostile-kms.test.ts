@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ATTACKS } from '../../src/grpc/test-attacks.ts';
 import { type RawCall, RawGrpcServer } from '../../src/grpc/test-raw-server.ts';
-import { ProtobufReader, ProtobufWriter, WIRE_BYTES, tagOf } from '../../src/schema/protobuf-wire.ts';
+import { ProtobufReader, ProtobufWriter, WIRE_BYTES, tagOf } from '../../src/encoding/protobuf-wire.ts';
 import type { ApiClient } from '../support/api-client.ts';
 import { type ServerProcess, startServer, temporaryFolder } from '../support/server.ts';
 import { residentMiB, stallOf } from './measure.ts';

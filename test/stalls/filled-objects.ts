@@ -1,5 +1,5 @@
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../../src/schema/schema.ts';
-import type { Json, JsonObject } from '../../src/util/json-types.ts';
+import type { Json, JsonObject } from '../../src/encoding/json-types.ts';
 import { type ExampleKind, freshCopy } from '../kinds/examples.ts';
 
 /** Of what a body may hold (100,000 values), so much is put into one list or map. */

@@ -1,8 +1,8 @@
 import type { RemoteEndpoint } from '../../client/kubeconfig.ts';
 import { loadKubeconfig } from '../../client/kubeconfig.ts';
 import { formatDuration, formatNanoseconds } from '../../util/duration.ts';
-import { isJsonObject, ownValue } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { isJsonObject, ownValue } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 
 /** How images are judged elsewhere. */
 export interface ImagePolicyConfiguration {
@@ -33,7 +33,7 @@ const DENY: DurationRule = { ...ALLOW, defaultMs: 30 * SECOND_MS };
 
 /** The file has neither a kind nor a version, and fields that nobody knows are passed over. Throws in upstream's words (plugin/pkg/admission/imagepolicy/config.go). */
 export async function readImagePolicy(text: string): Promise<ImagePolicyConfiguration> {
-  const { parseYaml } = await import('../../util/yaml.ts');
+  const { parseYaml } = await import('../../encoding/yaml.ts');
   const file = parseYaml(text);
   const value = isJsonObject(file) ? (ownValue(file, 'imagePolicy') ?? {}) : {};
   if (!isJsonObject(value)) throw mismatch(value, 'imagePolicy', 'imagepolicy.imagePolicyWebhookConfig');

@@ -2,9 +2,9 @@ import type { Container, EphemeralContainer, Pod } from '../../apis/facts/types/
 import { WebhookClient, WebhookError, withRetries } from '../../client/webhook-client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { ExpiringCache } from '../../util/expiring-cache.ts';
-import { quote } from '../../util/field-errors.ts';
-import { isJsonObject, ownValue, parseJson, stringifyJson } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { quote } from '../../util/go-quote.ts';
+import { isJsonObject, ownValue, parseJson, stringifyJson } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { annotateForOthers } from '../audit-annotation.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE } from '../plugin.ts';
 import { refusal } from '../refusal.ts';

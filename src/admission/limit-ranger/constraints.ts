@@ -1,5 +1,5 @@
 import type { LimitRangeItem } from '../../apis/facts/types/core-v1.ts';
-import { type Quantity, formatQuantity, parseQuantity, quantityAt } from '../../util/quantity.ts';
+import { type Quantity, formatQuantity, parseQuantity, quantityAt } from '../../api/quantity.ts';
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 

@@ -1,7 +1,7 @@
 import type { LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod, PodSpec } from '../../apis/facts/types/core-v1.ts';
 import { defaultPod } from '../../apis/core/pod/defaults.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { aggregateMessage } from '../../util/aggregate-message.ts';
+import { aggregateMessage } from '../../api/aggregate-message.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
 import { podAmounts } from '../pod-amounts.ts';
 import { refusal } from '../refusal.ts';

@@ -2,10 +2,10 @@ import type { CertificateSigningRequest } from '../../apis/facts/types/certifica
 import type { PersistentVolumeClaim } from '../../apis/facts/types/core-v1.ts';
 import type { ResourceSlice } from '../../apis/facts/types/resource-v1.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { qualifiedResource } from '../../util/api-object.ts';
-import { quote } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { NODES_GROUP, type User } from '../../util/user.ts';
+import { qualifiedResource } from '../../api/api-object.ts';
+import { quote } from '../../util/go-quote.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { NODES_GROUP, type User } from '../../api/user.ts';
 import { requestSubject } from '../certificate-subject.ts';
 import { type AdmissionPlugin, CREATE_UPDATE_OR_DELETE, type PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';

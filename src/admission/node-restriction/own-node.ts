@@ -1,7 +1,7 @@
 import type { Node } from '../../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { quote } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import { quote } from '../../util/go-quote.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { refusal } from '../refusal.ts';
 
 /** What a kubelet may say of itself by labels in Kubernetes' own name (k8s.io/kubelet/pkg/apis). */

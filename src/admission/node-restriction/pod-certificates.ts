@@ -1,8 +1,8 @@
 import type { PodCertificateRequest } from '../../apis/facts/types/certificates-v1beta1.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { unknownError } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
+import { unknownError } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import type { NodeCheck } from './node-restriction.ts';

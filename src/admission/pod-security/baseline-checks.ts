@@ -1,6 +1,6 @@
 import { type AnyContainer, containersOf } from '../../apis/core/pod/containers-of.ts';
 import type { SELinuxOptions } from '../../apis/facts/types/core-v1.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import {
   type Check,
   type PodLike,

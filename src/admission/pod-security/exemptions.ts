@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { PREFIX, type Policy, type PolicyDefaults, equalStandards, standardName } from './policy.ts';
 
 /** pod-security.admission.config.k8s.io PodSecurityConfiguration. */

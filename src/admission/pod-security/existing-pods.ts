@@ -1,5 +1,5 @@
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { violationsOf } from './evaluate.ts';
 import { type Standard, standardName } from './policy.ts';
 

@@ -1,10 +1,11 @@
 import type { Namespace, Pod, PodTemplateSpec } from '../../apis/facts/types/core-v1.ts';
 import type { Informer } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { internalError, invalid } from '../../util/errors.ts';
-import { quote, summarize } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { internalError, invalid } from '../../api/errors.ts';
+import { summarize } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import type { PodLike, Violation } from './check.ts';

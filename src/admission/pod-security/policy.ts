@@ -1,4 +1,4 @@
-import { FieldErrors } from '../../util/field-errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
 
 /** From the most open to the strictest. */
 const LEVELS = ['privileged', 'baseline', 'restricted'] as const;

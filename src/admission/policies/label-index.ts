@@ -1,4 +1,4 @@
-import type { LabelSelector } from '../../util/label-selector.ts';
+import type { LabelSelector } from '../../api/label-selector.ts';
 import type { MatchFacts, ResourceMatcher } from './matching.ts';
 
 const REQUIRING = new Set(['=', '==', 'in']);

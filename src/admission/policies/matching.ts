@@ -1,8 +1,8 @@
 import type { MatchResources, NamedRuleWithOperations } from '../../apis/facts/types/admissionregistration-v1.ts';
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { type LabelSelector, EVERYTHING } from '../../util/label-selector.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { type LabelSelector, EVERYTHING } from '../../api/label-selector.ts';
 import type { View, Views } from '../webhooks/view.ts';
 
 /** What matching asks beside the attributes. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { configMaps } from '../../apis/core/config-map.ts';
 import { deployments } from '../../apis/apps/deployment.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import type { ApiError } from '../../util/errors.ts';
+import type { ApiError } from '../../api/errors.ts';
 import { AdmissionChain } from '../chain.ts';
 import { type TestEnvironment, type TestedWrite, testEnvironment, writeOf } from '../testing/attributes.ts';
 import { mutatingAdmissionPolicy } from './mutating-admission-policy.ts';

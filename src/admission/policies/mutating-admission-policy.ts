@@ -3,10 +3,10 @@ import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '..
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
 import { DecodeError, convert, decode } from '../../schema/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { type ApiObject, apiVersionOf } from '../../util/api-object.ts';
-import { ApiError, internalError, isApiError } from '../../util/errors.ts';
-import { stringifyJson } from '../../util/json.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import { type ApiObject, apiVersionOf } from '../../api/api-object.ts';
+import { ApiError, internalError, isApiError } from '../../api/errors.ts';
+import { stringifyJson } from '../../encoding/json.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import type { View } from '../webhooks/view.ts';

@@ -2,7 +2,7 @@ import type { CompiledExpression } from '../../apis/admissionregistration/expres
 import type { MutatingAdmissionPolicy } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { Activation } from '../../cel/frame.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { COST_BUDGET, Evaluation, OutOfBudget } from './evaluation.ts';
 import { PatchError, configurationApplied, jsonPatched } from './patches.ts';
 import { type ConditionsJudgement, PolicyExpressions, judgeConditions } from './policy-expressions.ts';

@@ -1,7 +1,7 @@
 import type { ParamKind, ParamRef } from '../../apis/facts/types/admissionregistration-v1.ts';
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { Client, Informer, ResourceIdentity } from '../../client/client.ts';
-import { type ApiObject, parseApiVersion } from '../../util/api-object.ts';
+import { type ApiObject, parseApiVersion } from '../../api/api-object.ts';
 import { Pending } from '../../util/pending.ts';
 
 /** A policy or binding that cannot be put to work; what comes of it is for the failure policy to say. */

@@ -7,9 +7,9 @@ import { fieldElement, showPath, type PathElement } from '../../schema/ownership
 import { resolvePlan, typePlanOf, type TypePlan } from '../../schema/ownership/type-plan.ts';
 import { TypeMismatch, validateApplied } from '../../schema/ownership/validate.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { parseApiVersion } from '../../util/api-object.ts';
-import { isApiError } from '../../util/errors.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { parseApiVersion } from '../../api/api-object.ts';
+import { isApiError } from '../../api/errors.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { TEST_FAILED, patchFailure } from '../webhooks/patch-failure.ts';
 
 /** A mutation that cannot be made; the message is upstream's. */

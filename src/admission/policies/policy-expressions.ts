@@ -1,7 +1,7 @@
 import { declaredEnvironment, variableType, withVariables, type Declarations } from '../../apis/admissionregistration/expression-environment.ts';
 import { compileIn, type CompiledExpression, type ExpressionResult, type NamedExpression } from '../../apis/admissionregistration/expressions.ts';
 import type { Activation } from '../../cel/frame.ts';
-import { aggregateMessage } from '../../util/aggregate-message.ts';
+import { aggregateMessage } from '../../api/aggregate-message.ts';
 import { Evaluation, MATCH_CONDITIONS_COST_BUDGET, OutOfBudget } from './evaluation.ts';
 
 /** Compiles the expressions of one policy: all see its variables, and each variable those before it. */

@@ -1,7 +1,7 @@
 import type { MatchResources, ParamKind, ParamRef, Variable } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { Client } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { LabelIndex } from './label-index.ts';
 import { ResourceMatcher } from './matching.ts';
 

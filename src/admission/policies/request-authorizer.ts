@@ -1,7 +1,7 @@
 import { AuthorizerValue, type Authorize } from '../../cel/library/authorizer.ts';
-import type { AuthorizationAttributes, Decision } from '../../util/authorization.ts';
+import type { AuthorizationAttributes, Decision } from '../../api/authorization.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { User } from '../../util/user.ts';
+import type { User } from '../../api/user.ts';
 import { Pending } from '../../util/pending.ts';
 
 /** The variable `authorizer` of one request: every question is asked once (apiserver/pkg/admission/plugin/authorizer). Throws Pending for answers to come. */

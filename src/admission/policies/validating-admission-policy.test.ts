@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceIdentity } from '../../client/client.ts';
-import type { ApiError } from '../../util/errors.ts';
+import type { ApiError } from '../../api/errors.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { type TestEnvironment, type TestedWrite, testEnvironment, writeOf } from '../testing/attributes.ts';
 import { validatingAdmissionPolicy } from './validating-admission-policy.ts';

@@ -1,7 +1,7 @@
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { ApiError } from '../../util/errors.ts';
-import { stringifyJson } from '../../util/json.ts';
+import { ApiError } from '../../api/errors.ts';
+import { stringifyJson } from '../../encoding/json.ts';
 import { type AdmissionPlugin, EVERY_OPERATION, type PluginEnvironment } from '../plugin.ts';
 import { type AdmissionMetrics, type PolicyAction, policyErrorType } from '../metrics.ts';
 import { refusal } from '../refusal.ts';

@@ -14,9 +14,9 @@ import {
 } from '../../apis/core/quota/amounts.ts';
 import { type Evaluator, scopesOf } from '../../apis/core/quota/evaluator.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { unknownError } from '../../util/errors.ts';
-import { quantitySign } from '../../util/quantity.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { unknownError } from '../../api/errors.ts';
+import { quantitySign } from '../../api/quantity.ts';
 import { refusal } from '../refusal.ts';
 
 /** What may be used only where a quota says how much (apiserver.config.k8s.io ResourceQuotaConfiguration). */

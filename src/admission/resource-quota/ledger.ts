@@ -3,7 +3,7 @@ import { amountsIn, areEqual } from '../../apis/core/quota/amounts.ts';
 import type { Evaluator } from '../../apis/core/quota/evaluator.ts';
 import type { ResourceClient } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { conflict, isApiError } from '../../util/errors.ts';
+import { conflict, isApiError } from '../../api/errors.ts';
 import { type LimitedResource, charged } from './judgement.ts';
 
 const RETRIES = 3;

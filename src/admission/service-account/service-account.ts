@@ -2,7 +2,7 @@ import type { Pod, ServiceAccount } from '../../apis/facts/types/core-v1.ts';
 import { MIRROR } from '../../apis/core/pod/annotations.ts';
 import type { Informer } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
 import { refusal, unaskable } from '../refusal.ts';
 import { checkMirrorPod } from './mirror-pod.ts';

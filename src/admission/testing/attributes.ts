@@ -4,7 +4,7 @@ import { endpointAddresses } from '../../client/service-address.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import { MetricRegistry } from '../../server/metrics/registry.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 

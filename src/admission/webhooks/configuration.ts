@@ -1,7 +1,7 @@
 import type { MutatingWebhook, MutatingWebhookConfiguration } from '../../apis/facts/types/admissionregistration-v1.ts';
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { Client } from '../../client/client.ts';
-import type { LabelSelector } from '../../util/label-selector.ts';
+import type { LabelSelector } from '../../api/label-selector.ts';
 import { type CallEnvironment, WebhookCaller } from './caller.ts';
 
 /** Validating ones have all but a reinvocation policy. As stored: defaults are filled in. */

@@ -1,8 +1,8 @@
 import type { RuleWithOperations } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { Client, Informer } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { notFound } from '../../util/errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { notFound } from '../../api/errors.ts';
 import type { Webhook } from './configuration.ts';
 import type { View, Views } from './view.ts';
 

@@ -1,8 +1,8 @@
 import { type JsonPatchOperation, JsonPatching, applyJsonPatch } from '../../schema/json-patch.ts';
-import { isApiError } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
-import { isJsonObject, ownValue } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { isApiError } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { isJsonObject, ownValue } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 
 const MISSING = 'missing value';
 /** How the failure of a test ends that found another value than was expected. */

@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { forbidden } from '../../util/errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { forbidden } from '../../api/errors.ts';
 import type { StepLabel } from '../metrics.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import { judgeWebhookConditions } from './conditions.ts';

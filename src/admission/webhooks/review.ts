@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { jsonKind } from '../../util/go-format.ts';
+import { jsonKind } from '../../encoding/go-format.ts';
 import { UnreadableAnswer, readReview } from '../../client/webhook-review.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
-import { quote } from '../../util/field-errors.ts';
-import { apiVersionOf } from '../../util/api-object.ts';
-import { isJsonObject, ownValue } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { quote } from '../../util/go-quote.ts';
+import { apiVersionOf } from '../../api/api-object.ts';
+import { isJsonObject, ownValue } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { namespaceOf } from './match.ts';
 import type { ShownObjects } from './shown-objects.ts';
 import type { View } from './view.ts';

@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { stringifyJson } from '../../util/json.ts';
+import { stringifyJson } from '../../encoding/json.ts';
 import type { Webhook } from './configuration.ts';
 
 /** What of a write's first round of webhooks counts in the second. */

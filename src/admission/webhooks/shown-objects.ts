@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { replaceContent } from '../replace-content.ts';
 import type { View } from './view.ts';
 

@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
-import { internalError, isApiError } from '../../util/errors.ts';
+import { internalError, isApiError } from '../../api/errors.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { callWebhook, counted, outcomeOf, requestTimeout } from './call.ts';
 import { WebhookSource } from './configuration.ts';

@@ -7,9 +7,9 @@ import { decode } from '../../schema/decode.ts';
 import { withSentEmpties } from '../../schema/emptied.ts';
 import { normalize } from '../../schema/normalize.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../../util/api-object.ts';
-import type { NumberLiterals } from '../../util/json-parser.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../../api/api-object.ts';
+import type { NumberLiterals } from '../../encoding/json-parser.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 
 /** How a write looks in one of the versions in which its resource is served. */

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
-import { once } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
+import { once } from '../../api/validation-run.ts';
 import type { MatchCondition } from '../facts/types/admissionregistration-v1.ts';
 import { type ExpressionScope, compileExpression } from './expressions.ts';
 

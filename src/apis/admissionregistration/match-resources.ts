@@ -1,6 +1,6 @@
-import { parseApiVersion } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1035LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../util/names.ts';
+import { parseApiVersion } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1035LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../api/names.ts';
 import type { MatchResources, ParamKind, ParamRef } from '../facts/types/admissionregistration-v1.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';

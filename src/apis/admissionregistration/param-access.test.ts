@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { AuthorizationAttributes } from '../../util/authorization.ts';
-import { notFound } from '../../util/errors.ts';
+import type { AuthorizationAttributes } from '../../api/authorization.ts';
+import { notFound } from '../../api/errors.ts';
 import { paramAccessCheck } from './param-access.ts';
 
 const asked: string[] = [];

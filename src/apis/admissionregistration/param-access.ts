@@ -1,11 +1,11 @@
 import type { Admission, AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import { parseApiVersion } from '../../util/api-object.ts';
-import { invalid } from '../../util/errors.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import { formatGo } from '../../util/go-format.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { SYSTEM_PRIVILEGED_GROUP, type User } from '../../util/user.ts';
+import { parseApiVersion } from '../../api/api-object.ts';
+import { invalid } from '../../api/errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { formatGo } from '../../encoding/go-format.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { SYSTEM_PRIVILEGED_GROUP, type User } from '../../api/user.ts';
 import type { ParamKind, ParamRef, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../facts/types/admissionregistration-v1.ts';
 
 /** What is known of policies and kinds when someone writes a policy. */

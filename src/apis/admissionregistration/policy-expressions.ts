@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import type { Variable } from '../facts/types/admissionregistration-v1.ts';
 import type { ExpressionScope } from './expressions.ts';
 import { validateExpression } from './match-conditions.ts';

@@ -1,5 +1,5 @@
 import type { Write } from '../../registry/write.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 
 /** Names of what is configured by files beside the server (KEP-5793). */
 const RESERVED_SUFFIX = '.static.k8s.io';

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { pathSegmentErrors } from '../../util/names.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { pathSegmentErrors } from '../../api/names.ts';
+import { checkEach } from '../../api/validation-run.ts';
 import type { NamedRuleWithOperations, Rule, RuleWithOperations } from '../facts/types/admissionregistration-v1.ts';
 import { validateOptionalChoice } from '../validation/choice.ts';
 import { repeats } from '../validation/repeats.ts';

@@ -1,7 +1,7 @@
 import type { Write } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { AuditAnnotation, ExpressionWarning, ValidatingAdmissionPolicy, Validation } from '../facts/types/admissionregistration-v1.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';

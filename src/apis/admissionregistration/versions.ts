@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import type { OtherVersion } from '../define.ts';
 import { sameInVersion } from '../same-in-version.ts';
 

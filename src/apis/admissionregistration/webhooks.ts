@@ -1,7 +1,7 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { dns1035LabelErrors } from '../../util/names.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { dns1035LabelErrors } from '../../api/names.ts';
 import { countEmptied } from '../emptied-generation.ts';
 import type { MutatingWebhook, MutatingWebhookConfiguration, ValidatingWebhook } from '../facts/types/admissionregistration-v1.ts';
 import { validateOptionalChoice } from '../validation/choice.ts';
@@ -13,7 +13,7 @@ import { EQUIVALENT, FAIL, FAILURE_POLICIES, MATCH_POLICIES, NEVER, REINVOCATION
 import { defaultRules, validateRules } from './rules.ts';
 import { reservedNameWarnings } from './reserved-names.ts';
 import { repeats } from '../validation/repeats.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import { checkEach } from '../../api/validation-run.ts';
 
 /** A webhook of either kind: a validating one has no reinvocationPolicy. */
 type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;

@@ -1,5 +1,5 @@
-import { quote } from '../../util/field-errors.ts';
-import { parseGoUrl } from '../../util/go-url.ts';
+import { quote } from '../../util/go-quote.ts';
+import { parseGoUrl } from '../../net/go-url.ts';
 
 /** Groups of the community: what is defined in them says where it was approved, or that it was not (KEP-2337). */
 export const APPROVED_ANNOTATION = 'api-approved.kubernetes.io';

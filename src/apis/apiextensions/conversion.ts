@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1035LabelErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1035LabelErrors } from '../../api/names.ts';
 import type { CustomResourceConversion } from '../facts/types/apiextensions-v1.ts';
 import { validateCaBundle } from '../validation/ca-bundle.ts';
 import { validateStringChoice } from '../validation/choice.ts';

@@ -1,7 +1,8 @@
 import { validateMetadata } from '../../registry/metadata.ts';
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
-import { subdomainName } from '../../util/names.ts';
-import { withSortedKeys } from '../../util/sorted-keys.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { subdomainName } from '../../api/names.ts';
+import { withSortedKeys } from '../../encoding/sorted-keys.ts';
 import { defineResource } from '../define.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../facts/types/apiextensions-v1.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';

@@ -3,10 +3,10 @@ import { coerceEmbedded, validateEmbedded } from '../../schema/structural/embedd
 import type { JsonSchema } from '../../schema/structural/json-schema.ts';
 import { Structure } from '../../schema/structural/structure.ts';
 import { validateValue } from '../../schema/structural/value-faults.ts';
-import { FieldErrors, summarize } from '../../util/field-errors.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
-import { CHUNK_ITEMS, checkEach } from '../../util/validation-run.ts';
+import { FieldErrors, summarize } from '../../api/field-errors.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import { CHUNK_ITEMS, checkEach } from '../../api/validation-run.ts';
 import { schemaOf } from '../facts/schemas.ts';
 import type { JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 import { isDefaulted } from './openapi-rules.ts';

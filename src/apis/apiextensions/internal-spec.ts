@@ -1,4 +1,4 @@
-import { equalJson } from '../../util/json-equal.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionSpec,

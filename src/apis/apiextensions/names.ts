@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1035LabelErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1035LabelErrors } from '../../api/names.ts';
 import type { CustomResourceDefinitionNames } from '../facts/types/apiextensions-v1.ts';
 
 /** Names of a custom resource: those asked for, or those that were accepted. Which of them must be there is for the caller. */

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { CHUNK_ITEMS, checkEach } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { CHUNK_ITEMS, checkEach } from '../../api/validation-run.ts';
 import type { JSONSchemaProps, ValidationRule } from '../facts/types/apiextensions-v1.ts';
 import { findField } from './field-path.ts';
 import { printedItems } from './internal-spec.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { CustomResourceDefinitionSpec, JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 
 /** Decoding has made a schema of what stands here, unless it is a list or a boolean. */

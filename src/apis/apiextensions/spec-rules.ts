@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors } from '../../util/names.ts';
-import { once } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123SubdomainErrors } from '../../api/names.ts';
+import { once } from '../../api/validation-run.ts';
 import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,

@@ -1,5 +1,5 @@
 import type { UpstreamForm } from '../../registry/definition.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import type { CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionSpec } from '../facts/types/apiextensions-v1.ts';
 import { DEFAULT_WEBHOOK_PORT } from '../validation/webhook-client-config.ts';
 import { internalSpec } from './internal-spec.ts';

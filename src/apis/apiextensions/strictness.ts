@@ -1,5 +1,5 @@
-import { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../facts/types/apiextensions-v1.ts';
 import { caBundleProblem } from '../validation/ca-bundle.ts';
 import { hasKnownReview } from './conversion.ts';

@@ -1,7 +1,7 @@
-import { FieldErrors, type FieldError } from '../../util/field-errors.ts';
-import { goRegexpError } from '../../util/go-regexp.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { CHUNK_ITEMS, checkEach, gatheredApart } from '../../util/validation-run.ts';
+import { FieldErrors, type FieldError } from '../../api/field-errors.ts';
+import { goRegexpError } from '../../re2/go-regexp.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { CHUNK_ITEMS, checkEach, gatheredApart } from '../../api/validation-run.ts';
 import type { JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 import { schemaIn } from './schema-walk.ts';
 

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import type { CustomResourceColumnDefinition, CustomResourceSubresources, JSONSchemaProps, SelectableField } from '../facts/types/apiextensions-v1.ts';
 import { findField } from './field-path.ts';
 

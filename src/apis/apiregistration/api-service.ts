@@ -1,6 +1,7 @@
 import { validateMetadata } from '../../registry/metadata.ts';
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
-import { dns1035LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { dns1035LabelErrors, dns1123SubdomainErrors, pathSegmentErrors } from '../../api/names.ts';
 import { timeOf } from '../../util/time.ts';
 import { defineResource } from '../define.ts';
 import type { APIService, APIServiceSpec, ServiceReference } from '../facts/types/apiregistration-v1.ts';

@@ -1,6 +1,6 @@
-import { parseApiVersion } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1035LabelErrors, dns1123SubdomainErrors, patternError, qualifiedNameErrors } from '../../util/names.ts';
+import { parseApiVersion } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1035LabelErrors, dns1123SubdomainErrors, patternError, qualifiedNameErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { ServerStorageVersion, StorageVersion, StorageVersionCondition, StorageVersionStatus } from '../facts/types/apiserverinternal-v1alpha1.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 
 /** A whole number in an annotation that stands for a field of an older version; what Go's strconv.ParseInt says where it is none. */
 export function readCount(text: string): bigint | string {

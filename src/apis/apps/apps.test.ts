@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { replicationControllers } from '../core/replication-controller.ts';
 import { created, decoded, updated } from '../testing/kind-tester.ts';
 import { controllerRevisions } from './controller-revision.ts';

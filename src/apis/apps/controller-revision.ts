@@ -1,6 +1,6 @@
-import { type ApiObject, parseApiVersion, qualifiedResource } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { type ApiObject, parseApiVersion, qualifiedResource } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { isJsonObject } from '../../encoding/json.ts';
 import { defineResource } from '../define.ts';
 import type { ControllerRevision } from '../facts/types/apps-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';

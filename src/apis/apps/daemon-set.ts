@@ -1,7 +1,7 @@
 import type { Write } from '../../registry/write.ts';
-import { badRequest } from '../../util/errors.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import { badRequest } from '../../api/errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';
 import type { DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from '../facts/types/apps-v1.ts';

@@ -1,8 +1,8 @@
 import type { Write } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
-import { badRequest } from '../../util/errors.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import { badRequest } from '../../api/errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';

@@ -1,6 +1,6 @@
 import type { Write } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';

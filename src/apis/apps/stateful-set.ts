@@ -1,8 +1,9 @@
 import type { KindSettings } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
-import { FieldErrors, quote } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { dns1123LabelErrors, labelName } from '../../util/names.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { dns1123LabelErrors, labelName } from '../../api/names.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import { roundToThousandths } from '../core/pod/resource-lists.ts';

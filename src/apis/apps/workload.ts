@@ -1,7 +1,7 @@
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import type { Write } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123LabelErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123LabelErrors } from '../../api/names.ts';
 import { type PodTemplateOptions, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { Container, PodTemplateSpec } from '../facts/types/core-v1.ts';
 import type { LabelSelector } from '../facts/types/meta-v1.ts';

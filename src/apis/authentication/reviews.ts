@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../registry/request-context.ts';
 import type { Review } from '../../registry/review-store.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { badRequest } from '../../util/errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { badRequest } from '../../api/errors.ts';
 import { timeOf } from '../../util/time.ts';
-import type { User } from '../../util/user.ts';
+import type { User } from '../../api/user.ts';
 
 interface SelfSubjectReview extends ApiObject {
   status?: { userInfo: object };

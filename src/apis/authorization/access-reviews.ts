@@ -1,10 +1,10 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
 import type { Review } from '../../registry/review-store.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { badRequest, invalid } from '../../util/errors.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import type { User } from '../../util/user.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { badRequest, invalid } from '../../api/errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import type { User } from '../../api/user.ts';
 import { type AccessSpec, printedPath, questionOf, validateAccessSpec, validateSelectors } from './attributes.ts';
 
 /** SubjectAccessReview, its local form, and SelfSubjectAccessReview: may this subject do that? */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FieldErrors } from '../../util/field-errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
 import { questionOf, validateSelectors } from './attributes.ts';
 
 const user = { name: 'alice', groups: [] };

@@ -1,8 +1,8 @@
-import type { AuthorizationAttributes } from '../../util/authorization.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../../util/field-selector.ts';
-import { type LabelSelector, labelSelectorOf, parseLabelSelector } from '../../util/label-selector.ts';
-import type { User } from '../../util/user.ts';
+import type { AuthorizationAttributes } from '../../api/authorization.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../../api/field-selector.ts';
+import { type LabelSelector, labelSelectorOf, parseLabelSelector } from '../../api/label-selector.ts';
+import type { User } from '../../api/user.ts';
 import { validateRequirement } from '../validation/label-selector.ts';
 
 /** The attributes of an access review, as authorization.k8s.io/v1 writes them. */

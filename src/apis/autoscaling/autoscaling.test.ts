@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { schemaOfKind } from '../facts/schemas.ts';
 import type { HorizontalPodAutoscaler } from '../facts/types/autoscaling-v2.ts';
 import { normalize } from '../../schema/normalize.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { created, decoded, updated } from '../testing/kind-tester.ts';
 import { horizontalPodAutoscalers } from './horizontal-pod-autoscaler.ts';
 import { fromVersion1, toVersion1 } from './version-1.ts';

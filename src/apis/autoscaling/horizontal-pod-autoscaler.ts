@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../registry/write.ts';
 import { sentEmpty } from '../../schema/emptied.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { defineResource } from '../define.ts';
 import type {
   HPAScalingPolicy,

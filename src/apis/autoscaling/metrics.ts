@@ -1,7 +1,7 @@
-import { parseApiVersion } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123LabelErrors, pathSegmentErrors } from '../../util/names.ts';
-import { parseQuantity, quantitySign } from '../../util/quantity.ts';
+import { parseApiVersion } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123LabelErrors, pathSegmentErrors } from '../../api/names.ts';
+import { parseQuantity, quantitySign } from '../../api/quantity.ts';
 import type {
   ContainerResourceMetricSource,
   CrossVersionObjectReference,

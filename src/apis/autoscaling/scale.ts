@@ -1,10 +1,10 @@
 import type { Column, Subresource, UpdateRules } from '../../registry/definition.ts';
 import { validateMetadata } from '../../registry/metadata.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { ageSince } from '../../util/duration.ts';
-import { conflict, invalid } from '../../util/errors.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import { subdomainName } from '../../util/names.ts';
+import { conflict, invalid } from '../../api/errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { subdomainName } from '../../api/names.ts';
 import type { Scale } from '../facts/types/autoscaling-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';

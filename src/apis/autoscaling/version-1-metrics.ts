@@ -1,5 +1,5 @@
-import { parseQuantity, quantitySign } from '../../util/quantity.ts';
-import type { Json } from '../../util/json-types.ts';
+import { parseQuantity, quantitySign } from '../../api/quantity.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import type * as v1 from '../facts/types/autoscaling-v1.ts';
 import type * as v2 from '../facts/types/autoscaling-v2.ts';
 

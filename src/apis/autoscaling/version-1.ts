@@ -1,10 +1,10 @@
 import { DecodeError, decodeType } from '../../schema/decode.ts';
 import type { TypeSchema } from '../../schema/schema.ts';
-import type { ApiObject, ObjectMeta } from '../../util/api-object.ts';
-import { JsonError } from '../../util/json-parser.ts';
-import { parseJson, stringifyJson } from '../../util/json.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { ApiObject, ObjectMeta } from '../../api/api-object.ts';
+import { JsonError } from '../../encoding/json-parser.ts';
+import { parseJson, stringifyJson } from '../../encoding/json.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { schemaOf } from '../facts/schemas.ts';
 import type * as v1 from '../facts/types/autoscaling-v1.ts';
 import type * as v2 from '../facts/types/autoscaling-v2.ts';

@@ -1,6 +1,6 @@
 import type { KindSettings } from '../../registry/write.ts';
 import { ageSince } from '../../util/duration.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { containerImages, containerNames, podNameWarnings } from '../apps/workload.ts';
 import { type PodTemplateOptions, dropGatedTemplateFields } from '../core/pod/template.ts';
 import { defineResource } from '../define.ts';

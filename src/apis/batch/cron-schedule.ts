@@ -1,5 +1,5 @@
 import { DurationError, parseNanoseconds } from '../../util/duration.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { timeZoneError } from './time-zone.ts';
 
 /** The five fields of a schedule and the predefined ones, as robfig/cron's standard parser takes them; messages are its own. */

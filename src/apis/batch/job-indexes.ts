@@ -1,4 +1,4 @@
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 
 /** `1,3-5,7`: which indexes of an indexed job are meant. */
 interface Interval {

@@ -1,5 +1,6 @@
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
 import type {
   JobSpec,
   PodFailurePolicy,

@@ -1,8 +1,8 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { quote } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { type PodTemplateOptions, podTemplateWarnings, validatePodTemplateSpec } from '../core/pod/template.ts';
 import type { JobSpec } from '../facts/types/batch-v1.ts';
-import { validateDomainPrefixedPath } from '../../util/domain-prefixed-path.ts';
+import { validateDomainPrefixedPath } from '../../api/domain-prefixed-path.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { FAILED_ONLY, POD_REPLACEMENT_POLICIES, SUCCESS_POLICY, validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import type { Job, JobStatus } from '../facts/types/batch-v1.ts';
 import { internalForm } from '../validation/internal-form.ts';
 import { validateNonNegative } from '../validation/non-negative.ts';

@@ -1,8 +1,9 @@
 import type { KindSettings } from '../../registry/write.ts';
 import { clone } from '../../schema/clone.ts';
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { humanDuration } from '../../util/duration.ts';
-import { dns1123LabelErrors } from '../../util/names.ts';
+import { dns1123LabelErrors } from '../../api/names.ts';
 import { containerImages, containerNames, podNameWarnings, validateMatches, validateSameSelector } from '../apps/workload.ts';
 import { internalPodSpec, internalPodTemplate } from '../core/pod/internal-form.ts';
 import { defaultPodTemplateSpec, dropGatedTemplateFields } from '../core/pod/template.ts';

@@ -1,6 +1,6 @@
 import { type KeyObject, constants, createPublicKey, verify } from 'node:crypto';
-import { DerError, Tag, type DerValue, readChildren, readOid, readValue } from '../../util/der.ts';
-import { pemBlocks } from '../../util/pem.ts';
+import { DerError, Tag, type DerValue, readChildren, readOid, readValue } from '../../encoding/der.ts';
+import { pemBlocks } from '../../encoding/pem.ts';
 
 /** How a request may be signed: by the algorithm's identifier, the kind of key and the digest. PSS names its digest in its parameters. */
 interface Algorithm {

@@ -1,6 +1,6 @@
 import { type KeyObject, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { bitString, contextTag, der, integer, oid, sequence, set, utf8String } from '../../util/der.ts';
+import { bitString, contextTag, der, integer, oid, sequence, set, utf8String } from '../../encoding/der.ts';
 import { cellsOf, created, updated } from '../testing/kind-tester.ts';
 import { certificateRequestProblem } from './certificate-request.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';

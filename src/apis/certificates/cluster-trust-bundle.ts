@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { pemBlocks } from '../../util/pem.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { pemBlocks } from '../../encoding/pem.ts';
 import { defineResource } from '../define.ts';
 import type { ClusterTrustBundle } from '../facts/types/certificates-v1beta1.ts';
 import { sameInVersion } from '../same-in-version.ts';

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { quote } from '../../util/field-errors.ts';
-import { pemBlocks } from '../../util/pem.ts';
+import { quote } from '../../util/go-quote.ts';
+import { pemBlocks } from '../../encoding/pem.ts';
 
 const CERTIFICATE = 'CERTIFICATE';
 

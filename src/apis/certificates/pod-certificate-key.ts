@@ -1,5 +1,5 @@
 import { type KeyObject, constants, verify } from 'node:crypto';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import type { PodCertificateRequestSpec } from '../facts/types/certificates-v1beta1.ts';
 import { readCertificateRequest, readPublicKey } from './certificate-request.ts';
 

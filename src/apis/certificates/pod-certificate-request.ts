@@ -1,5 +1,5 @@
-import { type FieldErrors, TextPointer } from '../../util/field-errors.ts';
-import { subdomainName } from '../../util/names.ts';
+import { type FieldErrors, TextPointer } from '../../api/field-errors.ts';
+import { subdomainName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { PodCertificateRequest, PodCertificateRequestSpec } from '../facts/types/certificates-v1beta1.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { type PemBlock, pemBlocks } from '../../util/pem.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { type PemBlock, pemBlocks } from '../../encoding/pem.ts';
 import { timeOf } from '../../util/time.ts';
 import type { PodCertificateRequest, PodCertificateRequestSpec, PodCertificateRequestStatus } from '../facts/types/certificates-v1beta1.ts';
 import { validateConditions } from '../validation/conditions.ts';

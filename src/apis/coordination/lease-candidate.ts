@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { configMapKeyErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { configMapKeyErrors } from '../../api/names.ts';
 import { type SemanticVersion, compareSemanticVersions, parseSemanticVersion } from '../../util/semantic-version.ts';
 import { defineResource } from '../define.ts';
 import type { LeaseCandidate, LeaseCandidateSpec } from '../facts/types/coordination-v1beta1.ts';

@@ -1,5 +1,5 @@
 import type { KindSettings } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { Lease, LeaseSpec } from '../facts/types/coordination-v1.ts';
 import { isFeatureOn } from '../features.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
 
 export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion';
 const STRATEGIES = [OLDEST_EMULATION_VERSION];

@@ -1,7 +1,7 @@
 import { noteEmptied, sentEmpty } from '../../schema/emptied.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { configMapKeyErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { configMapKeyErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { ConfigMap } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';

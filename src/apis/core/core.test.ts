@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { cellsOf, created, decoded, testWrite, updated } from '../testing/kind-tester.ts';
 import { configMaps } from './config-map.ts';
 import { endpoints } from './endpoints.ts';

@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../registry/write.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../util/names.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '../facts/types/core-v1.ts';
 import { validateChoice } from '../validation/choice.ts';
@@ -9,7 +9,7 @@ import { validateEndpointIp } from '../validation/endpoint-ip.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { legacyIpWarnings, validateLegacyIp } from '../validation/ip-address.ts';
 import { validatePortNumber } from '../validation/ports.ts';
-import { checkEach, gatheredApart } from '../../util/validation-run.ts';
+import { checkEach, gatheredApart } from '../../api/validation-run.ts';
 
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 /** The endpoints controller's own objects are known to be good. */

@@ -1,7 +1,7 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { ageSince } from '../../util/duration.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors, qualifiedNameErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123SubdomainErrors, qualifiedNameErrors } from '../../api/names.ts';
 import { type Cell, defineResource } from '../define.ts';
 import type { Event } from '../facts/types/core-v1.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
-import { type Quantity, compareQuantities, parseQuantity, quantityAt } from '../../util/quantity.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
+import { type Quantity, compareQuantities, parseQuantity, quantityAt } from '../../api/quantity.ts';
 import { defineResource } from '../define.ts';
 import type { LimitRange, LimitRangeItem } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';

@@ -1,6 +1,6 @@
 import type { Change } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { labelName, qualifiedNameErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { labelName, qualifiedNameErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { Namespace } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';

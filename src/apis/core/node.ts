@@ -1,7 +1,8 @@
 import type { Change, KindSettings, Write } from '../../registry/write.ts';
 import { clone } from '../../schema/clone.ts';
-import { readCidr } from '../../util/cidr.ts';
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
+import { readCidr } from '../../net/cidr.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { defineResource } from '../define.ts';
 import type { Node, NodeSpec, NodeStatus } from '../facts/types/core-v1.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';

@@ -1,8 +1,8 @@
 import type { KindSettings, Write } from '../../registry/write.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
-import { compareQuantities, parseQuantity, quantityAt } from '../../util/quantity.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
+import { compareQuantities, parseQuantity, quantityAt } from '../../api/quantity.ts';
 import { defineResource } from '../define.ts';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from '../facts/types/core-v1.ts';
 import { isFeatureOn } from '../features.ts';

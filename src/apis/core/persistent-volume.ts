@@ -1,6 +1,6 @@
 import type { Write } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { timeOf } from '../../util/time.ts';
 import { defineResource } from '../define.ts';
 import type {

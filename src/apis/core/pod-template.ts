@@ -1,4 +1,4 @@
-import { equalJson } from '../../util/json-equal.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { defineResource } from '../define.ts';
 import type { PodTemplate } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';

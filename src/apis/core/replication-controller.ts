@@ -1,7 +1,7 @@
 import type { Write } from '../../registry/write.ts';
 import type { UpdateRules } from '../../registry/definition.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { subdomainName } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { subdomainName } from '../../api/names.ts';
 import { REPLICA_STATUS } from '../apps/replica-set.ts';
 import { containerImages, containerNames, podNameWarnings, validateCounts, validateMatches, validateRunsForever } from '../apps/workload.ts';
 import { scaleSubresource } from '../autoscaling/scale.ts';

@@ -1,12 +1,12 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { compareQuantities, parseQuantity } from '../../util/quantity.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { compareQuantities, parseQuantity } from '../../api/quantity.ts';
 import { defineResource } from '../define.ts';
 import type { ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus, ScopedResourceSelectorRequirement } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { isStandardQuotaResource, validateQuotaResourceName, validateResourceQuantity } from '../validation/resource-names.ts';
 import { roundToThousandths } from './pod/resource-lists.ts';
-import { once } from '../../util/validation-run.ts';
+import { once } from '../../api/validation-run.ts';
 
 const PODS = ['pods'];
 const PODS_AND_COMPUTE = [...PODS, 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];

@@ -1,7 +1,7 @@
 import { copyEmptied } from '../../schema/emptied.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { isJsonObject, parseJson } from '../../util/json.ts';
-import { configMapKeyErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { isJsonObject, parseJson } from '../../encoding/json.ts';
+import { configMapKeyErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { Secret } from '../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';

@@ -1,6 +1,6 @@
 import type { Write } from '../../registry/write.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { label1035Name, labelName } from '../../util/names.ts';
+import { label1035Name, labelName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { Service, ServicePort, ServiceSpec } from '../facts/types/core-v1.ts';
 import { isFeatureOn } from '../features.ts';

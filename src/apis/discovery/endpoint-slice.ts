@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../registry/write.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors, labelValueErrors, qualifiedNameErrors } from '../../util/names.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, labelValueErrors, qualifiedNameErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../facts/types/discovery-v1.ts';
 import { validateChoice } from '../validation/choice.ts';

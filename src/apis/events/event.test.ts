@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { decode } from '../../schema/decode.ts';
 import { normalize } from '../../schema/normalize.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import type { Event as CoreEvent } from '../facts/types/core-v1.ts';
 import { testWrite, updated } from '../testing/kind-tester.ts';
 import { defineEvents } from './event.ts';

@@ -1,9 +1,9 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { validateMetadata, validateMetadataUpdate } from '../../registry/metadata.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { subdomainName } from '../../util/names.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { subdomainName } from '../../api/names.ts';
 import { eventCells, eventTraits, validateEvent } from '../core/event.ts';
 import { defineResource } from '../define.ts';
 import type { Event as CoreEvent } from '../facts/types/core-v1.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../util/json-types.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import type { FieldSchema, ListSchema, MapSchema, ObjectSchema, PatchStrategy, ScalarSchema, ScalarType, TypeSchema } from '../../schema/schema.ts';
 
 /**

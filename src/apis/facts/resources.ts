@@ -1,5 +1,5 @@
 import type { Column } from '../../registry/definition.ts';
-import { apiVersionOf, parseApiVersion } from '../../util/api-object.ts';
+import { apiVersionOf, parseApiVersion } from '../../api/api-object.ts';
 import table from './resources.json' with { type: 'json' };
 
 export type Stability = 'stable' | 'beta' | 'alpha';

@@ -1,5 +1,5 @@
 import type { FieldSchema, InlinedMessage, ObjectSchema } from '../../schema/schema.ts';
-import type { GroupVersionKind } from '../../util/api-object.ts';
+import type { GroupVersionKind } from '../../api/api-object.ts';
 import { parseLine } from './field-line.ts';
 import packages from './packages.json' with { type: 'json' };
 import servedTypes from './types.json' with { type: 'json' };

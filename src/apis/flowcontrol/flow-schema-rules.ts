@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { labelName, subdomainName } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { labelName, subdomainName } from '../../api/names.ts';
 import type { NonResourcePolicyRule, PolicyRulesWithSubjects, ResourcePolicyRule, ServiceAccountSubject, Subject } from '../facts/types/flowcontrol-v1.ts';
 
 const ALL = '*';

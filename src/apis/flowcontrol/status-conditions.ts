@@ -1,6 +1,6 @@
 import type { UpdateRules } from '../../registry/definition.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { keepAllMetadataForStatus } from '../status-metadata.ts';
 
 interface Conditioned extends ApiObject {

@@ -1,8 +1,8 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { labelName } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { labelName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { IngressClass, IngressClassParametersReference } from '../facts/types/networking-v1.ts';
-import { validateDomainPrefixedPath } from '../../util/domain-prefixed-path.ts';
+import { validateDomainPrefixedPath } from '../../api/domain-prefixed-path.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateResourceBackend } from './ingress-rules.ts';

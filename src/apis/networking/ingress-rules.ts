@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors, label1035Name, labelName, pathSegmentErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123SubdomainErrors, label1035Name, labelName, pathSegmentErrors } from '../../api/names.ts';
 import type { HTTPIngressPath, IngressBackend, IngressRule, IngressServiceBackend, ServiceBackendPort } from '../facts/types/networking-v1.ts';
 import { validateHostPattern, validateNoIp } from '../validation/host-names.ts';
 import { portNameErrors, validatePortNumber } from '../validation/ports.ts';

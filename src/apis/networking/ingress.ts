@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../registry/write.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors, label1035Name, labelName, subdomainName } from '../../util/names.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123SubdomainErrors, label1035Name, labelName, subdomainName } from '../../api/names.ts';
+import { checkEach } from '../../api/validation-run.ts';
 import { defineResource } from '../define.ts';
 import type { Ingress, IngressLoadBalancerIngress, IngressRule, IngressSpec, IngressTLS } from '../facts/types/networking-v1.ts';
 import { isFeatureOn } from '../features.ts';

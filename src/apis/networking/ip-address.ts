@@ -1,7 +1,7 @@
 import { ageSince } from '../../util/duration.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { qualifiedResource } from '../../util/api-object.ts';
-import { dns1123SubdomainErrors, pathSegmentErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { qualifiedResource } from '../../api/api-object.ts';
+import { dns1123SubdomainErrors, pathSegmentErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { IPAddress, ParentReference } from '../facts/types/networking-v1.ts';
 import { sameInVersion } from '../same-in-version.ts';

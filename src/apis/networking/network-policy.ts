@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../registry/write.ts';
-import { readCidr } from '../../util/cidr.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { checkEach, once } from '../../util/validation-run.ts';
+import { readCidr } from '../../net/cidr.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { checkEach, once } from '../../api/validation-run.ts';
 import { defineResource } from '../define.ts';
 import { countEmptied } from '../emptied-generation.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '../facts/types/networking-v1.ts';

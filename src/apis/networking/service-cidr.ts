@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { ServiceCIDR, ServiceCIDRSpec } from '../facts/types/networking-v1.ts';
 import { sameInVersion } from '../same-in-version.ts';

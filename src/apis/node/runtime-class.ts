@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { labelName } from '../../util/names.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { labelName } from '../../api/names.ts';
+import { checkEach } from '../../api/validation-run.ts';
 import { validateOverhead } from '../core/pod/resources.ts';
 import { podRules } from '../core/pod/rules.ts';
 import { repeats } from '../validation/repeats.ts';

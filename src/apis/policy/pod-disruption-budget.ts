@@ -1,4 +1,4 @@
-import { FieldErrors } from '../../util/field-errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { LabelSelector } from '../facts/types/meta-v1.ts';
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from '../facts/types/policy-v1.ts';

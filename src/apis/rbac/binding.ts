@@ -1,7 +1,7 @@
-import type { ApiObject } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { subdomainName } from '../../util/names.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { subdomainName } from '../../api/names.ts';
 import type { Particulars } from '../define.ts';
 import type { RoleRef, Subject } from '../facts/types/rbac-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';

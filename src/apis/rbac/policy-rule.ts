@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { pathSegmentErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { pathSegmentErrors } from '../../api/names.ts';
 import type { PolicyRule } from '../facts/types/rbac-v1.ts';
 
 /** Names of roles and bindings: whatever a path can hold. */

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { validateLabelKey } from '../validation/label-key.ts';
 import { validateList } from './lists.ts';
 import { repeats } from '../validation/repeats.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityAt } from '../../util/quantity.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityAt } from '../../api/quantity.ts';
 import type { CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity } from '../facts/types/resource-v1.ts';
 import { validateUnique } from './lists.ts';
 

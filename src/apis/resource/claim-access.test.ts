@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { AuthorizationAttributes } from '../../util/authorization.ts';
+import type { AuthorizationAttributes } from '../../api/authorization.ts';
 import { claimAccessCheck } from './claim-access.ts';
 
 const allowing = (...allowed: string[]): Authorizer => ({

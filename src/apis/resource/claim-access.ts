@@ -1,9 +1,10 @@
 import type { Admission, AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import { type ApiError, forbidden } from '../../util/errors.ts';
-import { FieldErrors, quote } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { serviceAccountOf, type User } from '../../util/user.ts';
+import { type ApiError, forbidden } from '../../api/errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { serviceAccountOf, type User } from '../../api/user.ts';
 import type { AllocatedDeviceStatus, AllocationResult, ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate } from '../facts/types/resource-v1.ts';
 
 const GROUP = 'resource.k8s.io';

@@ -1,5 +1,5 @@
 import type { KindSettings } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { LIMITS } from '../../util/limits.ts';
 import type {
   DeviceClaim,

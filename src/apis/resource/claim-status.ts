@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import type {
   AllocatedDeviceStatus,
   AllocationResult,
@@ -9,7 +9,7 @@ import type {
   ResourceClaimStatus,
 } from '../facts/types/resource-v1.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { validateChoice } from '../validation/choice.ts';
 import { validateConditions } from '../validation/conditions.ts';
 import { validateUnchanged } from '../validation/immutable.ts';

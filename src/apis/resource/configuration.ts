@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { isJsonObject, stringifyJson } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { isJsonObject, stringifyJson } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import type { DeviceConfiguration } from '../facts/types/resource-v1.ts';
 import { validateDriverName } from './names.ts';
 

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { subdomainName } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { subdomainName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { DeviceClass } from '../facts/types/resource-v1.ts';
 import { type GatedFields, dropGatedFields } from '../gated-fields.ts';

@@ -1,5 +1,5 @@
 import type { KindContext } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { ageSince } from '../../util/duration.ts';
 import { timeOf } from '../../util/time.ts';
 import { defineResource } from '../define.ts';

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { parseQuantity, quantitySign } from '../../util/quantity.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { parseQuantity, quantitySign } from '../../api/quantity.ts';
 import { parseSemanticVersion } from '../../util/semantic-version.ts';
 import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption, NodeAllocatableResourceMapping } from '../facts/types/resource-v1.ts';
 import { validateNodeSelector } from '../core/pod/affinity.ts';

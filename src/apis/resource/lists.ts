@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 
 type Item<T> = (item: T, errors: FieldErrors) => void;
 

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors, patternError } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, patternError } from '../../api/names.ts';
 
 /** Names of drivers, pools, devices and what describes them (pkg/apis/resource/validation). */
 const DRIVER_MAX_BYTES = 63;

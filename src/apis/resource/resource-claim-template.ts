@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { withoutEmpty } from '../validation/internal-form.ts';
 import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from '../facts/types/resource-v1.ts';
 import { defineResource } from '../define.ts';

@@ -1,7 +1,7 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { ageSince } from '../../util/duration.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { DNS1123_SUBDOMAIN, dns1123SubdomainErrors, patternError } from '../../util/names.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { DNS1123_SUBDOMAIN, dns1123SubdomainErrors, patternError } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type {
   PoolStatus,

@@ -1,5 +1,6 @@
 import type { KindContext } from '../../registry/write.ts';
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { timeOf } from '../../util/time.ts';
 import { defineResource } from '../define.ts';
 import type { Device, ResourcePool, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { once } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { once } from '../../api/validation-run.ts';
 import type { DeviceSelector } from '../facts/types/resource-v1.ts';
 import { compileDeviceExpression } from './device-expressions.ts';
 import { validateList } from './lists.ts';

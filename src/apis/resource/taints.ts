@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { labelValueErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { labelValueErrors } from '../../api/names.ts';
 import type { DeviceTaint, DeviceToleration } from '../facts/types/resource-v1.ts';
 import { validateLabelKey } from '../validation/label-key.ts';
 

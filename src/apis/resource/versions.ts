@@ -1,5 +1,5 @@
 import type { KindContext } from '../../registry/write.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import type { OtherVersion } from '../define.ts';
 import type { Device, DeviceRequest, ResourceClaimSpec, ResourceSlice, ResourceSliceSpec } from '../facts/types/resource-v1.ts';
 import { sameInVersion } from '../same-in-version.ts';

@@ -1,6 +1,6 @@
 import type { KindSettings } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../api/names.ts';
 import type { PodGroupResourceClaim, PodGroupSchedulingConstraints, PodGroupSchedulingPolicy, PodGroupSpec } from '../facts/types/scheduling-v1alpha2.ts';
 import { type ApiFeature, isFeatureOn } from '../features.ts';
 

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { PodGroup, PodGroupSpec, PodGroupStatus, PodGroupTemplateReference } from '../facts/types/scheduling-v1alpha2.ts';
 import { isFeatureOn } from '../features.ts';

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { defineResource } from '../define.ts';
 import type { PriorityClass } from '../facts/types/scheduling-v1.ts';
 import { validateChoice } from '../validation/choice.ts';

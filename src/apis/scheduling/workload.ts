@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../registry/write.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { dns1123LabelErrors, pathSegmentErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { dns1123LabelErrors, pathSegmentErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { PodGroupTemplate, TypedLocalObjectReference, Workload, WorkloadSpec } from '../facts/types/scheduling-v1alpha2.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';

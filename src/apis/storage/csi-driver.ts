@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { defineResource } from '../define.ts';
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from '../facts/types/storage-v1.ts';
 import { isFeatureOn } from '../features.ts';

@@ -1,7 +1,7 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
+import { checkEach } from '../../api/validation-run.ts';
 import { validateCsiDriverName } from '../core/pod/volume-sources.ts';
 import { defineResource } from '../define.ts';
 import type { CSINode, CSINodeDriver } from '../facts/types/storage-v1.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { subdomainName } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { subdomainName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { CSIStorageCapacity } from '../facts/types/storage-v1.ts';
 import { nodeSelectorWarnings } from '../validation/deprecated-node-labels.ts';

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
+import { checkEach } from '../../api/validation-run.ts';
 import { defineResource } from '../define.ts';
 import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from '../facts/types/core-v1.ts';
 import type { StorageClass } from '../facts/types/storage-v1.ts';

@@ -1,7 +1,7 @@
 import type { UpdateRules } from '../../registry/definition.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { subdomainName } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { subdomainName } from '../../api/names.ts';
 import { defaultVolumeSources } from '../core/persistent-volume.ts';
 import { validateVolumeSpec } from '../core/persistent-volume/spec.ts';
 import { internalPodPart } from '../core/pod/internal-form.ts';

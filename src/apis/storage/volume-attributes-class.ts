@@ -1,4 +1,4 @@
-import { equalJson } from '../../util/json-equal.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { defineResource } from '../define.ts';
 import type { VolumeAttributesClass } from '../facts/types/storage-v1.ts';
 import { sameInVersion } from '../same-in-version.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1035LabelErrors, dns1123SubdomainErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1035LabelErrors, dns1123SubdomainErrors } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { StorageVersionMigration, StorageVersionMigrationStatus } from '../facts/types/storagemigration-v1beta1.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';

@@ -4,9 +4,9 @@ import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { RequestContext } from '../../registry/request-context.ts';
 import { clone } from '../../schema/clone.ts';
 import { decode } from '../../schema/decode.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 
 /** What a kind's own hooks make of an object: for tests of kinds without a store around them. */
 export interface Judged<T> {

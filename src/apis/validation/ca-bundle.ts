@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { pemBlocks } from '../../util/pem.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { pemBlocks } from '../../encoding/pem.ts';
 
 /** Certificates that a server behind an address is trusted by: base64 of PEM, of which one at least must be good (client-go/transport rootCertPool). */
 export function validateCaBundle(bundle: string, errors: FieldErrors): void {

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 
 /** One of the values, which must be there. `choices` in the order in which they are to be printed. */
 export function validateChoice(value: string | undefined, choices: readonly string[], errors: FieldErrors): void {

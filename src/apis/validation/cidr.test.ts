@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS } from '../features.ts';
 import { expect, test } from 'vitest';
-import { FieldErrors } from '../../util/field-errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
 import { legacyCidrWarnings, validateCanonicalCidr, validateLegacyCidr } from './cidr.ts';
 import { validateEndpointIp } from './endpoint-ip.ts';
 

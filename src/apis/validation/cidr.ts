@@ -1,7 +1,8 @@
 import type { KindSettings } from '../../registry/write.ts';
-import { type GivenCidr, readCidr } from '../../util/cidr.ts';
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
-import { formatIp } from '../../util/ip-address.ts';
+import { type GivenCidr, readCidr } from '../../net/cidr.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { formatIp } from '../../net/ip-address.ts';
 import { isFeatureOn } from '../features.ts';
 
 const NOT_A_CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors, labelName, subdomainName } from '../../util/names.ts';
-import { parseQuantity, quantitySign } from '../../util/quantity.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123SubdomainErrors, labelName, subdomainName } from '../../api/names.ts';
+import { parseQuantity, quantitySign } from '../../api/quantity.ts';
 import type { PersistentVolumeClaimSpec, TypedLocalObjectReference, TypedObjectReference } from '../facts/types/core-v1.ts';
 import { validateOptionalChoice } from './choice.ts';
 import { validateLabelSelector } from './label-selector.ts';

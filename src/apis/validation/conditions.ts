@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { patternError, qualifiedNameErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { patternError, qualifiedNameErrors } from '../../api/names.ts';
 import type { Condition } from '../facts/types/meta-v1.ts';
 
 /** Rules of meta/v1's Condition (apimachinery/pkg/apis/meta/v1/validation). */

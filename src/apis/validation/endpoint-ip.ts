@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { isMapped, parseIp } from '../../util/ip-address.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { isMapped, parseIp } from '../../net/ip-address.ts';
 
 /** Kinds of addresses that no traffic of a service can be sent to, by their bytes. */
 const UNREACHABLE: readonly { is(v4: number[] | undefined, v6: readonly number[]): boolean; problem(value: string): string }[] = [

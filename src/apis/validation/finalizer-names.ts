@@ -1,6 +1,6 @@
-import type { ObjectMeta } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import type { ObjectMeta } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { checkEach } from '../../api/validation-run.ts';
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 

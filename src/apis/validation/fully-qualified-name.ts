@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123SubdomainErrors } from '../../api/names.ts';
 
 /** A name under a domain of someone's: three segments at least (apimachinery/pkg/util/validation IsFullyQualifiedName). */
 export function validateFullyQualifiedName(name: string, errors: FieldErrors): void {

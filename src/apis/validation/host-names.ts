@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { parseIp } from '../../util/ip-address.ts';
-import { DNS1123_SUBDOMAIN, dns1123SubdomainErrors, maxCharactersError, patternError } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { parseIp } from '../../net/ip-address.ts';
+import { DNS1123_SUBDOMAIN, dns1123SubdomainErrors, maxCharactersError, patternError } from '../../api/names.ts';
 
 const WILDCARD = '*.';
 const MAX_BYTES = 253;

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 
 /** `shown`: makes the value as it is to be printed, where upstream prints another form of it. */
 export function validateUnchanged(value: unknown, old: unknown, errors: FieldErrors, shown = (): unknown => value): void {

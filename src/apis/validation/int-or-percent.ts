@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { patternError } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { patternError } from '../../api/names.ts';
 import { validateNonNegative } from './non-negative.ts';
 
 /** `3` or `"30%"`, as meta's IntOrString holds them (pkg/apis/apps/validation). */

@@ -1,6 +1,7 @@
-import { readCidr } from '../../util/cidr.ts';
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
-import { formatIp } from '../../util/ip-address.ts';
+import { readCidr } from '../../net/cidr.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { formatIp } from '../../net/ip-address.ts';
 
 /** An address together with the length of its network's prefix, in its one form (apimachinery/pkg/util/validation IsValidInterfaceAddress). */
 export function validateInterfaceAddress(value: string, errors: FieldErrors): void {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 
 /** Fields of a Go struct in their order: the name in Go, and the one here; a nested struct with its own fields, or what Go has where there is no value. */
 export type InternalFields = readonly (readonly [goName: string, name: string, nestedOrZero?: InternalFields | string | number | boolean])[];

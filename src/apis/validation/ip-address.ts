@@ -1,6 +1,7 @@
 import type { KindSettings } from '../../registry/write.ts';
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
-import { type IpAddress, formatIp, isMapped, parseIp } from '../../util/ip-address.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { type IpAddress, formatIp, isMapped, parseIp } from '../../net/ip-address.ts';
 import { isFeatureOn } from '../features.ts';
 
 const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';

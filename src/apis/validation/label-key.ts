@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
 
 /** A key of a label, or anything else that is named as labels are. */
 export function validateLabelKey(key: string, errors: FieldErrors): void {

@@ -1,7 +1,7 @@
-import { FieldErrors } from '../../util/field-errors.ts';
-import { EVERYTHING, type LabelOperator, type LabelRequirement, type LabelSelector as ParsedSelector, labelSelectorOf } from '../../util/label-selector.ts';
-import { labelValueErrors, qualifiedNameErrors } from '../../util/names.ts';
-import { checkEach } from '../../util/validation-run.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { EVERYTHING, type LabelOperator, type LabelRequirement, type LabelSelector as ParsedSelector, labelSelectorOf } from '../../api/label-selector.ts';
+import { labelValueErrors, qualifiedNameErrors } from '../../api/names.ts';
+import { checkEach } from '../../api/validation-run.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../facts/types/meta-v1.ts';
 
 /** Rules of meta/v1's LabelSelector (apimachinery/pkg/apis/meta/v1/validation). */

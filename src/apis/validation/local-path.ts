@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 
 /** No `..` among the path's parts. */
 export function validateNoBacksteps(path: string, errors: FieldErrors): void {

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 
 /** A count that may be absent, which is as good as 0. */
 export function validateNonNegative(value: number | bigint | undefined, errors: FieldErrors): void {

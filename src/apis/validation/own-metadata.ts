@@ -1,7 +1,7 @@
 import { validateMetadata } from '../../registry/metadata.ts';
-import type { ObjectMeta } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { subdomainName } from '../../util/names.ts';
+import type { ObjectMeta } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { subdomainName } from '../../api/names.ts';
 import { validateFinalizerNames } from './finalizer-names.ts';
 
 /** What a kind of the older groups demands of metadata, name and all: for kinds that ask it again in the midst of an update's rules. */

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { maxCharactersError } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { maxCharactersError } from '../../api/names.ts';
 
 const PORT_NAME_MAX_LENGTH = 15;
 

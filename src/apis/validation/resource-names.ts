@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { qualifiedNameErrors } from '../../util/names.ts';
-import { parseQuantity, quantityAt } from '../../util/quantity.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { qualifiedNameErrors } from '../../api/names.ts';
+import { parseQuantity, quantityAt } from '../../api/quantity.ts';
 
 /** Names of resources and what amounts they take (pkg/apis/core/helper, validateResourceName and its kin in pkg/apis/core/validation). */
 const HUGE_PAGES = 'hugepages-';

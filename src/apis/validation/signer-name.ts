@@ -1,5 +1,6 @@
-import { type FieldErrors, quote } from '../../util/field-errors.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../util/names.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../api/names.ts';
 
 const DOMAIN_MAX_BYTES = 253;
 /** Room in the path for a namespace, a dot and a name. */

@@ -1,6 +1,6 @@
 import { validateAnnotations, validateLabels } from '../../registry/metadata.ts';
-import type { ObjectMeta } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { ObjectMeta } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 
 /** All of metadata but labels and annotations, in upstream's order, as upstream writes it in a path. */
 const UNUSED_METADATA: Record<string, string> = {

@@ -1,4 +1,4 @@
-import { subdomainName } from '../../util/names.ts';
+import { subdomainName } from '../../api/names.ts';
 
 /** A signer's bundles are named for it, `example.com:signer:x`; those of no signer have no colon in their name. */
 export function trustBundleNameErrors(signerName: string, name: string, isPrefix: boolean): string[] {

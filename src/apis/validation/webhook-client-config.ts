@@ -1,6 +1,6 @@
-import { parseGoUrl } from '../../util/go-url.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { dns1123SubdomainErrors } from '../../util/names.ts';
+import { parseGoUrl } from '../../net/go-url.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { dns1123SubdomainErrors } from '../../api/names.ts';
 import { inclusiveRangeError } from './ports.ts';
 
 /** How a webhook of any kind is reached (apiserver/pkg/util/webhook). */

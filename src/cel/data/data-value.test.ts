@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../util/json-types.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { compile } from '../cel.ts';
 import { formatLiteral } from '../convert.ts';
 import { KUBERNETES_ENVIRONMENT } from '../library/kubernetes.ts';

@@ -1,5 +1,5 @@
-import { equalJson } from '../../util/json-equal.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { equal } from '../compare.ts';
 import { parseDurationText, parseTimestamp } from '../time.ts';
 import { CelType } from '../types.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { CelDouble, CelDuration, CelError, CelList, CelMap, CelObject, CelOptional, CelTimestamp, CelUint, type CelValue } from '../values.ts';
 import { formatDurationSeconds, formatTimestamp } from '../time.ts';
 import { AppliedObjectValue } from '../library/mutation.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 
 /** An IP address as Go's net/netip has it. */
 export interface Address {

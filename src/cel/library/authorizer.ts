@@ -1,8 +1,8 @@
-import type { AuthorizationAttributes, Decision } from '../../util/authorization.ts';
-import { SelectorSyntaxError, parseLabelSelector } from '../../util/label-selector.ts';
-import { parseFieldSelector } from '../../util/field-selector.ts';
-import { labelName, subdomainName } from '../../util/names.ts';
-import { serviceAccountGroups, type User } from '../../util/user.ts';
+import type { AuthorizationAttributes, Decision } from '../../api/authorization.ts';
+import { SelectorSyntaxError, parseLabelSelector } from '../../api/label-selector.ts';
+import { parseFieldSelector } from '../../api/field-selector.ts';
+import { labelName, subdomainName } from '../../api/names.ts';
+import { serviceAccountGroups, type User } from '../../api/user.ts';
 import { fn, member, type Library } from '../declarations.ts';
 import { BOOL, STRING, structType, type CelType } from '../types.ts';
 import { CelError, CelObject, noSuchOverload, type CelValue } from '../values.ts';

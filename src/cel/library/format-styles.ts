@@ -1,4 +1,4 @@
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { convert, listItems, parseFloatText } from '../convert.ts';
 import { isInt, plainDecimal } from '../numbers.ts';
 import { formatTimestamp } from '../time.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { fn, member, overload, type Library } from '../declarations.ts';
 import { BOOL, INT, STRING, opaqueType } from '../types.ts';
 import { CelError, CelObject, noSuchOverload, type CelValue } from '../values.ts';

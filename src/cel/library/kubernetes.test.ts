@@ -3,7 +3,7 @@ import { compile } from '../cel.ts';
 import { formatLiteral } from '../convert.ts';
 import { CelErrors } from '../source.ts';
 import { CelError } from '../values.ts';
-import type { AuthorizationAttributes } from '../../util/authorization.ts';
+import type { AuthorizationAttributes } from '../../api/authorization.ts';
 import { AUTHORIZER, AuthorizerValue } from './authorizer.ts';
 import { KUBERNETES_ENVIRONMENT } from './kubernetes.ts';
 

@@ -1,5 +1,5 @@
-import { parseGoRequestUri } from '../../util/go-url.ts';
-import { label1035Name, labelName, labelValueErrors, qualifiedNameErrors, subdomainName } from '../../util/names.ts';
+import { parseGoRequestUri } from '../../net/go-url.ts';
+import { label1035Name, labelName, labelValueErrors, qualifiedNameErrors, subdomainName } from '../../api/names.ts';
 import { fn, member, overload, type Library } from '../declarations.ts';
 import { STRING, listType, optionalType, structType } from '../types.ts';
 import type { CelError } from '../values.ts';

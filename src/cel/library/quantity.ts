@@ -7,7 +7,7 @@ import {
   quantitySign,
   subtractQuantities,
   type Quantity,
-} from '../../util/quantity.ts';
+} from '../../api/quantity.ts';
 import { fn, member, overload, type Library } from '../declarations.ts';
 import { BOOL, DOUBLE, INT, STRING, structType } from '../types.ts';
 import { CelDouble, CelError, CelObject, canonicalInt, noSuchOverload, type CelInt, type CelValue } from '../values.ts';

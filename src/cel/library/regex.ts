@@ -1,5 +1,5 @@
 import type { StepBudget } from '../../util/step-budget.ts';
-import { compileRegexp, type Regexp } from '../../util/re2/regexp.ts';
+import { compileRegexp, type Regexp } from '../../re2/regexp.ts';
 import { member, type FunctionDeclaration, type Library } from '../declarations.ts';
 import { isInt } from '../numbers.ts';
 import { unknownOverload } from '../plan-call.ts';

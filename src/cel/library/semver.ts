@@ -1,4 +1,4 @@
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { compareStrings } from '../compare.ts';
 import { fn, member, overload, type Library } from '../declarations.ts';
 import { BOOL, INT, STRING, structType } from '../types.ts';

@@ -1,5 +1,5 @@
 import type { StepBudget } from '../../util/step-budget.ts';
-import { compileRegexp, type Regexp } from '../../util/re2/regexp.ts';
+import { compileRegexp, type Regexp } from '../../re2/regexp.ts';
 import { equal } from '../compare.ts';
 import { convert } from '../convert.ts';
 import { fn, member, overload, type FunctionDeclaration, type Library, type Overload, type Search } from '../declarations.ts';

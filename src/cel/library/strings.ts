@@ -1,4 +1,4 @@
-import { SHORT_ESCAPES } from '../../util/field-errors.ts';
+import { SHORT_ESCAPES } from '../../util/go-quote.ts';
 import { show } from '../convert.ts';
 import { fn, member, overload, type FunctionDeclaration, type Library } from '../declarations.ts';
 import { DYN, INT, STRING, listType } from '../types.ts';

@@ -1,4 +1,4 @@
-import { parseGoRequestUri, parseGoUrl, type GoUrl } from '../../util/go-url.ts';
+import { parseGoRequestUri, parseGoUrl, type GoUrl } from '../../net/go-url.ts';
 import { fn, member, overload, type Library } from '../declarations.ts';
 import { BOOL, STRING, listType, mapType, structType } from '../types.ts';
 import { ArrayList, CelError, CelObject, EntryMap, noSuchOverload, type CelValue } from '../values.ts';

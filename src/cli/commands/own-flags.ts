@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../../options/command-error.ts';
 
 interface OwnFlag {
   type: 'string' | 'boolean';

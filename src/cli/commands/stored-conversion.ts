@@ -8,8 +8,8 @@ import { codecOf, customCodec } from '../../registry/stored-codec.ts';
 import { type StoredCodec, jsonCodec } from '../../storage/codec.ts';
 import type { UpstreamEncoding } from '../../storage/encoding/upstream-codec.ts';
 import type { Stored } from '../../storage/engine.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { parseOwnJson } from '../../util/json.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { parseOwnJson } from '../../encoding/json.ts';
 
 /** Kept by servers for themselves, and made anew by the next one that starts. */
 const SERVERS_OWN = ['masterleases/', 'peerserverleases/', 'ranges/'];

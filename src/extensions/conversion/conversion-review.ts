@@ -1,8 +1,8 @@
 import { UnreadableAnswer, readReview } from '../../client/webhook-review.ts';
-import { jsonKind } from '../../util/go-format.ts';
-import { quote } from '../../util/field-errors.ts';
-import { isJsonObject, ownValue } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { jsonKind } from '../../encoding/go-format.ts';
+import { quote } from '../../util/go-quote.ts';
+import { isJsonObject, ownValue } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 
 export const REVIEW_GROUP = 'apiextensions.k8s.io';
 const KIND = 'ConversionReview';

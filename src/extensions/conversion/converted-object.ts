@@ -1,12 +1,12 @@
 import { validateAnnotations, validateLabels } from '../../registry/metadata.ts';
 import { clone } from '../../schema/clone.ts';
-import { type ApiObject, parseApiVersion } from '../../util/api-object.ts';
-import { FieldErrors, summarize } from '../../util/field-errors.ts';
-import { goTypeOfValue } from '../../util/go-format.ts';
-import { isJsonObject, ownValue, stringifyJson } from '../../util/json.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
-import { jsonKind } from '../../util/go-format.ts';
+import { type ApiObject, parseApiVersion } from '../../api/api-object.ts';
+import { FieldErrors, summarize } from '../../api/field-errors.ts';
+import { goTypeOfValue } from '../../encoding/go-format.ts';
+import { isJsonObject, ownValue, stringifyJson } from '../../encoding/json.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import { jsonKind } from '../../encoding/go-format.ts';
 import type { ConversionFailure } from './metrics.ts';
 
 /** A conversion that failed, in the words that the client is told. */

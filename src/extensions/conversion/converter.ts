@@ -1,5 +1,5 @@
-import { type ApiObject, apiVersionOf } from '../../util/api-object.ts';
-import { unknownError } from '../../util/errors.ts';
+import { type ApiObject, apiVersionOf } from '../../api/api-object.ts';
+import { unknownError } from '../../api/errors.ts';
 
 /** Converts objects between the versions of a custom resource. */
 export interface Converter {

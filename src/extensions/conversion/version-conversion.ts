@@ -3,10 +3,10 @@ import type { StorageConversion } from '../../registry/storage-conversion.ts';
 import { clone } from '../../schema/clone.ts';
 import { DecodeError } from '../../schema/decode.ts';
 import type { CacheEntry } from '../../storage/cache/cache.ts';
-import { type ApiObject, apiVersionOf } from '../../util/api-object.ts';
-import { unknownError } from '../../util/errors.ts';
-import { stringifyJson } from '../../util/json.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import { type ApiObject, apiVersionOf } from '../../api/api-object.ts';
+import { unknownError } from '../../api/errors.ts';
+import { stringifyJson } from '../../encoding/json.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { withDefaultsToCome } from '../stored-form.ts';
 import type { Converter } from './converter.ts';
 

@@ -3,10 +3,10 @@ import type { CustomResourceConversion, WebhookClientConfig } from '../../apis/f
 import { UnreadableAnswer } from '../../client/webhook-review.ts';
 import { WebhookClient, WebhookError } from '../../client/webhook-client.ts';
 import { type WebhookRoutes, routeToWebhook } from '../../client/webhook-route.ts';
-import { type ApiObject, parseApiVersion } from '../../util/api-object.ts';
-import { unknownError } from '../../util/errors.ts';
-import { stringifyJson } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { type ApiObject, parseApiVersion } from '../../api/api-object.ts';
+import { unknownError } from '../../api/errors.ts';
+import { stringifyJson } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { MalformedReview, REVIEW_GROUP, type ReviewVersion, convertedObjects } from './conversion-review.ts';
 import type { Converter } from './converter.ts';
 import { ConversionError, acceptedObject } from './converted-object.ts';

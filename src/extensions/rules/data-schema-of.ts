@@ -1,6 +1,6 @@
 import type { DataSchema } from '../../cel/data/data-schema.ts';
 import type { JsonSchema } from '../../schema/structural/json-schema.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { isJsonObject } from '../../encoding/json.ts';
 
 /** What expressions see of a structural schema. */
 export function dataSchemaOf(schema: JsonSchema): DataSchema {

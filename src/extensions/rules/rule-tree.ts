@@ -7,10 +7,11 @@ import { CelError, CelOptional, type CelValue, NONE } from '../../cel/values.ts'
 import { type Old, isUnchanged, oldField, oldItem } from '../../schema/structural/correlation.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
 import type { Structure } from '../../schema/structural/structure.ts';
-import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
-import { counted } from '../../util/validation-run.ts';
+import { FieldErrors, summarize } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
+import { counted } from '../../api/validation-run.ts';
 import { type CompiledRule, compileRules, rulesOf } from './compile-rule.ts';
 import { dataSchemaOf } from './data-schema-of.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './validation-rules.ts';

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { CustomResourceDefinition } from '../../apis/facts/types/apiextensions-v1.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
 import { Structure } from '../../schema/structural/structure.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { definitionsWithRules } from './definition-rules.ts';
 import { compileRuleTree } from './rule-tree.ts';
 

@@ -1,6 +1,6 @@
 import type { Structure } from '../../schema/structural/structure.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 
 /**
  * The x-kubernetes-validations of one version, compiled: the seam to the expression language. Judges an object, against what it was where that is known;

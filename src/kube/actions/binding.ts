@@ -2,8 +2,9 @@ import type { Action } from '../../apis/define.ts';
 import type { Binding, Pod } from '../../apis/facts/types/core-v1.ts';
 import type { Review } from '../../registry/review-store.ts';
 import type { ResourceStore } from '../../registry/store.ts';
-import { badRequest, conflict, unknownError } from '../../util/errors.ts';
-import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
+import { badRequest, conflict, unknownError } from '../../api/errors.ts';
+import { FieldErrors, summarize } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { setPodCondition } from '../../apis/core/pod/conditions.ts';
 import { success } from './success.ts';
 

@@ -3,7 +3,7 @@ import type { Condition } from '../../apis/facts/types/meta-v1.ts';
 import type { PodDisruptionBudget } from '../../apis/facts/types/policy-v1.ts';
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { ResourceClient } from '../../client/client.ts';
-import { disruptionBudgetExceeded, forbidden } from '../../util/errors.ts';
+import { disruptionBudgetExceeded, forbidden } from '../../api/errors.ts';
 import { timeOf } from '../../util/time.ts';
 
 /** More evictions than this that the controller has not confirmed are not let happen. */

@@ -4,8 +4,8 @@ import type { Eviction, PodDisruptionBudget } from '../../apis/facts/types/polic
 import type { Client } from '../../client/client.ts';
 import type { SubresourceCall } from '../../registry/definition.ts';
 import type { DeleteOptions, ResourceStore } from '../../registry/store.ts';
-import { badRequest, conflict, invalid, isApiError, unknownError } from '../../util/errors.ts';
-import { FieldErrors } from '../../util/field-errors.ts';
+import { badRequest, conflict, invalid, isApiError, unknownError } from '../../api/errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
 import { allowsUnreadyPod, budgetsOf, spendDisruption, stillProcessed } from './disruption-budget.ts';
 import { isPodReady, setPodCondition } from '../../apis/core/pod/conditions.ts';
 import { success } from './success.ts';

@@ -1,8 +1,8 @@
 import { containersOf } from '../../apis/core/pod/containers-of.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
-import { badRequest, genericNotFound } from '../../util/errors.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import { badRequest, genericNotFound } from '../../api/errors.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 
 export const podOf = async ({ store, namespace, name }: ConnectCall): Promise<Pod> => (await store.get(namespace, name, '')).object<Pod>();
 

@@ -8,9 +8,9 @@ import type { Authorizer } from '../../registry/authorizer.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
 import { isUpgradeRequest, tunnel } from '../../serving/proxy/upgrade.ts';
-import { ApiError, badRequest, forbidden, unknownError } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import { ApiError, badRequest, forbidden, unknownError } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { chooseContainer, onlyAt, podOf } from './pod-location.ts';
 
 export interface StreamOptions {

@@ -1,5 +1,5 @@
-import type { ApiObject } from '../../util/api-object.ts';
-import type { Status } from '../../util/errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import type { Status } from '../../api/errors.ts';
 
 const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
 

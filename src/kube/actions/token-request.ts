@@ -5,9 +5,10 @@ import type { Pod } from '../../apis/facts/types/core-v1.ts';
 import { keyId, signJwt } from '../../authentication/jwt.ts';
 import { type TokenSubject, type TokenTerms, claimsFor } from '../../authentication/service-account-claims.ts';
 import type { Client } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { badRequest, conflict, internalError, invalid, notFound } from '../../util/errors.ts';
-import { FieldErrors, quote } from '../../util/field-errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { badRequest, conflict, internalError, invalid, notFound } from '../../api/errors.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { timeOf } from '../../util/time.ts';
 
 export interface TokenIssuerOptions {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Client, ResourceClient } from '../../client/client.ts';
 import { AllocationError, type IpAllocator, type IpFamily, RangeFull } from '../../registry/allocators.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { type Cidr, addressAt, hostBits, indexIn, parseCidr } from '../../util/cidr.ts';
-import { isApiError } from '../../util/errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { type Cidr, addressAt, hostBits, indexIn, parseCidr } from '../../net/cidr.ts';
+import { isApiError } from '../../api/errors.ts';
 import { type IpAddress, ipAddressOf } from './ip-address.ts';
 
 interface ServiceCidr extends ApiObject {

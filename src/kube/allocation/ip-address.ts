@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../registry/allocators.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 
 const FAMILY = 'ipaddress.kubernetes.io/ip-family';
 const MANAGED_BY = 'ipaddress.kubernetes.io/managed-by';

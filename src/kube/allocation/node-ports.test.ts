@@ -5,7 +5,7 @@ import { FakeClient } from '../../client/fake-client.ts';
 import { unservedCodec } from '../../registry/stored-codec.ts';
 import { StoredObjects } from '../../registry/stored-objects.ts';
 import { openEngine } from '../../storage/open.ts';
-import { parseYaml, toYaml } from '../../util/yaml.ts';
+import { parseYaml, toYaml } from '../../encoding/yaml.ts';
 import { NODE_PORTS, NodePorts } from './node-ports.ts';
 import { PortSet, type PortRange } from './port-range.ts';
 import { RepairEvents } from './repair-events.ts';

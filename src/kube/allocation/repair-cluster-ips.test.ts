@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClient } from '../../client/fake-client.ts';
 import type { Event } from '../../apis/facts/types/core-v1.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { type IpAddress, ipAddressOf } from './ip-address.ts';
 import { RepairEvents } from './repair-events.ts';
 import { repairClusterIps } from './repair-cluster-ips.ts';

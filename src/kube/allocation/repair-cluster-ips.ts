@@ -2,7 +2,7 @@ import { needsClusterIp } from '../../apis/core/service/traits.ts';
 import type { Service } from '../../apis/facts/types/core-v1.ts';
 import { ipFamilyOf } from '../../apis/validation/ip-address.ts';
 import type { Client, ResourceClient } from '../../client/client.ts';
-import { isApiError } from '../../util/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import type { Finding, RepairEvents } from './repair-events.ts';
 import { type IpAddress, hasLabelsOf, ipAddressOf, isAllocated, refersToService } from './ip-address.ts';
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Event } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { microTimeOf } from '../../util/time.ts';
 
 /** The same finding within this time is one event, with a series that counts (client-go/tools/events, finishTime). */

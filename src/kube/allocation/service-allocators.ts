@@ -4,7 +4,7 @@ import type { RangeAllocation } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
 import type { PostStartHook } from '../../server/hooks.ts';
 import type { Stores } from '../../server/stores.ts';
-import { isApiError } from '../../util/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import { ClusterIps } from './cluster-ips.ts';
 import { NodePorts } from './node-ports.ts';
 import type { PortRange } from './port-range.ts';

@@ -5,7 +5,7 @@ import { FACTS, TABLES, tableOf } from '../../../scripts/bootstrap/generate.ts';
 import { type BindingObject, RBAC_GROUP, type RoleObject } from '../../authorization/rbac-objects.ts';
 import { FakeClient } from '../../client/fake-client.ts';
 import { createAuthority } from '../../serving/certificates/create.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import type { ControllerOptions } from './keeping.ts';
 import { type BootstrapOptions, bootstrapHooks } from './hooks.ts';
 import { ownMasterLease } from './master-leases.ts';

@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Client } from '../../client/client.ts';
 import { encodePem, parseCertificates } from '../../serving/certificates/pem.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { isApiError } from '../../util/errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { isApiError } from '../../api/errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { type ControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';

@@ -4,7 +4,7 @@ import { FakeClient } from '../../client/fake-client.ts';
 import { unservedCodec } from '../../registry/stored-codec.ts';
 import { StoredObjects } from '../../registry/stored-objects.ts';
 import { openEngine } from '../../storage/open.ts';
-import { parseYaml, toYaml } from '../../util/yaml.ts';
+import { parseYaml, toYaml } from '../../encoding/yaml.ts';
 import { type EndpointReconciler, endpointReconciler } from './endpoint-reconciler.ts';
 import type { Endpoints } from './endpoints.ts';
 import { type MasterLeases, ownMasterLease, storedMasterLeases } from './master-leases.ts';

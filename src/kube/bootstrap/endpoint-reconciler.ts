@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { type EndpointPort, type Subset, readEndpoints, writeEndpoints } from './endpoints.ts';
 import type { MasterLeases } from './master-leases.ts';
 

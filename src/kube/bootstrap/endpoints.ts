@@ -1,8 +1,8 @@
 import { ipFamilyOf } from '../../apis/validation/ip-address.ts';
 import type { Client } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { isApiError } from '../../util/errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { isApiError } from '../../api/errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { createIfMissing, ignoringAlreadyExists } from './keeping.ts';
 
 /* The endpoints of the service `kubernetes`, as Endpoints and as an EndpointSlice that says the same (controlplane/reconcilers/endpointsadapter.go). */

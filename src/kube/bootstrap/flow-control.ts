@@ -1,7 +1,7 @@
 import type { Client, ResourceClient } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { isApiError } from '../../util/errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { isApiError } from '../../api/errors.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import flowSchemas from './data/flow-schemas.json' with { type: 'json' };
 import priorityLevels from './data/priority-levels.json' with { type: 'json' };
 import { type ControllerOptions, createIfMissing, keepDoing, syncedResource, typed, untilDone } from './keeping.ts';

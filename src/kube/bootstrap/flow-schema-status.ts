@@ -1,7 +1,7 @@
 import type { Client, ResourceClient } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { isApiError } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { isApiError } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition } from './conditions.ts';
 import { FLOW_CONTROL_GROUP } from './flow-control.ts';

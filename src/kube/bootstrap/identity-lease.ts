@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client, ResourceClient } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { delay } from '../../util/delay.ts';
-import { isApiError } from '../../util/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
-import { serverIdentity } from '../../util/server-identity.ts';
+import { serverIdentity } from '../../api/server-identity.ts';
 import { microTimeOf } from '../../util/time.ts';
 import { type ControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
 

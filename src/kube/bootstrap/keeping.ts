@@ -1,7 +1,7 @@
 import type { Client, ResourceClient } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { delay } from '../../util/delay.ts';
-import { isApiError } from '../../util/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 
 /** What every bootstrap controller is given. */
 export interface ControllerOptions {

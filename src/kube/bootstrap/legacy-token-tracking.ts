@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { type ControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';

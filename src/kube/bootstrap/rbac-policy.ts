@@ -1,8 +1,8 @@
 import { type BindingObject, RBAC_GROUP, type RoleObject, type Subject } from '../../authorization/rbac-objects.ts';
 import { uncoveredRules } from '../../authorization/rule-coverage.ts';
 import type { Client, ResourceClient } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import clusterRoleBindings from './data/cluster-role-bindings.json' with { type: 'json' };
 import clusterRoles from './data/cluster-roles.json' with { type: 'json' };
 import roleBindings from './data/role-bindings.json' with { type: 'json' };

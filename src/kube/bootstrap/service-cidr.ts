@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
-import { equalJson } from '../../util/json-equal.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
 import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition, setCondition } from './conditions.ts';
 import { type ControllerOptions, createIfMissing, keepDoing, syncedResource, untilDone } from './keeping.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { FakeClient } from '../../client/fake-client.ts';
-import type { ApiObject } from '../../util/api-object.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { type KubeletOptions, Kubelets } from './kubelets.ts';
 
 const OPTIONS: KubeletOptions = { preferredAddressTypes: ['Hostname', 'InternalIP', 'ExternalIP'], port: 10_250, timeoutMs: 0 };

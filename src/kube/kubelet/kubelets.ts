@@ -3,9 +3,9 @@ import type { Node } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
 import type { TlsTarget } from '../../serving/tls-dialer.ts';
 import { Transport } from '../../serving/proxy/transport.ts';
-import { type Dial, dialDirectly } from '../../util/dial.ts';
+import { type Dial, dialDirectly } from '../../net/dial.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
-import { notFound, unknownError } from '../../util/errors.ts';
+import { notFound, unknownError } from '../../api/errors.ts';
 import { guardedDial } from '../proxy/guarded-dial.ts';
 
 /** How kubelets are reached: the --kubelet-* flags. */

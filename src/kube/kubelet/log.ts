@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { Exchange, ResponseStream } from '../../serving/exchange.ts';
-import { hostPort } from '../../util/dial.ts';
+import { hostPort } from '../../net/dial.ts';
 import { streamOf } from '../../serving/proxy/answer.ts';
 import { StaleConnection } from '../../serving/proxy/stale-connection.ts';
 import type { BackendCall, BackendResponse, Transport } from '../../serving/proxy/transport.ts';
 import { messageStream } from '../../serving/websocket/connection.ts';
 import { acceptWebSocket, isWebSocketRequest } from '../../serving/websocket/handshake.ts';
-import { badRequest, genericServerResponse, internalError, unknownError } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
-import { goNetworkError } from '../../util/network-error.ts';
+import { badRequest, genericServerResponse, internalError, unknownError } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { goNetworkError } from '../../net/network-error.ts';
 
 export interface LogRequest {
   transport: Transport;

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../serving/exchange.ts';
-import { hostPort } from '../../util/dial.ts';
+import { hostPort } from '../../net/dial.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
 import { requestHeaders } from '../../serving/proxy/headers.ts';

@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
-import { hostPort } from '../../util/dial.ts';
+import { hostPort } from '../../net/dial.ts';
 import { type UpgradeOutcome, upgradeBackend } from '../../serving/proxy/upgrade.ts';
 import { SpdyConnection } from '../../serving/spdy/connection.ts';
 import type { SpdyStream } from '../../serving/spdy/stream.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 
 /** Which of a command's streams are wanted. */
 export interface CommandStreams {

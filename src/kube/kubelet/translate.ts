@@ -3,7 +3,7 @@ import type { Exchange } from '../../serving/exchange.ts';
 import type { ProxyTarget } from '../../serving/proxy/forward.ts';
 import type { WebSocketConnection } from '../../serving/websocket/connection.ts';
 import { acceptWebSocket, isWebSocketRequest, offeredProtocols } from '../../serving/websocket/handshake.ts';
-import { internalError } from '../../util/errors.ts';
+import { internalError } from '../../api/errors.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import { type CommandResult, type CommandStreams, type RemoteCommand, resultOf, startCommand } from './remote-command.ts';
 

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import type { Dial } from '../../util/dial.ts';
+import type { Dial } from '../../net/dial.ts';
 import { guardedDial, proxyableAddress } from './guarded-dial.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Dial } from '../../util/dial.ts';
-import { badRequest } from '../../util/errors.ts';
+import type { Dial } from '../../net/dial.ts';
+import { badRequest } from '../../api/errors.ts';
 import { isGlobalUnicast } from '../actions/unicast.ts';
 
 /** Nobody is proxied to the server's own machine or link (CVE-2020-8562 and its kin). The address that may be dialled, where the host is a name. */

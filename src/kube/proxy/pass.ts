@@ -6,8 +6,8 @@ import { type ProxiedPlace, joinPaths } from '../../serving/proxy/links.ts';
 import { rewriteLinks } from '../../serving/proxy/rewrite-links.ts';
 import type { Transport } from '../../serving/proxy/transport.ts';
 import { isUpgradeRequest, tunnel } from '../../serving/proxy/upgrade.ts';
-import { hostPort } from '../../util/dial.ts';
-import { unknownError } from '../../util/errors.ts';
+import { hostPort } from '../../net/dial.ts';
+import { unknownError } from '../../api/errors.ts';
 
 /** What a proxy's name stands for. */
 export interface ProxiedBackend {

@@ -1,5 +1,5 @@
 import { Transport } from '../../serving/proxy/transport.ts';
-import type { Dial } from '../../util/dial.ts';
+import type { Dial } from '../../net/dial.ts';
 import { guardedDial } from './guarded-dial.ts';
 
 /** Connections to pods, and to ports of nodes other than their kubelet's. Nobody vouches for their certificates, as upstream has it. */

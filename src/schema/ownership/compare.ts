@@ -1,6 +1,6 @@
-import { equalJson } from '../../util/json-equal.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { EMPTY, type FieldSet, type FieldSetDraft, LEAF, isEmpty, union } from './field-set.ts';
 import { wholeOf } from './fields-of.ts';
 import { itemsByElement } from './list-items.ts';

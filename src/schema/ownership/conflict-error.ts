@@ -1,5 +1,5 @@
-import { type ApiError, applyConflict } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
+import { type ApiError, applyConflict } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import type { Manager } from './managers.ts';
 import { compareText, showPath } from './path-element.ts';
 import type { Conflict } from './updater.ts';

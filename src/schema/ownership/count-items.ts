@@ -1,6 +1,6 @@
 import { LIMITS } from '../../util/limits.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { ItemError } from './list-items.ts';
 import { type TypePlan, resolvePlan } from './type-plan.ts';
 

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { type PathElement, compareElements, parseElement, sortedElements } from './path-element.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { hasKeys, isJsonObject } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { hasKeys, isJsonObject } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { EMPTY, type FieldSet, LEAF, draft, sealBranch, sealMember } from './field-set.ts';
 import { itemElement } from './list-items.ts';
 import { fieldElement } from './path-element.ts';

@@ -1,5 +1,5 @@
-import { stringifyJson, isJsonObject, ownValue, parseJson, setKey } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { stringifyJson, isJsonObject, ownValue, parseJson, setKey } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { compareObjects } from './compare.ts';
 import { type FieldSet, difference } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';

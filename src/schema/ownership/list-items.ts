@@ -1,5 +1,5 @@
-import { isJsonObject, ownValue, stringifyJson } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { isJsonObject, ownValue, stringifyJson } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { type PathElement, valueElement } from './path-element.ts';
 import type { ListPlan } from './type-plan.ts';
 

@@ -1,6 +1,6 @@
-import { quote } from '../../util/field-errors.ts';
-import { stringifyJson } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { quote } from '../../util/go-quote.ts';
+import { stringifyJson } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { type FieldSet, inOrder, parseFieldSet } from './field-set.ts';
 import { compareText } from './path-element.ts';
 import { type Steps, inStep } from '../../util/pending.ts';

@@ -1,5 +1,5 @@
-import { hasKeys, isJsonObject, setKey } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { hasKeys, isJsonObject, setKey } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { itemElement } from './list-items.ts';
 import type { PathElement } from './path-element.ts';
 import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { type Comparison, compareObjects } from './compare.ts';
 import { leavesOf } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { conflictError } from './conflict-error.ts';
 import { TooManyItems } from './count-items.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { stringifyJson } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { stringifyJson } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { Random } from '../../util/test-random.ts';
 import { type PathElement, compareElements, parseElement, sortedElements } from './path-element.ts';
 

@@ -1,6 +1,6 @@
-import { quote } from '../../util/field-errors.ts';
-import { isJsonObject, parseJson, stringifyJson } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { quote } from '../../util/go-quote.ts';
+import { isJsonObject, parseJson, stringifyJson } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 
 /**
  * One step of a path, in the text by which FieldsV1 writes it: `f:name` a field or a key of a map, `k:{"name":"app"}` an item of a list by its keys,

@@ -1,5 +1,5 @@
-import { isJsonObject, setKey } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { isJsonObject, setKey } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { type FieldSet, branch, isEmpty } from './field-set.ts';
 import { itemElement } from './list-items.ts';
 import { fieldElement } from './path-element.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { Random } from '../../util/test-random.ts';
 import { NO_MANAGERS, encodeManager, encodeManagers } from './managers.ts';
 import { ownerOfNew, ownersAfterUpdate } from './own.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, stringifyJson } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { isJsonObject, stringifyJson } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { sentEmpty } from '../emptied.ts';
 import { itemElement } from './list-items.ts';
 import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-plan.ts';

@@ -1,7 +1,7 @@
 import { normalize } from '../normalize.ts';
 import type { FieldSchema, TypeSchema } from '../schema.ts';
 import { field as plainField, scalar, struct } from '../test-schemas.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { typePlanOf } from './type-plan.ts';
 import type { Versioned, Versions } from './updater.ts';
 

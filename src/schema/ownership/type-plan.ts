@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { stringifyJson } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { zeroOf } from '../decode-plan.ts';
 import type { FieldSchema, ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../schema.ts';
 import { type PathElement, compareText, fieldElement } from './path-element.ts';

@@ -1,5 +1,5 @@
-import { equalJson } from '../../util/json-equal.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { type Steps, inStep } from '../../util/pending.ts';
 import { type Comparison, compareObjects, isSame } from './compare.ts';
 import { type FieldSet, difference, intersection, isEmpty, pathsOf, union } from './field-set.ts';

@@ -1,8 +1,8 @@
-import { formatGo, goTypeOfValue } from '../../util/go-format.ts';
-import { quote } from '../../util/field-errors.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { formatGo, goTypeOfValue } from '../../encoding/go-format.ts';
+import { quote } from '../../util/go-quote.ts';
+import { isJsonObject } from '../../encoding/json.ts';
 import { LIMITS } from '../../util/limits.ts';
-import type { Json } from '../../util/json-types.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { itemElement } from './list-items.ts';
 import { type PathElement, fieldElement, showElement, showPath } from './path-element.ts';
 import { type ListPlan, type MapPlan, type ScalarPlan, type TypePlan, resolvePlan } from './type-plan.ts';

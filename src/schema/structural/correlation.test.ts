@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../util/json-types.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { isUnchanged, oldField, oldItem } from './correlation.ts';
 import type { JsonSchema } from './json-schema.ts';
 

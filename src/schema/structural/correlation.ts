@@ -1,6 +1,6 @@
-import { equalJson } from '../../util/json-equal.ts';
-import { isJsonObject, ownValue } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { isJsonObject, ownValue } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /*

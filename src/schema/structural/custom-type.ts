@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import type { FieldSchema, ListSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { hasUnknownFields, settleObject, shapeObject } from './shape.ts';

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../util/json-types.ts';
-import { withSortedKeys } from '../../util/sorted-keys.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import { withSortedKeys } from '../../encoding/sorted-keys.ts';
 import { DecodeError, type StrictErrors, decode } from '../decode.ts';
 import type { ObjectSchema } from '../schema.ts';
 

@@ -1,5 +1,5 @@
-import { isJsonObject, setKey } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { isJsonObject, setKey } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { clone } from '../clone.ts';
 import type { Structure } from './structure.ts';
 

@@ -1,8 +1,8 @@
-import { parseApiVersion } from '../../util/api-object.ts';
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { isJsonObject, setKey } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
-import { dns1035LabelErrors } from '../../util/names.ts';
+import { parseApiVersion } from '../../api/api-object.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { isJsonObject, setKey } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import { dns1035LabelErrors } from '../../api/names.ts';
 import { DecodeError } from '../decode.ts';
 import { decodeMetadata } from './decode-metadata.ts';
 import type { ObjectSchema } from '../schema.ts';

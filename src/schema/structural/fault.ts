@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import type { StepBudget } from '../../util/step-budget.ts';
 import type { Place } from './place.ts';
 
@@ -14,7 +14,7 @@ export interface Findings {
   matches: number;
   /** Shared by all checks of one validation. */
   budget: StepBudget;
-  /** Runs the first match of a pattern, which compiles it. May throw Pending: see util/validation-run.ts. */
+  /** Runs the first match of a pattern, which compiles it. May throw Pending: see api/validation-run.ts. */
   firstMatch(match: () => boolean): boolean;
   /** Formats that no value is judged by count where a value is of another type. */
   keepsFormats: boolean;

@@ -1,7 +1,7 @@
-import { readCidr } from '../../util/cidr.ts';
+import { readCidr } from '../../net/cidr.ts';
 import { parseNanoseconds } from '../../util/duration.ts';
-import { parseIp } from '../../util/ip-address.ts';
-import { compileRegexp } from '../../util/re2/regexp.ts';
+import { parseIp } from '../../net/ip-address.ts';
+import { compileRegexp } from '../../re2/regexp.ts';
 
 /** Formats by which strings are judged, by their names without dashes (kube-openapi/pkg/validation/strfmt). Others are not looked at. */
 const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {

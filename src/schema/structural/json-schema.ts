@@ -1,4 +1,4 @@
-import type { Json } from '../../util/json-types.ts';
+import type { Json } from '../../encoding/json-types.ts';
 
 /** A schema as a CustomResourceDefinition has it (apiextensions.k8s.io/v1 JSONSchemaProps): the parts that objects are judged and shaped by. */
 export interface JsonSchema {

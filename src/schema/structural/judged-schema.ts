@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
-import { type Regexp, compileRegexp } from '../../util/re2/regexp.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
+import { type Regexp, compileRegexp } from '../../re2/regexp.ts';
 import { effectiveFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FieldErrors } from '../../util/field-errors.ts';
-import type { Json } from '../../util/json-types.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { validateListTypes } from './list-items.ts';
 import { Structure } from './structure.ts';

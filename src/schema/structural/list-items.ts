@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../util/field-errors.ts';
-import { isJsonObject, ownValue, setKey, stringifyJson } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { isJsonObject, ownValue, setKey, stringifyJson } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { Structure } from './structure.ts';
 
 /** What of an item names it in a list of type map. */

@@ -1,4 +1,4 @@
-import { formatGo } from '../../util/go-format.ts';
+import { formatGo } from '../../encoding/go-format.ts';
 import { type Fault, invalidFault, placeless } from './fault.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Place } from './place.ts';

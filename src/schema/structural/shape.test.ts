@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { thing } from '../test-schemas.ts';
-import { parseJson } from '../../util/json.ts';
-import type { DuplicateKeys } from '../../util/json-parser.ts';
-import type { Json } from '../../util/json-types.ts';
+import { parseJson } from '../../encoding/json.ts';
+import type { DuplicateKeys } from '../../encoding/json-parser.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import { fillDefaults } from './defaults.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { JsonSchema } from './json-schema.ts';

@@ -1,8 +1,9 @@
-import { FieldErrors, printValue, quote } from '../../util/field-errors.ts';
-import { duplicatePaths, isJsonObject, setKey } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { FieldErrors, printValue } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { duplicatePaths, isJsonObject, setKey } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
-import { sortedKeys, withSortedKeys } from '../../util/sorted-keys.ts';
+import { sortedKeys, withSortedKeys } from '../../encoding/sorted-keys.ts';
 import { DecodeError, type StrictErrors } from '../decode.ts';
 import { decodeMetadata } from './decode-metadata.ts';
 import type { ObjectSchema } from '../schema.ts';

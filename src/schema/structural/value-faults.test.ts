@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { FieldErrors, TooManyFieldErrors } from '../../util/field-errors.ts';
-import type { Json } from '../../util/json-types.ts';
+import { FieldErrors, TooManyFieldErrors } from '../../api/field-errors.ts';
+import type { Json } from '../../encoding/json-types.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { validateValue } from './value-faults.ts';
 

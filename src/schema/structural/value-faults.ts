@@ -1,9 +1,10 @@
-import { FieldErrors, quote } from '../../util/field-errors.ts';
-import { isJsonObject, ownValue, stringifyJson } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { isJsonObject, ownValue, stringifyJson } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../../util/step-budget.ts';
-import { counted, once } from '../../util/validation-run.ts';
+import { counted, once } from '../../api/validation-run.ts';
 import { combinationFaults } from './combinations.ts';
 import { type Old, isUnchanged, oldField, oldItem } from './correlation.ts';
 import { type Fault, type Findings, invalidFault, placeless } from './fault.ts';

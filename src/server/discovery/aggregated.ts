@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 import type { RemoteVersion } from '../remote-apis.ts';
 import { groupVersionsByPriority, isForeign } from './legacy.ts';

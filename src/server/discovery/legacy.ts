@@ -1,7 +1,7 @@
 import type { Subresource } from '../../registry/definition.ts';
-import { apiVersionOf } from '../../util/api-object.ts';
-import type { JsonObject } from '../../util/json-types.ts';
-import { compareVersionNames } from '../../util/version-names.ts';
+import { apiVersionOf } from '../../api/api-object.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
+import { compareVersionNames } from '../../api/version-names.ts';
 import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 import type { ListedVersion } from '../remote-apis.ts';
 

@@ -1,4 +1,4 @@
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import type { Auditor, RequestAudit } from '../auditor.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import { sanitize } from './authorization.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Authentication, Authenticator } from '../authenticator.ts';
-import { ALL_UNAUTHENTICATED, ANONYMOUS, type User } from '../../util/user.ts';
-import { unauthorized } from '../../util/errors.ts';
+import { ALL_UNAUTHENTICATED, ANONYMOUS, type User } from '../../api/user.ts';
+import { unauthorized } from '../../api/errors.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter, RequestHandler } from './filter.ts';

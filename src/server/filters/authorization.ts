@@ -1,11 +1,11 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { AuthorizationAttributes, Decision } from '../../util/authorization.ts';
+import type { AuthorizationAttributes, Decision } from '../../api/authorization.ts';
 import type { RequestInfo } from '../../endpoints/request.ts';
-import { type ApiError, forbidden } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
-import { type FieldSelector, parseFieldSelector } from '../../util/field-selector.ts';
-import { type LabelSelector, parseLabelSelector } from '../../util/label-selector.ts';
-import type { User } from '../../util/user.ts';
+import { type ApiError, forbidden } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { type FieldSelector, parseFieldSelector } from '../../api/field-selector.ts';
+import { type LabelSelector, parseLabelSelector } from '../../api/label-selector.ts';
+import type { User } from '../../api/user.ts';
 import { hasPathVerb } from '../request-info.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { IncomingRequest } from '../server-request.ts';

@@ -1,4 +1,4 @@
-import { type Regexp, compileRegexp } from '../../util/re2/regexp.ts';
+import { type Regexp, compileRegexp } from '../../re2/regexp.ts';
 import type { Filter } from './filter.ts';
 
 const ALLOWED_METHODS = 'POST, GET, OPTIONS, PUT, DELETE, PATCH';

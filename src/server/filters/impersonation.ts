@@ -1,5 +1,5 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { User } from '../../util/user.ts';
+import type { User } from '../../api/user.ts';
 import { readImpersonation } from '../impersonation/headers.ts';
 import { type Impersonation, impersonatorOf } from '../impersonation/modes.ts';
 import type { IncomingRequest } from '../server-request.ts';

@@ -1,4 +1,4 @@
-import { SYSTEM_PRIVILEGED_GROUP } from '../../util/user.ts';
+import { SYSTEM_PRIVILEGED_GROUP } from '../../api/user.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { Filter } from './filter.ts';
 import { writeTextError } from './write-error.ts';

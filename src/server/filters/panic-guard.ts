@@ -1,4 +1,4 @@
-import type { ApiError } from '../../util/errors.ts';
+import type { ApiError } from '../../api/errors.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter } from './filter.ts';
 import { type ErrorWriter, asApiError, writeJsonError } from './write-error.ts';

@@ -1,4 +1,4 @@
-import { badRequest } from '../../util/errors.ts';
+import { badRequest } from '../../api/errors.ts';
 import { DurationError, parseDuration } from '../../util/duration.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter } from './filter.ts';

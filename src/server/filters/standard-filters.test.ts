@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { Decision } from '../../util/authorization.ts';
-import { notFound, internalError, tooManyRequests } from '../../util/errors.ts';
-import { ANONYMOUS, type User } from '../../util/user.ts';
+import type { Decision } from '../../api/authorization.ts';
+import { notFound, internalError, tooManyRequests } from '../../api/errors.ts';
+import { ANONYMOUS, type User } from '../../api/user.ts';
 import { InFlightRequests, OpenWatches } from '../in-flight.ts';
 import { createLifecycleSignals } from '../lifecycle.ts';
 import { MetricRegistry } from '../metrics/registry.ts';

@@ -1,6 +1,6 @@
 import { monotonicClock } from '../../util/clock.ts';
 import { Deadlines } from '../../util/deadlines.ts';
-import { timeout } from '../../util/errors.ts';
+import { timeout } from '../../api/errors.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter } from './filter.ts';

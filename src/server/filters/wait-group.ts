@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../../util/errors.ts';
+import { serviceUnavailable } from '../../api/errors.ts';
 import type { InFlightRequests } from '../in-flight.ts';
 import type { Filter } from './filter.ts';
 import { isExemptFromShutdown } from './retry-after.ts';

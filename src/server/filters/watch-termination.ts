@@ -1,4 +1,4 @@
-import { serviceUnavailable } from '../../util/errors.ts';
+import { serviceUnavailable } from '../../api/errors.ts';
 import type { OpenWatches } from '../in-flight.ts';
 import type { Filter } from './filter.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { notFound } from '../../util/errors.ts';
+import { notFound } from '../../api/errors.ts';
 import type { RequestAudit } from '../auditor.ts';
 import { IncomingRequest } from '../server-request.ts';
 import { FakeExchange } from '../testing/fake-exchange.ts';

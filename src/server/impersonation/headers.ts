@@ -1,7 +1,7 @@
 import type { Exchange } from '../../serving/exchange.ts';
-import { badRequest } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
-import type { User } from '../../util/user.ts';
+import { badRequest } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import type { User } from '../../api/user.ts';
 
 const USER = 'impersonate-user';
 const UID = 'impersonate-uid';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { AuthorizationAttributes } from '../../util/authorization.ts';
-import type { User } from '../../util/user.ts';
+import type { AuthorizationAttributes } from '../../api/authorization.ts';
+import type { User } from '../../api/user.ts';
 import { readImpersonation } from './headers.ts';
 import { type Impersonation, impersonatorOf } from './modes.ts';
 

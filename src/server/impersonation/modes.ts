@@ -1,5 +1,5 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { AuthorizationAttributes } from '../../util/authorization.ts';
+import type { AuthorizationAttributes } from '../../api/authorization.ts';
 import {
   ALL_AUTHENTICATED,
   ALL_UNAUTHENTICATED,
@@ -10,10 +10,11 @@ import {
   nodeOf,
   serviceAccountGroups,
   serviceAccountOf,
-} from '../../util/user.ts';
-import { aggregateMessage } from '../../util/aggregate-message.ts';
-import { validateDomainPrefixedPath } from '../../util/domain-prefixed-path.ts';
-import { FieldErrors, quote } from '../../util/field-errors.ts';
+} from '../../api/user.ts';
+import { aggregateMessage } from '../../api/aggregate-message.ts';
+import { validateDomainPrefixedPath } from '../../api/domain-prefixed-path.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import { forbiddenError } from '../filters/authorization.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { labelHash } from '../../util/server-identity.ts';
+import { labelHash } from '../../api/server-identity.ts';
 import type { MetricRegistry } from './registry.ts';
 
 /** What is told of a configuration file that is followed. */

@@ -1,5 +1,5 @@
 import type { RequestInfo } from '../../endpoints/request.ts';
-import type { Decision } from '../../util/authorization.ts';
+import type { Decision } from '../../api/authorization.ts';
 import { ownCopy } from '../../util/own-copy.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { HistogramSeries, MetricRegistry, NumberSeries } from './registry.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 
 /**
  * A document of OpenAPI v3 from one of v2, as far as that says (kube-openapi/pkg/openapiconv): for servers that have only the old one. Nothing that is given

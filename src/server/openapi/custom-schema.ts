@@ -1,6 +1,6 @@
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { SlicedWork } from '../../util/time-slice.ts';
 import type { CustomList } from './custom-list.ts';
 import type { Descriptions } from './descriptions.ts';

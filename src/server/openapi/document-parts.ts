@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import type { SlicedWork } from '../../util/time-slice.ts';
 import { type Parameter, compareParameters, compareText } from './parameters.ts';
 import type { Method, Route } from './routes.ts';

@@ -1,6 +1,6 @@
 import type { ObjectSchema } from '../../schema/schema.ts';
-import type { GroupVersionKind } from '../../util/api-object.ts';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { GroupVersionKind } from '../../api/api-object.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
 import { COMMON_KIND, type DocumentSteps, STATUS_PHRASES, infoOf, pathsOf, securityScheme } from './document-parts.ts';
 import { type Parameter, descriptionOf } from './parameters.ts';

@@ -1,5 +1,5 @@
-import { ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from '../../schema/protobuf-wire.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from '../../encoding/protobuf-wire.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { SlicedWork } from '../../util/time-slice.ts';
 
 /**

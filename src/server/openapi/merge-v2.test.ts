@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../util/json-types.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
 import { filterByPaths, mergeDocuments } from './merge-v2.ts';
 
 const ref = (name: string): JsonObject => ({ $ref: `#/definitions/${name}` });

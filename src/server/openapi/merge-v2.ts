@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../util/json.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { isJsonObject } from '../../encoding/json.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { compareText } from './parameters.ts';
 
 /* Documents of several servers become one (kube-openapi/pkg/aggregator). Nothing that is given is changed; what comes back shares its parts. */

@@ -1,7 +1,7 @@
 import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 import type { Subresource } from '../../registry/definition.ts';
 import type { ObjectSchema, ScalarSchema, TypeSchema } from '../../schema/schema.ts';
-import type { GroupVersionKind } from '../../util/api-object.ts';
+import type { GroupVersionKind } from '../../api/api-object.ts';
 import {
   ACTIONS,
   CUSTOM_ACTIONS,

@@ -1,5 +1,5 @@
 import type { ObjectSchema, TypeSchema } from '../../schema/schema.ts';
-import type { GroupVersionKind } from '../../util/api-object.ts';
+import type { GroupVersionKind } from '../../api/api-object.ts';
 import { operationIdOf, tagOf } from './operation-id.ts';
 import type { Parameter } from './parameters.ts';
 

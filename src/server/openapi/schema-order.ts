@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 
 /** The keys of a JSON schema as upstream's encoder writes them (kube-openapi/pkg/validation/spec, SchemaProps and SwaggerSchemaProps). */
 const KEYS = [

@@ -1,6 +1,6 @@
 import type { FieldSchema, ObjectSchema, ScalarSchema, TypeSchema } from '../../schema/schema.ts';
-import type { GroupVersionKind } from '../../util/api-object.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import type { GroupVersionKind } from '../../api/api-object.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { SlicedWork } from '../../util/time-slice.ts';
 import type { Descriptions } from './descriptions.ts';
 import { customListOf } from './custom-list.ts';

@@ -1,4 +1,4 @@
-import { ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from '../../schema/protobuf-wire.ts';
+import { ProtobufWriter, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, tagOf } from '../../encoding/protobuf-wire.ts';
 import type { Span } from './span.ts';
 import type { TraceContext } from './trace-context.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { ProtobufReader } from '../../schema/protobuf-wire.ts';
+import { ProtobufReader } from '../../encoding/protobuf-wire.ts';
 import { encodeExport } from './otlp.ts';
 import { SpanBatches } from './span-batches.ts';
 import { SPAN_KIND, type Span } from './span.ts';

@@ -4,7 +4,7 @@ import { rootCertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { describeCertificate, parseCertificate, subjectOf } from './certificate.ts';
 import { createAuthority, signCertificate } from './create.ts';
-import { DerError } from '../../util/der.ts';
+import { DerError } from '../../encoding/der.ts';
 import { decodePem } from './pem.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;

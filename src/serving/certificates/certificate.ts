@@ -1,4 +1,4 @@
-import { DerError, DerReader, Tag, contextTag, isMinimalInteger, readSigned, readTime } from '../../util/der.ts';
+import { DerError, DerReader, Tag, contextTag, isMinimalInteger, readSigned, readTime } from '../../encoding/der.ts';
 import { type NameAttribute, oidOr, readName } from './distinguished-name.ts';
 import { readExtensions } from './extensions.ts';
 import type { NameConstraints } from './name-constraints.ts';

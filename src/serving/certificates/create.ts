@@ -1,8 +1,8 @@
 import { type KeyObject, X509Certificate, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { parseCertificate } from './certificate.ts';
 import { Oid } from './oids.ts';
-import { parseIp } from '../../util/ip-address.ts';
-import { bitString, contextTag, der, integer, octetString, oid, sequence, set, time, trueValue, utf8String } from '../../util/der.ts';
+import { parseIp } from '../../net/ip-address.ts';
+import { bitString, contextTag, der, integer, octetString, oid, sequence, set, time, trueValue, utf8String } from '../../encoding/der.ts';
 import { type KeyPair, encodePem } from './pem.ts';
 
 /*

@@ -1,4 +1,4 @@
-import { DerError, DerReader, type DerValue, Tag, readOid, readText } from '../../util/der.ts';
+import { DerError, DerReader, type DerValue, Tag, readOid, readText } from '../../encoding/der.ts';
 
 /** One attribute of a distinguished name. */
 export interface NameAttribute {

@@ -1,6 +1,6 @@
-import { DerError, DerReader, type DerValue, Tag, contextTag, isMinimalInteger, readOid, readSigned } from '../../util/der.ts';
-import { quote } from '../../util/field-errors.ts';
-import { parseGoUrl } from '../../util/go-url.ts';
+import { DerError, DerReader, type DerValue, Tag, contextTag, isMinimalInteger, readOid, readSigned } from '../../encoding/der.ts';
+import { quote } from '../../util/go-quote.ts';
+import { parseGoUrl } from '../../net/go-url.ts';
 import type { CertificateFields } from './certificate.ts';
 import { isAscii, oidOr } from './distinguished-name.ts';
 import { isDomain } from './mailbox.ts';

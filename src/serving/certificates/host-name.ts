@@ -1,4 +1,4 @@
-import { formatIp, isMapped, parseIp } from '../../util/ip-address.ts';
+import { formatIp, isMapped, parseIp } from '../../net/ip-address.ts';
 import { type CertificateFields, subjectOf } from './certificate.ts';
 
 const MAX_NAMES_SHOWN = 100;

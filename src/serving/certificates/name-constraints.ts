@@ -1,6 +1,6 @@
-import { DerError, DerReader, Tag, contextTag } from '../../util/der.ts';
-import { quote } from '../../util/field-errors.ts';
-import { formatIp, isMapped, parseIp } from '../../util/ip-address.ts';
+import { DerError, DerReader, Tag, contextTag } from '../../encoding/der.ts';
+import { quote } from '../../util/go-quote.ts';
+import { formatIp, isMapped, parseIp } from '../../net/ip-address.ts';
 import type { CertificateFields } from './certificate.ts';
 import { isAscii } from './distinguished-name.ts';
 import { type Mailbox, isDomain, parseMailbox } from './mailbox.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';
-import { pemBlocks } from '../../util/pem.ts';
+import { pemBlocks } from '../../encoding/pem.ts';
 import { type CertificateFields, parseCertificate } from './certificate.ts';
 
 /** Certificates by their subject: those that are trusted, whatever they are (roots, intermediates, leaves), or those that a peer has sent along. */

@@ -1,4 +1,4 @@
-import { DerError, DerReader, type DerValue, Tag, isMinimalInteger, readSigned } from '../../util/der.ts';
+import { DerError, DerReader, type DerValue, Tag, isMinimalInteger, readSigned } from '../../encoding/der.ts';
 import { pointProblem } from './curves.ts';
 import { oidOr } from './distinguished-name.ts';
 import { Oid } from './oids.ts';

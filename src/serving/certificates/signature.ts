@@ -1,5 +1,5 @@
 import { type KeyObject, constants, createPublicKey, verify } from 'node:crypto';
-import { DerReader, Tag, contextTag, readOid, readSigned } from '../../util/der.ts';
+import { DerReader, Tag, contextTag, readOid, readSigned } from '../../encoding/der.ts';
 import type { AlgorithmIdentifier, CertificateFields } from './certificate.ts';
 import { Oid } from './oids.ts';
 import type { KeyType, PublicKeyFields } from './public-key.ts';

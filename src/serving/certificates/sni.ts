@@ -1,4 +1,4 @@
-import { parseIp } from '../../util/ip-address.ts';
+import { parseIp } from '../../net/ip-address.ts';
 import { parseCertificate, subjectOf } from './certificate.ts';
 import { type KeyPair, decodePem } from './pem.ts';
 

@@ -1,6 +1,6 @@
 import { type KeyObject, constants, createHash, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
-import { bitString, contextTag, der, integer, octetString, oid, sequence, set, Tag, time, trueValue, utf8String } from '../../util/der.ts';
-import { parseIp } from '../../util/ip-address.ts';
+import { bitString, contextTag, der, integer, octetString, oid, sequence, set, Tag, time, trueValue, utf8String } from '../../encoding/der.ts';
+import { parseIp } from '../../net/ip-address.ts';
 import { Oid } from './oids.ts';
 
 /* Certificates of any kind, odd ones above all, for tests: what create.ts must never write. */

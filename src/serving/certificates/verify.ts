@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readSigned } from '../../util/der.ts';
-import { quote } from '../../util/field-errors.ts';
+import { readSigned } from '../../encoding/der.ts';
+import { quote } from '../../util/go-quote.ts';
 import { type CertificateFields, subjectOf } from './certificate.ts';
 import { hostNameProblem } from './host-name.ts';
 import { comparisonBudget, constraintProblem } from './name-constraints.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { WebhookClient } from '../../client/webhook-client.ts';
-import { dialDirectly, dialUnix } from '../../util/dial.ts';
+import { dialDirectly, dialUnix } from '../../net/dial.ts';
 import { TlsDialer } from '../tls-dialer.ts';
 import { backendAuthority, startBackend } from '../proxy/test-backend.ts';
 import { Transport } from '../proxy/transport.ts';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { DIAL_TIMEOUT_MS, type Dial, hostPort } from '../../util/dial.ts';
-import { quote } from '../../util/field-errors.ts';
+import { DIAL_TIMEOUT_MS, type Dial, hostPort } from '../../net/dial.ts';
+import { quote } from '../../util/go-quote.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
-import { goNetworkError } from '../../util/network-error.ts';
+import { goNetworkError } from '../../net/network-error.ts';
 import { onAbort } from '../../util/on-abort.ts';
 
 /** A proxy that opens connections for others when asked by CONNECT (RFC 9110 §9.3.6). */

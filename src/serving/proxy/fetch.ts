@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { BytePieces } from '../../util/byte-pieces.ts';
-import { hostPort } from '../../util/dial.ts';
-import { quote } from '../../util/field-errors.ts';
-import { goNetworkError } from '../../util/network-error.ts';
+import { hostPort } from '../../net/dial.ts';
+import { quote } from '../../util/go-quote.ts';
+import { goNetworkError } from '../../net/network-error.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 import { StaleConnection } from './stale-connection.ts';
 import type { BackendCall, BackendResponse, Transport } from './transport.ts';

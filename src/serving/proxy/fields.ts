@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { type Fields, LENGTH, UNSAFE_VALUE, fieldName } from '../../http1/fields.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 
 /* Header fields, as they come from a backend and go to it (RFC 9110 §5). Both are held to the rules: what is not a field might be read as two. */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Exchange } from '../exchange.ts';
 import type { Listener } from '../listener.ts';
 import { clients, connectSession, startListener, testAuthority } from '../test-server.ts';
-import { isApiError } from '../../util/errors.ts';
+import { isApiError } from '../../api/errors.ts';
 import type { TlsTarget } from '../tls-dialer.ts';
 import { type ForwardOptions, forward } from './forward.ts';
 import { type BackendHandler, type TestBackend, backendAuthority, startBackend } from './test-backend.ts';

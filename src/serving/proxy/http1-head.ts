@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { endOfLine, readFields } from '../../http1/fields.ts';
 import type { HeadRules } from '../../http1/head-reader.ts';
-import { quote } from '../../util/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 import { checkRequestLine, eachLine, headersOf, sendable } from './fields.ts';
 

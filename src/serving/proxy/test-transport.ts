@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { goNetworkError } from '../../util/network-error.ts';
+import { goNetworkError } from '../../net/network-error.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 import { streamOf } from './answer.ts';
 import { Transport, type TransportOptions } from './transport.ts';

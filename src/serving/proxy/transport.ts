@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { ResponseHeaders } from '../exchange.ts';
-import { type Dial, dialDirectly, hostPort } from '../../util/dial.ts';
+import { type Dial, dialDirectly, hostPort } from '../../net/dial.ts';
 import { TlsDialer, type TlsTarget } from '../tls-dialer.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import { Http1Pool } from './http1-pool.ts';

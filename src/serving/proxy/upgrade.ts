@@ -2,9 +2,9 @@ import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, req
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Exchange, ResponseHeaders } from '../exchange.ts';
-import { hostPort } from '../../util/dial.ts';
+import { hostPort } from '../../net/dial.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
-import { goNetworkError } from '../../util/network-error.ts';
+import { goNetworkError } from '../../net/network-error.ts';
 import { type ProxyTarget, passOn } from './forward.ts';
 import { cleanResponseHeaders, requestHeaders } from './headers.ts';
 import { ThrottledConnection } from './throttle.ts';

@@ -1,5 +1,5 @@
-import type { ApiObject } from '../../util/api-object.ts';
-import { parseOwnJson } from '../../util/json.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import { parseOwnJson } from '../../encoding/json.ts';
 import { typePrefixLength, withResourceVersion } from '../client-json.ts';
 import type { StoredCodec } from '../codec.ts';
 import type { CacheEntry } from './cache.ts';

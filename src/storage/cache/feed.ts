@@ -1,4 +1,4 @@
-import { tooLargeResourceVersion } from '../../util/errors.ts';
+import { tooLargeResourceVersion } from '../../api/errors.ts';
 import { type Clock, type Timer, systemClock } from '../../util/clock.ts';
 import type { Engine, StoredEvent, Subscription } from '../engine.ts';
 import { PrefixIndex } from '../prefix-index.ts';

@@ -1,4 +1,4 @@
-import { tooLargeResourceVersion } from '../../util/errors.ts';
+import { tooLargeResourceVersion } from '../../api/errors.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { type StoredCodec, jsonCodec } from '../codec.ts';
 import { Compacted, type Engine, type Range, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';

@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../util/json.ts';
-import type { Json } from '../../util/json-types.ts';
+import { stringifyJson } from '../../encoding/json.ts';
+import type { Json } from '../../encoding/json-types.ts';
 
 /** JSON as Go writes a map: keys in the order of their bytes, those that look like numbers too. Keys without a value are left out. No newline at the end. */
 export function sortedJson(value: Json): string {

@@ -3,13 +3,13 @@ import { decode, DecodeError } from '../../schema/decode.ts';
 import { normalize } from '../../schema/normalize.ts';
 import { decodeEnvelope, decodeStoredProtobuf, encodeProtobufObject, isProtobufEnvelope } from '../../schema/protobuf.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { type ApiObject, apiVersionOf } from '../../util/api-object.ts';
-import { ApiError, unknownError } from '../../util/errors.ts';
-import { quote } from '../../util/field-errors.ts';
-import { equalJson } from '../../util/json-equal.ts';
-import { isJsonObject, parseJson, stringifyJson } from '../../util/json.ts';
-import { JsonError } from '../../util/json-parser.ts';
-import type { Json, JsonObject } from '../../util/json-types.ts';
+import { type ApiObject, apiVersionOf } from '../../api/api-object.ts';
+import { ApiError, unknownError } from '../../api/errors.ts';
+import { quote } from '../../util/go-quote.ts';
+import { equalJson } from '../../encoding/json-equal.ts';
+import { isJsonObject, parseJson, stringifyJson } from '../../encoding/json.ts';
+import { InputTooLarge, JsonError } from '../../encoding/json-parser.ts';
+import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { type StoredCodec, unversioned } from '../codec.ts';
 import { withResourceVersion } from '../client-json.ts';
 import { readableValue } from '../unreadable.ts';
@@ -19,7 +19,7 @@ import { RecentWrites } from './recent-writes.ts';
 
 export type StorageMediaType = 'application/vnd.kubernetes.protobuf' | 'application/json' | 'application/yaml';
 
-/** Of `util/yaml.ts`, which is slow to load. */
+/** Of `encoding/yaml.ts`, which is slow to load. */
 export interface YamlForm {
   parseYaml(text: string): Json;
   toYaml(value: Json): string;
@@ -117,7 +117,8 @@ function readJson(kind: StoredKind, value: Buffer, yaml: YamlForm): string {
     return stringifyJson(normalize(kind.schema, own as unknown as JsonObject));
   } catch (error) {
     // What is wrong with the bytes is the store's fault, not the client's.
-    if (error instanceof ApiError || error instanceof DecodeError || error instanceof JsonError) throw unknownError(error.message);
+    if (error instanceof ApiError || error instanceof DecodeError || error instanceof JsonError || error instanceof InputTooLarge)
+      throw unknownError(error.message);
     throw error;
   }
 }

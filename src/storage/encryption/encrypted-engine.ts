@@ -1,5 +1,5 @@
-import { type GroupResource, qualifiedResource } from '../../util/api-object.ts';
-import { internalError } from '../../util/errors.ts';
+import { type GroupResource, qualifiedResource } from '../../api/api-object.ts';
+import { internalError } from '../../api/errors.ts';
 import { type Change, CommitConflict, type Engine, type Range, type RangeOptions, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
 import { markUnreadable } from '../unreadable.ts';
 import type { Encryption } from './encryption.ts';

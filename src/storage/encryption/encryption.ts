@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { GroupResource } from '../../util/api-object.ts';
+import type { GroupResource } from '../../api/api-object.ts';
 import { type Clock, type Timer, systemClock } from '../../util/clock.ts';
 import { parseEncryptionConfiguration } from './configuration.ts';
 import { type EncryptionObserver, type Providers, openProviders } from './providers.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { decodeEnvelope } from '../../schema/protobuf.ts';
-import type { GroupResource } from '../../util/api-object.ts';
+import type { GroupResource } from '../../api/api-object.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 import { type Providers, openProviders } from './providers.ts';
 import { silentObserver } from './silent-observer.ts';

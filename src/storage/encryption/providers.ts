@@ -1,5 +1,5 @@
-import type { GroupResource } from '../../util/api-object.ts';
-import { quote } from '../../util/field-errors.ts';
+import type { GroupResource } from '../../api/api-object.ts';
+import { quote } from '../../util/go-quote.ts';
 import type { Clock } from '../../util/clock.ts';
 import { cbcTransformer, gcmTransformer } from './aes.ts';
 import type { EncryptionConfiguration, KeysConfiguration, KmsConfiguration, ProviderConfiguration } from './configuration.ts';

@@ -1,4 +1,4 @@
-import type { GroupResource } from '../../util/api-object.ts';
+import type { GroupResource } from '../../api/api-object.ts';
 
 /** `secrets`, `deployments.apps`, `*.apps`, `*.` (the core group) or `*.*`, read as apimachinery's ParseGroupResource does. */
 export type ResourcePattern = GroupResource;

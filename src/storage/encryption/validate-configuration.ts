@@ -1,5 +1,6 @@
 import { formatDuration } from '../../util/duration.ts';
-import { FieldErrors, quote, summarize } from '../../util/field-errors.ts';
+import { FieldErrors, summarize } from '../../api/field-errors.ts';
+import { quote } from '../../util/go-quote.ts';
 import type { EncryptionConfiguration, KeyConfiguration, KmsConfiguration, ProviderConfiguration } from './configuration.ts';
 import { type ResourcePattern, parseResource } from './resource-pattern.ts';
 import { SECRETBOX_KEY_BYTES } from './secretbox.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { configMapKeyErrors, dns1123SubdomainErrors, labelName } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { configMapKeyErrors, dns1123SubdomainErrors, labelName } from '../../../api/names.ts';
 import type { ConfigMapNodeConfigSource, NodeConfigSource, NodeConfigStatus } from '../../facts/types/core-v1.ts';
 import { type InternalFields, internalForm } from '../../validation/internal-form.ts';
 

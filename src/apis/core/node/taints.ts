@@ -1,8 +1,8 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { isJsonObject, parseJson } from '../../../util/json.ts';
-import type { Json } from '../../../util/json-types.ts';
-import { labelValueErrors, qualifiedNameErrors } from '../../../util/names.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { isJsonObject, parseJson } from '../../../encoding/json.ts';
+import type { Json } from '../../../encoding/json-types.ts';
+import { labelValueErrors, qualifiedNameErrors } from '../../../api/names.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 import type { Taint } from '../../facts/types/core-v1.ts';
 import { validateChoice } from '../../validation/choice.ts';
 import { type InternalFields, internalForm } from '../../validation/internal-form.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors, labelName } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, labelName } from '../../../api/names.ts';
 import type {
   CSIPersistentVolumeSource,
   GlusterfsPersistentVolumeSource,

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { subdomainName } from '../../../util/names.ts';
-import { parseQuantity, quantityAt, quantitySign } from '../../../util/quantity.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { subdomainName } from '../../../api/names.ts';
+import { parseQuantity, quantityAt, quantitySign } from '../../../api/quantity.ts';
 import type { PersistentVolumeSpec } from '../../facts/types/core-v1.ts';
 import { hasInvalidNodeAffinityValues, validateNodeSelector } from '../pod/affinity.ts';
 import { validateVolumeSources } from './sources.ts';

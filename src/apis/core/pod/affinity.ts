@@ -1,6 +1,6 @@
-import { FieldErrors } from '../../../util/field-errors.ts';
-import { labelName, labelValueErrors, subdomainName } from '../../../util/names.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import { labelName, labelValueErrors, subdomainName } from '../../../api/names.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 import type {
   Affinity,
   NodeAffinity,

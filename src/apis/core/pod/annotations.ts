@@ -1,6 +1,7 @@
-import type { ObjectMeta } from '../../../util/api-object.ts';
-import { type FieldErrors, quote } from '../../../util/field-errors.ts';
-import { parseJson } from '../../../util/json.ts';
+import type { ObjectMeta } from '../../../api/api-object.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { quote } from '../../../util/go-quote.ts';
+import { parseJson } from '../../../encoding/json.ts';
 import type { AppArmorProfile, Pod, PodSpec, SeccompProfile, Toleration } from '../../facts/types/core-v1.ts';
 import { validateDescendingPath } from '../../validation/local-path.ts';
 import { containersAt, containersOf } from './containers-of.ts';

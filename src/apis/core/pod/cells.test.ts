@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../util/json-types.ts';
+import type { JsonObject } from '../../../encoding/json-types.ts';
 import { pods } from './pod.ts';
 import { decodePod } from './test-pods.ts';
 

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { Container, EphemeralContainer, PodSpec } from '../../facts/types/core-v1.ts';
 
 /** An init container that goes on beside the others (KEP-753). */

@@ -1,7 +1,7 @@
 import { hasFields, sentEmpty } from '../../../schema/emptied.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { dns1123LabelErrors } from '../../../util/names.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { dns1123LabelErrors } from '../../../api/names.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 import type { Container, ContainerPort, ContainerResizePolicy, EphemeralContainer, PodSpec } from '../../facts/types/core-v1.ts';
 import { validateChoice } from '../../validation/choice.ts';
 import { portNameErrors, validatePortNumber } from '../../validation/ports.ts';

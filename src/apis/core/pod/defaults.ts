@@ -1,6 +1,6 @@
 import type { KindContext } from '../../../registry/write.ts';
 import { noteEmptied, sentEmpty } from '../../../schema/emptied.ts';
-import { formatQuantity } from '../../../util/quantity.ts';
+import { formatQuantity } from '../../../api/quantity.ts';
 import type { Container, ContainerStatus, HTTPGetAction, Lifecycle, Pod, PodSpec, PodStatus, Probe, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
 import { isHugePages, isOvercommitAllowed, isPodLevelResource } from '../../validation/resource-names.ts';

@@ -1,9 +1,9 @@
 import type { KindSettings } from '../../../registry/write.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { maxCharactersError, patternError } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { maxCharactersError, patternError } from '../../../api/names.ts';
 import type { PodDNSConfig } from '../../facts/types/core-v1.ts';
 import { validateLegacyIp } from '../../validation/ip-address.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 
 /** What resolvers in containers can take (pkg/apis/core/validation validatePodDNSConfig). */
 const MAX_NAMESERVERS = 3;

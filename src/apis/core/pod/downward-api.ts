@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { qualifiedNameErrors } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { qualifiedNameErrors } from '../../../api/names.ts';
 import type { DownwardAPIVolumeFile, DownwardAPIVolumeSource, ObjectFieldSelector, ResourceFieldSelector } from '../../facts/types/core-v1.ts';
 import { validateUnreservedPath } from '../../validation/local-path.ts';
 import { requireFields, validateFileMode } from './volume-sources.ts';

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { configMapKeyErrors, dns1123LabelErrors, subdomainName } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { configMapKeyErrors, dns1123LabelErrors, subdomainName } from '../../../api/names.ts';
 import type { ConfigMapKeySelector, EnvFromSource, EnvVar, EnvVarSource, FileKeySelector } from '../../facts/types/core-v1.ts';
 import { validateNoBacksteps } from '../../validation/local-path.ts';
 import type { PodRules } from './rules.ts';

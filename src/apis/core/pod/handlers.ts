@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { patternError } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { patternError } from '../../../api/names.ts';
 import type { HTTPGetAction, Lifecycle, LifecycleHandler, PodOS, PodSpec, Probe, ProbeHandler } from '../../facts/types/core-v1.ts';
 import { validateNonNegative } from '../../validation/non-negative.ts';
 import { validatePortNumber, validatePortNumberOrName } from '../../validation/ports.ts';

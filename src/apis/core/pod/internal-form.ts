@@ -1,6 +1,6 @@
 import { withoutEmpty } from '../../validation/internal-form.ts';
-import { isJsonObject } from '../../../util/json.ts';
-import type { Json, JsonObject } from '../../../util/json-types.ts';
+import { isJsonObject } from '../../../encoding/json.ts';
+import type { Json, JsonObject } from '../../../encoding/json-types.ts';
 import type { NodeSelectorTerm, PodSpec } from '../../facts/types/core-v1.ts';
 import internalTypes from './internal-types.json' with { type: 'json' };
 

@@ -1,8 +1,8 @@
 import type { Change, KindSettings, Write } from '../../../registry/write.ts';
 import type { RequestContext } from '../../../registry/request-context.ts';
 import { clone } from '../../../schema/clone.ts';
-import { FieldErrors } from '../../../util/field-errors.ts';
-import { equalJson } from '../../../util/json-equal.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
 import { timeOf } from '../../../util/time.ts';
 import type { Container, Pod, PodCondition, PodSpec } from '../../facts/types/core-v1.ts';
 import type { LabelSelector } from '../../facts/types/meta-v1.ts';

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { ClusterTrustBundleProjection, PodCertificateProjection } from '../../facts/types/core-v1.ts';
 import { validateLabelSelector } from '../../validation/label-selector.ts';
 import { validateUnreservedPath } from '../../validation/local-path.ts';

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import type {
   ConfigMapProjection,
   ProjectedVolumeSource,
@@ -11,7 +11,7 @@ import { validateDownwardApiFile } from './downward-api.ts';
 import type { PodRules } from './rules.ts';
 import { type Claim, validatePodCertificate, validateTrustBundle } from './projected-certificates.ts';
 import { requireFields, validateFileMode, validateKeyToPath } from './volume-sources.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 
 const MIN_TOKEN_SECONDS = 10 * 60;
 const MAX_TOKEN_SECONDS = 2 ** 32;

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import { validateChoice } from '../../validation/choice.ts';
 
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];

@@ -1,5 +1,5 @@
 import type { KindSettings } from '../../../registry/write.ts';
-import { type Quantity, addQuantities, compareQuantities, parseQuantity, quantitySign } from '../../../util/quantity.ts';
+import { type Quantity, addQuantities, compareQuantities, parseQuantity, quantitySign } from '../../../api/quantity.ts';
 import type { Pod, PodSpec, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
 

@@ -1,7 +1,7 @@
 import type { Change, KindSettings } from '../../../registry/write.ts';
 import { clone } from '../../../schema/clone.ts';
-import { FieldErrors } from '../../../util/field-errors.ts';
-import { equalJson } from '../../../util/json-equal.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
 import type { Container, Pod, PodSpec, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
 import { isSidecar } from './containers-of.ts';

@@ -1,4 +1,4 @@
-import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityAt } from '../../../util/quantity.ts';
+import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityAt } from '../../../api/quantity.ts';
 import type { Container, PodSpec } from '../../facts/types/core-v1.ts';
 import { isSidecar } from './containers-of.ts';
 

@@ -1,6 +1,6 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { dns1123LabelErrors } from '../../../util/names.ts';
-import { compareQuantities, formatQuantity, parseQuantity } from '../../../util/quantity.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { dns1123LabelErrors } from '../../../api/names.ts';
+import { compareQuantities, formatQuantity, parseQuantity } from '../../../api/quantity.ts';
 import type { PodSpec, ResourceClaim, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import {
   isDivisibleHugePages,

@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { Container, ContainerRestartRule, PodSpec } from '../../facts/types/core-v1.ts';
 import { validateOptionalChoice } from '../../validation/choice.ts';
 import { isSidecar } from './containers-of.ts';

@@ -1,5 +1,5 @@
-import { FieldErrors } from '../../../util/field-errors.ts';
-import type { ObjectMeta } from '../../../util/api-object.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import type { ObjectMeta } from '../../../api/api-object.ts';
 import type { PodSpec } from '../../facts/types/core-v1.ts';
 import type { KindSettings } from '../../../registry/write.ts';
 import { isFeatureOn } from '../../features.ts';

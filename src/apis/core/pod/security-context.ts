@@ -1,5 +1,5 @@
 import type { KindSettings } from '../../../registry/write.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { AppArmorProfile, PodSecurityContext, PodSpec, SeccompProfile, SecurityContext } from '../../facts/types/core-v1.ts';
 import { validateOptionalChoice } from '../../validation/choice.ts';
 import { validateDescendingPath } from '../../validation/local-path.ts';

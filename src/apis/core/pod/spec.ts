@@ -1,8 +1,8 @@
 import type { KindSettings } from '../../../registry/write.ts';
 import { validateLabels } from '../../../registry/metadata.ts';
-import type { ObjectMeta } from '../../../util/api-object.ts';
-import { FieldErrors } from '../../../util/field-errors.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors, subdomainName } from '../../../util/names.ts';
+import type { ObjectMeta } from '../../../api/api-object.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors, subdomainName } from '../../../api/names.ts';
 import type { HostAlias, PodResourceClaim, PodSchedulingGate, PodSchedulingGroup, PodSpec, Volume } from '../../facts/types/core-v1.ts';
 import { validateChoice, validateOptionalChoice } from '../../validation/choice.ts';
 import { validateLegacyIp } from '../../validation/ip-address.ts';
@@ -20,7 +20,7 @@ import { validateTolerations } from './tolerations.ts';
 import { validateTopologySpread } from './topology-spread.ts';
 import { validateVolumes } from './volumes.ts';
 import { validateForOs, validateHostProcesses } from './windows.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];

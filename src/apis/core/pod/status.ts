@@ -1,6 +1,6 @@
 import type { Change, KindSettings } from '../../../registry/write.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { dns1123LabelErrors, qualifiedNameErrors, subdomainName } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { dns1123LabelErrors, qualifiedNameErrors, subdomainName } from '../../../api/names.ts';
 import type {
   Container,
   ContainerStatus,

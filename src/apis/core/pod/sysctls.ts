@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 import type { PodSpec, Sysctl } from '../../facts/types/core-v1.ts';
 import type { PodRules } from './rules.ts';
 

@@ -1,6 +1,6 @@
 import type { KindSettings } from '../../../registry/write.ts';
 import { validateAnnotations, validateLabels } from '../../../registry/metadata.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { PodTemplateSpec } from '../../facts/types/core-v1.ts';
 import { validateAnnotationsMatchFields, validatePodAnnotations } from './annotations.ts';
 import { defaultPodSpec, dropInitContainerAnnotations } from './defaults.ts';

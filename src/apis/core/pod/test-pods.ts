@@ -2,8 +2,8 @@ import { testWrite } from '../../testing/kind-tester.ts';
 import { decode } from '../../../schema/decode.ts';
 import { normalize } from '../../../schema/normalize.ts';
 import type { RequestContext } from '../../../registry/request-context.ts';
-import { FieldErrors } from '../../../util/field-errors.ts';
-import type { JsonObject } from '../../../util/json-types.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import type { JsonObject } from '../../../encoding/json-types.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
 import { pods } from './pod.ts';
 

@@ -1,6 +1,7 @@
-import { type FieldErrors, quote } from '../../../util/field-errors.ts';
-import { labelValueErrors } from '../../../util/names.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { quote } from '../../../util/go-quote.ts';
+import { labelValueErrors } from '../../../api/names.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 import type { Toleration } from '../../facts/types/core-v1.ts';
 import { validateLabelKey } from '../../validation/label-key.ts';
 import type { PodRules } from './rules.ts';

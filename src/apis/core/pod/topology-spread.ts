@@ -1,5 +1,5 @@
-import { FieldErrors } from '../../../util/field-errors.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 import type { TopologySpreadConstraint } from '../../facts/types/core-v1.ts';
 import { validateOptionalChoice } from '../../validation/choice.ts';
 import { validateLabelKey } from '../../validation/label-key.ts';

@@ -1,7 +1,7 @@
 import { testChange } from '../../testing/kind-tester.ts';
 import { describe, expect, it } from 'vitest';
 import { clone } from '../../../schema/clone.ts';
-import type { JsonObject } from '../../../util/json-types.ts';
+import type { JsonObject } from '../../../encoding/json-types.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
 import { pods } from './pod.ts';
 import { canonicalPod, decodePod, errorsOf, newPod } from './test-pods.ts';

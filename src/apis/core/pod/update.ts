@@ -1,8 +1,8 @@
 import { clone } from '../../../schema/clone.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { equalJson } from '../../../util/json-equal.ts';
-import { prettyJson, stringifyJson } from '../../../util/json.ts';
-import type { Json } from '../../../util/json-types.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
+import { prettyJson, stringifyJson } from '../../../encoding/json.ts';
+import type { Json } from '../../../encoding/json-types.ts';
 import { unifiedDiff } from '../../../util/unified-diff.ts';
 import type { Container, EphemeralContainer, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from '../../facts/types/core-v1.ts';
 import { inclusiveRangeError } from '../../validation/ports.ts';

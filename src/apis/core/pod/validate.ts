@@ -1,8 +1,9 @@
 import type { Change, Write } from '../../../registry/write.ts';
 import { validateMetadata } from '../../../registry/metadata.ts';
-import { FieldErrors, quote } from '../../../util/field-errors.ts';
-import { equalJson } from '../../../util/json-equal.ts';
-import { subdomainName } from '../../../util/names.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import { quote } from '../../../util/go-quote.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
+import { subdomainName } from '../../../api/names.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
 import { validateFinalizerNames } from '../../validation/finalizer-names.ts';
 import { MIRROR, validateAnnotationUpdate, validateAnnotationsMatchFields, validatePodAnnotations } from './annotations.ts';
@@ -12,7 +13,7 @@ import { type PodRules, podRules } from './rules.ts';
 import { validatePodSpec } from './spec.ts';
 import { validatePodStatus } from './status.ts';
 import { ephemeralContainerDiff, validateSpecUpdate } from './update.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 
 /** A new pod. Its metadata has been judged by the common rules. */
 export function validateNewPod({ object: pod, settings }: Write<Pod>, errors: FieldErrors): void {

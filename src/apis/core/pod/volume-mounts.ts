@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { VolumeMount } from '../../facts/types/core-v1.ts';
 import { validateOptionalChoice } from '../../validation/choice.ts';
 import { validateDescendingPath } from '../../validation/local-path.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../../../util/field-errors.ts';
+import { quote } from '../../../util/go-quote.ts';
 import type { Volume, VolumeProjection } from '../../facts/types/core-v1.ts';
 
 /** A file that the kubelet writes, and what it comes from where a volume has several sources. */

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../../api/names.ts';
 import type {
   AWSElasticBlockStoreVolumeSource,
   AzureDiskVolumeSource,

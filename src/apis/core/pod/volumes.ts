@@ -1,7 +1,8 @@
-import type { ObjectMeta } from '../../../util/api-object.ts';
-import { type FieldErrors, quote } from '../../../util/field-errors.ts';
-import { dns1123LabelErrors, subdomainName } from '../../../util/names.ts';
-import { checkEach } from '../../../util/validation-run.ts';
+import type { ObjectMeta } from '../../../api/api-object.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { quote } from '../../../util/go-quote.ts';
+import { dns1123LabelErrors, subdomainName } from '../../../api/names.ts';
+import { checkEach } from '../../../api/validation-run.ts';
 import type { ConfigMapVolumeSource, EphemeralVolumeSource, ImageVolumeSource, SecretVolumeSource, Volume, VolumeSource } from '../../facts/types/core-v1.ts';
 import { validateClaimSpec } from '../../validation/claim-spec.ts';
 import { validateTemplateMetadata } from '../../validation/template-metadata.ts';

@@ -1,6 +1,6 @@
 import { testWrite } from '../../testing/kind-tester.ts';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../util/json-types.ts';
+import type { JsonObject } from '../../../encoding/json-types.ts';
 import { pods } from './pod.ts';
 import { podTemplateWarnings } from './template.ts';
 import { decodePod, newPod } from './test-pods.ts';

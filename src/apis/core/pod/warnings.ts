@@ -1,8 +1,8 @@
 import type { Write } from '../../../registry/write.ts';
-import type { ObjectMeta } from '../../../util/api-object.ts';
-import { quote } from '../../../util/field-errors.ts';
-import { equalJson } from '../../../util/json-equal.ts';
-import { dns1123LabelErrors, labelValueErrors } from '../../../util/names.ts';
+import type { ObjectMeta } from '../../../api/api-object.ts';
+import { quote } from '../../../util/go-quote.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
+import { dns1123LabelErrors, labelValueErrors } from '../../../api/names.ts';
 import type { Affinity, ContainerPort, EnvVar, NodeSelectorTerm, Pod, PodSpec, ResourceRequirements, Volume } from '../../facts/types/core-v1.ts';
 import { deprecatedNodeLabel } from '../../validation/deprecated-node-labels.ts';
 import { legacyIpWarnings } from '../../validation/ip-address.ts';

@@ -1,6 +1,6 @@
 import type { KindSettings } from '../../../registry/write.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { dns1123SubdomainErrors } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { dns1123SubdomainErrors } from '../../../api/names.ts';
 import type { PodSpec, WindowsSecurityContextOptions } from '../../facts/types/core-v1.ts';
 import { containersAt } from './containers-of.ts';
 

@@ -1,4 +1,4 @@
-import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantitySign, subtractQuantities } from '../../../util/quantity.ts';
+import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantitySign, subtractQuantities } from '../../../api/quantity.ts';
 
 /** Amounts by the name that quotas have for them: `pods`, `requests.cpu`, `count/jobs.batch`. */
 export type Amounts = ReadonlyMap<string, Quantity>;

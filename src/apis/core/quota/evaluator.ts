@@ -1,5 +1,5 @@
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../facts/types/core-v1.ts';
-import { type ApiObject, type GroupResource, qualifiedResource } from '../../../util/api-object.ts';
+import { type ApiObject, type GroupResource, qualifiedResource } from '../../../api/api-object.ts';
 import { type Amounts, wholeNumber } from './amounts.ts';
 
 /** Of a write, what says whether it may change what is used. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiObject } from '../../../util/api-object.ts';
+import type { ApiObject } from '../../../api/api-object.ts';
 import { listOf } from './amounts.ts';
 import { createEvaluators } from './evaluators.ts';
 

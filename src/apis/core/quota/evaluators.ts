@@ -1,4 +1,4 @@
-import { type GroupResource, qualifiedResource } from '../../../util/api-object.ts';
+import { type GroupResource, qualifiedResource } from '../../../api/api-object.ts';
 import type { KindSettings } from '../../../registry/write.ts';
 import { DEFAULT_SETTINGS } from '../../features.ts';
 import { type Evaluator, objectCounter } from './evaluator.ts';

@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../../registry/write.ts';
 import type { Container, ContainerStatus, Pod, PodAffinityTerm, PodSpec, ScopedResourceSelectorRequirement } from '../../facts/types/core-v1.ts';
 import { computeQosClass } from '../pod/qos.ts';
-import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantitySign } from '../../../util/quantity.ts';
+import { type Quantity, addQuantities, compareQuantities, formatQuantity, parseQuantity, quantitySign } from '../../../api/quantity.ts';
 import { aggregateContainers } from '../pod/resource-lists.ts';
 import { type Amounts, amountsIn, sumOf, wholeNumber } from './amounts.ts';
 import { type Evaluator, type MeasuredWrite, countName, matchesClass } from './evaluator.ts';

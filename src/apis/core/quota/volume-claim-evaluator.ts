@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaim } from '../../facts/types/core-v1.ts';
-import { equalJson } from '../../../util/json-equal.ts';
-import { type Quantity, compareQuantities, parseQuantity, quantityAt } from '../../../util/quantity.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
+import { type Quantity, compareQuantities, parseQuantity, quantityAt } from '../../../api/quantity.ts';
 import { type Amounts, wholeNumber } from './amounts.ts';
 import { type Evaluator, type MeasuredWrite, countName, matchesClass } from './evaluator.ts';
 

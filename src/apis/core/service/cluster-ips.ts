@@ -1,8 +1,8 @@
 import { AllocationError, type IpAllocator, type IpFamily, RangeFull } from '../../../registry/allocators.ts';
 import type { Transaction } from '../../../registry/definition.ts';
-import { internalError, invalid, isApiError } from '../../../util/errors.ts';
-import { FieldErrors } from '../../../util/field-errors.ts';
-import { equalJson } from '../../../util/json-equal.ts';
+import { internalError, invalid, isApiError } from '../../../api/errors.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
 import { keepsPreference } from './family-choice.ts';
 import { EXTERNAL_NAME, NO_IP, needsClusterIp } from './traits.ts';

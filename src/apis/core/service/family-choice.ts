@@ -1,7 +1,7 @@
 import type { KindSettings } from '../../../registry/write.ts';
-import { invalid } from '../../../util/errors.ts';
-import { FieldErrors } from '../../../util/field-errors.ts';
-import { equalJson } from '../../../util/json-equal.ts';
+import { invalid } from '../../../api/errors.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
 import { IPV4, IPV6, REQUIRE_DUAL_STACK, SINGLE_STACK, familyOf, validateIpFamilies } from './ip-families.ts';
 import { EXTERNAL_NAME, NO_IP } from './traits.ts';

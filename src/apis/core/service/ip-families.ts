@@ -1,6 +1,6 @@
 import type { KindSettings } from '../../../registry/write.ts';
-import { equalJson } from '../../../util/json-equal.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
+import { equalJson } from '../../../encoding/json-equal.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
 import { ipFamilyOf, validateLegacyIp } from '../../validation/ip-address.ts';
 import { EXTERNAL_NAME, NO_IP, isHeadless } from './traits.ts';

@@ -1,7 +1,7 @@
 import { AllocationError, type PortAllocator, type PortOperation } from '../../../registry/allocators.ts';
 import type { Transaction } from '../../../registry/definition.ts';
-import { internalError, invalid } from '../../../util/errors.ts';
-import { FieldErrors } from '../../../util/field-errors.ts';
+import { internalError, invalid } from '../../../api/errors.ts';
+import { FieldErrors } from '../../../api/field-errors.ts';
 import type { Service, ServicePort } from '../../facts/types/core-v1.ts';
 import { mayUseNodePorts, needsHealthCheckPort, needsNodePorts } from './traits.ts';
 

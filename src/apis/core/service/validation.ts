@@ -1,7 +1,7 @@
 import type { Change, KindSettings, Write } from '../../../registry/write.ts';
-import type { FieldErrors } from '../../../util/field-errors.ts';
-import { parseIp } from '../../../util/ip-address.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../../util/names.ts';
+import type { FieldErrors } from '../../../api/field-errors.ts';
+import { parseIp } from '../../../net/ip-address.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, qualifiedNameErrors } from '../../../api/names.ts';
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from '../../facts/types/core-v1.ts';
 import { validateChoice, validateOptionalChoice } from '../../validation/choice.ts';
 import { validateLegacyCidr } from '../../validation/cidr.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { FieldErrors, summarize } from '../../../util/field-errors.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../../util/names.ts';
+import { FieldErrors, summarize } from '../../../api/field-errors.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../../api/names.ts';
 import { extendedNonceTransformer, gcmTransformer } from '../aes.ts';
 import { type Opened, type Transformer, type ValueContext, aggregated } from '../transformer.ts';
 import { type Annotations, DEK_SOURCE_KEY, DEK_SOURCE_SEED, type EncryptedObject, decodeEncryptedObject, encodeEncryptedObject } from './messages.ts';

@@ -1,4 +1,4 @@
-import { ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from '../../../schema/protobuf-wire.ts';
+import { ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from '../../../encoding/protobuf-wire.ts';
 
 /* The messages of KMS v2 (k8s.io/kms/apis/v2/api.proto), and of what is stored (…/envelope/kmsv2/v2/api.proto). */
 

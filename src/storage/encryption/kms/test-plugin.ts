@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream, createServer } from 'node:http2';
-import { ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES } from '../../../schema/protobuf-wire.ts';
+import { ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES } from '../../../encoding/protobuf-wire.ts';
 
 /* A KMS v2 plug-in for tests: real gRPC on a real socket, keys in memory. */
 

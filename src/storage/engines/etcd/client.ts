@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Dial } from '../../../util/dial.ts';
+import type { Dial } from '../../../net/dial.ts';
 import { type CallOptions, GrpcChannel, type GrpcChannelOptions, type GrpcStream, type GrpcTls, type StreamHandler } from '../../../grpc/channel.ts';
 import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
 import { targetOf } from './endpoints.ts';

@@ -1,4 +1,4 @@
-import { type ApiError, unknownError } from '../../../util/errors.ts';
+import { type ApiError, unknownError } from '../../../api/errors.ts';
 import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
 
 /* Words of etcd's errors (etcd api/v3rpc/rpctypes/error.go), which are part of its API: clients tell errors apart by them. */

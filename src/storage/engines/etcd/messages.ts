@@ -1,4 +1,4 @@
-import { ProtobufReader, ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../../../schema/protobuf-wire.ts';
+import { ProtobufReader, ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../../../encoding/protobuf-wire.ts';
 import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
 import type { Stored, StoredEvent } from '../../engine.ts';
 

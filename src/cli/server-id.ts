@@ -1,6 +1,0 @@
-import { hostname } from 'node:os';
-import { serverIdentity } from '../util/server-identity.ts';
-import type { FeatureGates } from './feature-gates.ts';
-
-/** What this server is called among those of a cluster; nothing where servers are not told apart. */
-export const serverId = (gates: FeatureGates): string => (gates.isEnabled('APIServerIdentity') ? serverIdentity(hostname(), 'kube-apiserver') : '');

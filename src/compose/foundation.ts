@@ -1,0 +1,63 @@
+import type { GenericServer } from '../server/generic-server.ts';
+import { InProcessClient } from '../server/in-process-client.ts';
+import { MetricRegistry } from '../server/metrics/registry.ts';
+import type { Closers } from './closers.ts';
+import type { CompletedOptions } from '../options/completion.ts';
+import { type Egress, openEgress } from './egress.ts';
+import type { Logger } from './logger.ts';
+import { openMetricSelection } from '../options/metric-selection.ts';
+import { Provided } from './provided.ts';
+import { type ServingFiles, openServingFiles } from './serving-files.ts';
+import { type OpenStorage, openStorage } from './storage.ts';
+
+/** What all later phases use. */
+export interface Foundation {
+  options: CompletedOptions;
+  logger: Logger;
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
+  now(): Date;
+  /** Logs failures of controllers, which try again. */
+  report(error: Error): void;
+  /** Aborts when the server is to stop. */
+  stop: AbortSignal;
+  closers: Closers;
+  registry: MetricRegistry;
+  /** --egress-selector-config-file */
+  egress: Egress | undefined;
+  files: ServingFiles;
+  /** The engines that the options name, values in them as they are stored. */
+  storage: OpenStorage;
+  /** The stores join it as they are opened. */
+  client: InProcessClient;
+  /** From the head of the chain: aggregator, kube, extensions. Provided once they are created; admission, which they need, asks what they serve. */
+  servers: Provided<readonly GenericServer[]>;
+  /** Provided by the listener: --secure-port may be 0, for any free one. */
+  securePort: Provided<number>;
+}
+
+/** Opens files and engines that the options name. Throws a CommandError or a StorageUnavailable, with what is open by then in `closers`. */
+export async function openFoundation(options: CompletedOptions, logger: Logger, stop: AbortSignal, closers: Closers): Promise<Foundation> {
+  const registry = new MetricRegistry(await openMetricSelection(options));
+  const egress = await openEgress(options.egressSelectorConfigFile, registry);
+  const files = openServingFiles(options, logger);
+  closers.add(() => files.close());
+  const storage = await openStorage(options, logger, registry, egress?.etcd);
+  closers.addStorage(() => storage.close());
+  return {
+    options,
+    logger,
+    isEnabled: (gate) => options.featureGates.isEnabled(gate),
+    now: () => new Date(),
+    report: (error) => logger.warn('A controller failed and will try again', { error }),
+    stop,
+    closers,
+    registry,
+    egress,
+    files,
+    storage,
+    client: new InProcessClient(),
+    servers: new Provided('chain of servers'),
+    securePort: new Provided('port'),
+  };
+}

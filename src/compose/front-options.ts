@@ -1,0 +1,181 @@
+import { headerNames } from '../authentication/request-header.ts';
+import { knownGroupVersions, openApiTypes } from '../apis/openapi-facts.ts';
+import type { Authorization } from '../authorization/modes.ts';
+import type { FlowController } from '../flowcontrol/controller.ts';
+import { flowControlDumps } from '../flowcontrol/dumps.ts';
+import type { Handler } from '../endpoints/request.ts';
+import { encodeStatus } from '../endpoints/status.ts';
+import { issuerHandlers } from '../kube/issuer.ts';
+import type { FrontOptions } from '../server/chain.ts';
+import type { StandardFilterOptions } from '../server/filters/standard-filters.ts';
+import { errorWriter } from '../server/filters/write-error.ts';
+import { flagzHandler, statuszHandler } from '../server/component-pages.ts';
+import { InFlightRequests, OpenWatches } from '../server/in-flight.ts';
+import { createLifecycleSignals } from '../server/lifecycle.ts';
+import { registerAuditMetrics } from '../server/metrics/audit-metrics.ts';
+import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
+import { registerMetaMetrics } from '../server/metrics/meta-metrics.ts';
+import { metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
+import { type BuildInfo, registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
+import { MetricRegistry } from '../server/metrics/registry.ts';
+import { ServerMetrics } from '../server/metrics/server-metrics.ts';
+import { buildInfo, versionHandler } from '../server/version.ts';
+import { ApiError } from '../api/errors.ts';
+import type { AccessFiles } from './access.ts';
+import type { Auditing } from './audit.ts';
+import type { CompletedOptions } from '../options/completion.ts';
+import { printOptions } from '../options/flags/options.ts';
+import type { Foundation } from './foundation.ts';
+import type { ObjectStores } from './object-stores.ts';
+import { isInstalled, knownSchema } from './served-resources.ts';
+import type { CreatedServers } from './servers.ts';
+import type { StoredValues } from './stored-values.ts';
+import type { OpenTracing } from './tracing.ts';
+
+/** All that stands behind the filters, and what the filters themselves use. */
+export interface FrontParts {
+  foundation: Foundation;
+  access: AccessFiles;
+  objects: ObjectStores;
+  authorization: Authorization;
+  servers: CreatedServers;
+  auditing: Auditing | undefined;
+  tracing: OpenTracing | undefined;
+  flowControl: FlowController | undefined;
+  refusedFingerprints: readonly string[] | undefined;
+}
+
+/** What the options say about everything in front of the chain. */
+export function frontOptions(parts: FrontParts): FrontOptions {
+  const { flowControl } = parts;
+  const { options, logger, registry, securePort } = parts.foundation;
+  const { stores, kubelets, values } = parts.objects;
+  const indicators = new MetricRegistry(registry.selection);
+  const info = buildInfo(options.kubernetesVersion);
+  registerProcessMetrics(registry);
+  registerBuildInfo(registry, info);
+  registerMetaMetrics(registry);
+  if (options.etcdCountMetricPollPeriodMs > 0) registerStorageObjects(registry, () => stores.counts());
+  return {
+    filters: filterOptions(parts),
+    discovery: {
+      schemaOfKind: knownSchema,
+      serverAddress: () => `${options.externalHostname}:${securePort.value}`,
+      hasStorageVersionHashes: options.featureGates.isEnabled('StorageVersionHash'),
+      hasCbor: options.featureGates.isEnabled('CBORServingAndStorage'),
+    },
+    openApi: { types: openApiTypes, knownGroupVersions, release: `${info.major}.${info.minor}`, tellsEnums: options.featureGates.isEnabled('OpenAPIEnums') },
+    shutdown: {
+      delayMs: options.shutdownDelayDurationMs,
+      sendRetryAfter: options.shutdownSendRetryAfter,
+      watchGraceMs: options.shutdownWatchTerminationGracePeriodMs,
+      requestTimeoutMs: options.requestTimeoutMs,
+    },
+    livezGraceMs: options.livezGracePeriodMs,
+    ...storageChecks(options, values),
+    unsyncedInformers: () => stores.unsynced(),
+    observeHealth: registerHealthMetrics(indicators),
+    paths: new Map<string, Handler>([
+      ...issuerHandlers({
+        issuer: options.serviceAccountIssuer[0]!,
+        jwksUri: () => options.serviceAccountJwksUri || `https://${options.externalHostname}:${securePort.value}/openid/v1/jwks`,
+        publicKeys: parts.access.verificationKeys,
+      }),
+      ['/version', versionHandler(info)],
+      ['/version/', versionHandler(info)],
+      ['/metrics', metricsEndpoint(registry, { canReset: options.profiling })],
+      ['/metrics/slis', metricsEndpoint(indicators)],
+      ...componentPages(options, info),
+    ]),
+    unlistedPaths: flowControl ? flowControlDumps(() => flowControl.levels) : new Map(),
+    onHealthFailure: (endpoint, failures) => logger.module('healthz').verbose(2, 'A health check failed', { endpoint, failures }),
+    onLifecycle: (name) => logger.module('genericapiserver').verbose(1, '[graceful-termination] shutdown event', { name }),
+    async closeBackends() {
+      // Whoever still follows a log or has a shell open would keep the server for as long as a request may take.
+      kubelets.close();
+      await Promise.all([parts.auditing?.close(), parts.tracing?.close()]);
+    },
+  };
+}
+
+const DEBUGGING_PATHS = ['/healthz', '/livez', '/metrics', '/readyz', '/version'];
+
+function componentPages(options: CompletedOptions, { major, minor, gitVersion }: BuildInfo): [string, Handler][] {
+  const hasFlagz = options.featureGates.isEnabled('ComponentFlagz');
+  const hasStatusz = options.featureGates.isEnabled('ComponentStatusz');
+  const paths = [...DEBUGGING_PATHS, ...(hasFlagz ? ['/flagz'] : []), '/statusz'].toSorted();
+  const status = { startMs: Date.now(), binaryVersion: gitVersion.slice(1), emulationVersion: `${major}.${minor}`, paths };
+  return [
+    ...(hasFlagz ? [['/flagz', flagzHandler(() => printOptions(options.flags))] satisfies [string, Handler]] : []),
+    ...(hasStatusz ? [['/statusz', statuszHandler(status)] satisfies [string, Handler]] : []),
+  ];
+}
+
+/** Named for etcd whatever the engine is: probes ask for these names (apiserver/pkg/server/options/etcd.go addEtcdHealthEndpoint). */
+function storageChecks(
+  options: CompletedOptions,
+  { storage: { engine, overrides }, healthChecks }: StoredValues,
+): Pick<FrontOptions, 'healthChecks' | 'encryptionChecks' | 'readinessChecks'> {
+  const others = [...new Set(overrides.values())];
+  const checks = (name: string, othersName: string, timeoutMs: number) => [
+    { name, group: name, check: () => engine.checkHealth(timeoutMs) },
+    ...others.map((other, index) => ({ name: `${othersName}-${index}`, group: name, check: () => other.checkHealth(timeoutMs) })),
+  ];
+  return {
+    healthChecks: checks('etcd', 'etcd-override', options.etcdHealthcheckTimeoutMs),
+    encryptionChecks: healthChecks,
+    readinessChecks: checks('etcd-readiness', 'etcd-override-readiness', options.etcdReadycheckTimeoutMs),
+  };
+}
+
+function filterOptions({ foundation, access, authorization, servers, auditing, tracing, flowControl, refusedFingerprints }: FrontParts): StandardFilterOptions {
+  const { options, logger, registry } = foundation;
+  const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
+  const auditCounters = registerAuditMetrics(registry);
+  const httpLog = logger.module('httplog');
+  return {
+    constrainsImpersonation: options.featureGates.isEnabled('ConstrainedImpersonation'),
+    compressesResponses: options.featureGates.isEnabled('APIResponseCompression'),
+    authentication: {
+      keepsUnknownClients: !options.featureGates.isEnabled('UnauthenticatedHTTP2DOSMitigation'),
+      authenticator: access.authentication.authenticator,
+      proxyHeaders: proxyHeaders(options),
+      onFailure: (error, auditId) => logger.module('authentication').verbose(2, 'A request could not be authenticated', { error, auditId }),
+    },
+    authorizer: authorization.authorizer,
+    audit: auditing?.start(auditCounters),
+    tracer: tracing?.tracer,
+    signals: createLifecycleSignals(),
+    requests: new InFlightRequests(),
+    watches: new OpenWatches(),
+    metrics,
+    writeError: errorWriter((mediaType, status) => encodeStatus(servers.environment, mediaType, status)),
+    onFault: ({ error, auditId }) => logger.error('A request failed', { error: faultText(error), auditId }),
+    onAuthorizationFailure: (error, auditId) => logger.error('Authorization failed', { error, auditId }),
+    ...(httpLog.verbosity >= 3 && { httpLog: (entry) => httpLog.verbose(3, 'HTTP', { ...entry }) }),
+    shutdownSendRetryAfter: options.shutdownSendRetryAfter,
+    hstsDirectives: options.strictTransportSecurityDirectives,
+    corsAllowedOrigins: options.corsAllowedOrigins,
+    goawayChance: options.goawayChance,
+    requestTimeoutMs: options.requestTimeoutMs,
+    ...(flowControl && { flowControl }),
+    refusedFingerprints,
+    maxRequestsInFlight: options.maxRequestsInflight,
+    maxMutatingRequestsInFlight: options.maxMutatingRequestsInflight,
+  };
+}
+
+/** An answer of our own making says all in its message; of anything else we want to know where it came from. */
+const faultText = (error: unknown): string =>
+  error instanceof Error ? (error instanceof ApiError ? error.message : (error.stack ?? error.message)) : String(error);
+
+/** The front proxy's headers, which nobody behind authentication is to see. */
+function proxyHeaders(options: CompletedOptions): { names: string[]; prefixes: string[] } {
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = headerNames({
+    usernameHeaders: options.requestheaderUsernameHeaders,
+    uidHeaders: options.requestheaderUidHeaders,
+    groupHeaders: options.requestheaderGroupHeaders,
+    extraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
+  });
+  return { names: [...usernameHeaders, ...uidHeaders, ...groupHeaders], prefixes: [...extraHeaderPrefixes] };
+}

@@ -1,0 +1,49 @@
+import type { Exchange } from '../serving/exchange.ts';
+import { type FileReloadable, watchBundle, watchKeyPair } from '../serving/certificates/reload.ts';
+import type { KeyPair } from '../serving/certificates/pem.ts';
+import { type Listener, listen } from '../serving/listener.ts';
+import type { CompletedOptions } from '../options/completion.ts';
+import type { Logger } from './logger.ts';
+
+/** The certificates of the options' files, kept current while the server runs. */
+export interface ServingFiles {
+  certificate: FileReloadable<KeyPair>;
+  sni: { certificate: FileReloadable<KeyPair>; names: readonly string[] }[];
+  clientCa: FileReloadable<string> | undefined;
+  /** Of front proxies. */
+  requestHeaderCa: FileReloadable<string> | undefined;
+  /** By which aggregated servers know us. */
+  proxyClient: FileReloadable<KeyPair> | undefined;
+  close(): void;
+}
+
+/** Throws when a file cannot be read or used. */
+export function openServingFiles(options: CompletedOptions, logger: Logger): ServingFiles {
+  const onError = (error: Error): void => logger.error('Certificates that changed cannot be used; the old ones stay', { error });
+  const certificate = watchKeyPair(options.tlsCertFile, options.tlsPrivateKeyFile, { onError });
+  const sni = options.tlsSniCertKey.map(({ certFile, keyFile, names }) => ({ certificate: watchKeyPair(certFile, keyFile, { onError }), names }));
+  const clientCa = options.clientCaFile === '' ? undefined : watchBundle(options.clientCaFile, { onError });
+  const requestHeaderCa = options.requestheaderClientCaFile === '' ? undefined : watchBundle(options.requestheaderClientCaFile, { onError });
+  const { proxyClientCertFile, proxyClientKeyFile } = options;
+  const proxyClient = proxyClientCertFile === '' || proxyClientKeyFile === '' ? undefined : watchKeyPair(proxyClientCertFile, proxyClientKeyFile, { onError });
+  const all = [certificate, ...sni.map((entry) => entry.certificate), clientCa, requestHeaderCa, proxyClient].filter((file) => file !== undefined);
+  return { certificate, sni, clientCa, requestHeaderCa, proxyClient, close: () => all.forEach((file) => file.close()) };
+}
+
+export function startListening(options: CompletedOptions, files: ServingFiles, logger: Logger, onExchange: (exchange: Exchange) => void): Promise<Listener> {
+  const { ciphers, ecdhCurve, minVersion } = options.tls;
+  const clientCas = [files.clientCa, files.requestHeaderCa].filter((bundle) => bundle !== undefined);
+  return listen(
+    {
+      host: options.bindAddress,
+      port: options.securePort,
+      certificates: { certificate: files.certificate, sni: files.sni, ...(clientCas.length > 0 && { clientCas }) },
+      tls: { minVersion, ...(ciphers !== undefined && { ciphers }), ...(ecdhCurve !== undefined && { ecdhCurve }) },
+      disableHttp2: options.disableHttp2Serving,
+      permitPortSharing: options.permitPortSharing,
+      limits: options.http2MaxStreamsPerConnection > 0 ? { streamsPerConnection: options.http2MaxStreamsPerConnection } : {},
+      onProblem: ({ kind, remoteAddress, message }) => logger.module('server').verbose(3, 'A client was cut off', { kind, remoteAddress, message }),
+    },
+    onExchange,
+  );
+}

@@ -1,0 +1,109 @@
+import type { StepBudget } from '../util/step-budget.ts';
+import { has } from './char-set.ts';
+import { holds, type Program, type Surroundings } from './program.ts';
+
+/** Where a match is, in UTF-16 units. */
+export interface Match {
+  start: number;
+  end: number;
+}
+
+/** What searches of one program need, made once for many of them: it is as large as the program. */
+export class SearchSpace {
+  readonly program: Program;
+  current: Threads;
+  next: Threads;
+
+  constructor(program: Program) {
+    this.program = program;
+    this.current = new Threads(program.steps.length);
+    this.next = new Threads(program.steps.length);
+  }
+
+  clear(): void {
+    this.current.clear();
+    this.next.clear();
+  }
+}
+
+/** Steps that the program is at, in the order of preference, with where their matches began. */
+class Threads {
+  readonly places: number[] = [];
+  readonly starts: number[] = [];
+  /** Steps that are still to be followed. */
+  readonly pending: number[] = [];
+  readonly #generation: Uint32Array;
+  #current = 1;
+
+  constructor(size: number) {
+    this.#generation = new Uint32Array(size);
+  }
+
+  clear(): void {
+    this.places.length = 0;
+    this.starts.length = 0;
+    this.#current++;
+  }
+
+  /** False where the step is there already. */
+  mark(place: number): boolean {
+    if (this.#generation[place] === this.#current) return false;
+    this.#generation[place] = this.#current;
+    return true;
+  }
+}
+
+/** The match that starts first, and of those the one that the pattern prefers, at or after `from` (Pike's machine). Throws BudgetExceeded: patterns that look far ahead at every place take time quadratic in the text. */
+export function search(space: SearchSpace, text: string, from: number, budget: StepBudget): Match | undefined {
+  const { program } = space;
+  const { steps } = program;
+  space.clear();
+  let { current, next } = space;
+  let match: Match | undefined;
+  let previous = from === 0 ? undefined : codePointBefore(text, from);
+  for (let index = from; ;) {
+    const code = index < text.length ? text.codePointAt(index)! : undefined;
+    const surroundings = { previous, next: code };
+    if (match === undefined && (!program.isAnchored || index === 0)) enter(program, current, program.start, index, surroundings, budget);
+    if (current.places.length === 0 && (match !== undefined || program.isAnchored)) return match;
+    budget.spend(1 + current.places.length);
+    const width = code === undefined || code <= 0xffff ? 1 : 2;
+    const following = { previous: code, next: index + width < text.length ? text.codePointAt(index + width)! : undefined };
+    for (let thread = 0; thread < current.places.length; thread++) {
+      const step = steps[current.places[thread]!]!;
+      if (step.op === 'match') {
+        match = { start: current.starts[thread]!, end: index };
+        // Threads further down are liked less.
+        break;
+      }
+      if (step.op === 'chars' && code !== undefined && has(step.set, code)) enter(program, next, step.next, current.starts[thread]!, following, budget);
+    }
+    if (code === undefined) return match;
+    current.clear();
+    [current, next] = [next, current];
+    previous = code;
+    index += width;
+  }
+}
+
+/** Adds a step and all that it leads to without reading, in the order of preference. */
+function enter({ steps }: Program, threads: Threads, place: number, start: number, surroundings: Surroundings, budget: StepBudget): void {
+  const { pending } = threads;
+  for (let at: number | undefined = place; at !== undefined; at = pending.pop()) {
+    budget.spend();
+    if (!threads.mark(at)) continue;
+    const step = steps[at]!;
+    if (step.op === 'split') pending.push(step.other, step.next);
+    else if (step.op === 'assert') {
+      if (holds(step.assertion, surroundings)) pending.push(step.next);
+    } else {
+      threads.places.push(at);
+      threads.starts.push(start);
+    }
+  }
+}
+
+function codePointBefore(text: string, index: number): number {
+  const unit = text.charCodeAt(index - 1);
+  return unit >= 0xdc00 && unit <= 0xdfff && index > 1 ? text.codePointAt(index - 2)! : unit;
+}
