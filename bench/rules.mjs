@@ -1,4 +1,4 @@
-// What one evaluation of a rule of ordinary size costs, with all that stands around it when an object is judged.
+// What one evaluation of a rule of ordinary size costs, with all that stands around it when an object is validated.
 import { machines, machine } from './custom.mjs';
 import { fromSource } from './from-source.mjs';
 

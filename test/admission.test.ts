@@ -96,13 +96,13 @@ function annotationsOf(log: string, name: string): Record<string, string> {
 }
 
 describe('ImagePolicyWebhook', () => {
-  const judge = new ReviewServer();
+  const check = new ReviewServer();
   let client: ApiClient;
   let auditLog: string;
 
   const kubeconfig = (): string =>
     files({
-      kubeconfig: `{clusters: [{name: c, cluster: {server: 'https://127.0.0.1:${judge.port}/images', certificate-authority-data: ${caData}}}], users: [${certificateUser('u', 'api-server')}], contexts: [{name: x, context: {cluster: c, user: u}}], current-context: x}`,
+      kubeconfig: `{clusters: [{name: c, cluster: {server: 'https://127.0.0.1:${check.port}/images', certificate-authority-data: ${caData}}}], users: [${certificateUser('u', 'api-server')}], contexts: [{name: x, context: {cluster: c, user: u}}], current-context: x}`,
     });
   const start = async (more: string): Promise<ServerProcess> => {
     auditLog = join(temporaryFolder(), 'audit.log');
@@ -117,11 +117,11 @@ describe('ImagePolicyWebhook', () => {
   const verdict = (status: object): { body: object } => ({ body: { kind: 'ImageReview', apiVersion: 'imagepolicy.k8s.io/v1alpha1', status } });
 
   beforeAll(async () => {
-    await judge.listen();
-    judge.answer = ({ spec }) =>
+    await check.listen();
+    check.answer = ({ spec }) =>
       spec.containers?.some(({ image }) => image.startsWith('bad'))
         ? verdict({ allowed: false, ...(spec.containers[0]!.image === 'bad-why' && { reason: 'no signature' }) })
-        : verdict({ allowed: true, auditAnnotations: { judged: 'yes', 'not/ok': 'x' } });
+        : verdict({ allowed: true, auditAnnotations: { checked: 'yes', 'not/ok': 'x' } });
     client = await withServiceAccount((await start('')).client());
   });
 
@@ -129,8 +129,8 @@ describe('ImagePolicyWebhook', () => {
     const annotations = { 'team.image-policy.k8s.io/break-glass': 'ticket-1', other: 'x' };
     const body = pod('first', 'good:1', annotations) as { spec: object };
     await client.create(PODS, { ...body, spec: { ...body.spec, initContainers: [{ name: 'i', image: 'good:2' }] } });
-    expect(judge.callers).toEqual([{ name: 'api-server', authorization: undefined }]);
-    expect(judge.bodies[0]).toEqual({
+    expect(check.callers).toEqual([{ name: 'api-server', authorization: undefined }]);
+    expect(check.bodies[0]).toEqual({
       kind: 'ImageReview',
       apiVersion: 'imagepolicy.k8s.io/v1alpha1',
       metadata: {},
@@ -141,13 +141,13 @@ describe('ImagePolicyWebhook', () => {
       },
       status: { allowed: false },
     });
-    expect(annotationsOf(auditLog, 'first')['imagepolicywebhook.image-policy.k8s.io/judged']).toBe('yes');
-    const asked = judge.bodies.length;
+    expect(annotationsOf(auditLog, 'first')['imagepolicywebhook.image-policy.k8s.io/checked']).toBe('yes');
+    const asked = check.bodies.length;
     await client.create(PODS, pod('second', 'good:3'));
     await client.create(PODS, pod('third', 'good:3'));
-    expect(judge.bodies.length).toBe(asked + 1);
+    expect(check.bodies.length).toBe(asked + 1);
     await client.create(CONFIG_MAPS, { metadata: { name: 'unjudged' } });
-    expect(judge.bodies.length).toBe(asked + 1);
+    expect(check.bodies.length).toBe(asked + 1);
   });
 
   test.each([
@@ -158,7 +158,7 @@ describe('ImagePolicyWebhook', () => {
     expect([answer.status, answer.json<{ message: string }>().message]).toEqual([403, message]);
   });
 
-  test('judges the images that ephemeral containers and updates bring', async () => {
+  test('checks the images that ephemeral containers and updates bring', async () => {
     await client.create(PODS, pod('running', 'good:4'));
     const path = `${PODS}/running`;
     const patch = { 'content-type': 'application/strategic-merge-patch+json' };
@@ -166,30 +166,30 @@ describe('ImagePolicyWebhook', () => {
       client.send({ method: 'PATCH', path: `${path}/ephemeralcontainers`, headers: patch, body: { spec: { ephemeralContainers: [{ name: 'e', image }] } } });
     expect((await ephemeral('bad')).status).toBe(403);
     expect((await ephemeral('good:5')).status).toBe(200);
-    expect(judge.bodies.at(-1)!.spec.containers).toEqual([{ image: 'good:5' }]);
+    expect(check.bodies.at(-1)!.spec.containers).toEqual([{ image: 'good:5' }]);
     const changed = await client.send({ method: 'PATCH', path, headers: patch, body: { spec: { containers: [{ name: 'c', image: 'bad' }] } } });
     expect(changed.status).toBe(403);
   });
 
   test('without a verdict, refuses or lets pass as it is configured', async () => {
-    const { answer } = judge;
-    const asked = judge.bodies.length;
-    judge.answer = () => ({ code: 500, body: 'boom' });
+    const { answer } = check;
+    const asked = check.bodies.length;
+    check.answer = () => ({ code: 500, body: 'boom' });
     const refused = await client.send({ method: 'POST', path: PODS, body: pod('unjudged', 'good:6') });
     expect([refused.status, refused.json<{ message: string }>().message]).toEqual([
       403,
       'pods "unjudged" is forbidden: an error on the server ("boom") has prevented the request from succeeding',
     ]);
     // It may have been a moment's weakness.
-    expect(judge.bodies.length).toBe(asked + 5);
-    judge.answer = () => ({ body: '{"kind":"Pod","apiVersion":"v1"}' });
+    expect(check.bodies.length).toBe(asked + 5);
+    check.answer = () => ({ body: '{"kind":"Pod","apiVersion":"v1"}' });
     expect((await client.send({ method: 'POST', path: PODS, body: pod('unjudged', 'good:7') })).status).toBe(403);
 
     const lenient = await withServiceAccount((await start(', defaultAllow: true')).client());
     const created: TestObject = await lenient.create(PODS, pod('let', 'good:8'));
     expect(created.metadata.annotations).toEqual({ 'alpha.image-policy.k8s.io/failed-open': 'true' });
     expect(annotationsOf(auditLog, 'let')['imagepolicywebhook.image-policy.k8s.io/failed-open']).toBe('true');
-    judge.answer = answer;
+    check.answer = answer;
   });
 });
 

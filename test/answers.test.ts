@@ -354,7 +354,7 @@ test.each([
     { metadata: { finalizers: [] }, spec: {} },
     'spec.metadata.finalizers: Forbidden: cannot be set',
   ],
-])('lists of a %s that were sent empty are judged', async (kind, path, spec, problem) => {
+])('lists of a %s that were sent empty are checked', async (kind, path, spec, problem) => {
   expect(await messageOf('POST', path, { metadata: { name: 'emptied' }, spec })).toEqual([422, `${kind} "emptied" is invalid: ${problem}`]);
 });
 

@@ -175,7 +175,7 @@ test('a list as of a version from before its definition changed', async () => {
   expect(list.items.map((item) => item.metadata.name)).toEqual(['a']);
 });
 
-test('a default of a wrong type is told by the format, whether values are judged by it or not', async () => {
+test('a default of a wrong type is told by the format, whether values are checked by it or not', async () => {
   const group = `g${groups++}.example.com`;
   const schema = { openAPIV3Schema: { type: 'object', properties: { flag: { type: 'boolean', format: 'int32', default: 5 } } } };
   const versions = [{ name: 'v1', served: true, storage: true, schema }];

@@ -50,7 +50,7 @@ current-context: x
 `,
 );
 
-describe('how images are judged', () => {
+describe('how images are checked', () => {
   const read = (fields: string) => readPluginConfiguration('ImagePolicyWebhook', `imagePolicy: {kubeConfigFile: ${kubeconfig}${fields}}`);
 
   test('times have units, defaults, and -1 for none', async () => {

@@ -12,7 +12,7 @@ import type { NodeSelectors } from './pod-node-selector.ts';
 import type { PodSecurityConfiguration } from './pod-security/exemptions.ts';
 import { policyOf } from './pod-security/policy.ts';
 import type { TolerationDefaults } from './pod-toleration-restriction.ts';
-import type { LimitedResource } from './resource-quota/judgement.ts';
+import type { LimitedResource } from './resource-quota/quota-check.ts';
 
 /** What --admission-control-config-file says, of the plug-ins that it configures. */
 export interface PluginConfigurations {

@@ -29,7 +29,7 @@ type FromFacts =
   | 'storedGroup';
 
 /** What a kind's file says: everything that the tables of facts do not. */
-export interface Particulars<T extends ApiObject> extends Omit<Partial<ResourceDefinition<T>>, FromFacts> {
+export interface Strategy<T extends ApiObject> extends Omit<Partial<ResourceDefinition<T>>, FromFacts> {
   /** Fills in what the client left out, in the storage version. */
   default?(object: T, context: KindContext): void;
   /** Sent as a warning with every request for the version that is stored; other versions have their own. */
@@ -54,11 +54,11 @@ export type Cell<T extends ApiObject = ApiObject> = Column<T>['cell'];
 /** Of a kind that no server has taken up (`withSettings`): only tests of single kinds ask such a one. */
 const NO_SERVER: KindContext = { settings: DEFAULT_SETTINGS, now: new Date(0) };
 
-/** Joins a kind's particulars with its facts. */
-export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, particulars: Particulars<T> = {}): ResourceDefinition<T> {
+/** Joins a kind's strategy with its facts. */
+export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, strategy: Strategy<T> = {}): ResourceDefinition<T> {
   const facts = resourceFacts(name);
   const { group, version, kind, plural, singular, namespaced, shortNames, categories, verbs } = facts;
-  const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, undeclaredCells = [], subresources = {}, ...hooks } = particulars;
+  const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, undeclaredCells = [], subresources = {}, ...hooks } = strategy;
   const stored = {
     group,
     version,
@@ -105,8 +105,8 @@ function withSchema<V extends { group: string; version: string; kind: string }>(
   };
 }
 
-function subresourcesOf(facts: ResourceFacts, particulars: Record<string, Partial<Omit<Subresource, 'schema'>>>): Record<string, Subresource> {
-  return Object.fromEntries(Object.entries(facts.subresources).map(([name, fact]) => [name, withSchema({ ...fact, ...particulars[name] })]));
+function subresourcesOf(facts: ResourceFacts, strategy: Record<string, Partial<Omit<Subresource, 'schema'>>>): Record<string, Subresource> {
+  return Object.fromEntries(Object.entries(facts.subresources).map(([name, fact]) => [name, withSchema({ ...fact, ...strategy[name] })]));
 }
 
 function commonCell(column: string): Cell {

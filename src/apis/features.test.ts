@@ -200,7 +200,7 @@ describe('two servers in one process', () => {
   const other = as(pods, settings('HostnameOverride', true));
   const sent = { metadata: { name: 'x', namespace: 'n' }, ...pod({ hostnameOverride: 'h' }, { securityContext: { privileged: true } }) };
 
-  test('each judge by their own flags', () => {
+  test('each check by their own flags', () => {
     expect(created(one, sent)).toMatchObject({ object: { spec: { containers: [{ name: 'c' }] } }, problems: [] });
     expect((created(one, sent).object as Loose).spec.hostnameOverride).toBeUndefined();
     expect((created(other, sent).object as Loose).spec.hostnameOverride).toBe('h');

@@ -234,9 +234,9 @@ class GarbageCollector {
     }
   }
 
-  async #delete({ uid, namespace, name, ...place }: Dependent, judged: ApiObject, propagationPolicy: Policy): Promise<void> {
+  async #delete({ uid, namespace, name, ...place }: Dependent, validated: ApiObject, propagationPolicy: Policy): Promise<void> {
     const resource = this.#clientOf(place);
-    const { resourceVersion = '', ownerReferences } = judged.metadata;
+    const { resourceVersion = '', ownerReferences } = validated.metadata;
     try {
       await resource.delete(namespace, name, { propagationPolicy, preconditions: { uid, resourceVersion } });
     } catch (error) {

@@ -44,7 +44,7 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
 }
 
 const isStatus = (answer: ApiObject | Status): answer is Status => answer.kind === 'Status' && answer.apiVersion === 'v1';
-/** Where the deed says none of its own. */
+/** Where the subresource says none of its own. */
 const withCode = (status: Status): Status => ({ ...status, code: status.code ?? 201 });
 
 /** POST to bindings, evictions, tokens: they answer with the object sent, filled in, or with a Status. */

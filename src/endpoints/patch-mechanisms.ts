@@ -99,7 +99,7 @@ function decodePatched(result: Json, isMarked: boolean, strictErrors: StrictErro
   return object;
 }
 
-/** A patch may not turn an object into one of another kind or version. Custom objects are read whatever they say they are, and judged afterwards. */
+/** A patch may not turn an object into one of another kind or version. Custom objects are read whatever they say they are, and validated afterwards. */
 function checkCustomType(patched: JsonObject, shown: Shown, own: ClientKind): void {
   const [apiVersion, kind] = (['apiVersion', 'kind'] as const).map((field) => typeField(patched, field, shown)) as [string, string];
   if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown()}'`);

@@ -206,7 +206,7 @@ function versionViews(
   });
 }
 
-/** Those that were accepted; of a definition that nobody has judged yet, those that it asks for. */
+/** Those that were accepted; of a definition that nobody has looked at yet, those that it asks for. */
 const namesOf = ({ spec, status }: CustomResourceDefinition): CustomResourceDefinitionNames =>
   status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
 

@@ -12,7 +12,7 @@ import { qualifiedNameErrors } from '../api/names.ts';
 import { validateScale } from './scale.ts';
 import type { ValidationRules } from './rules/validation-rules.ts';
 
-/** What objects of one version are judged by. */
+/** What objects of one version are validated against. */
 export interface VersionRules {
   structure: Structure;
   scale: CustomResourceSubresourceScale | undefined;
@@ -69,10 +69,10 @@ function applyRules({ validations }: VersionRules, object: JsonObject, old: Json
   if (warnings.length > 0) letBe.set(object, warnings);
 }
 
-/** What rules found wrong with objects, but no more so than it was: found while they are judged, told with their other warnings. */
+/** What rules found wrong with objects, but no more so than it was: found while they are validated, told with their other warnings. */
 const letBe = new WeakMap<object, readonly string[]>();
 
-/** Of an object that was judged. */
+/** Of an object that was validated. */
 export const ruleWarnings = (object: ApiObject): readonly string[] => letBe.get(object) ?? [];
 
 export const customWarnings = (object: ApiObject, old: ApiObject | undefined): string[] => [...ruleWarnings(object), ...finalizerWarnings(object, old)];

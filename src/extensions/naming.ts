@@ -129,7 +129,7 @@ function establishedAfter(definition: CustomResourceDefinition, accepted: Outcom
   return old ? { status: old.status as 'False', reason: old.reason ?? '', message: old.message ?? '' } : NOT_ACCEPTED;
 }
 
-/** Whether a definition that nobody has judged yet will get all the names that it asks for. */
+/** Whether a definition that nobody has looked at yet will get all the names that it asks for. */
 export const areNamesFree = (definition: CustomResourceDefinition, all: AcceptedNames): boolean => decideNames(definition, all).accepted === NO_CONFLICTS;
 
 /** The names that the definition gets of those it asks for, and what became of the rest. The last conflict is the one told. */

@@ -18,8 +18,8 @@ const TYPE = 'NonStructuralSchema';
 export async function keepNonStructuralSchemas(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
   const seenGenerations = new Map<string, number>();
   await definitions.informer.synced;
-  const judged = definitions.informer.list('').filter(({ status }) => (status.conditions ?? []).length > 0);
-  const wasThere = new Set(judged.map(({ metadata }) => metadata.name!));
+  const validated = definitions.informer.list('').filter(({ status }) => (status.conditions ?? []).length > 0);
+  const wasThere = new Set(validated.map(({ metadata }) => metadata.name!));
   return followDefinitions(
     definitions,
     async (name) => {
@@ -29,7 +29,7 @@ export async function keepNonStructuralSchemas(definitions: DefinitionClient, op
       const seen = seenGenerations.get(name);
       if (generation <= (seen ?? -1)) return;
       seenGenerations.set(name, generation);
-      // Those of an earlier life of the server were judged then; doing it again would delay the start.
+      // Those of an earlier life of the server were validated then; doing it again would delay the start.
       if ((seen === undefined && wasThere.has(name)) || isSame(current)) return;
       await updateStatus(definitions, name, (definition) => {
         if (isSame(definition)) return false;

@@ -91,17 +91,17 @@ export function validateScale(
 ): void {
   if (parts.spec) validateReplicas(object, specReplicasPath, errors);
   validateReplicas(object, statusReplicasPath, errors);
-  if (labelSelectorPath) judged(errors.at(labelSelectorPath), '', () => nestedText(object, labelSelectorPath));
+  if (labelSelectorPath) validated(errors.at(labelSelectorPath), '', () => nestedText(object, labelSelectorPath));
 }
 
 function validateReplicas(object: JsonObject, path: string, errors: FieldErrors): void {
   const at = errors.at(path);
-  const replicas = judged(at, 0, () => nestedInteger(object, path)) ?? 0;
+  const replicas = validated(at, 0, () => nestedInteger(object, path)) ?? 0;
   if (replicas < 0) at.invalid(replicas, 'should be a non-negative integer');
   else if (replicas > MAX_REPLICAS) at.invalid(replicas, `should be less than or equal to ${MAX_REPLICAS}`);
 }
 
-function judged<T>(errors: FieldErrors, shown: unknown, read: () => T): T | undefined {
+function validated<T>(errors: FieldErrors, shown: unknown, read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

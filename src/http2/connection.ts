@@ -365,8 +365,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
       case FrameType.ping:
         return this.#onPing(received);
       case FrameType.goaway:
-        if (streamId !== 0) throw new Http2Error('a farewell of a stream');
-        if (received.payload.length < 8) throw new Http2Error('a farewell that ends too early', ErrorCode.frameSizeError);
+        if (streamId !== 0) throw new Http2Error('GOAWAY on a stream');
+        if (received.payload.length < 8) throw new Http2Error('GOAWAY that ends too early', ErrorCode.frameSizeError);
         return this.onGoaway(received.payload.readUInt32BE(0) & MAX_WINDOW_BYTES);
       case FrameType.pushPromise:
         throw new Http2Error('a push that was forbidden');

@@ -141,7 +141,7 @@ const RULES: Record<string, [what: string, sent: Buffer[], reaction: string[]][]
     ['of another size', [raw(FrameType.ping, 0, 0, Buffer.alloc(6))], lost('frameSizeError')],
     ['answers that nobody asked for', [raw(FrameType.ping, ACK, 0, Buffer.alloc(8)), get(1)], OK],
   ],
-  '6.8 farewells': [
+  '6.8 GOAWAY': [
     ['of a stream', [raw(FrameType.goaway, 0, 1, Buffer.alloc(8))], lost('protocolError')],
     ['that end too early', [raw(FrameType.goaway, 0, 0, Buffer.alloc(7))], lost('frameSizeError')],
     ['with nothing open', [goaway()], lost('noError')],
@@ -387,7 +387,7 @@ describe('the owner of a request', () => {
     };
     peer.send(data(1, '', true));
     await peer.closed;
-    const farewell = peer.frames.find(({ type }) => type === FrameType.goaway)!;
-    expect([farewell.payload.readUInt32BE(4), farewell.payload.length, server.problems]).toEqual([2, 8, ['a secret']]);
+    const goAway = peer.frames.find(({ type }) => type === FrameType.goaway)!;
+    expect([goAway.payload.readUInt32BE(4), goAway.payload.length, server.problems]).toEqual([2, 8, ['a secret']]);
   });
 });

@@ -67,7 +67,7 @@ const HEADER_TABLE_BYTES = 4096;
 /** What else we have to say waits in the socket: no client that keeps to its number of streams leaves so much unread. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 /** For the client to close in turn, once it was told all. */
-const FAREWELL_MS = 1000;
+const GOAWAY_LINGER_MS = 1000;
 /** For a client that reads slowly to take what it was told. */
 const LAST_READ_MS = 30_000;
 /** A client that keeps to its number of streams has no more of them on its way. */
@@ -214,11 +214,11 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   }
 
   #endIfDone(): void {
-    if (this.streams.size === 0) this.#sayFarewell(LAST_READ_MS);
+    if (this.streams.size === 0) this.#closeAfterGoAway(LAST_READ_MS);
   }
 
   /** What was written still goes out; what still comes is read, since closing on it would reset the connection and lose what is on its way. */
-  #sayFarewell(readMs: number): void {
+  #closeAfterGoAway(readMs: number): void {
     const socket = this.socket!;
     if (socket.destroyed || socket.writableEnded) return;
     this.flushNow();
@@ -226,7 +226,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
     socket.once('close', () => timer.cancel());
     socket.end(() => {
       timer.cancel();
-      if (!socket.destroyed) timer = this.#options.clock.after(FAREWELL_MS, () => socket.destroy());
+      if (!socket.destroyed) timer = this.#options.clock.after(GOAWAY_LINGER_MS, () => socket.destroy());
     });
   }
 
@@ -417,7 +417,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
     this.#events.onViolation(message);
     // What went wrong with us is not the client's to know.
     this.write(goawayFrame(this.#lastStreamId, code, code === ErrorCode.internalError ? '' : message));
-    this.#sayFarewell(FAREWELL_MS);
+    this.#closeAfterGoAway(GOAWAY_LINGER_MS);
     this.#closeAll();
   }
 

@@ -46,7 +46,7 @@ interface Completion {
   readonly serviceClusterIpRanges: readonly [primary: string, secondary?: string];
   /** The first address of the primary range: the kubernetes service's. */
   readonly apiServerServiceIp: string;
-  /** Names of the enabled plug-ins, in the order in which they run; not all of them exist yet. */
+  /** Names of the enabled plug-ins, in the order in which they run. */
   readonly admissionPlugins: readonly string[];
   /** Keys as upstream completes them: `/v1` for the core group, `api/beta` and the like as they are. */
   readonly runtimeConfig: ReadonlyMap<string, boolean>;

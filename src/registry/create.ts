@@ -10,7 +10,7 @@ import type { AdmissionAttributes } from './admission.ts';
 import type { ResourceDefinition, Transaction } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata, validateNames, wipeSystemMetadata } from './metadata.ts';
-import { refuseIfInvalid } from './judge.ts';
+import { refuseIfInvalid } from './validation.ts';
 import type { RequestContext } from './request-context.ts';
 import {
   type StoreParts,
@@ -151,8 +151,8 @@ async function commitNew<T extends ApiObject>(creation: Creation<T>, object: T, 
   const attributes = attributesOf(creation, stored, requestedName || name);
   const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
   if (context.isLarge) await nextTurn();
-  const judged = validateNew(parts, { ...write, object: stored }, object, forbidden);
-  if (judged) await judged;
+  const validation = validateNew(parts, { ...write, object: stored }, object, forbidden);
+  if (validation) await validation;
   if (context.isLarge) await nextTurn();
   for (const warning of definition.warnings?.({ ...write, object: stored }) ?? []) context.warn(warning);
   if (context.isLarge) await nextTurn();
@@ -212,15 +212,19 @@ function validateNew<T extends ApiObject>(
   forbidden: readonly FieldError[] = [],
 ): void | Promise<void> {
   const kind = groupKind(definition);
-  const options = { judgesEmptied: definition.judgesEmptied?.(sent), forbidden, validatesInSlices: definition.validatesInSlices ?? write.context.isLarge };
-  const judged = refuseIfInvalid(kind, write.object, sent, (object, errors) => validateWhole(definition, { ...write, object }, errors), options);
-  const judgeMetadata = (): void | Promise<void> =>
+  const options = {
+    validatesSentEmpty: definition.validatesSentEmpty?.(sent),
+    forbidden,
+    validatesInSlices: definition.validatesInSlices ?? write.context.isLarge,
+  };
+  const validation = refuseIfInvalid(kind, write.object, sent, (object, errors) => validateWhole(definition, { ...write, object }, errors), options);
+  const validateStoredMetadata = (): void | Promise<void> =>
     refuseIfInvalid(kind, write.object, sent, ({ metadata }, errors) => {
       // The same rules again where the kind has applied them, but for names.
       if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));
       else validateMetadata(metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));
     });
-  return judged ? judged.then(judgeMetadata) : judgeMetadata();
+  return validation ? validation.then(validateStoredMetadata) : validateStoredMetadata();
 }
 
 const appliesMetadataRules = ({ validatesMetadata = true }: Pick<ResourceDefinition, 'validatesMetadata'>): boolean => validatesMetadata;

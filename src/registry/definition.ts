@@ -59,7 +59,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   /** PUT to a missing name creates it. */
   createsOnUpdate?: boolean;
   /** Whether validation of such a new object must see the lists that were sent empty, which are not stored. Updates compare with what is stored. */
-  judgesEmptied?(sent: T): boolean;
+  validatesSentEmpty?(sent: T): boolean;
   /** What was sent empty is not stored: hands on the marks of it that validation or admission ask for (`sentEmpty`). */
   keepEmptied?(sent: T, stored: T): void;
   /** `spec`: 1 at creation, one more whenever anything but metadata and status changes. */
@@ -94,7 +94,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   validate?(write: Write<T>, errors: FieldErrors): void;
   /** Validation compiles expressions or patterns, and so may take long: it is run in slices (api/validation-run.ts). */
   validatesInSlices?: true;
-  /** What runs around the store: allocations, derived objects. See `registry/hooks.ts`. */
+  /** What runs around the store: allocations, derived objects. */
   beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
   beginUpdate?(object: T, old: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
   afterDelete?(object: T, context: RequestContext, dryRun: boolean): Promise<void> | void;
@@ -135,7 +135,7 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   keepEmptied?(sent: T, stored: T): void;
   /** Whether what the kind demands of a new object is demanded of the changed one too, and on which side of `validateUpdate` (errors come in order). */
   validatesWhole?: 'before' | 'after';
-  /** Whether the kind judges metadata once more by itself, beyond what is demanded of every object. True where absent. */
+  /** Whether the kind validates metadata once more by itself, beyond what is demanded of every object. True where absent. */
   validatesMetadata?: boolean;
   /** The same for what metadata became against what it was; as `validatesMetadata` where absent. */
   validatesMetadataUpdate?: boolean;

@@ -126,8 +126,8 @@ function deliverSelected(conversion: StorageConversion, matches: Matches, sink: 
     if (isIn) return sink.send(wasIn ? 'MODIFIED' : 'ADDED', after, event);
     if (!wasIn) return;
     if (type === 'DELETED') return sink.send('DELETED', after, event);
-    const departed = conversion.read(event!.departed());
-    return departed instanceof Promise ? departed.then((ready) => sink.send('DELETED', ready, event)) : sink.send('DELETED', departed, event);
+    const deleted = conversion.read(event!.asDeleted());
+    return deleted instanceof Promise ? deleted.then((ready) => sink.send('DELETED', ready, event)) : sink.send('DELETED', deleted, event);
   };
   const [after, before] = [conversion.read(entry), event?.previous && conversion.read(event.previous)];
   if (!(after instanceof Promise || before instanceof Promise)) return deliver(after, before);

@@ -272,7 +272,7 @@ function deliver(event: CacheEvent, matches: (entry: CacheEntry) => boolean, sin
   const isIn = event.type !== 'DELETED' && matches(event.entry);
   const wasIn = event.previous !== undefined && matches(event.previous);
   if (isIn) sink.send(wasIn ? 'MODIFIED' : 'ADDED', event.entry, event);
-  else if (wasIn) sink.send('DELETED', event.type === 'DELETED' ? event.entry : event.departed(), event);
+  else if (wasIn) sink.send('DELETED', event.type === 'DELETED' ? event.entry : event.asDeleted(), event);
 }
 
 export const watchError = (error: Error, version: number): Error =>

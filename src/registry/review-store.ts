@@ -8,7 +8,7 @@ import { recordOwnership } from './field-ownership.ts';
 import type { RequestContext } from './request-context.ts';
 import type { DeleteResult, ListResult, ResourceStore, WriteOptions, WriteResult } from './store.ts';
 
-/** Answers what a client posts; nothing is kept. Where the answer is a Status, it stands for a deed that is done (the former bindings). */
+/** Answers what a client posts; nothing is kept. Where the answer is a Status, it says that something was done (the former bindings). */
 export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string, dryRun: boolean, now: Date) => Promise<T> | T;
 
 /** A resource of questions: what is posted is admitted, answered and forgotten (access reviews, token reviews). */

@@ -115,7 +115,7 @@ export interface UpdateOptions extends WriteOptions {
   mayCreate: boolean;
   /** Server-side apply: the new object comes with its managedFields settled (`apply-ownership.ts`), and may be made where there is none. */
   isApply: boolean;
-  /** The new object was made from the present one: its uid is judged like its other fields, where a PUT's is a precondition. */
+  /** The new object was made from the present one: its uid is validated like its other fields, where a PUT's is a precondition. */
   isPatch?: true;
 }
 

@@ -13,7 +13,7 @@ import { createOwned, createUnwiped, validateWhole } from './create.ts';
 import type { Transaction, UpdateRules } from './definition.ts';
 import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-ownership.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
-import { refuseIfInvalid } from './judge.ts';
+import { refuseIfInvalid } from './validation.ts';
 import { LARGE_BYTES, type RequestContext } from './request-context.ts';
 import { sentThrough } from './sent-subresource.ts';
 import {
@@ -142,8 +142,8 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
     call.rules.keepEmptied?.(object, stored);
     const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;
     if (context.isLarge) await nextTurn();
-    const judged = validateChange(call, { ...write, object: stored }, object, forbidden);
-    if (judged) await judged;
+    const validation = validateChange(call, { ...write, object: stored }, object, forbidden);
+    if (validation) await validation;
     if (context.isLarge) await nextTurn();
     for (const warning of warningsOf(call, { ...write, object: stored })) context.warn(warning);
     if (context.isLarge) await nextTurn();

@@ -19,7 +19,7 @@ export interface Engine {
   /**
    * Applies the change if the key's revision is `expected` (0: the key is absent) and answers with the change's revision once it is durable.
    * Throws CommitConflict, with the key's current value, otherwise; by then that value is visible to `get` and to watchers' queues. Commits of one key
-   * are judged in the order in which they came. The engine keeps `change.value`: nobody may write to it afterwards. A delete of an absent key conflicts.
+   * are decided in the order in which they came. The engine keeps `change.value`: nobody may write to it afterwards. A delete of an absent key conflicts.
    */
   commit(change: Change): Promise<number>;
 

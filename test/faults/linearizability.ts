@@ -48,7 +48,7 @@ export function assertLinearizable(key: string, history: readonly Operation[], i
   let state = initial;
   let from = 0;
   for (let steps = 0; ; steps++) {
-    if (steps > MAX_STEPS) throw new Error(`${key}: the history of ${operations.length} operations is too long to judge`);
+    if (steps > MAX_STEPS) throw new Error(`${key}: the history of ${operations.length} operations is too long to check`);
     if (operations.every(({ outcome }, i) => isPlaced[i] || outcome === 'unknown')) return;
     const next = findNext(operations, isPlaced, state, from, seen);
     if (next !== undefined) {

@@ -173,7 +173,7 @@ describe('a kubelet that sends', () => {
         flood(socket, () => Buffer.concat([dataHeader(STDOUT, 0, 1), Buffer.from('x')]));
       },
     ],
-    ['a farewell', (socket) => void socket.write(controlFrame(CONTROL.GOAWAY, 0, 0, 0))],
+    ['a goAway', (socket) => void socket.write(controlFrame(CONTROL.GOAWAY, 0, 0, 0))],
     ['the end in the middle of a frame', (socket) => void socket.end(Buffer.from([0x80, 3, 0]))],
   ])('%s', async (_, attack) => {
     kubelet.misbehave = (_request, socket) => {

@@ -4,20 +4,8 @@ import type { ApiClient, ApiRequest, TestList } from '../support/api-client.ts';
 import { type ServerProcess, startServer } from '../support/server.ts';
 
 /*
- * One test for each fault of docs/security-cases.md that this part of the server can meet, named by its CVE; those of HTTP/2 stand in
- * cve-http2.test.ts. The others need parts to come:
- *
- *   CVE                                         needs                                               tested with issue
- *   2017-1000056, 2023-2727, 2023-2728,         plug-ins that read pods' containers, ephemeral
- *     2024-3177                                   ones and envFrom                                  7
- *   2018-1002105, 2020-8559, 2022-3172,         tunnels and proxies to kubelets and to
- *     2020-8555, 2022-3294, 2020-8562             aggregated servers                                9
- *   2020-8561, 2021-25735                       webhooks                                            7
- *   2021-25740                                  the default roles say nothing of endpoints          5
- *   2022-3162 (between custom resources)        custom resources; built-in ones are tested here     6
- *   2024-7598                                   deletion of a namespace's content                   7
- *   2025-4563, 2025-5187                        NodeRestriction                                     7
- *   2026-2270, 2026-76654                       not published when this was written                 –
+ * One test for each fault of docs/security-cases.md that requests over HTTP can meet, named by its CVE; those of HTTP/2 stand in cve-http2.test.ts. That page names
+ * the tests of the others, which stand beside the parts that they concern.
  */
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';

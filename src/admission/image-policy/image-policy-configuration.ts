@@ -4,7 +4,7 @@ import { formatDuration, formatNanoseconds } from '../../util/duration.ts';
 import { isJsonObject, ownValue } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 
-/** How images are judged elsewhere. */
+/** How images are reviewed elsewhere. */
 export interface ImagePolicyConfiguration {
   endpoint: RemoteEndpoint;
   /** How long an answer is remembered; 0: not at all. */

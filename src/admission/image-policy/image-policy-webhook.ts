@@ -14,7 +14,7 @@ const KIND = 'ImageReview';
 const API_VERSION = 'imagepolicy.k8s.io/v1alpha1';
 const AUDIT_PREFIX = 'imagepolicywebhook.image-policy.k8s.io/';
 const FAILED_OPEN_ANNOTATION = 'alpha.image-policy.k8s.io/failed-open';
-/** Annotations of pods that a judge of images may want to know. */
+/** Annotations of pods that a reviewer of images may want to know. */
 const SHOWN_ANNOTATIONS = '.image-policy.k8s.io/';
 const MAX_REMEMBERED = 1024;
 const TRIES = 5;

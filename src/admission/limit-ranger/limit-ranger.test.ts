@@ -63,7 +63,7 @@ describe('refusals', () => {
     await expect(admit(await pluginWith(limit), writeOf('pods', pod(resources)))).rejects.toThrow(`pods "x" is forbidden: ${message}`);
   });
 
-  test('a pod is judged by its containers together, or by what it asks for as a whole', async () => {
+  test('a pod is checked by its containers together, or by what it asks for as a whole', async () => {
     const plugin = await pluginWith({ type: 'Pod', max: { cpu: '3' } });
     const limits = { limits: { cpu: '2' } };
     const two = {

@@ -11,7 +11,7 @@ import { applyDefaults } from './defaults.ts';
 /** What a namespace lets each container, pod and claim have, and gives to containers that ask for nothing (plugin/pkg/admission/limitranger). */
 export function limitRanger({ client, kindSettings }: PluginEnvironment): AdmissionPlugin {
   const ranges = client.resource<LimitRange>('', 'limitranges').informer;
-  const rangesFor = (attributes: AdmissionAttributes): LimitRange[] => (isJudged(attributes) ? ranges.list(attributes.namespace) : []);
+  const rangesFor = (attributes: AdmissionAttributes): LimitRange[] => (isLimited(attributes) ? ranges.list(attributes.namespace) : []);
 
   function mutate(attributes: AdmissionAttributes): void {
     if (attributes.resource !== 'pods') return;
@@ -35,7 +35,7 @@ export function limitRanger({ client, kindSettings }: PluginEnvironment): Admiss
 }
 
 /** Containers change only by a resize; and what is on its way out is let go. */
-function isJudged({ operation, resource, subresource, oldObject }: AdmissionAttributes): boolean {
+function isLimited({ operation, resource, subresource, oldObject }: AdmissionAttributes): boolean {
   if (resource === 'pods' && (operation === 'UPDATE') !== (subresource === 'resize')) return false;
   return oldObject?.metadata.deletionTimestamp === undefined;
 }

@@ -11,7 +11,7 @@ import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import type { View } from '../webhooks/view.ts';
 import { type AdmissionMetrics, policyErrorType } from '../metrics.ts';
-import type { ConditionsJudgement } from './policy-expressions.ts';
+import type { ConditionsResult } from './policy-expressions.ts';
 import { Mutator } from './mutator.ts';
 import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
@@ -163,7 +163,7 @@ function invoke(invocation: Invocation, request: PolicyRequest, outcome: Outcome
   const name = hook.policy.metadata.name!;
   const { operation } = request.attributes;
   // Upstream's label of the type is that of validations.
-  const countConditions = ({ durationMs, errors }: ConditionsJudgement): void =>
+  const countConditions = ({ durationMs, errors }: ConditionsResult): void =>
     void outcome.counts.push((metrics) => metrics.conditionsEvaluated({ name, kind: 'policy', type: 'validate' }, operation, durationMs, errors));
   if (!guard(() => mutator.applies(request.inputs(view, param, request.shown(view)), countConditions)) || !mayRun(id)) return;
   for (const mutation of mutator.mutations) {

@@ -5,7 +5,7 @@ import type { ObjectSchema } from '../../schema/schema.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import { COST_BUDGET, Evaluation, OutOfBudget } from './evaluation.ts';
 import { PatchError, configurationApplied, jsonPatched } from './patches.ts';
-import { type ConditionsJudgement, PolicyExpressions, judgeConditions } from './policy-expressions.ts';
+import { type ConditionsResult, PolicyExpressions, evaluateConditions } from './policy-expressions.ts';
 
 interface Mutation {
   readonly isConfiguration: boolean;
@@ -34,8 +34,8 @@ export class Mutator {
   }
 
   /** Throws PatchError where nobody can tell and the policy does not ignore that. `onDoubt` is told of conditions that do not all hold. */
-  applies(inputs: Activation, onDoubt: (conditions: ConditionsJudgement) => void): boolean {
-    const conditions = judgeConditions(this.#conditions, this.#expressions.variables, inputs);
+  applies(inputs: Activation, onDoubt: (conditions: ConditionsResult) => void): boolean {
+    const conditions = evaluateConditions(this.#conditions, this.#expressions.variables, inputs);
     const { holds } = conditions;
     if (holds === true) return true;
     onDoubt(conditions);

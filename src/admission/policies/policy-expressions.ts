@@ -27,7 +27,7 @@ export class PolicyExpressions {
 }
 
 /** What match conditions came to. */
-export interface ConditionsJudgement {
+export interface ConditionsResult {
   /** The text of an error where nobody can tell. */
   readonly holds: boolean | string;
   /** How many of them had no answer. */
@@ -35,22 +35,22 @@ export interface ConditionsJudgement {
   readonly durationMs: number;
 }
 
-const UNCONDITIONAL: ConditionsJudgement = { holds: true, errors: 0, durationMs: 0 };
+const UNCONDITIONAL: ConditionsResult = { holds: true, errors: 0, durationMs: 0 };
 
 /** Whether all conditions hold: one that does not counts for more than errors of others (plugin/webhook/matchconditions). */
-export function judgeConditions(
+export function evaluateConditions(
   conditions: readonly CompiledExpression[],
   variables: ReadonlyMap<string, CompiledExpression>,
   inputs: Activation,
-): ConditionsJudgement {
+): ConditionsResult {
   if (conditions.length === 0) return UNCONDITIONAL;
   const beganMs = performance.now();
   const errors: string[] = [];
-  const holds = evaluateConditions(conditions, new Evaluation({ ...inputs, namespaceObject: null }, variables, MATCH_CONDITIONS_COST_BUDGET), errors);
+  const holds = allHold(conditions, new Evaluation({ ...inputs, namespaceObject: null }, variables, MATCH_CONDITIONS_COST_BUDGET), errors);
   return { holds, errors: errors.length, durationMs: performance.now() - beganMs };
 }
 
-function evaluateConditions(conditions: readonly CompiledExpression[], evaluation: Evaluation, errors: string[]): boolean | string {
+function allHold(conditions: readonly CompiledExpression[], evaluation: Evaluation, errors: string[]): boolean | string {
   try {
     for (const condition of conditions) {
       const { value, error } = evaluation.evaluate(condition);

@@ -6,7 +6,7 @@ import { LabelIndex } from './label-index.ts';
 import { ResourceMatcher } from './matching.ts';
 
 const GROUP = 'admissionregistration.k8s.io';
-/** Policies of the API do not judge each other, lest one locks out its own repair, nor questions of who may do what. */
+/** Policies of the API do not evaluate each other, lest one locks out its own repair, nor questions of who may do what. */
 const EXEMPT_GROUPS = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
 const EXEMPT = new Set(['validatingadmissionpolicies', 'validatingadmissionpolicybindings', 'mutatingadmissionpolicies', 'mutatingadmissionpolicybindings']);
 

@@ -98,7 +98,7 @@ describe('a validation', () => {
   });
 });
 
-describe('a request is judged', () => {
+describe('a request is evaluated', () => {
   const denying = { validations: [{ expression: 'false' }] };
 
   test('where rules, selectors and conditions say so', async () => {

@@ -12,7 +12,7 @@ import { ConfigurationError, paramResource, paramsFor } from './params.ts';
 import { settled } from '../../util/pending.ts';
 import { PolicyRequest } from './policy-request.ts';
 import { PolicySource, type Hook } from './policy-source.ts';
-import { Validator, type Judgement } from './validator.ts';
+import { Validator, type PolicyResult } from './validator.ts';
 
 const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
 const MAX_ANNOTATION_BYTES = 10 * 1024;
@@ -53,19 +53,19 @@ export function validatingAdmissionPolicy(environment: PluginEnvironment): Admis
     const hooks = source.hooksFor(attributes);
     if (!hooks) return;
     const request = new PolicyRequest(environment, attributes);
-    const findings = settled(() => judge(hooks, request));
+    const findings = settled(() => evaluate(hooks, request));
     return findings instanceof Promise ? findings.then((found) => tell(found, attributes, metrics)) : tell(findings, attributes, metrics);
   };
   return { name: 'ValidatingAdmissionPolicy', operations: EVERY_OPERATION, validate };
 }
 
-function judge(hooks: LabelIndex<ValidatingHook>, request: PolicyRequest): Findings | undefined {
+function evaluate(hooks: LabelIndex<ValidatingHook>, request: PolicyRequest): Findings | undefined {
   let findings: Findings | undefined;
   for (const hook of hooks.candidates(request)) {
     if (!hook.matcher.mayMatch(request)) continue;
     findings = guarded(hook, undefined, findings, () => {
       const view = hook.matcher.match(request);
-      return view ? judgeByPolicy(hook, view, request, findings ?? newFindings()) : findings;
+      return view ? evaluatePolicy(hook, view, request, findings ?? newFindings()) : findings;
     });
   }
   return findings;
@@ -86,7 +86,7 @@ function guarded(hook: ValidatingHook, binding: string | undefined, findings: Fi
   }
 }
 
-function judgeByPolicy(hook: ValidatingHook, view: View, request: PolicyRequest, before: Findings): Findings {
+function evaluatePolicy(hook: ValidatingHook, view: View, request: PolicyRequest, before: Findings): Findings {
   const { attributes, environment } = request;
   const resource = paramResource(environment.client, hook.policy.spec.paramKind);
   const collected = new Map<string, Set<string>>();
@@ -96,10 +96,10 @@ function judgeByPolicy(hook: ValidatingHook, view: View, request: PolicyRequest,
       if (matcher && !matcher.match(request)) return findings;
       const params = paramsFor(environment.client, resource, binding.spec.paramRef, attributes.namespace);
       const shown = params.length > 0 ? converted(view, request) : undefined;
-      const judgements = params.map((param) => hook.compiled().judge(request.inputs(view, param, shown!)));
-      for (const judgement of judgements) {
-        note(judgement, hook.policy, binding, findings, collected);
-        if (isCounted(judgement)) findings.counts.push(countOf(judgement, hook.policy, binding, attributes));
+      const results = params.map((param) => hook.compiled().evaluate(request.inputs(view, param, shown!)));
+      for (const result of results) {
+        note(result, hook.policy, binding, findings, collected);
+        if (isCounted(result)) findings.counts.push(countOf(result, hook.policy, binding, attributes));
       }
       return findings;
     })!;
@@ -117,7 +117,7 @@ function converted(view: View, request: PolicyRequest): ShownObjects {
 }
 
 function note(
-  { refusals, annotations, annotationErrors }: Judgement,
+  { refusals, annotations, annotationErrors }: PolicyResult,
   { metadata }: ValidatingAdmissionPolicy,
   binding: ValidatingAdmissionPolicyBinding,
   findings: Findings,
@@ -141,14 +141,14 @@ function note(
   for (const { message } of annotationErrors) findings.denials.push({ policy, binding: boundBy, message, reason: '' });
 }
 
-const isCounted = ({ conditions, refusals, ignored, annotationErrors }: Judgement): boolean =>
+const isCounted = ({ conditions, refusals, ignored, annotationErrors }: PolicyResult): boolean =>
   conditions !== undefined || refusals.length > 0 || ignored.length > 0 || annotationErrors.length > 0;
 
 const ACTION_LABELS: Readonly<Record<string, PolicyAction>> = { Deny: 'deny', Audit: 'audit', Warn: 'warn' };
 
 /** As policy/validating/dispatcher.go counts: what is admitted without an error is not. */
 function countOf(
-  { conditions, refusals, ignored, annotationErrors }: Judgement,
+  { conditions, refusals, ignored, annotationErrors }: PolicyResult,
   { metadata }: ValidatingAdmissionPolicy,
   binding: ValidatingAdmissionPolicyBinding,
   { operation }: AdmissionAttributes,

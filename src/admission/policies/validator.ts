@@ -3,7 +3,7 @@ import type { CompiledExpression } from '../../apis/admissionregistration/expres
 import type { Activation } from '../../cel/frame.ts';
 import { typeOf } from '../../cel/values.ts';
 import { COST_BUDGET, Evaluation, OutOfBudget, type Outcome } from './evaluation.ts';
-import { type ConditionsJudgement, PolicyExpressions, judgeConditions } from './policy-expressions.ts';
+import { type ConditionsResult, PolicyExpressions, evaluateConditions } from './policy-expressions.ts';
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
@@ -23,9 +23,9 @@ interface Unanswered {
   readonly durationMs: number;
 }
 
-export interface Judgement {
+export interface PolicyResult {
   /** Of the match conditions, where they did not all hold. */
-  readonly conditions?: ConditionsJudgement;
+  readonly conditions?: ConditionsResult;
   readonly refusals: readonly Refusal[];
   /** What would have been a refusal, did the policy not ignore errors. */
   readonly ignored: readonly Unanswered[];
@@ -34,7 +34,7 @@ export interface Judgement {
   readonly annotationErrors: readonly Unanswered[];
 }
 
-const NOTHING: Judgement = { refusals: [], ignored: [], annotations: [], annotationErrors: [] };
+const NOTHING: PolicyResult = { refusals: [], ignored: [], annotations: [], annotationErrors: [] };
 
 interface CompiledValidation {
   readonly rule: Validation;
@@ -65,20 +65,20 @@ export class Validator {
   }
 
   /** Throws Pending where the authorizer does. */
-  judge(inputs: Activation): Judgement {
+  evaluate(inputs: Activation): PolicyResult {
     const { variables } = this.#expressions;
-    const conditions = judgeConditions(this.#conditions, variables, inputs);
+    const conditions = evaluateConditions(this.#conditions, variables, inputs);
     if (conditions.holds === false) return { ...NOTHING, conditions };
     if (conditions.holds !== true) return { ...(this.#ignoresErrors ? NOTHING : this.#failed(conditions.holds)), conditions };
     try {
-      return this.#judgeValidations(new Evaluation(inputs, variables, COST_BUDGET), inputs);
+      return this.#evaluateValidations(new Evaluation(inputs, variables, COST_BUDGET), inputs);
     } catch (error) {
       if (error instanceof OutOfBudget) return this.#failed(error.message);
       throw error;
     }
   }
 
-  #judgeValidations(evaluation: Evaluation, inputs: Activation): Judgement {
+  #evaluateValidations(evaluation: Evaluation, inputs: Activation): PolicyResult {
     const broken: Broken[] = [];
     for (const [index, { expression }] of this.#validations.entries()) {
       const beganMs = performance.now();
@@ -96,7 +96,7 @@ export class Validator {
     return { refusals, ignored, ...this.#annotate(new Evaluation(withoutAuthorizer, variables, COST_BUDGET)) };
   }
 
-  #failed(message: string): Judgement {
+  #failed(message: string): PolicyResult {
     return this.#ignoresErrors
       ? { ...NOTHING, ignored: [{ message, durationMs: 0 }] }
       : { ...NOTHING, refusals: [{ index: 0, message, reason: '', durationMs: 0 }] };
@@ -118,7 +118,7 @@ export class Validator {
     }
   }
 
-  #annotate(evaluation: Evaluation): Pick<Judgement, 'annotations' | 'annotationErrors'> {
+  #annotate(evaluation: Evaluation): Pick<PolicyResult, 'annotations' | 'annotationErrors'> {
     const annotations: { key: string; value: string }[] = [];
     const annotationErrors: Unanswered[] = [];
     for (const { key, expression } of this.#annotations) {

@@ -4,7 +4,7 @@ import type { Evaluator } from '../../apis/core/quota/evaluator.ts';
 import type { ResourceClient } from '../../client/client.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { conflict, isApiError } from '../../api/errors.ts';
-import { type LimitedResource, charged } from './judgement.ts';
+import { type LimitedResource, charged } from './quota-check.ts';
 
 const RETRIES = 3;
 
@@ -17,7 +17,7 @@ interface Waiting {
 
 /**
  * Charges writes to the quotas of their namespace. Those that come while a charge is being written wait for it, and are then charged together with one
- * write to each quota: so many at once cost few conflicts. A charge counts only if the quota is still what it was judged by.
+ * write to each quota: so many at once cost few conflicts. A charge counts only if the quota is still what it was checked against.
  */
 export class QuotaLedger {
   readonly #quotas: ResourceClient<ResourceQuota>;
@@ -54,9 +54,9 @@ export class QuotaLedger {
     this.#waiting.delete(namespace);
   }
 
-  /** Answers all of the batch. Quotas that were overtaken are judged by again, for those whom they were to be charged for. */
+  /** Answers all of the batch. Quotas that were overtaken are read again, for those whom they were to be charged for. */
   async #settle(batch: readonly Waiting[], quotas: readonly ResourceQuota[], retries: number): Promise<void> {
-    const { pending, result } = this.#judge(batch, quotas);
+    const { pending, result } = this.#check(batch, quotas);
     const changed = result.filter((quota, index) => !haveEqualUse(quota, quotas[index]!));
     const failures = new Map<string, unknown>();
     for (const quota of changed) {
@@ -77,7 +77,7 @@ export class QuotaLedger {
   }
 
   /** Refuses some, admits those that cost nothing; the others are pending until the quotas are written. */
-  #judge(batch: readonly Waiting[], quotas: readonly ResourceQuota[]): { pending: Waiting[]; result: readonly ResourceQuota[] } {
+  #check(batch: readonly Waiting[], quotas: readonly ResourceQuota[]): { pending: Waiting[]; result: readonly ResourceQuota[] } {
     const pending: Waiting[] = [];
     let result = quotas;
     for (const entry of batch) {

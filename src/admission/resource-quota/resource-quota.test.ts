@@ -41,7 +41,7 @@ test('of 64 creates at once, as many pass as there is room for', async () => {
   expect(environment.client.writes.filter((write) => write.startsWith('update-status')).length).toBeLessThan(5);
 });
 
-test('a charge that was overtaken is judged again', async () => {
+test('a charge that was overtaken is checked again', async () => {
   const { plugin, used, environment } = await withQuota({ secrets: '2' });
   const quotas = environment.client.resource<ResourceQuota>('', 'resourcequotas');
   const stale = structuredClone(quotas.informer.list('n'));
@@ -53,7 +53,7 @@ test('a charge that was overtaken is judged again', async () => {
   expect(used()).toEqual({ secrets: '2' });
 });
 
-test('a dry run is judged and costs nothing', async () => {
+test('a dry run is checked and costs nothing', async () => {
   const { plugin, used } = await withQuota({ secrets: '1' });
   await admit(plugin, writeOf('secrets', {}, { dryRun: true }));
   expect(used()).toEqual({ secrets: '0' });

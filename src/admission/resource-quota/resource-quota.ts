@@ -2,7 +2,7 @@ import type { ResourceQuota } from '../../apis/facts/types/core-v1.ts';
 import { createEvaluators } from '../../apis/core/quota/evaluators.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { type AdmissionPlugin, CREATE_OR_UPDATE, type PluginEnvironment } from '../plugin.ts';
-import type { LimitedResource } from './judgement.ts';
+import type { LimitedResource } from './quota-check.ts';
 import { QuotaLedger } from './ledger.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { CompiledExpression } from '../../apis/admissionregistration/expres
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import { settled } from '../../util/pending.ts';
-import { type ConditionsJudgement, PolicyExpressions, judgeConditions } from '../policies/policy-expressions.ts';
+import { type ConditionsResult, PolicyExpressions, evaluateConditions } from '../policies/policy-expressions.ts';
 import { PolicyRequest } from '../policies/policy-request.ts';
 import type { Invocation } from './match.ts';
 import type { ShownObjects } from './shown-objects.ts';
@@ -13,16 +13,16 @@ const expressions = new PolicyExpressions([], false);
 const compiled = new WeakMap<MatchConditions, CompiledExpression[]>();
 
 /** Whether a webhook's conditions hold for a write, as it would be shown it. */
-export function judgeWebhookConditions(
+export function evaluateWebhookConditions(
   environment: PluginEnvironment,
   { webhook, view }: Invocation,
   attributes: AdmissionAttributes,
   shown: ShownObjects,
-): ConditionsJudgement | Promise<ConditionsJudgement> {
+): ConditionsResult | Promise<ConditionsResult> {
   const { matchConditions = [] } = webhook.spec;
   const request = new PolicyRequest(environment, attributes);
   const inputs = request.inputs(view, undefined, shown);
-  return settled(() => judgeConditions(programsOf(matchConditions), expressions.variables, inputs));
+  return settled(() => evaluateConditions(programsOf(matchConditions), expressions.variables, inputs));
 }
 
 function programsOf(conditions: MatchConditions): CompiledExpression[] {

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../api/api-object.ts';
 import { forbidden } from '../../api/errors.ts';
 import type { StepLabel } from '../metrics.ts';
 import type { PluginEnvironment } from '../plugin.ts';
-import { judgeWebhookConditions } from './conditions.ts';
+import { evaluateWebhookConditions } from './conditions.ts';
 import type { Webhook } from './configuration.ts';
 import { type Invocation, SelectorMatcher, isAdmissionConfiguration, viewFor } from './match.ts';
 import type { ShownObjects } from './shown-objects.ts';
@@ -65,7 +65,7 @@ export class Relevance {
   async #conditionsHold(invocation: Invocation, attributes: AdmissionAttributes, shown: () => Promise<ShownObjects>): Promise<boolean | string> {
     const { matchConditions = [], name } = invocation.webhook.spec;
     if (matchConditions.length === 0) return true;
-    const { holds, errors, durationMs } = await judgeWebhookConditions(this.#environment, invocation, attributes, await shown());
+    const { holds, errors, durationMs } = await evaluateWebhookConditions(this.#environment, invocation, attributes, await shown());
     const type = this.#step === 'validate' ? 'validating' : this.#step;
     if (holds !== true) this.#environment.metrics.conditionsEvaluated({ name, kind: 'webhook', type }, attributes.operation, durationMs, errors);
     return holds;

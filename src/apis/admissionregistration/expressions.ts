@@ -10,7 +10,7 @@ export type ExpressionResult = 'bool' | 'string' | 'stringOrNull' | 'any' | 'obj
 export interface ExpressionScope extends Declarations {
   /** Variables of the policy that stand before this expression, by name. */
   variables?: readonly NamedExpression[];
-  /** The object had this expression before: it is judged with all that any release knew, not only with what this one offers to new ones. */
+  /** The object had this expression before: it is validated with all that any release knew, not only with what this one offers to new ones. */
   isStored: boolean;
   result: ExpressionResult;
 }

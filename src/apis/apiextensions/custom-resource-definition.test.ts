@@ -188,7 +188,7 @@ describe('schemas', () => {
     expect(others).toEqual([]);
   });
 
-  test('formats that nobody judges by are warned of', () => {
+  test('formats that nobody checks by are warned of', () => {
     const { object } = created(
       customResourceDefinitions,
       withSchema({ properties: { a: { type: 'string', format: 'date-time' }, b: { type: 'string', format: 'weird' } } }),
@@ -197,7 +197,7 @@ describe('schemas', () => {
     expect(customResourceDefinitions.warnings!(testChange(object, object))).toEqual([]);
   });
 
-  test('a schema of 1,000 levels and one of 20,000 fields are judged in time', () => {
+  test('a schema of 1,000 levels and one of 20,000 fields are checked in time', () => {
     let deep: object = { type: 'string' };
     for (let level = 0; level < 1000; level++) deep = { type: 'object', properties: { a: deep } };
     const properties = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, { type: 'string', pattern: '^a+$', default: 'a' }]));

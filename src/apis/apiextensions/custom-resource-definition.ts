@@ -50,7 +50,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
     if (stored !== undefined && !(status.storedVersions ?? []).includes(stored)) status.storedVersions = [...(status.storedVersions ?? []), stored];
   },
 
-  // The name follows from the spec, so metadata is judged below.
+  // The name follows from the spec, so metadata is validated below.
   validatesMetadata: false,
   validatesMetadataUpdate: true,
   validate: ({ object: definition }, errors) => validateDefinition(definition, undefined, errors),

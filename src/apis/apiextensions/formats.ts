@@ -11,7 +11,7 @@ const STRING_FORMATS = new Set(
 );
 const NUMBER_FORMATS: Record<string, readonly string[]> = { integer: ['int32', 'int64'], number: ['float', 'double'] };
 
-/** Formats that no value is judged by, in the order of the schemas; one of all versions once. */
+/** Formats that no value is checked against, in the order of the schemas; one of all versions once. */
 export function unknownFormats(spec: CustomResourceDefinitionSpec): string[] {
   const { validation, versions } = internalSpec(spec);
   const formats: string[] = [];

@@ -95,7 +95,7 @@ function validateAdditionalProperties(schema: Schema, place: Place, errors: Fiel
   if (value === undefined) return;
   if (Object.keys(schema.properties ?? {}).length > 0 && value !== true) errors.forbidden('additionalProperties and properties are mutual exclusive');
   const inner = schemaIn(value);
-  // What is pruned depends on the value there, so that a default's pruning could not be judged.
+  // What is pruned depends on the value there, so that a default's pruning could not be validated.
   if (inner)
     validateSchema(inner, place.isInMetadata ? { ...place, forbidsDefaults: 'inside additionalProperties applying to object metadata' } : place, errors);
 }

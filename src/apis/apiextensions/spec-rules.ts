@@ -104,7 +104,7 @@ function validateVersions(versions: readonly CustomResourceDefinitionVersion[], 
   const at = errors.at('versions');
   if (new Set(versions.map(({ name }) => name)).size < versions.length) at.invalid(shown, 'must contain unique version names');
   if (versions.filter(({ storage }) => storage).length !== 1) at.invalid(shown, 'must have exactly one version marked as storage version');
-  // Upstream copies the first version's name to where older versions of the API had it, and judges it there again.
+  // Upstream copies the first version's name to where older versions of the API had it, and validates it there again.
   if (versions[0]?.name) validateLabel(versions[0].name, errors.at('version'));
 }
 

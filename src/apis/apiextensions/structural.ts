@@ -135,7 +135,7 @@ function validateType(schema: Schema, level: Level, errors: FieldErrors): void {
 
 /** The server knows what metadata is; a schema may only narrow names. */
 function validateMetadata(
-  { type = '', properties = {}, default: _judgedElsewhere, ...others }: Schema,
+  { type = '', properties = {}, default: _validatedElsewhere, ...others }: Schema,
   isResource: boolean,
   level: Level,
   errors: FieldErrors,

@@ -26,7 +26,7 @@ export const apiServices = defineResource<APIService>('apiregistration.k8s.io/v1
     service.status = service.spec.service ? {} : { conditions: [locallyAvailable(now)] };
   },
 
-  // The name follows from the spec, so metadata is judged below.
+  // The name follows from the spec, so metadata is validated below.
   validatesMetadata: false,
   validatesMetadataUpdate: true,
   validatesWhole: 'after',

@@ -148,7 +148,7 @@ const CASES: readonly [name: string, definition: ResourceDefinition, spec: objec
   ['ordinals below zero', statefulSets, { ordinals: { start: -1 } }, ['spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0']],
 ];
 
-test.each(CASES)('%s is judged', (_name, definition, spec, problems) => {
+test.each(CASES)('%s is checked', (_name, definition, spec, problems) => {
   expect(created(definition as ResourceDefinition<ApiObject>, workload(spec)).problems).toEqual(problems);
 });
 

@@ -88,7 +88,7 @@ test.each([
   expect(created(horizontalPodAutoscalers, autoscaler(spec)).problems).toEqual(problems);
 });
 
-test('a reference that is left alone is not judged anew', () => {
+test('a reference that is left alone is not checked anew', () => {
   const object = created(horizontalPodAutoscalers, autoscaler()).object;
   object.spec.scaleTargetRef.apiVersion = 'odd/odd/odd';
   expect(updated(horizontalPodAutoscalers, object, ({ spec }) => void (spec.maxReplicas = 6)).problems).toEqual([]);

@@ -109,7 +109,7 @@ test.each([
     { podReplacementPolicy: 'TerminatingOrFailed', podFailurePolicy: { rules: [] } },
     ['spec.podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"'],
   ],
-])('a job is judged by its %s', (_name, spec, problems) => {
+])('a job is checked by its %s', (_name, spec, problems) => {
   expect(created(jobs, job(spec)).problems).toEqual(problems);
 });
 
@@ -144,7 +144,7 @@ describe('updates of jobs', () => {
   });
 });
 
-const judge = (old: JobStatus, next: JobStatus, spec: object = {}): string[] => {
+const check = (old: JobStatus, next: JobStatus, spec: object = {}): string[] => {
   const object: Job = { ...created(jobs, job(spec)).object, status: old };
   return updated(jobs, object, (changed) => void (changed.status = next), 'status').problems;
 };
@@ -156,15 +156,15 @@ describe('statuses of jobs', () => {
 
   test('a job ends once', () => {
     const done = { startTime: start, completionTime: end, succeeded: 1, conditions: [condition('SuccessCriteriaMet'), condition('Complete')] };
-    expect(judge({ startTime: start }, done)).toEqual([]);
-    expect(judge(done, { startTime: start, succeeded: 1 })).toEqual([
+    expect(check({ startTime: start }, done)).toEqual([]);
+    expect(check(done, { startTime: start, succeeded: 1 })).toEqual([
       'status.conditions: Invalid value: cannot disable the terminal Complete=True condition',
       'status.conditions: Invalid value: cannot disable the SuccessCriteriaMet=True condition',
     ]);
   });
 
   test('and says how', () => {
-    expect(judge({}, { conditions: [condition('Complete'), condition('Failed')], active: 1 })).toEqual([
+    expect(check({}, { conditions: [condition('Complete'), condition('Failed')], active: 1 })).toEqual([
       'status.conditions: Invalid value: cannot set Complete=True and Failed=true conditions',
       'status.completionTime: Required value: completionTime is required for Complete jobs',
       'status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition',
@@ -176,13 +176,13 @@ describe('statuses of jobs', () => {
 
   test('indexes and counts', () => {
     const spec = { completionMode: 'Indexed', completions: 5, backoffLimitPerIndex: 1 };
-    expect(judge({}, { completedIndexes: '0-2', failedIndexes: '2,9', ready: 1 }, spec)).toEqual([
+    expect(check({}, { completedIndexes: '0-2', failedIndexes: '2,9', ready: 1 }, spec)).toEqual([
       'status.failedIndexes: Invalid value: "2,9": error parsing failedIndexes: too large index: "9"',
       'status.failedIndexes: Invalid value: "2,9": failedIndexes and completedIndexes overlap at index: 2',
       'status.ready: Invalid value: 1: cannot set more ready pods than active',
     ]);
-    expect(judge({}, { active: -1 })).toEqual(['status.active: Invalid value: -1: must be greater than or equal to 0']);
-    expect(judge({ failed: 2, succeeded: 2 }, { failed: 1, succeeded: 1 })).toEqual([
+    expect(check({}, { active: -1 })).toEqual(['status.active: Invalid value: -1: must be greater than or equal to 0']);
+    expect(check({ failed: 2, succeeded: 2 }, { failed: 1, succeeded: 1 })).toEqual([
       'status.failed: Invalid value: 1: cannot decrease the failed counter',
       'status.succeeded: Invalid value: 1: cannot decrease the succeeded counter',
     ]);
@@ -190,7 +190,7 @@ describe('statuses of jobs', () => {
 
   test('what was wrong before does not stand in the way', () => {
     const odd = { conditions: [condition('Complete')] };
-    expect(judge(odd, { ...odd, terminating: 0 })).toEqual([]);
+    expect(check(odd, { ...odd, terminating: 0 })).toEqual([]);
   });
 });
 

@@ -77,7 +77,7 @@ export const persistentVolumes = defineResource<PersistentVolume>('v1/persistent
     volume.status = { phase: PENDING, lastPhaseTransitionTime: timeOf(now) };
   },
 
-  // An update is judged whole twice, and what updates must keep only once.
+  // An update is validated whole twice, and what updates must keep only once.
   validatesMetadataUpdate: false,
   validatesWhole: 'before',
   validate({ object: volume, old }, errors) {

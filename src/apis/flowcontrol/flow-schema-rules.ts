@@ -14,7 +14,7 @@ export function validateFlowRule({ subjects, resourceRules, nonResourceRules }: 
   for (const [index, rule] of (nonResourceRules ?? []).entries()) validateNonResourceRule(rule, errors.at('nonResourceRules').index(index));
 }
 
-/** Each kind of subject, the field that tells who it is, and how that is judged. */
+/** Each kind of subject, the field that tells who it is, and how that is validated. */
 const SUBJECTS = [
   {
     kind: 'ServiceAccount',

@@ -82,15 +82,15 @@ describe('flow schemas', () => {
       { type: 'Dangling', lastTransitionTime: null },
       { lastTransitionTime: null },
     ];
-    const judged = updated(
+    const checked = updated(
       flowSchemas,
       object,
       (next) => void Object.assign(next, { status: { conditions }, metadata: { ...next.metadata, labels: { a: 'b' } } }),
       'status',
     );
-    expect(judged.problems).toEqual(['status.conditions[1].type: Duplicate value: "Dangling"', 'status.conditions[2].type: Required value']);
-    expect(judged.object.metadata.labels).toBeUndefined();
-    expect(cellsOf(flowSchemas, judged.object)['MissingPL']).toBe('False');
+    expect(checked.problems).toEqual(['status.conditions[1].type: Duplicate value: "Dangling"', 'status.conditions[2].type: Required value']);
+    expect(checked.object.metadata.labels).toBeUndefined();
+    expect(cellsOf(flowSchemas, checked.object)['MissingPL']).toBe('False');
   });
 });
 

@@ -32,7 +32,7 @@ test.each([
       "spec.selector.matchExpressions[1].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
     ],
   ],
-])('%j is judged', (spec, problems) => {
+])('%j is checked', (spec, problems) => {
   expect(created(podDisruptionBudgets, budget(spec)).problems).toEqual(problems);
 });
 

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../api/api-object.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { subdomainName } from '../../api/names.ts';
-import type { Particulars } from '../define.ts';
+import type { Strategy } from '../define.ts';
 import type { RoleRef, Subject } from '../facts/types/rbac-v1.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
@@ -24,7 +24,7 @@ interface Binding extends ApiObject {
 }
 
 /** All of a binding but its name: `roleKinds` are the kinds of roles that it may give, `isNamespaced` whether it gives them in a namespace. */
-export const bindingParticulars = <T extends Binding>(roleKinds: readonly string[], isNamespaced: boolean): Particulars<T> => ({
+export const bindingStrategy = <T extends Binding>(roleKinds: readonly string[], isNamespaced: boolean): Strategy<T> => ({
   nameErrors: rbacNameErrors,
   createsOnUpdate: true,
 

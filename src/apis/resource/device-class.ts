@@ -26,7 +26,7 @@ export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/dev
 
   validate({ object: { metadata, spec }, old }, errors) {
     validateFinalizerNames(metadata, errors);
-    // On a change, metadata is judged against what it was before the rest is: `validateUpdate` goes on.
+    // On a change, metadata is validated against what it was before the rest is: `validateUpdate` goes on.
     if (!old) validateSpec(spec, errors.at('spec'));
   },
   validatesWhole: 'before',

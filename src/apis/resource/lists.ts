@@ -28,7 +28,7 @@ export function validateUnique<T>(
   }
 }
 
-/** A map: keys are judged where the map is, values at their key, which is cut in the middle where it is too long to show. */
+/** A map: keys are validated where the map is, values at their key, which is cut in the middle where it is too long to show. */
 export function validateEntries<T>(
   map: Record<string, T> | undefined,
   max: number,

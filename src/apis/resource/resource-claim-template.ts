@@ -22,7 +22,7 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
   ),
 
   // Of its claims' metadata nothing but labels and annotations may be there, empty or not.
-  judgesEmptied: () => true,
+  validatesSentEmpty: () => true,
   prepareForCreate: ({ object: { spec }, settings }) => dropGatedFields(GATED_SPEC, spec.spec, undefined, settings),
   prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedFields(GATED_SPEC, spec.spec, old.spec.spec, settings),
 

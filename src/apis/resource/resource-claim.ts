@@ -35,7 +35,7 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
 
   validate({ object: { metadata, spec }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
-    // What can not change need not be judged again.
+    // What can not change need not be validated again.
     if (!old) validateClaimSpec(spec, errors.at('spec'), settings);
   },
   validatesWhole: 'before',

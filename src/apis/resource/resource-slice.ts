@@ -39,7 +39,7 @@ export const resourceSlices = defineResource<ResourceSlice>('resource.k8s.io/v1/
   default: fillDefaults,
   alsoServed: betaVersions<ResourceSlice>('ResourceSlice', fillDefaults, flattenDevices, nestDevices),
   generation: 'spec',
-  judgesEmptied: () => true,
+  validatesSentEmpty: () => true,
   prepareForCreate: ({ object: slice, settings }) => dropGatedFields(GATED, slice, undefined, settings),
   prepareForUpdate: ({ object: slice, old, settings }) => dropGatedFields(GATED, slice, old, settings),
 

@@ -9,7 +9,7 @@ import { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 
 /** What a kind's own hooks make of an object: for tests of kinds without a store around them. */
-export interface Judged<T> {
+export interface Outcome<T> {
   object: T;
   /** `spec.replicas: Invalid value: -1: must be …` */
   problems: string[];
@@ -39,7 +39,7 @@ export function decoded<T extends ApiObject>(definition: ResourceDefinition<T>, 
   return object;
 }
 
-export function created<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): Judged<T> {
+export function created<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): Outcome<T> {
   const object = decoded(definition, sent);
   if (definition.generation === 'spec') object.metadata.generation = 1;
   const write = testWrite(object, definition.settings);
@@ -48,7 +48,7 @@ export function created<T extends ApiObject>(definition: ResourceDefinition<T>, 
 }
 
 /** `subresource`: '' for the object itself. `next` is what the client sends. */
-export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, old: T, change: (next: T) => void, subresource = ''): Judged<T> {
+export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, old: T, change: (next: T) => void, subresource = ''): Outcome<T> {
   const object = clone(old);
   change(object);
   const rules = subresource === '' ? definition : (definition.subresources?.[subresource]?.update ?? {});
@@ -67,8 +67,8 @@ export const cellsOf = <T extends ApiObject>(definition: ResourceDefinition<T>, 
   Object.fromEntries((definition.columns ?? []).map(({ name, cell }) => [name, cell(object, NOW)]));
 
 /** Each once, as a Status' message has them. */
-function problemsOf(judge: (errors: FieldErrors) => void): string[] {
+function problemsOf(check: (errors: FieldErrors) => void): string[] {
   const errors = new FieldErrors();
-  judge(errors);
+  check(errors);
   return [...new Set(errors.list.map(({ field, body }) => `${field}: ${body}`))];
 }

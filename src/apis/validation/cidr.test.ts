@@ -4,9 +4,9 @@ import { FieldErrors } from '../../api/field-errors.ts';
 import { legacyCidrWarnings, validateCanonicalCidr, validateLegacyCidr } from './cidr.ts';
 import { validateEndpointIp } from './endpoint-ip.ts';
 
-const problemsOf = (judge: (errors: FieldErrors) => void): string[] => {
+const problemsOf = (check: (errors: FieldErrors) => void): string[] => {
   const errors = new FieldErrors('x');
-  judge(errors);
+  check(errors);
   return errors.list.map(({ body }) => body.replace(/^Invalid value: "[^"]*": /, ''));
 };
 

@@ -27,7 +27,7 @@ class BudgetSpent extends Error {}
 class Before {
   readonly old: Old;
   readonly above: Before | undefined;
-  /** Undefined where what is unchanged is judged all the same. */
+  /** Undefined where what is unchanged is evaluated all the same. */
   readonly #now: Json | undefined;
   #isUnchanged: boolean | undefined;
 
@@ -53,19 +53,19 @@ interface Run {
   warn(text: string): void;
 }
 
-/** Rules as they are compiled when the first object is judged. */
+/** Rules as they are compiled when the first object is evaluated. */
 export const compileRuleTree: CompileRules = (structure) => {
   const root = new RuleNode(structure, true);
   return {
     validate(object, old, errors, warn) {
       const before = old && new Before({ value: old, schema: structure.schema }, object);
-      judge(root, object, before, { budget: OBJECT_COST_LIMIT, warn }, errors);
+      evaluate(root, object, before, { budget: OBJECT_COST_LIMIT, warn }, errors);
     },
   } satisfies ValidationRules;
 };
 
 /** Answers whether all rules could be paid for. */
-function judge(root: RuleNode, value: Json, before: Before | undefined, limits: Run, errors: FieldErrors): boolean {
+function evaluate(root: RuleNode, value: Json, before: Before | undefined, limits: Run, errors: FieldErrors): boolean {
   try {
     root.validate(value, before, limits, errors);
     return true;
@@ -89,10 +89,10 @@ function keepsRules(node: RuleNode, value: Json, limits: Run, errors: FieldError
   const budget = limits.budget;
   const errorsBefore = errors.list.length;
   // Not as an unchanged value, which might break rules that do not look back.
-  if (!judge(node, value, new Before({ value, schema: node.schema }, undefined), limits, errors)) return false;
+  if (!evaluate(node, value, new Before({ value, schema: node.schema }, undefined), limits, errors)) return false;
   if (errors.list.length > errorsBefore) return true;
   const asNew = { ...limits, budget };
-  const isPaid = judge(node, value, undefined, asNew, errors);
+  const isPaid = evaluate(node, value, undefined, asNew, errors);
   limits.budget = Math.min(limits.budget, asNew.budget);
   return isPaid;
 }

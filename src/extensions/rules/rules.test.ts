@@ -13,7 +13,7 @@ function schemaWith(rules: ValidationRule[], properties: Record<string, JsonSche
   return { type: 'object', properties: { spec: { type: 'object', properties, 'x-kubernetes-validations': rules } } };
 }
 
-function judge(schema: JsonSchema, object: JsonObject, old?: JsonObject, warnings: string[] = []): string[] {
+function evaluate(schema: JsonSchema, object: JsonObject, old?: JsonObject, warnings: string[] = []): string[] {
   const errors = new FieldErrors();
   compileRuleTree(new Structure(schema))!.validate(object, old, errors, (text) => warnings.push(text));
   return errors.list.map(({ field, body }) => `${field}: ${body}`);
@@ -25,12 +25,12 @@ test('a broken rule is told where it says, in its words and for its reason', () 
     { rule: 'self.size > 4', message: ' too small ', reason: 'FieldValueForbidden', fieldPath: '.size' },
     { rule: 'self.size > 5', message: 'm', messageExpression: "'not ' + self.name", reason: 'FieldValueRequired' },
   ]);
-  expect(judge(schema, { spec: { size: 3, name: 'enough' } })).toEqual([
+  expect(evaluate(schema, { spec: { size: 3, name: 'enough' } })).toEqual([
     'spec: Invalid value: failed rule: self.size > 3',
     'spec.size: Forbidden: too small',
     'spec: Required value: not enough',
   ]);
-  expect(judge(schema, { spec: { size: 6, name: '' } })).toEqual([]);
+  expect(evaluate(schema, { spec: { size: 6, name: '' } })).toEqual([]);
 });
 
 test('rules of change wait for something that was there', () => {
@@ -38,16 +38,16 @@ test('rules of change wait for something that was there', () => {
     { rule: 'self.size >= oldSelf.size', message: 'shrinks' },
     { rule: 'oldSelf.hasValue() || self.size == 0', message: 'starts at 0', optionalOldSelf: true },
   ];
-  expect(judge(schemaWith(rules), { spec: { size: 1 } })).toEqual(['spec: Invalid value: starts at 0']);
-  expect(judge(schemaWith(rules), { spec: { size: 1 } }, { spec: { size: 2 } })).toEqual(['spec: Invalid value: shrinks']);
+  expect(evaluate(schemaWith(rules), { spec: { size: 1 } })).toEqual(['spec: Invalid value: starts at 0']);
+  expect(evaluate(schemaWith(rules), { spec: { size: 1 } }, { spec: { size: 2 } })).toEqual(['spec: Invalid value: shrinks']);
 });
 
 test('what is unchanged may break rules that do not look back, with a warning', () => {
   const schema = schemaWith([{ rule: 'self.size > 3' }]);
   const warnings: string[] = [];
-  expect(judge(schema, { spec: { size: 1 }, other: 1 }, { spec: { size: 1 } }, warnings)).toEqual([]);
+  expect(evaluate(schema, { spec: { size: 1 }, other: 1 }, { spec: { size: 1 } }, warnings)).toEqual([]);
   expect(warnings).toEqual(['spec: Invalid value: failed rule: self.size > 3']);
-  expect(judge(schema, { spec: { size: 2 } }, { spec: { size: 1 } })).toHaveLength(1);
+  expect(evaluate(schema, { spec: { size: 2 } }, { spec: { size: 1 } })).toHaveLength(1);
 });
 
 test('items with keys are compared with what they were', () => {
@@ -65,7 +65,7 @@ test('items with keys are compared with what they were', () => {
     ],
   };
   expect(
-    judge(
+    evaluate(
       schema,
       {
         list: [
@@ -82,7 +82,7 @@ test('items with keys are compared with what they were', () => {
 test('an evaluation that costs too much is cut off', () => {
   const list: JsonSchema = { type: 'array', items: { type: 'string' } };
   const schema = schemaWith([{ rule: 'self.list.all(a, self.list.all(b, a != b + "x"))' }, { rule: 'false' }], { list });
-  const errors = judge(schema, { spec: { list: Array.from({ length: 2_000 }, (_, index) => `text ${index}`) } });
+  const errors = evaluate(schema, { spec: { list: Array.from({ length: 2_000 }, (_, index) => `text ${index}`) } });
   expect(errors).toEqual([expect.stringContaining('no further validation rules will be run due to call cost exceeds limit for rule')]);
 });
 
@@ -91,8 +91,8 @@ test('the root has a name and a kind', () => {
     type: 'object',
     'x-kubernetes-validations': [{ rule: "self.metadata.name.startsWith('a') && self.kind == 'T'", message: 'name' }],
   };
-  expect(judge(schema, { kind: 'T', metadata: { name: 'ab' } })).toEqual([]);
-  expect(judge(schema, { kind: 'T', metadata: { name: 'b' } })).toEqual(['<nil>: Invalid value: name']);
+  expect(evaluate(schema, { kind: 'T', metadata: { name: 'ab' } })).toEqual([]);
+  expect(evaluate(schema, { kind: 'T', metadata: { name: 'b' } })).toEqual(['<nil>: Invalid value: name']);
 });
 
 function define(schema: JsonSchema): string[] {
@@ -148,8 +148,8 @@ test('defaults keep the rules, as what was there and as what is new', () => {
 
 test('a duplicate is shown where it is short', () => {
   const rule = { rule: 'false', reason: 'FieldValueDuplicate' } as const;
-  expect(judge(schemaWith([rule]), { spec: { size: 1 } })).toEqual(['spec: Duplicate value']);
-  expect(judge(schemaWith([], { name: { ...TEXT, 'x-kubernetes-validations': [rule] } }), { spec: { name: 'a' } })).toEqual([
+  expect(evaluate(schemaWith([rule]), { spec: { size: 1 } })).toEqual(['spec: Duplicate value']);
+  expect(evaluate(schemaWith([], { name: { ...TEXT, 'x-kubernetes-validations': [rule] } }), { spec: { name: 'a' } })).toEqual([
     'spec.name: Duplicate value: "a"',
   ]);
 });

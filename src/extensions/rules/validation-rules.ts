@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 
 /**
- * The x-kubernetes-validations of one version, compiled: the seam to the expression language. Judges an object, against what it was where that is known;
+ * The x-kubernetes-validations of one version, compiled: the seam to the expression language. Evaluates an object, against what it was where that is known;
  * errors and cost limits as apiextensions' schema/cel tells them.
  */
 export interface ValidationRules {

@@ -60,7 +60,7 @@ export const portForward = (options: StreamOptions): Action => ({
       const { isTunnellingWebSocket, tunnelPortForward } = await import('../kubelet/port-forward.ts');
       if (!translates(options, call, 'PortForwardWebsockets', speaksWebSocket) || !isTunnellingWebSocket(call.exchange))
         return passThrough(call, target, options.kubelets);
-      options.metrics.tunnelled(await worded(tunnelPortForward(call.exchange, target, options.kubelets.closing)));
+      options.metrics.tunnelled(await withReason(tunnelPortForward(call.exchange, target, options.kubelets.closing)));
     },
   },
 });
@@ -118,11 +118,11 @@ function translates({ isEnabled, metrics }: StreamOptions, { subresource }: Conn
 /** Whatever the two sides speak, they speak to each other. */
 async function passThrough({ exchange }: ConnectCall, target: ProxyTarget, { closing }: Kubelets): Promise<void> {
   if (!isUpgradeRequest(exchange)) throw badRequest('Upgrade request required');
-  await worded(tunnel(exchange, target, { signal: closing }));
+  await withReason(tunnel(exchange, target, { signal: closing }));
 }
 
 /** What the road to the kubelet says of its failure is for the client to know, as upstream has it. */
-async function worded<Result>(pending: Promise<Result>): Promise<Result> {
+async function withReason<Result>(pending: Promise<Result>): Promise<Result> {
   try {
     return await pending;
   } catch (error) {

@@ -3,5 +3,5 @@ import type { Status } from '../../api/errors.ts';
 
 const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
 
-/** What is answered for a deed that leaves no object to show. */
+/** What is answered to a request that leaves no object to show. */
 export const success = (): ApiObject => ({ ...SUCCESS }) as unknown as ApiObject;

@@ -2,17 +2,17 @@ import { type Findings, placeless } from './fault.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Place } from './place.ts';
 
-/** Judges the value at hand by another schema. */
-export type Judge = (schema: JsonSchema) => Findings;
+/** Validates the value at hand by another schema. */
+export type ValidateBy = (schema: JsonSchema) => Findings;
 
 /** anyOf, oneOf, allOf and not, in that order. Of alternatives that all failed, the faults of the one that passed most checks are told. */
-export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, place: Place, judge: Judge, { faults }: Findings): void {
+export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, place: Place, validate: ValidateBy, { faults }: Findings): void {
   if (anyOf && anyOf.length > 0) {
-    const { valid, best: told } = tried(anyOf, judge, 1);
+    const { valid, best: told } = tried(anyOf, validate, 1);
     if (valid === 0) faults.push(placeless(`"${place}" must validate at least one schema (anyOf)`), ...told!.faults);
   }
   if (oneOf && oneOf.length > 0) {
-    const { valid, best: told } = tried(oneOf, judge);
+    const { valid, best: told } = tried(oneOf, validate);
     if (valid !== 1)
       faults.push(
         placeless(`"${place}" must validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`),
@@ -20,21 +20,21 @@ export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, plac
     if (valid === 0) faults.push(...told!.faults);
   }
   if (allOf && allOf.length > 0) {
-    const results = allOf.map(judge);
+    const results = allOf.map(validate);
     for (const result of results) faults.push(...result.faults);
     if (!results.every(isValid)) faults.push(placeless(`"${place}" must validate all the schemas (allOf)${results.some(isValid) ? '' : '. None validated'}`));
   }
-  if (not && isValid(judge(not))) faults.push(placeless(`"${place}" must not validate the schema (not)`));
+  if (not && isValid(validate(not))) faults.push(placeless(`"${place}" must not validate the schema (not)`));
 }
 
 const isValid = ({ faults }: Findings): boolean => faults.length === 0;
 
 /** How many are valid, of which `enough` are looked for, and the first of those that passed most checks. */
-function tried(alternatives: readonly JsonSchema[], judge: Judge, enough = Infinity): { valid: number; best: Findings | undefined } {
+function tried(alternatives: readonly JsonSchema[], validate: ValidateBy, enough = Infinity): { valid: number; best: Findings | undefined } {
   let valid = 0;
   let best: Findings | undefined;
   for (const alternative of alternatives) {
-    const result = judge(alternative);
+    const result = validate(alternative);
     if (isValid(result)) valid++;
     if (valid >= enough) break;
     if (best === undefined || result.matches > best.matches) best = result;

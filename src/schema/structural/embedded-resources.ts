@@ -8,7 +8,7 @@ import { decodeMetadata } from './decode-metadata.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { Structure } from './structure.ts';
 
-/** Judges the metadata of an embedded resource. */
+/** Validates the metadata of an embedded resource. */
 export type MetadataRule = (metadata: JsonObject, errors: FieldErrors) => void;
 
 /** That embedded resources have a type and sound metadata (…/schema/objectmeta). */

@@ -16,7 +16,7 @@ export interface Findings {
   budget: StepBudget;
   /** Runs the first match of a pattern, which compiles it. May throw Pending: see api/validation-run.ts. */
   firstMatch(match: () => boolean): boolean;
-  /** Formats that no value is judged by count where a value is of another type. */
+  /** Formats that no value is compiled by count where a value is of another type. */
   keepsFormats: boolean;
 }
 

@@ -44,7 +44,7 @@ test.each([
   expect(hasFormat(format, text)).toBe(expected);
 });
 
-test('formats that nothing is judged by are none', () => {
+test('formats that nothing is compiled by are none', () => {
   expect(effectiveFormat('string', 'datetime')).toBe('datetime');
   expect(effectiveFormat('string', 'int32')).toBeUndefined();
   expect(effectiveFormat('integer', 'int32')).toBe('int32');

@@ -3,7 +3,7 @@ import { parseNanoseconds } from '../../util/duration.ts';
 import { parseIp } from '../../net/ip-address.ts';
 import { compileRegexp } from '../../re2/regexp.ts';
 
-/** Formats by which strings are judged, by their names without dashes (kube-openapi/pkg/validation/strfmt). Others are not looked at. */
+/** Formats by which strings are compiled, by their names without dashes (kube-openapi/pkg/validation/strfmt). Others are not looked at. */
 const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   bsonobjectid: matches('^[0-9a-fA-F]{24}$'),
   uri: isRequestUri,
@@ -38,7 +38,7 @@ const STRING_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 };
 const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = { integer: ['int32', 'int64'], number: ['float', 'double'] };
 
-/** The format, unless it is none that values of this type are judged by; undefined then. */
+/** The format, unless it is none that values of this type are compiled by; undefined then. */
 export function effectiveFormat(type: string | undefined, format: string | undefined): string | undefined {
   if (!format) return undefined;
   const isKnown =

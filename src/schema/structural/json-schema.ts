@@ -1,6 +1,6 @@
 import type { Json } from '../../encoding/json-types.ts';
 
-/** A schema as a CustomResourceDefinition has it (apiextensions.k8s.io/v1 JSONSchemaProps): the parts that objects are judged and shaped by. */
+/** A schema as a CustomResourceDefinition has it (apiextensions.k8s.io/v1 JSONSchemaProps): the parts that objects are compiled and shaped by. */
 export interface JsonSchema {
   type?: string;
   format?: string;

@@ -8,7 +8,7 @@ import { Structure } from './structure.ts';
 const SET: JsonSchema = { type: 'array', 'x-kubernetes-list-type': 'set', items: {} };
 const MAP: JsonSchema = { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['a', 'b'], items: { type: 'object' } };
 
-const judge = (schema: JsonSchema, value: Json): string[] => {
+const validate = (schema: JsonSchema, value: Json): string[] => {
   const errors = new FieldErrors();
   validateListTypes(new Structure({ type: 'object', properties: { list: schema } }), { list: value }, errors);
   return errors.list.map(({ field, body }) => `${field}: ${body}`);
@@ -30,6 +30,6 @@ test.each<[JsonSchema, Json, string[]]>([
   // What stands in one key is not taken for a part of another, nor a text for a number.
   [MAP, [{ a: 'x', b: 'y' }, { a: 'x","y' }, { a: 1 }, { a: '1' }, { b: 1 }], []],
   [MAP, [{ a: 1 }, 'text'], ['list[1]: Invalid value: "text": must be an object for an array of list-type map']],
-])('%o judges %o', (schema, value, errors) => {
-  expect(judge(schema, value)).toEqual(errors);
+])('%o validates %o', (schema, value, errors) => {
+  expect(validate(schema, value)).toEqual(errors);
 });

@@ -3,7 +3,7 @@ import type { Json } from '../../encoding/json-types.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /**
- * A structural schema made ready: what shapes objects (pruning, defaults, list types), without what they are judged by. Nodes are made when they are
+ * A structural schema made ready: what shapes objects (pruning, defaults, list types), without what they are compiled by. Nodes are made when they are
  * first asked for, so that a definition costs nothing until its resource is used.
  */
 export class Structure {

@@ -4,7 +4,7 @@ import type { Json } from '../../encoding/json-types.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { validateValue } from './value-faults.ts';
 
-const judge = (schema: JsonSchema, value: Json): string[] => {
+const validate = (schema: JsonSchema, value: Json): string[] => {
   const errors = new FieldErrors('at');
   validateValue(schema, value, errors);
   return errors.list.map(({ type, field, body }) => `${type} ${field}: ${body}`);
@@ -74,8 +74,8 @@ test.each<[JsonSchema, Json, string[]]>([
   ],
   [{ not: { required: ['a'] } }, { a: 1 }, ['FieldValueInvalid at: Invalid value: "": "" must not validate the schema (not)']],
   [{ properties: { constructor: { type: 'string' } } }, {}, []],
-])('%j judges %j', (schema, value, expected) => {
-  expect(judge(schema, value)).toEqual(expected);
+])('%j validates %j', (schema, value, expected) => {
+  expect(validate(schema, value)).toEqual(expected);
 });
 
 describe('what a schema asks for is bounded', () => {

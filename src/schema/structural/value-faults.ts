@@ -10,7 +10,7 @@ import { type Old, isUnchanged, oldField, oldItem } from './correlation.ts';
 import { type Fault, type Findings, invalidFault, placeless } from './fault.ts';
 import { hasFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { JudgedSchema, canonicalText } from './judged-schema.ts';
+import { CompiledSchema, canonicalText } from './compiled-schema.ts';
 import { numberFaults } from './number-faults.ts';
 import { Place } from './place.ts';
 
@@ -18,8 +18,8 @@ import { Place } from './place.ts';
 const MAX_FAULTS = 1_000;
 
 /**
- * Judges a value by a schema, in the order and with the words of kube-openapi/pkg/validation/validate and apiextensions' wording of its errors. What is
- * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting). `keepsFormats`: of a definition's own defaults, whose schemas upstream judges by as
+ * Validates a value by a schema, in the order and with the words of kube-openapi/pkg/validation/validate and apiextensions' wording of its errors. What is
+ * unchanged against `old` is let be, however wrong (KEP-4008, ratcheting). `keepsFormats`: of a definition's own defaults, whose schemas upstream validates by as
  * they were sent, with formats that it knows nothing of.
  */
 export function validateValue(schema: JsonSchema, value: Json, errors: FieldErrors, old?: Old, keepsFormats = false): void {
@@ -35,7 +35,7 @@ export function validateValue(schema: JsonSchema, value: Json, errors: FieldErro
 function faultsOf(schema: JsonSchema, value: Json, old: Old, how: Pick<Findings, 'keepsFormats' | 'firstMatch'>): readonly Fault[] {
   const findings: Findings = { ...how, faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps) };
   try {
-    checkChild(JudgedSchema.of(schema), value, new Place(), old, findings);
+    checkChild(CompiledSchema.of(schema), value, new Place(), old, findings);
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
     findings.faults.push(placeless(`takes more than ${LIMITS.schemaSteps} steps to validate by the schema: use fewer values, alternatives or patterns`));
@@ -58,39 +58,39 @@ function placeOf(errors: FieldErrors, path: string | undefined): FieldErrors {
 }
 
 /** The value of a field, an item or the whole. */
-function checkChild(judged: JudgedSchema, value: Json, place: Place, old: Old, findings: Findings): void {
+function checkChild(compiled: CompiledSchema, value: Json, place: Place, old: Old, findings: Findings): void {
   const before = findings.faults.length;
   if (before >= MAX_FAULTS) return;
-  check(judged, value, place, old, findings);
+  check(compiled, value, place, old, findings);
   if (old !== undefined && findings.faults.length > before && isUnchanged(value, old)) findings.faults.length = before;
 }
 
 /** The same without regard to whether the value itself changed: its parts may have been there before. */
-function check(judged: JudgedSchema, value: Json, place: Place, old: Old, findings: Findings): void {
+function check(compiled: CompiledSchema, value: Json, place: Place, old: Old, findings: Findings): void {
   const { faults } = findings;
-  const { schema } = judged;
+  const { schema } = compiled;
   const before = faults.length;
   findings.budget.spend();
-  typeFaults(judged, value, place, findings);
+  typeFaults(compiled, value, place, findings);
   if (faults.length === before) findings.matches++;
-  if (value === null) return enumFaults(judged, value, place, faults);
-  if (judged.hasAlternatives) combinationFaults(schema, place, (other) => judgedBy(other, value, place, old, findings), findings);
-  if (typeof value === 'string') textFaults(judged, value, place, findings);
+  if (value === null) return enumFaults(compiled, value, place, faults);
+  if (compiled.hasAlternatives) combinationFaults(schema, place, (other) => validatedBy(other, value, place, old, findings), findings);
+  if (typeof value === 'string') textFaults(compiled, value, place, findings);
   else if (typeof value === 'number' || typeof value === 'bigint') {
-    if (judged.hasBounds) numberFaults(schema, value, place, faults);
-  } else if (Array.isArray(value)) listFaults(judged, value, place, old, findings);
-  if (schema.enum !== undefined) enumFaults(judged, value, place, faults);
-  if (isJsonObject(value)) objectFaults(judged, value, place, old, findings);
+    if (compiled.hasBounds) numberFaults(schema, value, place, faults);
+  } else if (Array.isArray(value)) listFaults(compiled, value, place, old, findings);
+  if (schema.enum !== undefined) enumFaults(compiled, value, place, faults);
+  if (isJsonObject(value)) objectFaults(compiled, value, place, old, findings);
   findings.matches += 3;
 }
 
 /** What an alternative finds is kept until it is known which of them is told. */
 const STEPS_OF_ALTERNATIVE = 10;
 
-function judgedBy(schema: JsonSchema, value: Json, place: Place, old: Old, { budget, firstMatch, keepsFormats }: Findings): Findings {
+function validatedBy(schema: JsonSchema, value: Json, place: Place, old: Old, { budget, firstMatch, keepsFormats }: Findings): Findings {
   const findings: Findings = { keepsFormats, faults: [], matches: 0, budget, firstMatch };
   budget.spend(STEPS_OF_ALTERNATIVE);
-  check(JudgedSchema.of(schema), value, place, old, findings);
+  check(CompiledSchema.of(schema), value, place, old, findings);
   return findings;
 }
 
@@ -106,9 +106,9 @@ function jsonType(value: Json): string {
 /** Go's formats of numbers as they come out of JSON. */
 const VALUE_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
 
-function typeFaults(judged: JudgedSchema, value: Json, place: Place, { faults, keepsFormats }: Findings): void {
-  const { types, schema } = judged;
-  const format = formatOf(judged, keepsFormats);
+function typeFaults(compiled: CompiledSchema, value: Json, place: Place, { faults, keepsFormats }: Findings): void {
+  const { types, schema } = compiled;
+  const format = formatOf(compiled, keepsFormats);
   if (types.length === 0 && format === undefined) return;
   const type = jsonType(value);
   if (value !== null && (types.includes(type) || (type === 'integer' && types.includes('number')))) return;
@@ -125,16 +125,17 @@ function typeFaults(judged: JudgedSchema, value: Json, place: Place, { faults, k
   fault(types.join(','), type);
 }
 
-const formatOf = (judged: JudgedSchema, keepsFormats: boolean): string | undefined => (keepsFormats ? judged.schema.format || undefined : judged.format);
+const formatOf = (compiled: CompiledSchema, keepsFormats: boolean): string | undefined =>
+  keepsFormats ? compiled.schema.format || undefined : compiled.format;
 
-function textFaults(judged: JudgedSchema, text: string, place: Place, findings: Findings): void {
+function textFaults(compiled: CompiledSchema, text: string, place: Place, findings: Findings): void {
   const { faults } = findings;
-  const { maxLength, minLength } = judged.schema;
+  const { maxLength, minLength } = compiled.schema;
   if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path: String(place), tell: (errors) => errors.tooLong(maxLength) });
   else if (minLength !== undefined && !isLonger(text, minLength - 1))
     faults.push(invalidFault(place, text, (path) => `${path} in body should be at least ${minLength} chars long`));
-  else if (judged.schema.pattern) patternFaults(judged, text, place, findings);
-  const format = formatOf(judged, findings.keepsFormats);
+  else if (compiled.schema.pattern) patternFaults(compiled, text, place, findings);
+  const format = formatOf(compiled, findings.keepsFormats);
   if (format === undefined || hasFormat(format, text)) return;
   const path = String(place);
   faults.push({ path, tell: (errors) => errors.typeInvalid(text, `${path} in body must be of type ${format}: ${quote(text)}`) });
@@ -150,17 +151,17 @@ function isLonger(text: string, limit: number): boolean {
 /** Characters that a pattern reads in known states in the time of a step. */
 const CHARACTERS_PER_STEP = 16;
 
-function patternFaults(judged: JudgedSchema, text: string, place: Place, { faults, budget, firstMatch }: Findings): void {
-  const regexp = judged.pattern;
+function patternFaults(compiled: CompiledSchema, text: string, place: Place, { faults, budget, firstMatch }: Findings): void {
+  const regexp = compiled.pattern;
   if (regexp === undefined) return;
-  const { pattern } = judged.schema;
+  const { pattern } = compiled.schema;
   budget.spend(1 + Math.floor(text.length / CHARACTERS_PER_STEP));
   if ('error' in regexp) faults.push(invalidFault(place, text, (path) => `${path} in body should match '${pattern}, but pattern is invalid: ${regexp.error}'`));
   else if (!(regexp.isReady ? regexp.test(text, budget) : firstMatch(() => regexp.test(text, budget))))
     faults.push(invalidFault(place, text, (path) => `${path} in body should match '${pattern}'`));
 }
 
-function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], place: Place, old: Old, findings: Findings): void {
+function listFaults({ schema, items }: CompiledSchema, list: readonly Json[], place: Place, old: Old, findings: Findings): void {
   const { minItems, maxItems, uniqueItems } = schema;
   const { faults } = findings;
   if (items !== undefined) {
@@ -181,22 +182,22 @@ function listFaults({ schema, items }: JudgedSchema, list: readonly Json[], plac
 const truncated = (value: Json): Json => (typeof value === 'number' ? Math.trunc(value) : value);
 
 /** Null is never one of them, even where it is listed. */
-function enumFaults(judged: JudgedSchema, value: Json, place: Place, faults: Fault[]): void {
-  const { choices } = judged;
+function enumFaults(compiled: CompiledSchema, value: Json, place: Place, faults: Fault[]): void {
+  const { choices } = compiled;
   if (choices === undefined || (value !== null && (choices.has(canonicalText(value)) || choices.has(canonicalText(truncated(value)))))) return;
-  const shown = (): string[] => judged.schema.enum!.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)));
+  const shown = (): string[] => compiled.schema.enum!.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)));
   faults.push({
     path: String(place),
     tell: (errors) => (typeof value === 'string' ? errors.notSupportedString(value, shown()) : errors.notSupported(value, shown())),
   });
 }
 
-function objectFaults(judged: JudgedSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
-  const { minProperties, maxProperties, additionalProperties, required } = judged.schema;
+function objectFaults(compiled: CompiledSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
+  const { minProperties, maxProperties, additionalProperties, required } = compiled.schema;
   const { faults } = findings;
-  if (minProperties !== undefined || maxProperties !== undefined) countFaults(judged.schema, Object.keys(object).length, place, faults);
-  if (additionalProperties === false || judged.additional !== undefined) otherKeyFaults(judged, object, place, old, findings);
-  for (const { name, isInherited, schema } of judged.propertiesOf(object)) {
+  if (minProperties !== undefined || maxProperties !== undefined) countFaults(compiled.schema, Object.keys(object).length, place, faults);
+  if (additionalProperties === false || compiled.additional !== undefined) otherKeyFaults(compiled, object, place, old, findings);
+  for (const { name, isInherited, schema } of compiled.propertiesOf(object)) {
     const value = isInherited ? ownValue(object, name) : object[name];
     if (value === undefined) continue;
     place.enter(name);
@@ -214,7 +215,7 @@ function countFaults({ minProperties, maxProperties }: JsonSchema, count: number
 }
 
 /** Keys that are no properties. */
-function otherKeyFaults({ schema, additional }: JudgedSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
+function otherKeyFaults({ schema, additional }: CompiledSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
   const { properties = {} } = schema;
   for (const key in object) {
     if (Object.hasOwn(properties, key)) continue;

@@ -90,5 +90,5 @@ export interface CacheEvent {
   /** The object before a MODIFIED or DELETED. */
   readonly previous: CacheEntry | undefined;
   /** The previous object carrying this event's revision: what a watcher is sent when the object left its selection. */
-  departed(): CacheEntry;
+  asDeleted(): CacheEntry;
 }

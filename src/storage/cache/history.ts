@@ -13,7 +13,7 @@ export class CacheChange implements CacheEvent {
   readonly sequence: number;
   /** What only history holds: the object before the change. */
   readonly sizeBytes: number;
-  #departed: StoredEntry | undefined;
+  #asDeleted: StoredEntry | undefined;
 
   constructor(entry: StoredEntry, previous: StoredEntry | undefined, isDeletion: boolean, sequence: number) {
     this.type = isDeletion ? 'DELETED' : previous ? 'MODIFIED' : 'ADDED';
@@ -31,9 +31,9 @@ export class CacheChange implements CacheEvent {
     return this.entry.revision;
   }
 
-  departed(): StoredEntry {
+  asDeleted(): StoredEntry {
     if (this.type !== 'MODIFIED') return this.entry;
-    return (this.#departed ??= this.previous!.at(this.revision));
+    return (this.#asDeleted ??= this.previous!.at(this.revision));
   }
 }
 

@@ -189,8 +189,8 @@ describe('object cache', () => {
       const two = await put('a', 'y');
       expect(events[0]!.previous).toBeUndefined();
       expect(events[1]!.previous!.revision).toBe(one);
-      expect(events[1]!.departed().object()).toMatchObject({ metadata: { resourceVersion: String(two) }, data: { a: 'x' } });
-      expect(events[1]!.departed()).toBe(events[1]!.departed());
+      expect(events[1]!.asDeleted().object()).toMatchObject({ metadata: { resourceVersion: String(two) }, data: { a: 'x' } });
+      expect(events[1]!.asDeleted()).toBe(events[1]!.asDeleted());
     });
 
     test('replay history at once, then go on, each event once', async () => {

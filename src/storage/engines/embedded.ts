@@ -47,7 +47,7 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** A change that was judged good and is on its way to the disk. */
+/** A change that was accepted and is on its way to the disk. */
 interface Pending {
   change: Change;
   previous: Stored | undefined;
@@ -74,10 +74,10 @@ const IDLE_MS = 1_000;
 /**
  * One machine's store: LMDB holds the state, this process its recent history.
  *
- * Group commit: while one transaction is being synced, further changes gather; then all of them become the next. A change is judged against what
+ * Group commit: while one transaction is being synced, further changes gather; then all of them become the next. A change is checked against what
  * is on disk, alone for its key (others of the same key wait their turn), and is seen by nobody before it is on disk:
  *
- *     commit → turn of its key → judged → queue → batch in flight → on disk → watchers → commit resolves
+ *     commit → turn of its key → checked → queue → batch in flight → on disk → watchers → commit resolves
  */
 export class EmbeddedEngine extends LocalEngine {
   readonly #file: LmdbFile;

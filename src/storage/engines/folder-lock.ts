@@ -21,7 +21,7 @@ const HOLDER_ANSWERS_WITHIN_MS = 1_000;
  *
  * The lock is a listening socket whose name is made of the folder's device and inode: an abstract one on Linux, a named pipe on Windows. The kernel
  * grants such a name to one process at a time and takes it back when the process ends, however it ends. A file with a process id in it would have to
- * be judged stale by whoever finds it, and two can judge at once; Node has no flock. Who is refused connects, and is told the holder's process id.
+ * be taken for stale by whoever finds it, and two can find it at once; Node has no flock. Who is refused connects, and is told the holder's process id.
  * The name is known inside one network namespace: containers that share the folder must share that, too.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {

@@ -16,7 +16,7 @@ import { validateContainerSecurity } from './security-context.ts';
 import { validateVolumeDevices, validateVolumeMounts } from './volume-mounts.ts';
 import type { KnownVolumes } from './volumes.ts';
 
-/** What of the pod its containers are judged by. */
+/** What of the pod its containers are validated against. */
 export interface PodContext {
   spec: PodSpec;
   volumes: KnownVolumes;

@@ -16,7 +16,7 @@ export const pods = defineResource<Pod>('v1/pods', {
 
   makesStatus: true,
   // Claims, which the pod as a whole may not have at all.
-  judgesEmptied: ({ spec }) => spec.resources !== undefined,
+  validatesSentEmpty: ({ spec }) => spec.resources !== undefined,
   keepEmptied(sent, stored) {
     // RuntimeClass admission tells an empty overhead from none.
     copyEmptied(sent.spec, stored.spec);

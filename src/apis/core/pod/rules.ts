@@ -26,8 +26,8 @@ export interface PodRules {
   allowsInvalidAffinityValues: boolean;
   allowsInvalidNodeAffinityValues: boolean;
   allowsInvalidSpreadSelectors: boolean;
-  /** matchLabelKeys are judged as before v1.34. */
-  judgesLabelKeysAsBefore: boolean;
+  /** matchLabelKeys are validated as before v1.34. */
+  checksLabelKeysAsBefore: boolean;
   allowsNonLocalTokenPath: boolean;
   allowsHostSysctls: boolean;
   allowsHostNetworkWithUserNamespace: boolean;
@@ -58,7 +58,7 @@ const STRICT: Omit<PodRules, keyof ReturnType<typeof featureRules>> = {
 const featureRules = (settings: KindSettings) => ({
   settings,
   allowsInvalidDeletionCost: !isFeatureOn(settings, 'PodDeletionCost'),
-  judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(undefined, settings),
+  checksLabelKeysAsBefore: checksLabelKeysAsBefore(undefined, settings),
   allowsHostNetworkWithUserNamespace: isFeatureOn(settings, 'UserNamespacesHostNetworkSupport'),
   allowsAnySelinuxChangePolicy: isFeatureOn(settings, 'SELinuxMount'),
   allowsTolerationComparison: isFeatureOn(settings, 'TaintTolerationComparisonOperators'),
@@ -67,8 +67,8 @@ const featureRules = (settings: KindSettings) => ({
   allowsEnvFiles: isFeatureOn(settings, 'EnvFiles'),
 });
 
-/** An old spec that only the other way of judging lets pass is judged so. */
-function judgesLabelKeysAsBefore(old: PodSpec | undefined, settings: KindSettings): boolean {
+/** An old spec that only the other way of validating lets pass is validated so. */
+function checksLabelKeysAsBefore(old: PodSpec | undefined, settings: KindSettings): boolean {
   const constraints = old?.topologySpreadConstraints;
   return isFeatureOn(settings, 'MatchLabelKeysInPodTopologySpreadSelectorMerge')
     ? hasInvalidMatchLabelKeys(constraints)
@@ -90,7 +90,7 @@ export function podRules(settings: KindSettings, old: PodSpec | undefined, oldMe
     allowsInvalidAffinityValues: hasInvalidAffinityValues(old.affinity),
     allowsInvalidNodeAffinityValues: hasInvalidNodeAffinityValues(old.affinity),
     allowsInvalidSpreadSelectors: hasInvalidSpreadSelectors(old.topologySpreadConstraints),
-    judgesLabelKeysAsBefore: judgesLabelKeysAsBefore(old, settings),
+    checksLabelKeysAsBefore: checksLabelKeysAsBefore(old, settings),
     allowsNonLocalTokenPath: hasNonLocalTokenPath(old),
     allowsHostSysctls: hasHostSysctls(old),
     allowsHostNetworkWithUserNamespace: features.allowsHostNetworkWithUserNamespace || (hasUserNamespace && hostNetwork === true),

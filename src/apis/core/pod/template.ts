@@ -9,7 +9,7 @@ import { podRules } from './rules.ts';
 import { validatePodSpec } from './spec.ts';
 import { podSpecWarnings } from './warnings.ts';
 
-/** How a template is judged. */
+/** How a template is validated. */
 export interface PodTemplateOptions {
   /** The template before the update: what it has already may stay, though it would not be let in anew. */
   old?: PodTemplateSpec | undefined;

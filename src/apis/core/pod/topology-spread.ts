@@ -28,7 +28,7 @@ function validateConstraint(constraint: TopologySpreadConstraint, isLastOfPair: 
   if (minDomains !== undefined) validateMinDomains(minDomains, whenUnsatisfiable, errors.at('minDomains'));
   validateOptionalChoice(constraint.nodeAffinityPolicy, POLICIES, errors.at('nodeAffinityPolicy'));
   validateOptionalChoice(constraint.nodeTaintsPolicy, POLICIES, errors.at('nodeTaintsPolicy'));
-  if (rules.judgesLabelKeysAsBefore) validateLabelKeysAsBefore(constraint, errors.at('matchLabelKeys'));
+  if (rules.checksLabelKeysAsBefore) validateLabelKeysAsBefore(constraint, errors.at('matchLabelKeys'));
   else validateLabelKeys(constraint, errors);
   if (!rules.allowsInvalidSpreadSelectors) validateLabelSelector(constraint.labelSelector, errors.at('labelSelector'));
 }

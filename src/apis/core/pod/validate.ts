@@ -15,7 +15,7 @@ import { validatePodStatus } from './status.ts';
 import { ephemeralContainerDiff, validateSpecUpdate } from './update.ts';
 import { checkEach } from '../../../api/validation-run.ts';
 
-/** A new pod. Its metadata has been judged by the common rules. */
+/** A new pod. Its metadata has been validated by the common rules. */
 export function validateNewPod({ object: pod, settings }: Write<Pod>, errors: FieldErrors): void {
   const { metadata, spec } = pod;
   const at = errors.at('spec');
@@ -47,7 +47,7 @@ function validateNoTokens({ spec }: Pod, errors: FieldErrors): void {
   });
 }
 
-/** The same for a changed pod, whose metadata is judged as a pod's once more. */
+/** The same for a changed pod, whose metadata is validated as a pod's once more. */
 function validateChanged({ object: pod, old, settings }: Change<Pod>, errors: FieldErrors): PodRules {
   const rules = podRules(settings, old.spec, old.metadata, true);
   validateFinalizerNames(pod.metadata, errors);

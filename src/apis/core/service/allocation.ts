@@ -2,7 +2,7 @@ import type { IpAllocator, PortAllocator } from '../../../registry/allocators.ts
 import type { Transaction } from '../../../registry/definition.ts';
 import type { KindSettings } from '../../../registry/write.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
-import type { Particulars } from '../../define.ts';
+import type { Strategy } from '../../define.ts';
 import { allocateClusterIps, keepClusterIps, normalizeClusterIps, releaseClusterIps, updateClusterIps } from './cluster-ips.ts';
 import { chooseFamilies } from './family-choice.ts';
 import { allocateNodePorts, keepNodePorts, releaseNodePorts, updateNodePorts } from './node-ports.ts';
@@ -19,7 +19,7 @@ export interface ServiceAllocators {
 export function serviceAllocation(
   { ips, ports, removeEndpoints }: ServiceAllocators,
   settings: KindSettings,
-): Pick<Particulars<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+): Pick<Strategy<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
   const choose = (service: Service, old: Service | undefined): void => {
     normalizeClusterIps(service, old);
     chooseFamilies(service, old, ips.families, settings);

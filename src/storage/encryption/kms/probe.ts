@@ -93,7 +93,7 @@ export class KmsProbe {
           cause: error,
         });
       }
-      await this.#judge(status);
+      await this.#check(status);
       this.#last = { atMs: this.#clock.now(), keptMs: WELL_KEPT_MS, error: undefined };
     } catch (error) {
       this.#last = { atMs: this.#clock.now(), keptMs: UNWELL_KEPT_MS, error: error as Error };
@@ -101,7 +101,7 @@ export class KmsProbe {
     }
   }
 
-  async #judge({ healthz, version, keyId }: StatusResponse): Promise<void> {
+  async #check({ healthz, version, keyId }: StatusResponse): Promise<void> {
     const { provider, observer } = this.#options;
     const errors: Error[] = [];
     if (healthz !== 'ok') errors.push(new Error(`got unexpected healthz status: ${shortened(healthz)}`));

@@ -7,8 +7,8 @@ import { validateInSlices } from '../api/validation-run.ts';
 
 type Rules<T> = (object: T, errors: FieldErrors) => void;
 
-interface JudgeOptions {
-  judgesEmptied?: boolean | undefined;
+interface ValidationOptions {
+  validatesSentEmpty?: boolean | undefined;
   /** What the user has no right to set: reported first. */
   forbidden?: readonly FieldError[];
   /** See ResourceDefinition. */
@@ -17,7 +17,7 @@ interface JudgeOptions {
 
 /**
  * Refuses the object, in the form in which it would be stored, if the rules find something wrong. What is told then is what they find in the form that the
- * client sent, `sent`: values that are not stored, since they are empty, stand in upstream's messages. `judgesEmptied`: they count for the rules too.
+ * client sent, `sent`: values that are not stored, since they are empty, stand in upstream's messages. `validatesSentEmpty`: they count for the rules too.
  * Synchronous, but for a validation in slices that takes longer than one.
  */
 export function refuseIfInvalid<T extends ApiObject>(
@@ -25,7 +25,7 @@ export function refuseIfInvalid<T extends ApiObject>(
   stored: T,
   sent: T,
   rules: Rules<T>,
-  options: JudgeOptions = {},
+  options: ValidationOptions = {},
 ): void | Promise<void> {
   const found = options.validatesInSlices
     ? validateInSlices((beginPass) => {
@@ -45,9 +45,14 @@ export function refuseIfInvalid<T extends ApiObject>(
   return options.validatesInSlices ? refuseInTurn(found) : refuse(found);
 }
 
-function allFindings<T extends ApiObject>(stored: T, sent: T, rules: Rules<T>, { judgesEmptied = false, forbidden = [] }: JudgeOptions): FieldError[] {
-  const found = findings((judgesEmptied ? withEmptied(stored, sent) : undefined) ?? stored, rules);
-  return found.length + forbidden.length > 0 ? [...forbidden, ...worded(found, stored, sent, rules)] : found;
+function allFindings<T extends ApiObject>(
+  stored: T,
+  sent: T,
+  rules: Rules<T>,
+  { validatesSentEmpty = false, forbidden = [] }: ValidationOptions,
+): FieldError[] {
+  const found = findings((validatesSentEmpty ? withEmptied(stored, sent) : undefined) ?? stored, rules);
+  return found.length + forbidden.length > 0 ? [...forbidden, ...asSent(found, stored, sent, rules)] : found;
 }
 
 function findings<T>(object: T, rules: Rules<T>): FieldError[] {
@@ -61,7 +66,7 @@ function findings<T>(object: T, rules: Rules<T>): FieldError[] {
 }
 
 /** The same findings in other words; where the two forms differ by more than words, what is stored counts. */
-function worded<T>(found: FieldError[], stored: T, sent: T, rules: Rules<T>): FieldError[] {
+function asSent<T>(found: FieldError[], stored: T, sent: T, rules: Rules<T>): FieldError[] {
   const whole = withEmptied(stored, sent);
   if (whole === undefined) return found;
   const again = findings(whole, rules);

@@ -5,23 +5,23 @@ import { effectiveFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** A property, and whether its name is one that every object seems to have (`constructor`). */
-interface JudgedProperty {
+interface CompiledProperty {
   name: string;
   isInherited: boolean;
-  schema: JudgedSchema;
+  schema: CompiledSchema;
 }
 
-/** A schema made ready to judge values by: what is the same for all values is worked out once, when it is first asked for. */
-export class JudgedSchema {
+/** A schema, compiled: what is the same for all values is worked out once, when it is first asked for. */
+export class CompiledSchema {
   readonly schema: JsonSchema;
   /** The types that a value may have; none for any. */
   readonly types: readonly string[];
   readonly format: string | undefined;
   readonly hasAlternatives: boolean;
   readonly hasBounds: boolean;
-  #properties: readonly JudgedProperty[] | undefined;
-  #items: JudgedSchema | null | undefined;
-  #additional: JudgedSchema | null | undefined;
+  #properties: readonly CompiledProperty[] | undefined;
+  #items: CompiledSchema | null | undefined;
+  #additional: CompiledSchema | null | undefined;
   #places: ReadonlyMap<string, number> | undefined;
   #pattern: Regexp | { error: string } | undefined;
   #choices: ReadonlySet<string> | undefined;
@@ -36,22 +36,22 @@ export class JudgedSchema {
   }
 
   /** Each schema is made ready once, and as long as somebody has it. */
-  static of(schema: JsonSchema): JudgedSchema {
-    let judged = known.get(schema);
-    if (judged === undefined) known.set(schema, (judged = new JudgedSchema(schema)));
-    return judged;
+  static of(schema: JsonSchema): CompiledSchema {
+    let compiled = known.get(schema);
+    if (compiled === undefined) known.set(schema, (compiled = new CompiledSchema(schema)));
+    return compiled;
   }
 
-  get properties(): readonly JudgedProperty[] {
+  get properties(): readonly CompiledProperty[] {
     return (this.#properties ??= Object.entries(this.schema.properties ?? {}).map(([name, schema]) => ({
       name,
       isInherited: name in Object.prototype,
-      schema: JudgedSchema.of(schema),
+      schema: CompiledSchema.of(schema),
     })));
   }
 
   /** Those of the properties that the object may have, in the schema's order: a schema of thousands is not gone through for each of thousands of objects. */
-  propertiesOf(object: JsonObject): readonly JudgedProperty[] {
+  propertiesOf(object: JsonObject): readonly CompiledProperty[] {
     const { properties } = this;
     if (properties.length <= FEW_PROPERTIES) return properties;
     this.#places ??= new Map(properties.map(({ name }, place) => [name, place]));
@@ -80,13 +80,13 @@ export class JudgedSchema {
     return this.#pattern;
   }
 
-  get items(): JudgedSchema | undefined {
-    if (this.#items === undefined) this.#items = judgedIn(this.schema.items);
+  get items(): CompiledSchema | undefined {
+    if (this.#items === undefined) this.#items = compiledIn(this.schema.items);
     return this.#items ?? undefined;
   }
 
-  get additional(): JudgedSchema | undefined {
-    if (this.#additional === undefined) this.#additional = judgedIn(this.schema.additionalProperties);
+  get additional(): CompiledSchema | undefined {
+    if (this.#additional === undefined) this.#additional = compiledIn(this.schema.additionalProperties);
     return this.#additional ?? undefined;
   }
 }
@@ -107,6 +107,6 @@ export function canonicalText(value: Json): string {
 
 const nestedText = (value: Json): string => (typeof value === 'string' ? JSON.stringify(value) : canonicalText(value));
 
-const known = new WeakMap<JsonSchema, JudgedSchema>();
+const known = new WeakMap<JsonSchema, CompiledSchema>();
 
-const judgedIn = (value: unknown): JudgedSchema | null => (isJsonObject(value as Json) ? JudgedSchema.of(value as JsonSchema) : null);
+const compiledIn = (value: unknown): CompiledSchema | null => (isJsonObject(value as Json) ? CompiledSchema.of(value as JsonSchema) : null);
