@@ -13,7 +13,7 @@ interface Derived {
 }
 
 /** What all entries of one cache share. */
-export class EntryHome {
+export class EntryMemory {
   readonly codec: StoredCodec;
   readonly slabs = new Slabs();
   /** Memory for what is going to lie in a slab. */
@@ -38,7 +38,7 @@ const K = 0x6b;
 export class StoredEntry implements CacheEntry, Resident {
   readonly key: string;
   readonly revision: number;
-  readonly #home: EntryHome;
+  readonly #memory: EntryMemory;
   /** What the bytes are made from: the stored value, or the same object at another revision; then the bytes, or the slab that they lie in. */
   #content: Buffer | StoredEntry | Slab;
   #isInTree = false;
@@ -48,11 +48,11 @@ export class StoredEntry implements CacheEntry, Resident {
   #typePrefixLength = NOT_MADE;
   #derived: WeakRef<Derived> | undefined;
 
-  constructor(key: string, revision: number, source: Buffer | StoredEntry, home: EntryHome) {
+  constructor(key: string, revision: number, source: Buffer | StoredEntry, memory: EntryMemory) {
     this.key = key;
     this.revision = revision;
     this.#content = source;
-    this.#home = home;
+    this.#memory = memory;
   }
 
   get bytes(): Buffer {
@@ -88,7 +88,7 @@ export class StoredEntry implements CacheEntry, Resident {
 
   /** The same object carrying another revision. */
   at(revision: number): StoredEntry {
-    return new StoredEntry(this.key, revision, this, this.#home);
+    return new StoredEntry(this.key, revision, this, this.#memory);
   }
 
   /** The entry is what the cache holds for its key. Where that is cheap, its bytes are made now: they are smaller than a value in a Buffer of its own. */
@@ -106,7 +106,7 @@ export class StoredEntry implements CacheEntry, Resident {
   /** Another one has taken its place, or none. */
   leave(): void {
     this.#isInTree = false;
-    if (this.#content instanceof Slab) this.#home.slabs.release(this.#content, this.#length);
+    if (this.#content instanceof Slab) this.#memory.slabs.release(this.#content, this.#length);
   }
 
   livesIn(slab: Slab): boolean {
@@ -119,7 +119,7 @@ export class StoredEntry implements CacheEntry, Resident {
 
   #make(): void {
     const source = this.#content as Buffer | StoredEntry;
-    const { codec, allocate } = this.#home;
+    const { codec, allocate } = this.#memory;
     const bytes =
       source instanceof StoredEntry
         ? withResourceVersion(source.bytes, this.revision)
@@ -132,7 +132,7 @@ export class StoredEntry implements CacheEntry, Resident {
 
   #settle(bytes: Buffer): void {
     if (bytes.length > LARGEST_RESIDENT_BYTES) return;
-    const { slab, start } = this.#home.slabs.add(this, bytes);
+    const { slab, start } = this.#memory.slabs.add(this, bytes);
     this.#content = slab;
     this.#start = start;
   }

@@ -7,7 +7,7 @@ import { type OrderedMap, orderedMap } from '../ordered-map.ts';
 import { PageSize } from '../page-size.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 import type { CacheEntry, CacheEvent, CacheList, CacheListOptions, CacheSelectOptions, ObjectCache } from './cache.ts';
-import { EntryHome, StoredEntry } from './entry.ts';
+import { EntryMemory, StoredEntry } from './entry.ts';
 import type { CacheFeed, FeedRoute } from './feed.ts';
 import { CacheChange, DEFAULT_HISTORY_LIMITS, History, type HistoryLimits } from './history.ts';
 import { ProgressTicker } from './progress.ts';
@@ -42,7 +42,7 @@ class FedCache implements ObjectCache, FeedRoute {
   readonly ready: Promise<void>;
   readonly #feed: CacheFeed;
   readonly #prefix: string;
-  #home: EntryHome;
+  #memory: EntryMemory;
   readonly #history: History;
   readonly #snapshots = new Snapshots();
   readonly #progress: ProgressTicker;
@@ -60,7 +60,7 @@ class FedCache implements ObjectCache, FeedRoute {
   constructor(feed: CacheFeed, prefix: string, { codec = jsonCodec, history = DEFAULT_HISTORY_LIMITS, progressIntervalMs = 60_000 }: ObjectCacheOptions) {
     this.#feed = feed;
     this.#prefix = prefix;
-    this.#home = new EntryHome(codec);
+    this.#memory = new EntryMemory(codec);
     this.#history = new History(history, feed.clock);
     this.#progress = new ProgressTicker(feed.clock, () => this.revision, progressIntervalMs);
     this.ready = feed.add(prefix, this);
@@ -94,7 +94,7 @@ class FedCache implements ObjectCache, FeedRoute {
 
   entryAt(key: string, value: Buffer, revision: number): StoredEntry {
     const current = this.#tree.get(key);
-    return current?.revision === revision ? current : new StoredEntry(key, revision, value, this.#home);
+    return current?.revision === revision ? current : new StoredEntry(key, revision, value, this.#memory);
   }
 
   list(prefix: string, options: CacheListOptions = {}): CacheList {
@@ -152,9 +152,9 @@ class FedCache implements ObjectCache, FeedRoute {
 
   async load(): Promise<void> {
     if (!this.#early) return;
-    const { tree, home, revision } = await this.#read();
+    const { tree, memory, revision } = await this.#read();
     this.#tree = tree;
-    this.#home = home;
+    this.#memory = memory;
     this.#changedAt = revision;
     this.#loadedRevision = revision;
     this.#history.restart(revision);
@@ -203,20 +203,20 @@ class FedCache implements ObjectCache, FeedRoute {
   }
 
   /** The engine's state. In pages, so that its values need not all be in memory beside what is made of them; whole where history is too short for that. */
-  async #read(isWhole = false): Promise<{ tree: Tree; home: EntryHome; revision: number }> {
+  async #read(isWhole = false): Promise<{ tree: Tree; memory: EntryMemory; revision: number }> {
     const tree: Tree = orderedMap<string, StoredEntry>(compareKeys);
-    const home = new EntryHome(this.#home.codec);
+    const memory = new EntryMemory(this.#memory.codec);
     let loadedRevision = 0;
     try {
       for await (const { items, revision } of pagesOf(this.#feed.engine, this.#prefix, isWhole)) {
         for (const { key, value, revision: writtenAt } of items) {
-          const entry = new StoredEntry(key, writtenAt, value, home);
+          const entry = new StoredEntry(key, writtenAt, value, memory);
           entry.enter();
           tree.set(key, entry);
         }
         loadedRevision = revision;
       }
-      return { tree, home, revision: loadedRevision };
+      return { tree, memory, revision: loadedRevision };
     } catch (error) {
       if (error instanceof Compacted && !isWhole) return this.#read(true);
       throw error;
@@ -227,7 +227,7 @@ class FedCache implements ObjectCache, FeedRoute {
     const previous = this.#tree.get(key);
     const isDeletion = type === 'delete';
     if (isDeletion && previous === undefined) return undefined;
-    const entry = isDeletion ? previous!.at(revision) : new StoredEntry(key, revision, value!, this.#home);
+    const entry = isDeletion ? previous!.at(revision) : new StoredEntry(key, revision, value!, this.#memory);
     return new CacheChange(entry, previous, isDeletion, ++this.#sequence);
   }
 

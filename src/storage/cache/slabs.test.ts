@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { jsonCodec } from '../codec.ts';
-import { EntryHome, StoredEntry } from './entry.ts';
+import { EntryMemory, StoredEntry } from './entry.ts';
 
 const value = (name: string, sizeBytes: number): Buffer =>
   Buffer.from(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${name}","uid":"u"},"data":{"v":"${name.repeat(sizeBytes / name.length)}"}}`);
 
-const entryOf = (home: EntryHome, name: string, revision: number, sizeBytes: number): StoredEntry => {
-  const entry = new StoredEntry(`/registry/${name}`, revision, value(name, sizeBytes), home);
+const entryOf = (memory: EntryMemory, name: string, revision: number, sizeBytes: number): StoredEntry => {
+  const entry = new StoredEntry(`/registry/${name}`, revision, value(name, sizeBytes), memory);
   entry.enter();
   return entry;
 };
@@ -17,8 +17,8 @@ const memoryBytes = (entries: Iterable<StoredEntry>): number =>
 const liveBytes = (entries: Iterable<StoredEntry>): number => [...entries].reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 test('entries share memory, and are moved together when most of their neighbours have gone', () => {
-  const home = new EntryHome(jsonCodec);
-  const entries = new Map(Array.from({ length: 2_000 }, (_, i) => [i, entryOf(home, `n${i}`, i + 1, 1_000)]));
+  const memory = new EntryMemory(jsonCodec);
+  const entries = new Map(Array.from({ length: 2_000 }, (_, i) => [i, entryOf(memory, `n${i}`, i + 1, 1_000)]));
   expect(memoryBytes(entries.values())).toBeLessThan(liveBytes(entries.values()) * 1.2);
   for (const [i, entry] of entries) {
     if (i % 10 === 0) continue;
@@ -30,11 +30,11 @@ test('entries share memory, and are moved together when most of their neighbours
 });
 
 test('replacing entries again and again holds no more than the live ones need', () => {
-  const home = new EntryHome(jsonCodec);
-  const entries = Array.from({ length: 1_000 }, (_, i) => entryOf(home, `n${i}`, 1, 500));
+  const memory = new EntryMemory(jsonCodec);
+  const entries = Array.from({ length: 1_000 }, (_, i) => entryOf(memory, `n${i}`, 1, 500));
   for (let revision = 2; revision < 20_000; revision++) {
     const i = (revision * 7919) % entries.length;
-    const next = entryOf(home, `n${i}`, revision, 300 + (revision % 400));
+    const next = entryOf(memory, `n${i}`, revision, 300 + (revision % 400));
     entries[i]!.leave();
     entries[i] = next;
   }
@@ -43,20 +43,20 @@ test('replacing entries again and again holds no more than the live ones need', 
 });
 
 test('who holds a view of an entry that has left reads what it was', () => {
-  const home = new EntryHome(jsonCodec);
-  const entry = entryOf(home, 'old', 1, 1_000);
+  const memory = new EntryMemory(jsonCodec);
+  const entry = entryOf(memory, 'old', 1, 1_000);
   const before = entry.bytes;
   const text = before.toString();
   entry.leave();
-  for (let i = 0; i < 2_000; i++) entryOf(home, `n${i}`, i, 1_000).leave();
+  for (let i = 0; i < 2_000; i++) entryOf(memory, `n${i}`, i, 1_000).leave();
   expect(before.toString()).toBe(text);
   expect(entry.bytes.toString()).toBe(text);
   expect(entry.at(9).object().metadata.resourceVersion).toBe('9');
 });
 
 test('large objects have memory of their own', () => {
-  const home = new EntryHome(jsonCodec);
-  const entry = entryOf(home, 'large', 1, 100_000);
+  const memory = new EntryMemory(jsonCodec);
+  const entry = entryOf(memory, 'large', 1, 100_000);
   expect(entry.bytes.buffer.byteLength).toBe(entry.bytes.length);
   entry.leave();
   expect(entry.object().metadata.name).toBe('large');
