@@ -1,3 +1,4 @@
+import { checkEach } from '../../api/validation-run.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { qualifiedNameErrors } from '../../api/names.ts';
@@ -125,7 +126,7 @@ export function validateSuccessPolicy({ rules }: SuccessPolicy, completions: num
   const all = rules ?? [];
   if (all.length === 0) errors.required('at least one rules must be specified when the successPolicy is specified');
   if (all.length > RULES_MAX) errors.tooMany(all.length, RULES_MAX);
-  for (const [index, rule] of all.entries()) validateSuccessRule(rule, completions, errors.index(index));
+  checkEach(errors, 'rules', all, (rule, index) => validateSuccessRule(rule, completions, errors.index(index)));
 }
 
 function validateSuccessRule({ succeededIndexes, succeededCount }: SuccessPolicyRule, completions: number, errors: FieldErrors): void {

@@ -6,7 +6,7 @@ import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { isStandardQuotaResource, validateQuotaResourceName, validateResourceQuantity } from '../validation/resource-names.ts';
 import { roundToThousandths } from './pod/resource-lists.ts';
-import { once } from '../../api/validation-run.ts';
+import { checkEach, once } from '../../api/validation-run.ts';
 
 const PODS = ['pods'];
 const PODS_AND_COMPUTE = [...PODS, 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
@@ -112,7 +112,7 @@ function validateNoOpposites(scopes: readonly string[], shown: unknown, errors: 
 
 function validateSelector({ scopeSelector, scopes, hard }: ResourceQuotaSpec, errors: FieldErrors): void {
   const requirements = scopeSelector?.matchExpressions ?? [];
-  for (const requirement of requirements) {
+  checkEach(errors, 'requirements', requirements, (requirement) => {
     const { scopeName, operator } = requirement;
     if (!Object.hasOwn(SCOPES, scopeName)) errors.at('scopeName').invalidTyped(scopeName, 'unsupported scope');
     for (const _ of beyondScope(scopeName, hard))
@@ -122,7 +122,7 @@ function validateSelector({ scopeSelector, scopes, hard }: ResourceQuotaSpec, er
       );
     if (WITHOUT_VALUES.has(scopeName) && operator !== 'Exists') errors.at('operator').invalid(operator, ONLY_EXISTS);
     validateValues(requirement, errors);
-  }
+  });
   validateNoOpposites(
     requirements.map(({ scopeName }) => scopeName),
     scopes ?? null,

@@ -1,3 +1,4 @@
+import { checkEach } from '../../api/validation-run.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { parseQuantity, quantitySign } from '../../api/quantity.ts';
@@ -93,8 +94,8 @@ function validateAttribute(attribute: DeviceAttribute, errors: FieldErrors): voi
   const { string, version, strings = [], versions = [] } = attribute;
   if (string !== undefined) validateLength(string, errors.at('string'));
   if (version !== undefined) validateVersion(version, errors.at('version'));
-  for (const [index, item] of strings.entries()) validateLength(item, errors.at('strings').index(index));
-  for (const [index, item] of versions.entries()) validateVersion(item, errors.at('versions').index(index));
+  checkEach(errors, 'strings', strings, (item, index) => validateLength(item, errors.at('strings').index(index)));
+  checkEach(errors, 'versions', versions, (item, index) => validateVersion(item, errors.at('versions').index(index)));
   const given = VALUES.filter((field) => attribute[field] !== undefined && !isEmptyList(attribute[field])).length;
   if (given === 0) errors.invalid('', ONE_VALUE);
   else if (given > 1) errors.invalid(internalForm(attribute, ATTRIBUTE), ONE_VALUE);

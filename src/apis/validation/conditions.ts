@@ -1,3 +1,5 @@
+import { repeats } from './repeats.ts';
+import { checkEach } from '../../api/validation-run.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { patternError, qualifiedNameErrors } from '../../api/names.ts';
 import type { Condition } from '../facts/types/meta-v1.ts';
@@ -20,13 +22,12 @@ const REASON_ERROR = patternError(
 
 /** Of one list: a type stands once. */
 export function validateConditions(conditions: readonly Condition[] | null | undefined, errors: FieldErrors): void {
-  const seen = new Set<string>();
-  for (const [index, condition] of (conditions ?? []).entries()) {
+  const check = (condition: Condition, index: number, isRepeated: (type: string) => boolean): void => {
     const at = errors.index(index);
-    if (seen.has(condition.type)) at.at('type').duplicate(condition.type);
-    seen.add(condition.type);
+    if (isRepeated(condition.type)) at.at('type').duplicate(condition.type);
     validateCondition(condition, at);
-  }
+  };
+  checkEach(errors, 'conditions', conditions ?? [], check, repeats<string>);
 }
 
 function validateCondition({ type, status, observedGeneration = 0, lastTransitionTime, reason, message }: Condition, errors: FieldErrors): void {
