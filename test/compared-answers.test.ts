@@ -478,3 +478,20 @@ test('a list that was sent empty is shown so in what may not change', async () =
     '{"Name":"d.example.com","NodeID":"*","TopologyKeys":[],"Allocatable":null}: field is immutable',
   );
 });
+
+test('what is wrong with a value that is written again is wrong all the same', async () => {
+  const answer = await client.send({
+    method: 'POST',
+    path: '/apis/coordination.k8s.io/v1/namespaces/compared/leases',
+    body: '{"metadata":{"name":"again"},"spec":{"acquireTime":"2026-01-02T03:04:05.00000","acquireTime":"2026-01-02T03:04:05.000006Z"}}',
+    headers: { 'content-type': 'application/json' },
+  });
+  expect([answer.status, answer.json<{ message: string }>().message]).toEqual([400, expect.stringContaining('parsing time "2026-01-02T03:04:05.00000"')]);
+});
+
+test('a claim and what looks like a request of it', async () => {
+  const claims = [{ name: 'example.com/thing' }, { name: 'example.com' }];
+  const body = { metadata: { name: 'claims' }, spec: { containers: [{ name: 'a', image: 'a', resources: { claims } }] } };
+  const answer = await client.send({ method: 'POST', path: `${NAMESPACE}/pods`, body });
+  expect(answer.json<{ message: string }>().message).toContain('spec.containers[0].resources.claims[1]: Duplicate value: "example.com"');
+});

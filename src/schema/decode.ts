@@ -90,9 +90,10 @@ function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefine
   const duplicates = strict?.duplicates ?? NO_DUPLICATES;
   if (duplicates.size > 0) {
     tellInOrder(type, value, duplicates, (what, path) => complain(strict!.errors, what, path));
-    mergeRepeated(type, value, duplicates);
   }
+  const areFewRepeated = duplicates.size > 0 && mergeRepeated(type, value, duplicates);
   const decoder = new Decoder(duplicates.size > 0 ? undefined : strict, wording, strict?.literals, run);
+  if (areFewRepeated) decoder.duplicates = duplicates;
   const base = slotsInUse;
   let decoded: Json | undefined;
   try {
@@ -134,6 +135,8 @@ class Decoder {
   readonly literals: NumberLiterals | undefined;
   /** How the number that is being read was written, where that is not as this server writes it. */
   literal: string | undefined;
+  /** Of a text that repeats keys: each value is read, as Go reads them, though the last one wins. */
+  duplicates: DuplicateKeys | undefined;
   /** Where others have their turn meanwhile. */
   readonly run: DecodeRun | undefined;
 
@@ -180,6 +183,7 @@ class Decoder {
         if (item !== undefined) this.complainOfUnknown(key);
       } else if (item !== undefined && item !== null) {
         this.path.push(field);
+        if (this.duplicates !== undefined) this.readEarlier(sent, key, field);
         if (this.literals !== undefined) this.literal = this.literals.get(sent)?.get(key);
         const value = this.field(field, item);
         this.path.pop();
@@ -191,6 +195,12 @@ class Decoder {
     releaseSlots(base);
     if (emptied !== undefined) noteEmptied(object, emptied);
     return object;
+  }
+
+  /** What is wrong with a value that a later one replaced is wrong all the same. Those of structs and maps have been merged with it. */
+  readEarlier(sent: JsonObject, key: string, field: FieldPlan): void {
+    for (const [name, value] of this.duplicates!.get(sent)?.replaced ?? [])
+      if (name === key && value !== null && !isJsonObject(value)) this.field(field, value);
   }
 
   /** Undefined for what Go counts as no value in this field. */

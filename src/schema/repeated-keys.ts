@@ -42,12 +42,14 @@ function tellBelow(type: TypeSchema, value: Json, duplicates: DuplicateKeys, tel
 /**
  * A key that is written twice is read twice by Go's decoder, the second time into what the first has left: structs and maps are merged, items of lists are
  * read into those that stand in their places, all else is replaced. Makes the same of `value`, in place. Where more is repeated than any mistake explains, the
- * last stays: each time, what came before is gone through.
+ * last stays, and false is answered: each time, what came before is gone through.
  */
-export function mergeRepeated(type: TypeSchema, value: Json, duplicates: DuplicateKeys): void {
+export function mergeRepeated(type: TypeSchema, value: Json, duplicates: DuplicateKeys): boolean {
   let repeated = 0;
   for (const { replaced } of duplicates.values()) repeated += replaced.length;
-  if (repeated <= MAX_REPEATED) mergeInside(type, value, duplicates);
+  if (repeated > MAX_REPEATED) return false;
+  mergeInside(type, value, duplicates);
+  return true;
 }
 
 function mergeInside(type: TypeSchema, value: Json, duplicates: DuplicateKeys): void {

@@ -81,8 +81,12 @@ function validateClaims(claims: readonly ResourceClaim[], claimNames: ReadonlySe
       if (request !== '') for (const error of dns1123LabelErrors(request)) at.at('request').invalid(request, error);
       const key = request === '' ? name : `${name}/${request}`;
       if (used.has(key)) at.duplicate(key);
-      else if (request === '') for (let count = requestCounts.get(name) ?? 0; count > 0; count--) at.duplicate(name);
-      else requestCounts.set(name, (requestCounts.get(name) ?? 0) + 1);
+      else {
+        if (request === '') for (let count = requestCounts.get(name) ?? 0; count > 0; count--) at.duplicate(name);
+        // Upstream tells a claim's requests by the first slash, which a name that is refused may have too.
+        const [claim, ...rest] = key.split('/', 2);
+        if (rest.length > 0) requestCounts.set(claim!, (requestCounts.get(claim!) ?? 0) + 1);
+      }
       used.add(key);
     }
     if (!claimNames.has(name)) at.notFound(name, (known ??= `must be one of the names in pod.spec.resourceClaims${printNames(claimNames)}`));
