@@ -47,7 +47,10 @@ const readTokens = (file: string): Map<string, string> =>
 
 async function runAll(pair: Pair, options: Options, totals: Totals, groups: Groups): Promise<void> {
   let next = options.scenario ?? 0;
-  const isLast = (): boolean => (options.scenario === undefined ? totals.requests >= options.requests : next > options.scenario);
+  let isInterrupted = false;
+  // What was found until then is shrunk and shown; a second interrupt ends it at once.
+  process.once('SIGINT', () => (isInterrupted = true));
+  const isLast = (): boolean => isInterrupted || (options.scenario === undefined ? totals.requests >= options.requests : next > options.scenario);
   const work = async (): Promise<void> => {
     while (!isLast()) {
       const scenario = generateScenario(options.seed, next++, options.only);
@@ -55,7 +58,10 @@ async function runAll(pair: Pair, options: Options, totals: Totals, groups: Grou
       const isUnsteady = finding !== undefined && !groups.has(scenario, finding) && (await isReferenceUnsteady(pair, scenario.steps, finding));
       if (isUnsteady) totals.explain('the reference itself answers in more than one way (order of a Go map)', 1);
       totals.add(scenario.area, sent, explained, finding !== undefined && !isUnsteady);
-      if (finding && !isUnsteady) groups.add(scenario, finding);
+      if (finding && !isUnsteady) {
+        if (!groups.has(scenario, finding)) console.error(`a difference: --seed=${scenario.seed} --scenario=${scenario.index} (${scenario.area})`);
+        groups.add(scenario, finding);
+      }
     }
   };
   await Promise.all(Array.from({ length: options.concurrency }, work));
