@@ -489,6 +489,16 @@ test('what is wrong with a value that is written again is wrong all the same', a
   expect([answer.status, answer.json<{ message: string }>().message]).toEqual([400, expect.stringContaining('parsing time "2026-01-02T03:04:05.00000"')]);
 });
 
+test('a number that is written again is the last one, however the first was written', async () => {
+  const path = `${NAMESPACE}/resourcequotas`;
+  const headers = { 'content-type': 'application/json' };
+  const body = '{"metadata":{"name":"again"},"spec":{"hard":{"pods":1e3,"pods":5}}}';
+  const created = await client.expect(201, { method: 'POST', path, body, headers });
+  expect(created.json<{ spec: object }>().spec).toEqual({ hard: { pods: '5' } });
+  const patch = { method: 'PATCH', path: `${path}/again`, body: '{"spec":{"hard":{"pods":1e1,"pods":7}}}', headers: { 'content-type': MERGE } };
+  expect((await client.expect(200, patch)).json<{ spec: object }>().spec).toEqual({ hard: { pods: '7' } });
+});
+
 test('a claim and what looks like a request of it', async () => {
   const claims = [{ name: 'example.com/thing' }, { name: 'example.com' }];
   const body = { metadata: { name: 'claims' }, spec: { containers: [{ name: 'a', image: 'a', resources: { claims } }] } };

@@ -166,13 +166,20 @@ test("a patch of a policy makes of a custom resource's scale what its converter 
 test('a list as of a version from before its definition changed', async () => {
   const { things, thing, group } = await define({ text: TEXT });
   const { metadata } = await api.create(things, thing('a', { text: 'x' }));
-  await api.create(things, thing('b', { text: 'x' }));
+  const second = await api.create(things, { ...thing('b', { text: 'x' }), metadata: { name: 'b', labels: { which: 'b' } } });
   const path = `${DEFINITIONS}/things.${group}`;
   const body = [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/more', value: TEXT }];
   await api.expect(200, { method: 'PATCH', path, body, headers: { 'content-type': 'application/json-patch+json' } });
   await api.create(things, thing('c', { more: 'y' }));
   const list = await api.get<{ items: { metadata: { name: string } }[] }>(`${things}?resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`);
   expect(list.items.map((item) => item.metadata.name)).toEqual(['a']);
+  const page = `${things}?resourceVersion=${second.metadata.resourceVersion}&resourceVersionMatch=Exact&limit=1`;
+  const first = await api.get<{ items: { metadata: { name: string } }[]; metadata: { continue: string; remainingItemCount: number } }>(page);
+  expect([first.items.length, first.metadata.remainingItemCount]).toEqual([1, 1]);
+  const last = await api.get<typeof first>(`${things}?limit=1&continue=${encodeURIComponent(first.metadata.continue)}`);
+  expect([last.items.map((item) => item.metadata.name), last.metadata.continue ?? '']).toEqual([['b'], '']);
+  const selected = await api.get<typeof first>(`${page}&labelSelector=${encodeURIComponent('which=b')}`);
+  expect([selected.items.map((item) => item.metadata.name), selected.metadata.continue ?? '']).toEqual([['b'], '']);
 });
 
 test('a default of a wrong type is told by the format, whether values are checked by it or not', async () => {

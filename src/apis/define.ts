@@ -46,7 +46,11 @@ export interface Strategy<T extends ApiObject> extends Omit<Partial<ResourceDefi
   subresources?: Record<string, Partial<Omit<Subresource<T>, 'schema'>>>;
 }
 
-export type OtherVersion = Omit<ServedVersion, 'schema' | 'kind'> & { kind?: string };
+export interface OtherVersion extends Omit<ServedVersion, 'schema' | 'kind' | 'default' | 'toStored'> {
+  kind?: string;
+  default?(object: ApiObject, context: KindContext): void;
+  toStored?(object: ApiObject, context: KindContext): ApiObject;
+}
 
 /** As a method's type, for the reason `Selectable` gives. */
 export type Cell<T extends ApiObject = ApiObject> = Column<T>['cell'];
@@ -65,7 +69,7 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     kind,
     deprecation,
     ...(storedAs && { toStored: storedAs.toStored, fromStored: storedAs.fromStored }),
-    ...(fillDefaults && { default: (object: ApiObject, context = NO_SERVER) => fillDefaults(object as T, context) }),
+    ...(fillDefaults && { default: (object: ApiObject, context: KindContext) => fillDefaults(object as T, context) }),
   };
   const definition = {
     group,
@@ -84,7 +88,7 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     ...hooks,
     ...(!storedAs && { stored: withOlderVersions({ group, version, kind }, hooks.stored) }),
     ...(storedAs && { storedGroup: resourceFacts(storedAs.name).group }),
-    served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map((served) => withSchema(served)),
+    served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map((served) => withSchema(withoutServer(served))),
     subresources: subresourcesOf(facts, subresources),
     columns: [
       ...columnsOf(name).map((column) => ({ ...column, description: '', cell: cells[column.name] ?? commonCell(column.name) })),
@@ -93,6 +97,13 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
   };
   return withSchema(definition, storedAs && resourceFacts(storedAs.name)) as unknown as ResourceDefinition<T>;
 }
+
+/** Where nobody says in what context an object is read. */
+const withoutServer = <V extends Pick<OtherVersion, 'default' | 'toStored'>>(served: V): V => ({
+  ...served,
+  ...(served.default && { default: (object: ApiObject, context = NO_SERVER) => served.default!(object, context) }),
+  ...(served.toStored && { toStored: (object: ApiObject, context = NO_SERVER) => served.toStored!(object, context) }),
+});
 
 /** The schema is looked up when it is first asked for: most kinds are never touched in a process' life, and none at its start. */
 function withSchema<V extends { group: string; version: string; kind: string }>(

@@ -22,8 +22,8 @@ export type DuplicateKeys = Map<JsonObject, Repeats>;
 export interface Repeats {
   /** All keys as written, repeats included. */
   written: string[];
-  /** What later values took the place of, in the order of the text. Of JSON alone. */
-  replaced: [key: string, value: Json][];
+  /** What later values took the place of, in the order of the text, with the literal of a number where that is noted. Of JSON alone. */
+  replaced: [key: string, value: Json, literal?: string][];
 }
 
 /**
@@ -158,7 +158,8 @@ function parseObject(): JsonObject {
     position++;
     if (Object.hasOwn(object, key)) {
       repeats ??= noteRepeats(object);
-      repeats.replaced.push([key, object[key]!]);
+      const literal = takeLiteral(object, key);
+      repeats.replaced.push(literal === undefined ? [key, object[key]!] : [key, object[key]!, literal]);
     }
     if (repeats !== undefined) repeats.written.push(key);
     if (key === '__proto__') defineProto(object, parseValue());
@@ -181,6 +182,14 @@ function noteRepeats(object: JsonObject): Repeats {
 function noteOddLiteral(container: JsonObject | Json[], key: string | number): void {
   if (literals !== undefined) noteLiteral(literals, container, key, oddLiteral!);
   oddLiteral = undefined;
+}
+
+/** The literal of a value that another takes the place of is not that one's. */
+function takeLiteral(object: JsonObject, key: string): string | undefined {
+  const noted = literals?.get(object);
+  const literal = noted?.get(key);
+  noted?.delete(key);
+  return literal;
 }
 
 export function noteLiteral(into: NumberLiterals, container: JsonObject | Json[], key: string | number, literal: string): void {

@@ -144,10 +144,10 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
       shown: () => bytes.toString('utf8'),
       decodeAs(schema, strict) {
         // What is repeated is merged, whether anybody is told of it or not.
-        const asWritten = { ...(duplicates.size > 0 && { duplicates }), ...(literals !== undefined && literals.size > 0 && { literals }) };
-        const isUsual = duplicates.size === 0 && (literals === undefined || literals.size === 0);
-        const told = isUsual ? strict : Object.assign(strict ?? { errors: [] }, asWritten);
-        const isSliced = bytes.length > LARGE_BYTES && duplicates.size === 0;
+        const isRepeated = duplicates.size > 0;
+        const isOdd = literals !== undefined && literals.size > 0;
+        const told = isRepeated || isOdd ? Object.assign(strict ?? { errors: [] }, isRepeated && { duplicates }, isOdd && { literals }) : strict;
+        const isSliced = bytes.length > LARGE_BYTES && !isRepeated;
         const object = isSliced ? decodeInSlices(schema, value, told) : decode(schema, value, told);
         return object instanceof Promise ? object.then((read) => keepManagedFieldsReset(value, read)) : keepManagedFieldsReset(value, object);
       },

@@ -19,12 +19,12 @@ import { isJsonObject } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { Steps, inStep, settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
-import { type Write, parentVersion, readThrough, replicasPaths, setEntries, validateTyped, writerOf } from './field-ownership.ts';
+import { type OwnedWrite, parentVersion, readThrough, replicasPaths, setEntries, validateTyped, writerOf } from './field-ownership.ts';
 import { writeThrough } from './sent-subresource.ts';
 import { UnknownInVersion, type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
 
 /** A server-side apply of one object (KEP-555). */
-export interface Apply extends Write {
+export interface Apply extends OwnedWrite {
   /** The group-version in the path. */
   served: ServedVersion;
   subresource: Subresource | undefined;

@@ -21,7 +21,7 @@ import type { RequestContext } from './request-context.ts';
 import type { WriteOptions } from './store.ts';
 
 /** One write, as ownership sees it. */
-export interface Write {
+export interface OwnedWrite {
   definition: ResourceDefinition;
   context: RequestContext;
   options: Pick<WriteOptions, 'fieldManager' | 'apiVersion'> & { subresource?: string };
@@ -32,7 +32,7 @@ export interface Write {
  * Brings the managedFields of a changed or new object up to date (KEP-555), before admission sees it: who changed a field owns it. What admission, hooks
  * and the kind's rules change afterwards belongs to nobody. An object whose items cannot be told apart, or are too many, is left without managedFields.
  */
-export function recordOwnership(write: Write, object: ApiObject, old: ApiObject | undefined): Promise<void> | void {
+export function recordOwnership(write: OwnedWrite, object: ApiObject, old: ApiObject | undefined): Promise<void> | void {
   const { definition, options } = write;
   const name = options.subresource ?? '';
   const subresource = definition.subresources?.[name];
@@ -61,7 +61,7 @@ function orNone(entries: () => JsonObject[] | undefined): JsonObject[] | undefin
   }
 }
 
-function newEntries(write: Write, way: WayOfWriting, object: ApiObject, steps: Steps | undefined): JsonObject[] | undefined {
+function newEntries(write: OwnedWrite, way: WayOfWriting, object: ApiObject, steps: Steps | undefined): JsonObject[] | undefined {
   const apiVersion = way.versionOf(write.options.apiVersion);
   return orNone(() => {
     const created = inStep(steps, () => way.fromStored(object, apiVersion));
@@ -86,7 +86,7 @@ export function setEntries({ metadata }: ApiObject, entries: JsonObject[] | unde
   else metadata.managedFields = entries;
 }
 
-export function writerOf({ context, options, now }: Write, apiVersion: string): Writer {
+export function writerOf({ context, options, now }: OwnedWrite, apiVersion: string): Writer {
   return { name: options.fieldManager || managerOfUserAgent(context.userAgent), apiVersion, subresource: options.subresource ?? '', time: formatSeconds(now) };
 }
 
@@ -109,7 +109,13 @@ function managerOfUserAgent(userAgent: string): string {
   return name;
 }
 
-function updatedEntries(write: Write, way: WayOfWriting, object: ApiObject, old: ApiObject | undefined, steps: Steps | undefined): JsonObject[] | undefined {
+function updatedEntries(
+  write: OwnedWrite,
+  way: WayOfWriting,
+  object: ApiObject,
+  old: ApiObject | undefined,
+  steps: Steps | undefined,
+): JsonObject[] | undefined {
   const { definition, options } = write;
   const managers = inStep(steps, () => managersBefore(object, old, options.subresource ?? ''));
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
@@ -144,7 +150,7 @@ function readable(entries: readonly JsonObject[]): Managers | undefined {
 }
 
 /** Through a scale only the replicas can be owned; they are the object's own under another name. */
-function scaledEntries(write: Write, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject): JsonObject[] | undefined {
+function scaledEntries(write: OwnedWrite, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject): JsonObject[] | undefined {
   const parent = storedManagers(old.metadata.managedFields);
   const paths = replicasPaths(write.definition, subresource);
   const before = scaleManagers(parent, paths);
@@ -154,7 +160,7 @@ function scaledEntries(write: Write, way: WayOfWriting, subresource: Subresource
   return encodeManagers(parentManagers(parent, after, paths, parentVersion(write, paths)));
 }
 
-function scaleOwners(write: Write, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject, managers: Managers): Managers {
+function scaleOwners(write: OwnedWrite, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject, managers: Managers): Managers {
   const apiVersion = way.versionOf(undefined);
   const sent = sentThrough(object);
   const after = sent ? readScale(way, subresource, sent) : readThrough(way, subresource, object);
@@ -182,7 +188,7 @@ export function replicasPaths(definition: ResourceDefinition, { replicasPath = R
   return new Map(definition.served.map((served) => [apiVersionOf(served.group, served.version), pathIn(served)]));
 }
 
-export function parentVersion({ definition, options }: Write, paths: ReplicasPaths): string {
+export function parentVersion({ definition, options }: OwnedWrite, paths: ReplicasPaths): string {
   const { apiVersion } = options;
   const [stored] = definition.served;
   return apiVersion !== undefined && paths.has(apiVersion) ? apiVersion : apiVersionOf(stored!.group, stored!.version);

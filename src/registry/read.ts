@@ -1,3 +1,4 @@
+import { nextTurn } from '../util/time-slice.ts';
 import type { CacheEntry, CacheEvent, CacheList } from '../storage/cache/cache.ts';
 import { Compacted, type Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -200,18 +201,20 @@ async function pageOfStore(
   const matches = matcher({ definition }, selection);
   const most = limit === 0 ? Infinity : limit;
   const list: CacheList = { entries: [], revision: from.revision, lastKey: from.after, hasMore: true, remaining: 0 };
-  for (let wanted = most; list.hasMore && wanted > 0; wanted = most - list.entries.length) {
+  while (list.hasMore && list.entries.length < most) {
     checkWanted?.();
-    const range = await engine.range(prefix, {
-      revision: from.revision,
-      limit: Math.min(STORE_PAGE, wanted),
-      ...(list.lastKey !== undefined && { after: list.lastKey }),
-    });
-    const entries = range.items.map(({ key, value, revision }) => cache.entryAt(key, value, revision));
-    list.entries.push(...(matches === undefined ? entries : entries.filter(matches)));
-    list.lastKey = entries.at(-1)?.key ?? list.lastKey;
-    list.remaining = range.remaining;
-    list.hasMore = range.remaining > 0;
+    const after = list.lastKey === undefined ? {} : { after: list.lastKey };
+    const { items, remaining } = await engine.range(prefix, { revision: from.revision, limit: STORE_PAGE, ...after });
+    let looked = 0;
+    for (; looked < items.length && list.entries.length < most; looked++) {
+      const { key, value, revision } = items[looked]!;
+      const entry = cache.entryAt(key, value, revision);
+      if (matches === undefined || matches(entry)) list.entries.push(entry);
+      list.lastKey = key;
+    }
+    list.remaining = remaining + items.length - looked;
+    list.hasMore = list.remaining > 0;
+    await nextTurn();
   }
   return { entries: list.entries, revision: list.revision, ...rest(list, prefix, matches === undefined) };
 }

@@ -199,8 +199,12 @@ class Decoder {
 
   /** What is wrong with a value that a later one replaced is wrong all the same. Those of structs and maps have been merged with it. */
   readEarlier(sent: JsonObject, key: string, field: FieldPlan): void {
-    for (const [name, value] of this.duplicates!.get(sent)?.replaced ?? [])
-      if (name === key && value !== null && !isJsonObject(value)) this.field(field, value);
+    for (const [name, value, literal] of this.duplicates!.get(sent)?.replaced ?? []) {
+      if (name !== key || value === null || isJsonObject(value)) continue;
+      this.literal = literal;
+      this.field(field, value);
+      this.literal = undefined;
+    }
   }
 
   /** Undefined for what Go counts as no value in this field. */

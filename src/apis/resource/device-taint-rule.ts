@@ -18,7 +18,7 @@ const MAX_CONDITIONS = 8;
 export const deviceTaintRules = defineResource<DeviceTaintRule>('resource.k8s.io/v1alpha3/devicetaintrules', {
   deprecation: 'resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+',
   default: fillDefaults,
-  alsoServed: [{ ...sameInVersion('resource.k8s.io', 'v1alpha3', 'v1beta2'), default: (object, context) => fillDefaults(object as DeviceTaintRule, context!) }],
+  alsoServed: [{ ...sameInVersion('resource.k8s.io', 'v1alpha3', 'v1beta2'), default: (object, context) => fillDefaults(object as DeviceTaintRule, context) }],
   generation: 'spec',
 
   /** Its time is that of its effect: a new effect starts anew, unless the client says when. */

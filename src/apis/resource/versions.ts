@@ -21,13 +21,13 @@ export function betaVersions<T extends ApiObject>(
   const beta1 = sameInVersion(GROUP, 'v1', 'v1beta1', deprecation('v1beta1', kind, 'v1.35', 'v1.38'));
   const filled = fill as ((object: ApiObject, context: KindContext, isFlat?: boolean) => void) | undefined;
   return [
-    { ...beta2, ...(filled && { default: (object, context) => filled(object, context!) }) },
+    { ...beta2, ...(filled && { default: (object, context) => filled(object, context) }) },
     {
       ...beta1,
       toStored(object, context) {
         flatten?.(object as T);
-        filled?.(object, context!, true);
-        return beta1.toStored!(object);
+        filled?.(object, context, true);
+        return beta1.toStored!(object, context);
       },
       fromStored(object) {
         nest?.(object as T);
