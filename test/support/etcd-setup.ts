@@ -7,7 +7,7 @@ const TIME_LIMIT_MS = 120_000;
 
 /**
  * Fetches Debian's etcd where there is none and apt is there, so that `npm ci && npm test` is all that it takes. Without a network the tests run without etcd, and the
- * last lines of the run say what was left out (left-out-reporter.ts).
+ * last lines of the run say what was left out (summary-reporter.ts).
  */
 export default async function setUp(): Promise<void> {
   if (findEtcd() !== undefined || !hasCommand('apt-get') || !hasCommand('dpkg')) return;

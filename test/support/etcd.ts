@@ -26,7 +26,7 @@ interface EtcdOptions {
   args?: readonly string[];
 }
 
-/** False where tests against etcd are to be skipped; left-out-reporter.ts says so at the end of the run. CI has etcd, and fails without it. */
+/** False where tests against etcd are to be skipped; summary-reporter.ts says so at the end of the run. CI has etcd, and fails without it. */
 export function hasEtcd(): boolean {
   return findEtcd() !== undefined || Boolean(process.env['CI']);
 }

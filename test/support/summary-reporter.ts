@@ -22,8 +22,8 @@ const REQUIREMENTS: readonly Requirement[] = [
   { what: 'the tests do not run as root', isThere: () => process.getuid?.() === 0, pattern: /getuid|isRoot/, how: 'sudo npm test' },
 ];
 
-/** Ends a run with what it left out, why, and how to run it. */
-export default class LeftOutReporter implements Reporter {
+/** Ends a run with the tests that failed before they passed, and with what was left out, why, and how to run it. */
+export default class SummaryReporter implements Reporter {
   #isFiltered = false;
 
   onInit(vitest: Vitest): void {
@@ -33,9 +33,18 @@ export default class LeftOutReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     // Whoever asked for some tests by name knows that others were left out.
     if (this.#isFiltered) return;
-    const lines = leftOut(modules.flatMap((module) => [...module.children.allTests('skipped')]));
-    if (lines.length > 0) console.log(`\n Left out of this run\n${lines.map((line) => `   ${line}`).join('\n')}\n`);
+    print('Passed only when they were run again', repeated(modules.flatMap((module) => [...module.children.allTests('passed')])));
+    print('Left out of this run', leftOut(modules.flatMap((module) => [...module.children.allTests('skipped')])));
   }
+}
+
+function print(title: string, lines: readonly string[]): void {
+  if (lines.length > 0) console.log(`\n ${title}\n${lines.map((line) => `   ${line}`).join('\n')}\n`);
+}
+
+/** Only a run with `--retry` has any: `npm test` itself runs every test once. */
+function repeated(passed: readonly TestCase[]): string[] {
+  return passed.filter((test) => test.diagnostic()?.flaky).map(({ module, fullName }) => `${module.relativeModuleId}: ${fullName}`);
 }
 
 function leftOut(skipped: readonly TestCase[]): string[] {
