@@ -2,7 +2,6 @@ import type { Pod } from '../apis/facts/types/core-v1.ts';
 import type { RuntimeClass, Scheduling } from '../apis/facts/types/node-v1.ts';
 import type { Informer } from '../client/client.ts';
 import type { AdmissionAttributes } from '../registry/admission.ts';
-import { sentEmpty } from '../schema/emptied.ts';
 import { unknownError } from '../api/errors.ts';
 import { quote } from '../util/go-quote.ts';
 import { compareQuantities, parseQuantity } from '../api/quantity.ts';
@@ -30,7 +29,7 @@ export function runtimeClass({ client }: PluginEnvironment): AdmissionPlugin {
     const found = classOf(attributes, pod, classes);
     if (found?.overhead) {
       if (!equalAmounts(found.overhead.podFixed ?? {}, pod.spec.overhead ?? {})) throw refusal(attributes, OVERHEAD_DIFFERS);
-    } else if (pod.spec.overhead ?? sentEmpty(pod.spec, 'overhead'))
+    } else if (pod.spec.overhead || attributes.sentEmpty.at('spec').has('overhead'))
       throw refusal(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
   }
   return { name: 'RuntimeClass', operations: CREATE, targets: ['pods'], mutate, validate };

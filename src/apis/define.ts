@@ -1,4 +1,5 @@
 import type { Column, ResourceDefinition, ServedVersion, Subresource } from '../registry/definition.ts';
+import { NOTHING_EMPTY } from '../schema/empty-paths.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { ageSince } from '../util/duration.ts';
@@ -56,7 +57,7 @@ export interface OtherVersion extends Omit<ServedVersion, 'schema' | 'kind' | 'd
 export type Cell<T extends ApiObject = ApiObject> = Column<T>['cell'];
 
 /** Of a kind that no server has taken up (`withSettings`): only tests of single kinds ask such a one. */
-const NO_SERVER: KindContext = { settings: DEFAULT_SETTINGS, now: new Date(0) };
+const NO_SERVER: KindContext = { settings: DEFAULT_SETTINGS, now: new Date(0), sentEmpty: NOTHING_EMPTY };
 
 /** Joins a kind's strategy with its facts. */
 export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, strategy: Strategy<T> = {}): ResourceDefinition<T> {
@@ -101,8 +102,8 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
 /** Where nobody says in what context an object is read. */
 const withoutServer = <V extends Pick<OtherVersion, 'default' | 'toStored'>>(served: V): V => ({
   ...served,
-  ...(served.default && { default: (object: ApiObject, context = NO_SERVER) => served.default!(object, context) }),
-  ...(served.toStored && { toStored: (object: ApiObject, context = NO_SERVER) => served.toStored!(object, context) }),
+  ...(served.default && { default: (object: ApiObject, context?: Partial<KindContext>) => served.default!(object, { ...NO_SERVER, ...context }) }),
+  ...(served.toStored && { toStored: (object: ApiObject, context?: Partial<KindContext>) => served.toStored!(object, { ...NO_SERVER, ...context }) }),
 });
 
 /** The schema is looked up when it is first asked for: most kinds are never touched in a process' life, and none at its start. */

@@ -1,5 +1,6 @@
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { KindSettings } from '../registry/write.ts';
+import { NOTHING_EMPTY } from '../schema/empty-paths.ts';
 import { copyWith } from './define.ts';
 
 /** The definition as one server has it. The one given stays as it is: several servers may live in one process. */
@@ -8,8 +9,12 @@ export const withSettings = (definition: ResourceDefinition, settings: KindSetti
     settings,
     served: definition.served.map((served) =>
       copyWith(served, {
-        ...(served.default && { default: (object) => served.default!(object, { settings, now: now() }) }),
-        ...(served.toStored && { toStored: (object) => served.toStored!(object, { settings, now: now() }) }),
+        ...(served.default && {
+          default: (object, context) => served.default!(object, { settings, now: now(), sentEmpty: context?.sentEmpty ?? NOTHING_EMPTY }),
+        }),
+        ...(served.toStored && {
+          toStored: (object, context) => served.toStored!(object, { settings, now: now(), sentEmpty: context?.sentEmpty ?? NOTHING_EMPTY }),
+        }),
       }),
     ),
   });

@@ -1,3 +1,4 @@
+import { NOTHING_EMPTY } from '../schema/empty-paths.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClient } from '../client/fake-client.ts';
 import type { AuthorizationAttributes } from '../api/authorization.ts';
@@ -58,6 +59,7 @@ const write = (resource: string, object: RoleObject | BindingObject, old?: RoleO
   namespace: resource.startsWith('cluster') ? '' : 'n',
   name: object.metadata.name ?? '',
   object,
+  sentEmpty: NOTHING_EMPTY,
   oldObject: old,
   options: {},
   dryRun: false,

@@ -1,5 +1,6 @@
 import type { AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
-import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import type { SentObject } from '../registry/write.ts';
+import { apiVersionOf } from '../api/api-object.ts';
 import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
@@ -9,7 +10,7 @@ export function admissionOf(
   request: ServerRequest,
   target: ResourceTarget,
   operation: AdmissionOperation,
-  object: ApiObject,
+  { object, sentEmpty }: SentObject,
   { dryRun, raw }: { dryRun: boolean; raw: object },
 ): AdmissionAttributes {
   const { info } = request;
@@ -24,6 +25,7 @@ export function admissionOf(
     namespace: namespaceOf(request, target),
     name: nameOf(request),
     object,
+    sentEmpty,
     oldObject: undefined,
     options: raw,
     dryRun,

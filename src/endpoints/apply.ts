@@ -1,5 +1,6 @@
 import { type Apply, appliedObject } from '../registry/apply-ownership.ts';
-import type { ResourceStore, WriteOptions } from '../registry/store.ts';
+import type { WriteOptions } from '../registry/store.ts';
+import type { NextObject } from '../registry/write.ts';
 import { readContent } from '../schema/cbor-decode.ts';
 import { apiVersionOf } from '../api/api-object.ts';
 import { CborError } from '../encoding/cbor-items.ts';
@@ -19,7 +20,7 @@ export async function applier(
   target: ResourceTarget,
   { bytes, isCbor }: { bytes: Buffer; isCbor: boolean },
   options: WriteOptions & { force: boolean },
-): Promise<Parameters<ResourceStore['update']>[3]> {
+): Promise<NextObject> {
   const duplicates: DuplicateKeys = new Map();
   // What is merged, owned and validated takes as long as reading it.
   if (bytes.length > LARGE_CONFIG_BYTES) request.isLarge = true;
@@ -37,7 +38,8 @@ export async function applier(
       now: target.environment.now(),
     };
     const apply: Apply = { ...write, served, subresource, config, force: options.force };
-    const object = await appliedObject(apply, current);
+    const applied = await appliedObject(apply, current);
+    const { object } = applied;
     if (duplicates.size > 0) await complainOfDuplicates(request, bytes, options);
     if (object.metadata.uid && current === undefined) {
       const why = `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`;
@@ -45,7 +47,7 @@ export async function applier(
     }
     placeInNamespace(object, namespace);
     checkName(object, name);
-    return object;
+    return applied;
   };
 }
 

@@ -1,4 +1,5 @@
 import { clone } from '../schema/clone.ts';
+import type { SentObject } from '../registry/write.ts';
 import { normalize, normalizeInSlices } from '../schema/normalize.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
@@ -8,29 +9,29 @@ import type { AuditRecorder, ServerRequest } from './request.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
 
 /** Records the object that a body holds: in the version it came in, with that version's defaults, which upstream's decoder fills in. */
-export function recordBody(request: ServerRequest, target: ResourceTarget, sent: ApiObject): void | Promise<void> {
+export function recordBody(request: ServerRequest, target: ResourceTarget, sent: SentObject): void | Promise<void> {
   const { audit } = request;
   if (request.isLarge && audit?.keepsRequest) return recordLargeBody(audit, target, sent);
-  audit?.requestObject(sent.metadata, () => {
-    const shown = clone(sent);
-    fillDefaults(target, shown);
+  audit?.requestObject(sent.object.metadata, () => {
+    const shown = clone(sent.object);
+    fillDefaults(target, shown, sent);
     return normalize(clientKindOf(target).schema, shown as unknown as JsonObject);
   });
 }
 
-function fillDefaults({ served, subresource }: ResourceTarget, shown: ApiObject): void {
-  if (subresource === undefined || subresource.kind === served.kind) served.default?.(shown);
+function fillDefaults({ served, subresource }: ResourceTarget, shown: ApiObject, { sentEmpty }: SentObject): void {
+  if (subresource === undefined || subresource.kind === served.kind) served.default?.(shown, { sentEmpty });
 }
 
 /** The same, with a turn for each of its steps. */
-async function recordLargeBody(audit: AuditRecorder, target: ResourceTarget, sent: ApiObject): Promise<void> {
-  const shown = clone(sent);
+async function recordLargeBody(audit: AuditRecorder, target: ResourceTarget, sent: SentObject): Promise<void> {
+  const shown = clone(sent.object);
   await nextTurn();
-  fillDefaults(target, shown);
+  fillDefaults(target, shown, sent);
   await nextTurn();
   const object = await normalizeInSlices(clientKindOf(target).schema, shown as unknown as JsonObject);
   await nextTurn();
-  audit.requestObject(sent.metadata, () => object);
+  audit.requestObject(sent.object.metadata, () => object);
   await nextTurn();
 }
 

@@ -1,3 +1,4 @@
+import { serverMade } from '../registry/write.ts';
 import type { Connector } from '../registry/definition.ts';
 import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
 import { badRequest, genericMethodNotAllowed } from '../api/errors.ts';
@@ -25,7 +26,7 @@ export async function connect(request: ServerRequest, target: ResourceTarget, co
   const options = connector.options(query, path);
   if (isConnection) {
     const object = { kind, apiVersion: apiVersionOf(group, version), ...options } as unknown as ApiObject;
-    const admission = admissionOf(request, target, 'CONNECT', object, { dryRun: false, raw: {} });
+    const admission = admissionOf(request, target, 'CONNECT', serverMade(object), { dryRun: false, raw: {} });
     await store.admission.mutate(admission);
     await store.admission.validate(admission);
   }

@@ -1,5 +1,6 @@
 import { recordOwnership } from '../registry/field-ownership.ts';
 import type { WriteOptions } from '../registry/store.ts';
+import type { SentObject } from '../registry/write.ts';
 import { normalize } from '../schema/normalize.ts';
 import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
 import { type Status, methodNotSupported } from '../api/errors.ts';
@@ -29,10 +30,10 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
   const recorded = recordBody(request, target, sent);
   if (recorded) await recorded;
   const namespace = namespaceOf(request, target);
-  placeInNamespace(sent, namespace);
+  placeInNamespace(sent.object, namespace);
   if (target.subresource) return createSubresource(request, target, form, sent, options);
 
-  dedupeOwnerReferences(sent, (text) => request.warn(text));
+  dedupeOwnerReferences(sent.object, (text) => request.warn(text));
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
   if (request.isLarge) await nextTurn();
   const stored = toStored(target, sent);
@@ -48,19 +49,20 @@ const isStatus = (answer: ApiObject | Status): answer is Status => answer.kind =
 const withCode = (status: Status): Status => ({ ...status, code: status.code ?? 201 });
 
 /** POST to bindings, evictions, tokens: they answer with the object sent, filled in, or with a Status. */
-async function createSubresource(request: ServerRequest, target: ResourceTarget, form: OutputForm, body: ApiObject, options: WriteOptions): Promise<void> {
+async function createSubresource(request: ServerRequest, target: ResourceTarget, form: OutputForm, sent: SentObject, options: WriteOptions): Promise<void> {
   const { info } = request;
   const { dryRun, raw } = options;
   const { store, subresource } = target;
+  const { object: body } = sent;
   // Discovery may offer what this server cannot do yet; it must not fall through to making the object itself.
   if (subresource?.create === undefined) throw methodNotSupported({ group: info.apiGroup, resource: `${info.resource}/${info.subresource}` }, 'create');
   subresource.default?.(body);
   await recordOwnership(
     { definition: store.definition, context: request, options: { ...options, subresource: info.subresource }, now: target.environment.now() },
-    body,
+    sent,
     undefined,
   );
-  const admission = admissionOf(request, target, 'CREATE', body, { dryRun, raw });
+  const admission = admissionOf(request, target, 'CREATE', sent, { dryRun, raw });
   await store.admission.mutate(admission);
   const admit = async (): Promise<void> => store.admission.validate(admission);
   const answer = await subresource.create({ namespace: namespaceOf(request, target), name: nameOf(request), body, dryRun, context: request, store, admit });

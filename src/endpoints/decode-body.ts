@@ -1,9 +1,10 @@
 import { LARGE_BYTES } from '../registry/request-context.ts';
+import type { SentObject } from '../registry/write.ts';
 import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode, decodeInSlices } from '../schema/decode.ts';
 import { jsonKind } from '../encoding/go-format.ts';
 import { withSortedKeys } from '../encoding/sorted-keys.ts';
-import { copyEmptied } from '../schema/emptied.ts';
+import { EmptyPaths } from '../schema/empty-paths.ts';
 import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../api/api-object.ts';
@@ -36,8 +37,8 @@ interface ReadBody {
   type: { apiVersion: string; kind: string };
   /** All of it, as refusals show it. */
   shown(): string;
-  /** Decodes into the schema; throws DecodeError or, from protobuf, badRequest. What is large takes turns. */
-  decodeAs(schema: ObjectSchema, strict: StrictErrors | undefined): JsonObject | Promise<JsonObject>;
+  /** Decodes into the schema; throws DecodeError or, from protobuf, badRequest. What is large takes turns. `sentEmpty` as of `decode`. */
+  decodeAs(schema: ObjectSchema, strict: StrictErrors | undefined, sentEmpty?: EmptyPaths): JsonObject | Promise<JsonObject>;
 }
 
 /**
@@ -49,7 +50,7 @@ export async function decodeBody(
   target: ResourceTarget,
   fieldValidation: FieldValidation,
   warn: (text: string) => void,
-): Promise<ApiObject> {
+): Promise<SentObject> {
   const expected = clientKindOf(target);
   const unrecognized = (why: string): ApiError =>
     badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
@@ -62,14 +63,15 @@ export async function decodeBody(
   if (!isCustom && !isExpected(sent, target)) await refuseKind(read, sent, target, refuse);
 
   const strict: StrictErrors | undefined = fieldValidation === 'Ignore' ? undefined : { errors: [] };
-  const reading = decoded(() => read.decodeAs(isCustom ? schemaOfSent(sent, expected, target) : expected.schema, strict), refuse);
+  const sentEmpty = new EmptyPaths();
+  const reading = decoded(() => read.decodeAs(isCustom ? schemaOfSent(sent, expected, target) : expected.schema, strict, sentEmpty), refuse);
   const object = reading instanceof Promise ? await reading : reading;
   if (strict && strict.errors.length > 0) {
     if (fieldValidation === 'Strict') throw refuse(strictDecodingError(strict.errors));
     for (const error of strict.errors) for (const line of warningsOf(error)) warn(line);
   }
   if (isCustom) checkCustomType(sent, expected, object);
-  return withType(object, expected);
+  return { object: withType(object, expected), sentEmpty };
 }
 
 /** Custom resources are of no type that could tell what a client has left out. */
@@ -114,7 +116,7 @@ const isBadRequest = (error: unknown): error is ApiError => error instanceof Api
 export function withType(object: JsonObject, { group, version, kind }: GroupVersionKind): ApiObject {
   if (object['kind'] === kind && object['apiVersion'] === apiVersionOf(group, version) && startsWithType(object)) return object as unknown as ApiObject;
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
-  return copyEmptied(object, { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject);
+  return { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
 }
 
 const TYPE_AND_METADATA = ['kind', 'apiVersion', 'metadata'];
@@ -142,13 +144,13 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
     return {
       type: typeOf(value),
       shown: () => bytes.toString('utf8'),
-      decodeAs(schema, strict) {
+      decodeAs(schema, strict, sentEmpty) {
         // What is repeated is merged, whether anybody is told of it or not.
         const isRepeated = duplicates.size > 0;
         const isOdd = literals !== undefined && literals.size > 0;
         const told = isRepeated || isOdd ? Object.assign(strict ?? { errors: [] }, isRepeated && { duplicates }, isOdd && { literals }) : strict;
         const isSliced = bytes.length > LARGE_BYTES && !isRepeated;
-        const object = isSliced ? decodeInSlices(schema, value, told) : decode(schema, value, told);
+        const object = isSliced ? decodeInSlices(schema, value, told, sentEmpty) : decode(schema, value, told, sentEmpty);
         return object instanceof Promise ? object.then((read) => keepManagedFieldsReset(value, read)) : keepManagedFieldsReset(value, object);
       },
     };
@@ -165,8 +167,8 @@ function readCbor(bytes: Buffer, isCustom: boolean): ReadBody {
     return {
       type: isCustom ? cborContentType(bytes) : cborTypeMeta(bytes),
       shown: () => diagnoseCbor(bytes),
-      decodeAs(schema, strict) {
-        const { value, object } = decodeCborObject(schema, bytes, strict);
+      decodeAs(schema, strict, sentEmpty) {
+        const { value, object } = decodeCborObject(schema, bytes, strict, sentEmpty);
         return keepManagedFieldsReset(value, object);
       },
     };
@@ -193,9 +195,9 @@ async function readYaml(bytes: Buffer): Promise<ReadBody> {
     return {
       type: typeOf(value),
       shown: () => text,
-      async decodeAs(schema, strict) {
+      async decodeAs(schema, strict, sentEmpty) {
         const unknown: string[] = [];
-        const object = await decodeInSlices(schema, value, strict && { errors: unknown });
+        const object = await decodeInSlices(schema, value, strict && { errors: unknown }, sentEmpty);
         // Upstream makes JSON of it first, with sorted keys and no repeats, and reads the text once more for those.
         strict?.errors.push(...repeated, ...(unknown.length > 1 && schema.custom === undefined ? unknownFields(schema, withSortedKeys(value)) : unknown));
         return keepManagedFieldsReset(value, object);

@@ -1,4 +1,3 @@
-import { copyEmptied } from '../schema/emptied.ts';
 import { isJsonObject } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 
@@ -11,5 +10,5 @@ export function keepManagedFieldsReset(sent: Json, decoded: JsonObject): JsonObj
   const managedFields = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
   const before = decoded['metadata'];
   if (!Array.isArray(managedFields) || managedFields.length > 0 || before === undefined || !isJsonObject(before)) return decoded;
-  return copyEmptied(decoded, { ...decoded, metadata: copyEmptied(before, { ...before, managedFields: [] }) });
+  return { ...decoded, metadata: { ...before, managedFields: [] } };
 }

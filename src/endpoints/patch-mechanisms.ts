@@ -17,6 +17,7 @@ import { withSortedKeys } from '../encoding/sorted-keys.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { GO_TYPE_META, strictDecodingError, unknownConversion } from './decode-body.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
+import { EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
 import type { FieldValidation } from './options.ts';
 import { schemeOf } from './schemes.ts';
 import type { ClientKind } from './target.ts';
@@ -42,7 +43,12 @@ export interface PatchContext {
  * One way of patching. Reading the body is left to the time when the object is there, as upstream does: a missing object is told before a bad
  * patch. The result is decoded: a new object in canonical order.
  */
-export type PatchMechanism = (bytes: Buffer, context: PatchContext) => Promise<JsonObject>;
+export type PatchMechanism = (bytes: Buffer, context: PatchContext) => Promise<Patched>;
+
+export interface Patched {
+  patched: JsonObject;
+  sentEmpty: EmptyPaths;
+}
 
 /** RFC 6902. */
 export const jsonPatch: PatchMechanism = async (bytes, context) => {
@@ -77,15 +83,16 @@ export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
   if (context.isLarge) await nextTurn();
   const shown = (): string => formatGo(patchAfterMerge(context.before, patch));
-  const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, convert(context.kind.schema, patched, strict)), shown);
+  const sentEmpty = new EmptyPaths();
+  const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, convert(context.kind.schema, patched, strict, sentEmpty)), shown);
   settleStrictErrors(strict, shown, context);
-  return object;
+  return { patched: object, sentEmpty };
 };
 
 const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | undefined => (fieldValidation === 'Ignore' ? undefined : { errors: [] });
 
 /** Numbers that are marked have been written otherwise than this server writes them: what they decode to depends on it. */
-function decodePatched(result: Json, isMarked: boolean, strictErrors: StrictErrors | undefined, context: PatchContext): JsonObject {
+function decodePatched(result: Json, isMarked: boolean, strictErrors: StrictErrors | undefined, context: PatchContext): Patched {
   const literals: NumberLiterals = new Map();
   const patched = isMarked ? withoutMarks(result, literals) : result;
   const strict = isMarked && !context.isCustom ? Object.assign(strictErrors ?? { errors: [] }, { literals }) : strictErrors;
@@ -94,9 +101,10 @@ function decodePatched(result: Json, isMarked: boolean, strictErrors: StrictErro
   if (!isJsonObject(patched)) throw noType(shown, `${jsonKind(patched)} into Go value of type ${GO_TYPE_META}`);
   if (context.isCustom) checkCustomType(patched, shown, context.kind);
   else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strictErrors, shown, context);
-  const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict)), shown);
+  const sentEmpty = new EmptyPaths();
+  const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict, sentEmpty)), shown);
   settleStrictErrors(strictErrors, shown, context);
-  return object;
+  return { patched: object, sentEmpty };
 }
 
 /** A patch may not turn an object into one of another kind or version. Custom objects are read whatever they say they are, and validated afterwards. */
@@ -139,10 +147,10 @@ function typeField(patched: JsonObject, field: 'apiVersion' | 'kind', shown: Sho
 }
 
 /** Nothing of it is known. */
-function decodeUntyped(patched: JsonObject, strict: StrictErrors | undefined, shown: Shown, context: PatchContext): JsonObject {
+function decodeUntyped(patched: JsonObject, strict: StrictErrors | undefined, shown: Shown, context: PatchContext): Patched {
   for (const key of Object.keys(patched).toSorted()) if (key !== 'kind' && key !== 'apiVersion') strict?.errors.push(`unknown field ${quote(key)}`);
   settleStrictErrors(strict, shown, context);
-  return decode(context.kind.schema, {});
+  return { patched: decode(context.kind.schema, {}), sentEmpty: NOTHING_EMPTY };
 }
 
 const noType = (shown: Shown, what: string): Error => invalidPatch(shown, `couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`);

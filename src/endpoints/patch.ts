@@ -1,5 +1,5 @@
-import { writeThrough } from '../registry/sent-subresource.ts';
-import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
+import type { UpdateOptions } from '../registry/store.ts';
+import { type NextObject, writeThrough } from '../registry/write.ts';
 import { apiVersionOf } from '../api/api-object.ts';
 import { genericUnsupportedMediaType, notFound } from '../api/errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
@@ -85,7 +85,7 @@ function knownPatchTypes(isCustom: boolean, hasCbor: boolean | undefined): reado
 }
 
 /** The patch is made against the version in the path, then the result is taken as if it had been PUT. Called anew when another writer came first. */
-function patcher(request: ServerRequest, target: ResourceTarget, apply: (before: JsonObject) => Promise<JsonObject>): Parameters<ResourceStore['update']>[3] {
+function patcher(request: ServerRequest, target: ResourceTarget, apply: (before: JsonObject) => ReturnType<PatchMechanism>): NextObject {
   const view = viewOf(target);
   const { subresource } = target;
   const before = subresource?.readToWrite ? { ...view, convert: subresource.readToWrite.bind(subresource) } : view;
@@ -93,9 +93,11 @@ function patcher(request: ServerRequest, target: ResourceTarget, apply: (before:
   const name = nameOf(request);
   return async (current) => {
     if (current === undefined) throw notFound({ group: request.info.apiGroup, resource: request.info.resource }, name);
-    const patched = withType(await apply(clientObject(before, new LooseEntry(current))), view.kind);
-    placeInNamespace(patched, namespace);
-    checkName(patched, name);
-    return subresource?.write ? writeThrough(subresource, current, patched) : toStored(target, patched);
+    const { patched, sentEmpty } = await apply(clientObject(before, new LooseEntry(current)));
+    const object = withType(patched, view.kind);
+    placeInNamespace(object, namespace);
+    checkName(object, name);
+    const sent = { object, sentEmpty };
+    return subresource?.write ? writeThrough(subresource, current, sent) : toStored(target, sent);
   };
 }

@@ -1,3 +1,4 @@
+import type { SentObject } from '../registry/write.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import type { LatencyPart } from '../registry/request-context.ts';
@@ -79,7 +80,7 @@ export class FakeStore implements ResourceStore {
     return { close: () => (this.isWatchClosed = true) };
   }
 
-  async create(_context: unknown, _namespace: string, object: ApiObject, options: Parameters<ResourceStore['create']>[3]): Promise<WriteResult> {
+  async create(_context: unknown, _namespace: string, { object }: SentObject, options: Parameters<ResourceStore['create']>[3]): Promise<WriteResult> {
     this.calls.push(options);
     if (options.dryRun) return { object: normalize(this.definition.schema, object as never) as never, entry: undefined, created: true };
     const entry = this.put(object);
@@ -89,7 +90,7 @@ export class FakeStore implements ResourceStore {
   async update(_context: unknown, _namespace: string, name: string, next: Parameters<ResourceStore['update']>[3], options: unknown): Promise<WriteResult> {
     this.calls.push(options);
     const current = structuredClone(this.get('', name).object<ApiObject>());
-    const entry = this.put(await next(current));
+    const entry = this.put((await next(current)).object);
     return { object: entry.object(), entry, created: false };
   }
 

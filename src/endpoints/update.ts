@@ -1,6 +1,6 @@
-import { writeThrough } from '../registry/sent-subresource.ts';
-import type { ResourceStore, UpdateOptions } from '../registry/store.ts';
-import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
+import { type NextObject, type SentObject, writeThrough } from '../registry/write.ts';
+import type { UpdateOptions } from '../registry/store.ts';
+import { apiVersionOf } from '../api/api-object.ts';
 import { notFound } from '../api/errors.ts';
 import { recordBody } from './audit.ts';
 import { answerWritten, outputForm } from './answer.ts';
@@ -21,7 +21,7 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   const bytes = await readBytes(request);
   const parsed = parseUpdateOptions(request.query);
   const mediaType = negotiateInput(request.exchange.headers['content-type'], target.isCustom, target.environment.hasCbor);
-  const decode = (warn: (text: string) => void): Promise<ApiObject> => decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, warn);
+  const decode = (warn: (text: string) => void): Promise<SentObject> => decodeBody({ bytes, mediaType }, target, parsed.fieldValidation, warn);
   const warn = (text: string): void => request.warn(text);
   const decoded = await decode(warn);
   if (request.isLarge) await nextTurn();
@@ -29,13 +29,14 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   if (recorded) await recorded;
   const namespace = namespaceOf(request, target);
   const name = nameOf(request);
-  const settled = (object: ApiObject): ApiObject => {
+  const settled = (sent: SentObject): SentObject => {
+    const { object } = sent;
     placeInNamespace(object, namespace);
     checkName(object, name);
     dedupeOwnerReferences(object, warn);
-    return target.subresource?.write === undefined ? toStored(target, object) : object;
+    return target.subresource?.write === undefined ? toStored(target, sent) : sent;
   };
-  const sent = new SentObject(settled(decoded), async () => settled(await decode(() => undefined)));
+  const sent = new DecodedBody(settled(decoded), async () => settled(await decode(() => undefined)));
   if (request.isLarge) await nextTurn();
 
   const { subresource } = request.info;
@@ -46,28 +47,25 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   return answerWritten(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }
 
-/**
- * What the client sent, as often as it is asked for: whoever gets it may change it. It is decoded anew after the first time, since a copy would not know
- * what in it was empty (schema/emptied.ts), and mostly there is no second time.
- */
-class SentObject {
-  #first: ApiObject | undefined;
-  readonly #decodeAgain: () => Promise<ApiObject>;
+/** What the client sent, as often as it is asked for: whoever gets it may change it. It is decoded anew after the first time, since mostly there is no second. */
+class DecodedBody {
+  #first: SentObject | undefined;
+  readonly #decodeAgain: () => Promise<SentObject>;
 
-  constructor(first: ApiObject, decodeAgain: () => Promise<ApiObject>) {
+  constructor(first: SentObject, decodeAgain: () => Promise<SentObject>) {
     this.#first = first;
     this.#decodeAgain = decodeAgain;
   }
 
-  take(): ApiObject | Promise<ApiObject> {
+  take(): SentObject | Promise<SentObject> {
     const first = this.#first;
     this.#first = undefined;
     return first ?? this.#decodeAgain();
   }
 }
 
-/** What the store is to write for what the client sent. Called anew for every attempt, each of which may change what it gets. */
-function writer(target: ResourceTarget, sent: SentObject, name: string): Parameters<ResourceStore['update']>[3] {
+/** What the store is to write for what the client sent. */
+function writer(target: ResourceTarget, sent: DecodedBody, name: string): NextObject {
   const { subresource, store } = target;
   if (subresource?.write === undefined) return () => sent.take();
   return async (current) => {

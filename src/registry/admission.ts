@@ -1,4 +1,5 @@
 import type { ApiObject, GroupVersionKind } from '../api/api-object.ts';
+import type { EmptyPaths } from '../schema/empty-paths.ts';
 import type { FieldError } from '../api/field-errors.ts';
 import type { User } from '../api/user.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -18,6 +19,9 @@ export interface AdmissionAttributes {
   name: string;
   /** The object as it is to be stored, in the storage version; undefined for DELETE. */
   object: ApiObject | undefined;
+  /** Of `object`, as `SentObject` has them: who replaces its content replaces them. */
+  sentEmpty: EmptyPaths;
+  through?: ApiObject | undefined;
   /** As stored; never to be changed. Undefined for CREATE. */
   oldObject: ApiObject | undefined;
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions as the client gave them. */

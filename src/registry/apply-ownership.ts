@@ -1,6 +1,6 @@
 import { clone } from '../schema/clone.ts';
 import { DecodeError, convert } from '../schema/decode.ts';
-import { copyEmptied } from '../schema/emptied.ts';
+import { EmptyPaths } from '../schema/empty-paths.ts';
 import { TooManyItems } from '../schema/ownership/count-items.ts';
 import { conflictError } from '../schema/ownership/conflict-error.ts';
 import { difference, hasPath, isEmpty, setOf } from '../schema/ownership/field-set.ts';
@@ -20,8 +20,8 @@ import type { JsonObject } from '../encoding/json-types.ts';
 import { Steps, inStep, settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
 import { type OwnedWrite, parentVersion, readThrough, replicasPaths, setEntries, validateTyped, writerOf } from './field-ownership.ts';
-import { writeThrough } from './sent-subresource.ts';
 import { UnknownInVersion, type WayOfWriting, isOfOtherKind, wayOfWriting } from './ownership-versions.ts';
+import { type SentObject, serverMade, writeThrough } from './write.ts';
 
 /** A server-side apply of one object (KEP-555). */
 export interface Apply extends OwnedWrite {
@@ -41,7 +41,7 @@ const BEFORE_FIRST_APPLY = 'before-first-apply';
  * What is to be stored when `config` is applied to the stored object, or to none: merged, with defaults, with its managedFields settled. Throws
  * conflicts as 409, and what is no object of its type as upstream does. The stored object stays as it is.
  */
-export function appliedObject(apply: Apply, live: ApiObject | undefined): ApiObject | Promise<ApiObject> {
+export function appliedObject(apply: Apply, live: ApiObject | undefined): SentObject | Promise<SentObject> {
   const { definition, subresource, options } = apply;
   checkType(apply);
   if (isJsonObject(apply.config['metadata']) && (apply.config['metadata']['managedFields'] ?? null) !== null)
@@ -54,7 +54,7 @@ export function appliedObject(apply: Apply, live: ApiObject | undefined): ApiObj
   });
 }
 
-function appliedOnce(apply: Apply, way: WayOfWriting, subresource: Subresource | undefined, live: ApiObject | undefined): ApiObject {
+function appliedOnce(apply: Apply, way: WayOfWriting, subresource: Subresource | undefined, live: ApiObject | undefined): SentObject {
   try {
     return subresource !== undefined && isOfOtherKind(apply.definition, subresource) && live
       ? appliedToScale(apply, way, subresource, live)
@@ -90,7 +90,7 @@ function subject(apply: Apply, object = apply.config): string {
   return `${text(metadata['namespace'])}/${text(metadata['name'])}; ${showKind(group, version, kind)}`;
 }
 
-function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | undefined): ApiObject {
+function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | undefined): SentObject {
   const { served } = apply;
   const apiVersion = apiVersionOf(served.group, served.version);
   const before = live === undefined ? way.nothing(apiVersion) : way.fromStored(live, apiVersion);
@@ -100,9 +100,9 @@ function appliedToObject(apply: Apply, way: WayOfWriting, live: ApiObject | unde
   const tracked = trackedManagers(apply, way, before, storedManagers(live?.metadata.managedFields), checkLive);
   const { object, managers } = applied(apply, way, before, tracked, checkLive);
   const entries = encodeManagers(managers, apply.steps);
-  const result = inStep(apply.steps, () => (object === undefined ? clone(live!) : storedForm(apply, object)));
-  updateAnnotation(apply, result);
-  setEntries(result, entries);
+  const result = inStep(apply.steps, () => (object === undefined ? serverMade(clone(live!)) : storedForm(apply, object)));
+  updateAnnotation(apply, result.object);
+  setEntries(result.object, entries);
   return result;
 }
 
@@ -173,19 +173,20 @@ function validate(apply: Apply, { plan, value }: Versioned): void {
 }
 
 /** What was merged, read as its type, with defaults, as it is stored. */
-function storedForm(apply: Apply, { value }: Versioned): ApiObject {
+function storedForm(apply: Apply, { value }: Versioned): SentObject {
   const { served } = apply;
-  const object = decoded(apply, served.schema, value);
-  served.default?.(object);
-  return served.toStored?.(object) ?? object;
+  const { object, sentEmpty } = decoded(apply, served.schema, value);
+  served.default?.(object, { sentEmpty });
+  return { object: served.toStored?.(object, { sentEmpty }) ?? object, sentEmpty };
 }
 
-function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject): ApiObject {
+function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject): SentObject {
   const { group, version, kind } = kindOf(apply);
+  const sentEmpty = new EmptyPaths();
   try {
-    const converted = convert(schema, value);
-    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = converted;
-    return copyEmptied(converted, { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject);
+    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = convert(schema, value, undefined, sentEmpty);
+    const object = { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
+    return { object, sentEmpty };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw unknownError(
@@ -207,7 +208,7 @@ const notConvertible = (apply: Apply): Error => {
 };
 
 /** The scale is what is applied to; what becomes of it is written into the object. */
-function appliedToScale(apply: Apply, way: WayOfWriting, subresource: Subresource, live: ApiObject): ApiObject {
+function appliedToScale(apply: Apply, way: WayOfWriting, subresource: Subresource, live: ApiObject): SentObject {
   const { definition } = apply;
   const parent = storedManagers(live.metadata.managedFields);
   const paths = replicasPaths(definition, subresource);
@@ -216,8 +217,8 @@ function appliedToScale(apply: Apply, way: WayOfWriting, subresource: Subresourc
   const { object, managers } = applied(apply, way, { ...before, plan: typePlanOf(subresource.schema) }, tracked);
   if (object !== undefined && definition.schema.custom !== undefined) throw notConvertible(apply);
   const scale = decoded(apply, subresource.schema, (object ?? before).value);
-  setEntries(scale, encodeManagers(managers));
+  setEntries(scale.object, encodeManagers(managers));
   const result = writeThrough(subresource, clone(live), scale);
-  setEntries(result, encodeManagers(parentManagers(parent, managers, paths, parentVersion(apply, paths))));
+  setEntries(result.object, encodeManagers(parentManagers(parent, managers, paths, parentVersion(apply, paths))));
   return result;
 }

@@ -1,4 +1,4 @@
-import { cloneSent } from '../schema/emptied.ts';
+import { clone } from '../schema/clone.ts';
 import { CommitConflict } from '../storage/engine.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -28,7 +28,7 @@ import {
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
-import type { Write } from './write.ts';
+import type { SentObject, Write } from './write.ts';
 
 interface CreateOptions extends WriteOptions {
   /** The subresource through which an update creates what is not there; none, mostly. */
@@ -48,51 +48,59 @@ export interface Creation<T extends ApiObject> {
 /** A generated name that is taken is made anew this many times (KEP-4420). */
 const GENERATED_NAME_ATTEMPTS = 8;
 
-export async function create<T extends ApiObject>(creation: Creation<T>, object: T): Promise<WriteResult<T>> {
+export async function create<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>): Promise<WriteResult<T>> {
   // Nobody owns what the server takes out.
-  wipeSystemMetadata(object.metadata);
-  return createUnwiped(creation, object);
+  wipeSystemMetadata(sent.object.metadata);
+  return createUnwiped(creation, sent);
 }
 
 /** The same for an update of what is not there. */
-export async function createUnwiped<T extends ApiObject>(creation: Creation<T>, object: T): Promise<WriteResult<T>> {
+export async function createUnwiped<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>): Promise<WriteResult<T>> {
   const { parts, context, options } = creation;
-  const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, undefined);
+  const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, sent, undefined);
   if (owned) await owned;
   if (context.isLarge) await nextTurn();
-  return createOwned(creation, object);
+  return createOwned(creation, sent);
 }
 
 /** The same for an object whose managedFields are settled. */
-export async function createOwned<T extends ApiObject>(creation: Creation<T>, object: T): Promise<WriteResult<T>> {
+export async function createOwned<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>): Promise<WriteResult<T>> {
   const { parts, context, namespace } = creation;
+  const { object } = sent;
   placeInNamespace(parts.definition, object, namespace);
   const { managedFields } = object.metadata;
   const requestedName = object.metadata.name ?? '';
-  const mutated = parts.admission.mutate(attributesOf(creation, object, requestedName));
+  const attributes = attributesOf(creation, sent, requestedName);
+  const mutated = parts.admission.mutate(attributes);
   if (mutated) await mutated;
+  const { sentEmpty } = attributes;
   guardOwnership(object, managedFields, context);
 
   const isGenerated = Boolean(object.metadata.generateName) && !object.metadata.name;
-  if (!isGenerated) return createFitting(creation, object, requestedName);
+  if (!isGenerated) return createFitting(creation, { object, sentEmpty }, requestedName);
   for (let attempt = 1; ; attempt++) {
     try {
-      const named = cloneSent(object);
+      const named = clone(object);
       named.metadata.name = (parts.definition.nameFrom ?? generateName)(object.metadata.generateName!);
-      return await createFitting(creation, named, requestedName);
+      return await createFitting(creation, { object: named, sentEmpty }, requestedName);
     } catch (error) {
       if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
     }
   }
 }
 
-function attributesOf<T extends ApiObject>({ parts, context, namespace, options }: Creation<T>, object: T, name: string): AdmissionAttributes {
+function attributesOf<T extends ApiObject>(
+  { parts, context, namespace, options }: Creation<T>,
+  { object, sentEmpty }: SentObject<T>,
+  name: string,
+): AdmissionAttributes {
   return admissionAttributes(parts, context, {
     operation: 'CREATE',
     subresource: options.subresource ?? '',
     namespace,
     name,
     object,
+    sentEmpty,
     oldObject: undefined,
     options: options.raw,
     dryRun: options.dryRun,
@@ -101,21 +109,21 @@ function attributesOf<T extends ApiObject>({ parts, context, namespace, options 
 }
 
 /** Who owns which field is the first thing to go where an object is too large for the store (endpoints/handlers/create.go). */
-async function createFitting<T extends ApiObject>(creation: Creation<T>, object: T, requestedName: string): Promise<WriteResult<T>> {
+async function createFitting<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>, requestedName: string): Promise<WriteResult<T>> {
   try {
-    return await createOnce(creation, object, requestedName);
+    return await createOnce(creation, sent, requestedName);
   } catch (error) {
     if (!isTooLargeForStore(error)) throw error;
-    delete object.metadata.managedFields;
-    return createOnce(creation, object, requestedName);
+    delete sent.object.metadata.managedFields;
+    return createOnce(creation, sent, requestedName);
   }
 }
 
-async function createOnce<T extends ApiObject>(creation: Creation<T>, object: T, requestedName: string): Promise<WriteResult<T>> {
+async function createOnce<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>, requestedName: string): Promise<WriteResult<T>> {
   const { parts, namespace, options } = creation;
-  const transaction = await beginCreate(creation, object);
+  const transaction = await beginCreate(creation, sent.object);
   try {
-    const result = await commitNew(creation, object, requestedName);
+    const result = await commitNew(creation, sent, requestedName);
     await transaction?.commit();
     return result;
   } catch (error) {
@@ -123,7 +131,7 @@ async function createOnce<T extends ApiObject>(creation: Creation<T>, object: T,
     if (!(error instanceof CommitConflict)) throw error;
     // An update is tried again where another writer has come first; but not where admission gave the object another name, which is taken.
     const isRace = options.isUpdate === true && error.key === keyOf(parts, namespace, requestedName);
-    throw isRace ? error : existsError(parts, object, error.key);
+    throw isRace ? error : existsError(parts, sent.object, error.key);
   }
 }
 
@@ -138,23 +146,23 @@ async function beginCreate<T extends ApiObject>(
 }
 
 /** Prepare, validate, admit, commit: what is stored is what validation has seen. */
-async function commitNew<T extends ApiObject>(creation: Creation<T>, object: T, requestedName: string): Promise<WriteResult<T>> {
+async function commitNew<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>, requestedName: string): Promise<WriteResult<T>> {
   const { parts, context, namespace, options } = creation;
   const { definition, admission } = parts;
-  const write: Write<T> = { object, old: undefined, settings: definition.settings, now: parts.now(), context };
+  const write: Write<T> = { ...sent, old: undefined, settings: definition.settings, now: parts.now(), context };
   prepareForCreate(parts, write);
   if (context.isLarge) await nextTurn();
-  const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
-  definition.keepEmptied?.(object, stored);
+  const stored = context.isLarge ? await canonicalInSlices(parts, sent.object) : canonical(parts, sent.object);
+  const storedWrite = { ...write, object: stored };
   const name = stored.metadata.name ?? '';
   // What mutating admission made of the name does not count (endpoints/handlers/create.go, AdmissionToValidateObjectFunc).
-  const attributes = attributesOf(creation, stored, requestedName || name);
+  const attributes = attributesOf(creation, storedWrite, requestedName || name);
   const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
   if (context.isLarge) await nextTurn();
-  const validation = validateNew(parts, { ...write, object: stored }, object, forbidden);
+  const validation = validateNew(parts, storedWrite, sent.object, forbidden);
   if (validation) await validation;
   if (context.isLarge) await nextTurn();
-  for (const warning of definition.warnings?.({ ...write, object: stored }) ?? []) context.warn(warning);
+  for (const warning of definition.warnings?.(storedWrite) ?? []) context.warn(warning);
   if (context.isLarge) await nextTurn();
   const validated = admission.validate(attributes);
   if (validated) await validated;
@@ -199,7 +207,10 @@ async function readableEntry(parts: StoreParts, key: string): Promise<CacheEntry
 /** What every kind's strategy does on creation, then what this kind does. */
 function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, write: Write<T>): void {
   const { object } = write;
-  if (definition.hasStatus && !definition.makesStatus) delete (object as { status?: unknown }).status;
+  if (definition.hasStatus && !definition.makesStatus) {
+    delete (object as { status?: unknown }).status;
+    write.sentEmpty = write.sentEmpty.without('status');
+  }
   if (definition.generation === 'spec') object.metadata.generation = 1;
   definition.prepareForCreate?.(write);
 }
@@ -217,9 +228,9 @@ function validateNew<T extends ApiObject>(
     forbidden,
     validatesInSlices: definition.validatesInSlices ?? write.context.isLarge,
   };
-  const validation = refuseIfInvalid(kind, write.object, sent, (object, errors) => validateWhole(definition, { ...write, object }, errors), options);
+  const validation = refuseIfInvalid(kind, write, (object, errors) => validateWhole(definition, { ...write, object }, errors), options);
   const validateStoredMetadata = (): void | Promise<void> =>
-    refuseIfInvalid(kind, write.object, sent, ({ metadata }, errors) => {
+    refuseIfInvalid(kind, write, ({ metadata }, errors) => {
       // The same rules again where the kind has applied them, but for names.
       if (appliesMetadataRules(definition)) validateNames(metadata, pathSegmentName, errors.at('metadata'));
       else validateMetadata(metadata, definition.namespaced, pathSegmentName, errors.at('metadata'));

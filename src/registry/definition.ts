@@ -60,8 +60,6 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   createsOnUpdate?: boolean;
   /** Whether validation of such a new object must see the lists that were sent empty, which are not stored. Updates compare with what is stored. */
   validatesSentEmpty?(sent: T): boolean;
-  /** What was sent empty is not stored: hands on the marks of it that validation or admission ask for (`sentEmpty`). */
-  keepEmptied?(sent: T, stored: T): void;
   /** `spec`: 1 at creation, one more whenever anything but metadata and status changes. */
   generation?: 'spec';
   /** Clients write `status` only through the subresource: dropped on create, kept from the old object on update. */
@@ -131,8 +129,6 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   prepareForUpdate?(write: Change<T>): void;
   /** Beyond the rules for metadata, which are checked for every update. */
   validateUpdate?(write: Change<T>, errors: FieldErrors): void;
-  /** As a kind's own `keepEmptied`. */
-  keepEmptied?(sent: T, stored: T): void;
   /** Whether what the kind demands of a new object is demanded of the changed one too, and on which side of `validateUpdate` (errors come in order). */
   validatesWhole?: 'before' | 'after';
   /** Whether the kind validates metadata once more by itself, beyond what is demanded of every object. True where absent. */
@@ -163,10 +159,10 @@ export interface ServedVersion<V extends ApiObject = ApiObject, T extends ApiObj
   /** Of lists, where that is not the kind with `List` behind it: a custom resource's definition may name it. */
   listKind?: string;
   schema: ObjectSchema;
-  /** Fills in what the client left out. The context is the server's own unless one is given. */
-  default?(object: V, context?: KindContext): void;
+  /** Fills in what the client left out. What is not given of the context is the server's own, with nothing sent empty. */
+  default?(object: V, context?: Partial<KindContext>): void;
   /** Absent where this is the storage version. Both may change their argument and answer with it. */
-  toStored?(object: V, context?: KindContext): T;
+  toStored?(object: V, context?: Partial<KindContext>): T;
   fromStored?(object: T): V;
   /** Sent as a warning with every request for this version. */
   deprecation?: string;

@@ -1,3 +1,4 @@
+import { NOTHING_EMPTY } from '../schema/empty-paths.ts';
 import { clone } from '../schema/clone.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { CommitConflict } from '../storage/engine.ts';
@@ -203,6 +204,7 @@ async function admitDelete<T extends ApiObject>({ parts, context, namespace, adm
     namespace,
     name: admittedName,
     object: undefined,
+    sentEmpty: NOTHING_EMPTY,
     oldObject: entry.object(),
     options: shownOptions,
     dryRun: options.dryRun,

@@ -1,5 +1,4 @@
 import { DecodeError } from '../schema/decode.ts';
-import { withSentEmpties } from '../schema/emptied.ts';
 import { normalize } from '../schema/normalize.ts';
 import { ItemError } from '../schema/ownership/list-items.ts';
 import { ManagedFieldsError, type Managers, NO_MANAGERS, decodeManagers, encodeManager, encodeManagers, storedManagers } from '../schema/ownership/managers.ts';
@@ -16,9 +15,9 @@ import { clone } from '../schema/clone.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
 import { formatSeconds } from './metadata.ts';
 import { UnknownInVersion, type WayOfWriting, isOfOtherKind, sharedWay, wayOfWriting } from './ownership-versions.ts';
-import { sentThrough } from './sent-subresource.ts';
 import type { RequestContext } from './request-context.ts';
 import type { WriteOptions } from './store.ts';
+import type { SentObject } from './write.ts';
 
 /** One write, as ownership sees it. */
 export interface OwnedWrite {
@@ -32,20 +31,21 @@ export interface OwnedWrite {
  * Brings the managedFields of a changed or new object up to date (KEP-555), before admission sees it: who changed a field owns it. What admission, hooks
  * and the kind's rules change afterwards belongs to nobody. An object whose items cannot be told apart, or are too many, is left without managedFields.
  */
-export function recordOwnership(write: OwnedWrite, object: ApiObject, old: ApiObject | undefined): Promise<void> | void {
+export function recordOwnership(write: OwnedWrite, sent: SentObject, old: ApiObject | undefined): Promise<void> | void {
   const { definition, options } = write;
+  const { object } = sent;
   const name = options.subresource ?? '';
   const subresource = definition.subresources?.[name];
   const steps = write.context.isLarge ? new Steps() : undefined;
   const isNew = old === undefined && object.metadata.managedFields === undefined;
-  if (isNew && steps === undefined) return setEntries(object, newEntries(write, sharedWay(definition, name), object, steps));
+  if (isNew && steps === undefined) return setEntries(object, newEntries(write, sharedWay(definition, name), sent, steps));
   const way = wayOfWriting(definition, name);
   return settled(() => {
     steps?.begin();
     const entries = orNone(() =>
       subresource !== undefined && isOfOtherKind(definition, subresource) && old
-        ? scaledEntries(write, way, subresource, object, old)
-        : updatedEntries(write, way, object, old, steps),
+        ? scaledEntries(write, way, subresource, sent, old)
+        : updatedEntries(write, way, sent, old, steps),
     );
     setEntries(object, entries);
   });
@@ -61,10 +61,10 @@ function orNone(entries: () => JsonObject[] | undefined): JsonObject[] | undefin
   }
 }
 
-function newEntries(write: OwnedWrite, way: WayOfWriting, object: ApiObject, steps: Steps | undefined): JsonObject[] | undefined {
+function newEntries(write: OwnedWrite, way: WayOfWriting, { object, sentEmpty }: SentObject, steps: Steps | undefined): JsonObject[] | undefined {
   const apiVersion = way.versionOf(write.options.apiVersion);
   return orNone(() => {
-    const created = inStep(steps, () => way.fromStored(object, apiVersion));
+    const created = inStep(steps, () => way.fromStored(sentEmpty.restoredNullsIn(object), apiVersion));
     inStep(steps, () => validateTyped(write.definition, created));
     const owner = ownerOfNew(way, way.nothing(apiVersion), created, writerOf(write, apiVersion), steps);
     return owner && [inStep(steps, () => encodeManager(owner))];
@@ -112,20 +112,21 @@ function managerOfUserAgent(userAgent: string): string {
 function updatedEntries(
   write: OwnedWrite,
   way: WayOfWriting,
-  object: ApiObject,
+  sent: SentObject,
   old: ApiObject | undefined,
   steps: Steps | undefined,
 ): JsonObject[] | undefined {
   const { definition, options } = write;
+  const { object, sentEmpty } = sent;
   const managers = inStep(steps, () => managersBefore(object, old, options.subresource ?? ''));
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
   if (managers.size === 0 && old !== undefined) return undefined;
   if (definition.losesOwnersOfGoneVersions && !way.knowsAll(managers)) return undefined;
-  if (managers.size === 0) return newEntries(write, sharedWay(definition, options.subresource ?? ''), object, steps);
+  if (managers.size === 0) return newEntries(write, sharedWay(definition, options.subresource ?? ''), sent, steps);
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
-  const after = inStep(steps, () => way.fromStored(withSentEmpties(object as unknown as JsonObject) as unknown as ApiObject, apiVersion));
+  const after = inStep(steps, () => way.fromStored(sentEmpty.restoredNullsIn(object), apiVersion));
   for (const typed of [after, before]) inStep(steps, () => validateTyped(definition, typed));
   const owners = ownersAfterUpdate(way, before, after, managers, writer, steps);
   return encodeManagers(owners, steps);
@@ -150,20 +151,25 @@ function readable(entries: readonly JsonObject[]): Managers | undefined {
 }
 
 /** Through a scale only the replicas can be owned; they are the object's own under another name. */
-function scaledEntries(write: OwnedWrite, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject): JsonObject[] | undefined {
+function scaledEntries(write: OwnedWrite, way: WayOfWriting, subresource: Subresource, sent: SentObject, old: ApiObject): JsonObject[] | undefined {
   const parent = storedManagers(old.metadata.managedFields);
   const paths = replicasPaths(write.definition, subresource);
   const before = scaleManagers(parent, paths);
-  const after = before.size === 0 ? NO_MANAGERS : scaleOwners(write, way, subresource, object, old, before);
-  const sent = sentThrough(object);
-  if (sent) setEntries(sent, encodeManagers(after));
+  const after = before.size === 0 ? NO_MANAGERS : scaleOwners(write, way, subresource, sent, old, before);
+  if (sent.through) setEntries(sent.through, encodeManagers(after));
   return encodeManagers(parentManagers(parent, after, paths, parentVersion(write, paths)));
 }
 
-function scaleOwners(write: OwnedWrite, way: WayOfWriting, subresource: Subresource, object: ApiObject, old: ApiObject, managers: Managers): Managers {
+function scaleOwners(
+  write: OwnedWrite,
+  way: WayOfWriting,
+  subresource: Subresource,
+  { object, through }: SentObject,
+  old: ApiObject,
+  managers: Managers,
+): Managers {
   const apiVersion = way.versionOf(undefined);
-  const sent = sentThrough(object);
-  const after = sent ? readScale(way, subresource, sent) : readThrough(way, subresource, object);
+  const after = through ? readScale(way, subresource, through) : readThrough(way, subresource, object);
   return ownersAfterUpdate(way, readThrough(way, subresource, old), after, managers, writerOf(write, apiVersion));
 }
 

@@ -24,6 +24,7 @@ import type {
   WriteResult,
 } from './store.ts';
 import { update } from './update.ts';
+import type { NextObject, SentObject } from './write.ts';
 
 const ADMITS_ALL: Admission = { mutate() {}, validate() {} };
 
@@ -56,16 +57,10 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
       throw watchError(error as Error, Number(options.resourceVersion));
     }
   }
-  create(context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
-    return create({ parts: this.#parts, context, namespace, options }, object);
+  create(context: RequestContext, namespace: string, sent: SentObject<T>, options: WriteOptions): Promise<WriteResult<T>> {
+    return create({ parts: this.#parts, context, namespace, options }, sent);
   }
-  update(
-    context: RequestContext,
-    namespace: string,
-    name: string,
-    next: (current: T | undefined) => T | Promise<T>,
-    options: UpdateOptions,
-  ): Promise<WriteResult<T>> {
+  update(context: RequestContext, namespace: string, name: string, next: NextObject<T>, options: UpdateOptions): Promise<WriteResult<T>> {
     return update(this.#parts, context, namespace, name, next, options);
   }
   async delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {

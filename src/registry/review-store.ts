@@ -7,6 +7,7 @@ import type { ResourceDefinition } from './definition.ts';
 import { recordOwnership } from './field-ownership.ts';
 import type { RequestContext } from './request-context.ts';
 import type { DeleteResult, ListResult, ResourceStore, WriteOptions, WriteResult } from './store.ts';
+import type { SentObject } from './write.ts';
 
 /** Answers what a client posts; nothing is kept. Where the answer is a Status, it says that something was done (the former bindings). */
 export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string, dryRun: boolean, now: Date) => Promise<T> | T;
@@ -27,7 +28,7 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
     this.admission = admission;
   }
 
-  async create(context: RequestContext, namespace: string, object: T, options: WriteOptions): Promise<WriteResult<T>> {
+  async create(context: RequestContext, namespace: string, { object, sentEmpty }: SentObject<T>, options: WriteOptions): Promise<WriteResult<T>> {
     const { group, version, kind, plural, namespaced } = this.definition;
     if (namespaced) object.metadata.namespace ??= namespace;
     const { dryRun, raw } = options;
@@ -41,6 +42,7 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
       namespace,
       name: object.metadata.name ?? '',
       object,
+      sentEmpty,
       oldObject: undefined,
       options: raw,
       dryRun,
@@ -50,7 +52,7 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
       apiVersion: options.apiVersion,
     };
     const now = this.#now();
-    await recordOwnership({ definition: this.definition, context, options, now }, object, undefined);
+    await recordOwnership({ definition: this.definition, context, options, now }, { object, sentEmpty }, undefined);
     await this.admission.mutate(attributes);
     await this.admission.validate(attributes);
     return { object: await this.#review(object, context, namespace, dryRun, now), entry: undefined, created: true };

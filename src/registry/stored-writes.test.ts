@@ -1,3 +1,4 @@
+import { type NextObject, serverMade } from './write.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { configMaps } from '../apis/core/config-map.ts';
 import { CacheFeed } from '../storage/cache/feed.ts';
@@ -52,7 +53,7 @@ async function open(codec: StoredCodec): Promise<void> {
 }
 
 const create = (data?: Record<string, string>) =>
-  store.create(context, 'default', { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'one' }, ...(data && { data }) } as ConfigMap, OPTIONS);
+  store.create(context, 'default', serverMade({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'one' }, ...(data && { data }) } as ConfigMap), OPTIONS);
 const update = (change: (object: ConfigMap) => void) =>
   store.update(
     context,
@@ -60,7 +61,7 @@ const update = (change: (object: ConfigMap) => void) =>
     'one',
     (current) => {
       change(current!);
-      return current!;
+      return serverMade(current!);
     },
     OPTIONS,
   );
@@ -146,7 +147,7 @@ describe('an object that is too large for the store', () => {
     });
     await expect(update((current) => (current.data = { a: '2' }))).rejects.toMatchObject({ code: 500, message: 'etcdserver: request is too large' });
     await open(withoutOwners);
-    const next = (current: ConfigMap | undefined): ConfigMap => ({ ...current!, data: { a: '3' } });
+    const next: NextObject<ConfigMap> = (current) => serverMade({ ...current!, data: { a: '3' } });
     await expect(store.update(context, 'default', 'one', next, { ...OPTIONS, isApply: true })).rejects.toMatchObject({ code: 500 });
   });
 });

@@ -15,7 +15,6 @@ import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-own
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import { refuseIfInvalid } from './validation.ts';
 import { LARGE_BYTES, type RequestContext } from './request-context.ts';
-import { sentThrough } from './sent-subresource.ts';
 import {
   type StoreParts,
   admissionAttributes,
@@ -32,7 +31,7 @@ import {
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
-import type { Change, Write } from './write.ts';
+import type { Change, NextObject, SentObject, Write } from './write.ts';
 
 /** Whoever meets more conflicts than these lets others go on in between: not every store gives up the thread. */
 const QUICK_RETRIES = 3;
@@ -60,7 +59,7 @@ export async function update<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   name: string,
-  next: (current: T | undefined) => T | Promise<T>,
+  next: NextObject<T>,
   options: UpdateOptions,
 ): Promise<WriteResult<T>> {
   const { definition } = parts;
@@ -80,9 +79,9 @@ export async function update<T extends ApiObject>(
       const old = entry.object<T>();
       if (context.isLarge) await nextTurn();
       // An apply leaves what is there as it is, and so reads its managedFields once for all who apply to it.
-      const changed = await next(options.isApply ? old : context.isLarge ? await clonedInTurn(old) : clone(old));
+      const sent = await next(options.isApply ? old : context.isLarge ? await clonedInTurn(old) : clone(old));
       if (context.isLarge) await nextTurn();
-      return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, changed);
+      return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, sent);
     } catch (error) {
       // Another writer came first. The next round sees its object, and refuses if this one insists on the version that is gone.
       if (error instanceof CommitConflict) {
@@ -106,48 +105,52 @@ function createInstead<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   name: string,
-  object: T,
+  sent: SentObject<T>,
   options: UpdateOptions,
 ): Promise<WriteResult<T>> {
-  if (object.metadata.uid) throw otherUid(parts, keyOf(parts, namespace, name), name, options, object.metadata.uid, '');
-  parsedVersion(object.metadata.resourceVersion ?? '');
+  const { metadata } = sent.object;
+  if (metadata.uid) throw otherUid(parts, keyOf(parts, namespace, name), name, options, metadata.uid, '');
+  parsedVersion(metadata.resourceVersion ?? '');
   const creation = { parts, context, namespace, options: { ...options, isUpdate: true } };
-  return options.isApply ? createOwned(creation, object) : createUnwiped(creation, object);
+  return options.isApply ? createOwned(creation, sent) : createUnwiped(creation, sent);
 }
 
-async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promise<WriteResult<T>> {
+async function attempt<T extends ApiObject>(call: Attempt<T>, sent: SentObject<T>): Promise<WriteResult<T>> {
   const { parts, context, old, options } = call;
+  const { object } = sent;
   if (!options.isPatch) checkUid(call, object);
   if (!options.isApply) {
-    const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, object, old);
+    const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, sent, old);
     if (owned) await owned;
   }
   if (context.isLarge) await nextTurn();
   const { managedFields } = object.metadata;
-  await admit(call, object, 'mutate');
+  const attributes = attributesOf(call, sent);
+  await parts.admission.mutate(attributes);
   guardOwnership(object, managedFields, context);
-  const sent = sentThrough(object);
-  if (sent) parts.definition.subresources?.[options.subresource]?.validateSent?.(sent, call.name);
+  const { sentEmpty, through } = attributes;
+  if (through) parts.definition.subresources?.[options.subresource]?.validateSent?.(through, call.name);
   if (call.dropsOwnership) delete object.metadata.managedFields;
   checkVersion(call, object);
   let hooks: Transaction | undefined;
   try {
     // Subresources leave alone what is allocated: what their objects say of it does not count.
     if (options.subresource === '') hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
-    const write: Change<T> = { object, old, settings: parts.definition.settings, now: parts.now(), context };
+    const write: Change<T> = { object, old, sentEmpty, settings: parts.definition.settings, now: parts.now(), context };
     prepareForUpdate(call, write);
     if (context.isLarge) await nextTurn();
     const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
     keepUnchangedTimes(stored, old);
-    call.rules.keepEmptied?.(object, stored);
-    const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributesOf(call, stored)) : undefined;
+    const storedWrite = { ...write, object: stored };
+    const validated = attributesOf(call, storedWrite);
+    const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(validated) : undefined;
     if (context.isLarge) await nextTurn();
-    const validation = validateChange(call, { ...write, object: stored }, object, forbidden);
+    const validation = validateChange(call, storedWrite, forbidden);
     if (validation) await validation;
     if (context.isLarge) await nextTurn();
-    for (const warning of warningsOf(call, { ...write, object: stored })) context.warn(warning);
+    for (const warning of warningsOf(call, storedWrite)) context.warn(warning);
     if (context.isLarge) await nextTurn();
-    await admit(call, stored, 'validate');
+    await parts.admission.validate(validated);
     const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
     await hooks?.commit();
     return result;
@@ -157,17 +160,18 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, object: T): Promis
   }
 }
 
-function admit<T extends ApiObject>(call: Attempt<T>, object: T, step: 'mutate' | 'validate'): Promise<void> | void {
-  return call.parts.admission[step](attributesOf(call, object));
-}
-
-function attributesOf<T extends ApiObject>({ parts, context, namespace, name, options, old }: Attempt<T>, object: T): AdmissionAttributes {
+function attributesOf<T extends ApiObject>(
+  { parts, context, namespace, name, options, old }: Attempt<T>,
+  { object, sentEmpty, through }: SentObject<T>,
+): AdmissionAttributes {
   const call = {
     operation: 'UPDATE' as const,
     subresource: options.subresource,
     namespace,
     name,
     object,
+    sentEmpty,
+    through,
     oldObject: old,
     options: options.raw,
     dryRun: options.dryRun,
@@ -226,7 +230,7 @@ function prepareForUpdate<T extends ApiObject>({ parts: { definition }, namespac
   placeInNamespace(definition, object, namespace);
   if (old.metadata.generation === undefined) delete object.metadata.generation;
   else object.metadata.generation = old.metadata.generation;
-  if (definition.hasStatus) keepUnwritable(object, old, options.subresource);
+  if (definition.hasStatus) keepUnwritable(write, options.subresource);
   rules.prepareForUpdate?.(write);
   if (definition.generation === 'spec' && !equalApartFromMetadataAndStatus(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   if (!object.metadata.uid && old.metadata.uid) object.metadata.uid = old.metadata.uid;
@@ -237,7 +241,10 @@ function prepareForUpdate<T extends ApiObject>({ parts: { definition }, namespac
 }
 
 /** Through the object, status stays as it was; through /status, all but status and metadata does. */
-function keepUnwritable<T extends ApiObject>(object: T, old: T, subresource: string): void {
+function keepUnwritable<T extends ApiObject>(write: Change<T>, subresource: string): void {
+  const { object, old, sentEmpty } = write;
+  if (subresource === '') write.sentEmpty = sentEmpty.without('status');
+  else if (subresource === 'status') write.sentEmpty = sentEmpty.only('status', 'metadata');
   const [fields, before] = [object, old] as unknown as [JsonObject, JsonObject];
   const isKept = (field: string): boolean => (subresource === '' ? field === 'status' : subresource === 'status' && field !== 'status' && field !== 'metadata');
   for (const field of new Set([...Object.keys(fields), ...Object.keys(before)])) {
@@ -255,7 +262,6 @@ export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boo
 function validateChange<T extends ApiObject>(
   { parts: { definition }, rules }: Attempt<T>,
   write: Change<T>,
-  sent: T,
   forbidden: readonly FieldError[] = [],
 ): void | Promise<void> {
   const { old, context } = write;
@@ -269,7 +275,7 @@ function validateChange<T extends ApiObject>(
     rules.validateUpdate?.(checked, errors);
     if (rules.validatesWhole === 'after') validateWhole(definition, checked, errors);
   };
-  return refuseIfInvalid(groupKind(definition), write.object, sent, check, { forbidden, validatesInSlices: definition.validatesInSlices ?? context.isLarge });
+  return refuseIfInvalid(groupKind(definition), write, check, { forbidden, validatesInSlices: definition.validatesInSlices ?? context.isLarge });
 }
 
 function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options }: Attempt<T>, write: Write<T>): string[] {

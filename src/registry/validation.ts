@@ -1,9 +1,9 @@
-import { withEmptied } from '../schema/emptied.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { invalid } from '../api/errors.ts';
 import { type FieldError, FieldErrors, TooManyFieldErrors } from '../api/field-errors.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { validateInSlices } from '../api/validation-run.ts';
+import type { SentObject } from './write.ts';
 
 type Rules<T> = (object: T, errors: FieldErrors) => void;
 
@@ -17,13 +17,12 @@ interface ValidationOptions {
 
 /**
  * Refuses the object, in the form in which it would be stored, if the rules find something wrong. What is told then is what they find in the form that the
- * client sent, `sent`: values that are not stored, since they are empty, stand in upstream's messages. `validatesSentEmpty`: they count for the rules too.
+ * client sent: values that are not stored, since they are empty, stand in upstream's messages. `validatesSentEmpty`: they count for the rules too.
  * Synchronous, but for a validation in slices that takes longer than one.
  */
 export function refuseIfInvalid<T extends ApiObject>(
   kind: { group: string; kind: string },
-  stored: T,
-  sent: T,
+  write: SentObject<T>,
   rules: Rules<T>,
   options: ValidationOptions = {},
 ): void | Promise<void> {
@@ -33,11 +32,11 @@ export function refuseIfInvalid<T extends ApiObject>(
           beginPass(errors);
           rules(object, errors);
         };
-        return allFindings(stored, sent, inSlices, options);
+        return allFindings(write, inSlices, options);
       })
-    : allFindings(stored, sent, rules, options);
+    : allFindings(write, rules, options);
   const refuse = (errors: readonly FieldError[]): void => {
-    if (errors.length > 0) throw invalid(kind, stored.metadata.name ?? '', errors);
+    if (errors.length > 0) throw invalid(kind, write.object.metadata.name ?? '', errors);
   };
   // The text of a refusal of megabytes takes as long as to find what is wrong.
   const refuseInTurn = (errors: readonly FieldError[]): void | Promise<void> => (errors.length > 0 ? nextTurn().then(() => refuse(errors)) : undefined);
@@ -46,13 +45,12 @@ export function refuseIfInvalid<T extends ApiObject>(
 }
 
 function allFindings<T extends ApiObject>(
-  stored: T,
-  sent: T,
+  write: SentObject<T>,
   rules: Rules<T>,
   { validatesSentEmpty = false, forbidden = [] }: ValidationOptions,
 ): FieldError[] {
-  const found = findings((validatesSentEmpty ? withEmptied(stored, sent) : undefined) ?? stored, rules);
-  return found.length + forbidden.length > 0 ? [...forbidden, ...asSent(found, stored, sent, rules)] : found;
+  const found = findings(validatesSentEmpty ? write.sentEmpty.restoredIn(write.object) : write.object, rules);
+  return found.length + forbidden.length > 0 ? [...forbidden, ...asSent(found, write, rules)] : found;
 }
 
 function findings<T>(object: T, rules: Rules<T>): FieldError[] {
@@ -66,9 +64,9 @@ function findings<T>(object: T, rules: Rules<T>): FieldError[] {
 }
 
 /** The same findings in other words; where the two forms differ by more than words, what is stored counts. */
-function asSent<T>(found: FieldError[], stored: T, sent: T, rules: Rules<T>): FieldError[] {
-  const whole = withEmptied(stored, sent);
-  if (whole === undefined) return found;
+function asSent<T extends ApiObject>(found: FieldError[], { object, sentEmpty }: SentObject<T>, rules: Rules<T>): FieldError[] {
+  const whole = sentEmpty.restoredIn(object);
+  if (whole === object) return found;
   const again = findings(whole, rules);
   const isSame = again.length === found.length && again.every(({ type, field }, index) => type === found[index]!.type && field === found[index]!.field);
   return isSame ? again : found;

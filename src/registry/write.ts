@@ -1,4 +1,6 @@
 import type { ApiObject } from '../api/api-object.ts';
+import { type EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
+import type { Subresource } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What the flags of one server say to its kinds. */
@@ -13,7 +15,34 @@ export interface KindSettings {
 export interface KindContext {
   settings: KindSettings;
   now: Date;
+  /** Lists and maps that the client sent empty, which the object is without. */
+  sentEmpty: EmptyPaths;
 }
+
+/** What is asked to be stored: an object in its storage version, with its defaults, and what decoding knows of it beside. */
+export interface SentObject<T extends ApiObject = ApiObject> {
+  object: T;
+  sentEmpty: EmptyPaths;
+  /**
+   * What the client sent, where that is of another kind than the object (a Scale) and only a part of it is taken. Mutating admission sees all of it, not
+   * what can be read from the object again (apiextensions-apiserver customresource/etcd.go scaleUpdatedObjectInfo).
+   */
+  through?: ApiObject | undefined;
+}
+
+/** The object with what was sent through one of its subresources. What was empty in a Scale is nothing to the object. */
+export function writeThrough(subresource: Subresource, object: ApiObject, { object: through }: SentObject): SentObject {
+  return { object: subresource.write!(object, through), sentEmpty: NOTHING_EMPTY, through };
+}
+
+/** An object that no client sent. */
+export const serverMade = <T extends ApiObject>(object: T): SentObject<T> => ({ object, sentEmpty: NOTHING_EMPTY });
+
+/**
+ * Makes what an update is to store, of a private copy of what is stored (undefined where an update may create). Called anew for every attempt, each of
+ * which may change what it gets.
+ */
+export type NextObject<T extends ApiObject = ApiObject> = (current: T | undefined) => SentObject<T> | Promise<SentObject<T>>;
 
 /** One write of one object, as the hooks of its kind see it: all that a rule may ask. */
 export interface Write<T extends ApiObject = ApiObject> extends KindContext {

@@ -1,3 +1,4 @@
+import type { EmptyPaths } from './empty-paths.ts';
 import { parseApiVersion } from '../api/api-object.ts';
 import { ARRAY, BYTES, CborError, MAJOR_NAMES, MAP, NEGATIVE, PRIMITIVE, TAG, TEXT, UNSIGNED } from '../encoding/cbor-items.ts';
 import { CborReader, CborTypeError, countOf, duplicateKey } from '../encoding/cbor-reader.ts';
@@ -56,11 +57,11 @@ export interface CborBody {
  * `decode` for CBOR: the same canonical object, but what does not fit is told as upstream's CBOR library tells it, and of fields that nobody knows only
  * the first. Throws DecodeError.
  */
-export function decodeCborObject(schema: ObjectSchema, bytes: Buffer, strict?: StrictErrors): CborBody {
+export function decodeCborObject(schema: ObjectSchema, bytes: Buffer, strict?: StrictErrors, sentEmpty?: EmptyPaths): CborBody {
   try {
     const value = readChecked(schema, bytes, strict);
     // Of custom resources in CBOR, upstream does not look for unknown fields.
-    return { value, object: decode(schema, value, schema.custom === undefined ? strict : undefined) };
+    return { value, object: decode(schema, value, schema.custom === undefined ? strict : undefined, sentEmpty) };
   } catch (error) {
     throw error instanceof CborError ? new DecodeError(error.message) : error;
   }

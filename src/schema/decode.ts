@@ -9,7 +9,7 @@ import { canonicalBase64 } from '../encoding/base64.ts';
 import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
 import { DecodeRun, ITEMS_AT_ONCE } from './decode-run.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
-import { noteEmptied } from './emptied.ts';
+import type { EmptyPaths } from './empty-paths.ts';
 import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 import { settled } from '../util/pending.ts';
@@ -42,57 +42,68 @@ const BYTE: ScalarSchema = { type: 'int32', goName: 'uint8' };
 /**
  * The value as Go's decoder takes it into a type and its encoder writes it back: fields in the order of the structs, map keys sorted, quantities, times
  * and durations in canonical form, nulls and empty values dropped or written as upstream does, unknown fields gone. Answers a new object, which shares
- * only `any` values with the one given. Throws DecodeError.
+ * only `any` values with the one given. Lists and maps that are dropped since they are empty are added to `sentEmpty`; none of a custom resource is.
+ * Throws DecodeError.
  */
-export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors): JsonObject {
+export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors, sentEmpty?: EmptyPaths): JsonObject {
   if (schema.custom !== undefined) return schema.custom.decode(value, strict);
-  return (decodeAs(schema, value, strict, jsonWording) ?? assemble(planOf(schema))) as JsonObject;
+  return (decodeAs(schema, value, { strict, wording: jsonWording, sentEmpty }) ?? assemble(planOf(schema))) as JsonObject;
 }
 
 /** The same for what may be large: others have their turn while long lists are decoded. Custom resources are decoded at once. */
-export function decodeInSlices(schema: ObjectSchema, value: Json, strict?: StrictErrors): JsonObject | Promise<JsonObject> {
-  if (schema.custom !== undefined || (strict?.duplicates?.size ?? 0) > 0) return decode(schema, value, strict);
+export function decodeInSlices(schema: ObjectSchema, value: Json, strict?: StrictErrors, sentEmpty?: EmptyPaths): JsonObject | Promise<JsonObject> {
+  if (schema.custom !== undefined || (strict?.duplicates?.size ?? 0) > 0) return decode(schema, value, strict, sentEmpty);
   const run = new DecodeRun();
   return settled(() => {
     run.begin();
-    return (decodeAs(schema, value, strict, jsonWording, run) ?? assemble(planOf(schema))) as JsonObject;
+    return (decodeAs(schema, value, { strict, wording: jsonWording, sentEmpty, run }) ?? assemble(planOf(schema))) as JsonObject;
   });
 }
 
 /** The same for any type; null for no value. */
-export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors): Json => decodeAs(type, value, strict, jsonWording) ?? null;
+export const decodeType = (type: TypeSchema, value: Json, strict?: StrictErrors): Json => decodeAs(type, value, { strict, wording: jsonWording }) ?? null;
 
 /**
  * The same for an object that a merge made: errors are worded as apimachinery's converter words them, and unknown fields are told in the
  * order of their paths. `strict.errors` is added to. Of custom resources nothing is decoded a second time: nulls stay.
  */
-export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors): JsonObject {
+export function convert(schema: ObjectSchema, value: JsonObject, strict?: StrictErrors, sentEmpty?: EmptyPaths): JsonObject {
   if (schema.custom !== undefined) return schema.custom.decode(value, strict, true);
   const unknown: string[] = [];
-  const converted = convertTelling(schema, value, strict && { errors: unknown, limit: MAX_CONVERTED_ERRORS });
+  const converted = convertTelling(schema, value, strict && { errors: unknown, limit: MAX_CONVERTED_ERRORS }, sentEmpty);
   strict?.errors.push(...unknown.toSorted());
   return converted;
 }
 
 /** What does not fit is looked for once more, in the order in which the converter would find it. */
-function convertTelling(schema: ObjectSchema, value: JsonObject, strict: StrictErrors | undefined): JsonObject {
+function convertTelling(schema: ObjectSchema, value: JsonObject, strict: StrictErrors | undefined, sentEmpty: EmptyPaths | undefined): JsonObject {
   try {
-    return decodeAs(schema, value, strict, converterWording) as JsonObject;
+    return decodeAs(schema, value, { strict, wording: converterWording, sentEmpty }) as JsonObject;
   } catch (error) {
-    if (error instanceof DecodeError) decodeAs(schema, value, undefined, { ...converterWording, goesByFields: true });
+    if (error instanceof DecodeError) decodeAs(schema, value, { wording: { ...converterWording, goesByFields: true } });
     throw error;
   }
 }
 
 const NO_DUPLICATES: DuplicateKeys = new Map();
 
-function decodeAs(type: TypeSchema, value: Json, strict: StrictErrors | undefined, wording: MismatchWording, run?: DecodeRun): Json | undefined {
+interface Decoding {
+  wording: MismatchWording;
+  strict?: StrictErrors | undefined;
+  /** Added to. */
+  sentEmpty?: EmptyPaths | undefined;
+  /** Where others have their turn meanwhile. */
+  run?: DecodeRun;
+}
+
+function decodeAs(type: TypeSchema, value: Json, decoding: Decoding): Json | undefined {
+  const { strict, run } = decoding;
   const duplicates = strict?.duplicates ?? NO_DUPLICATES;
   if (duplicates.size > 0) {
     tellInOrder(type, value, duplicates, (what, path) => complain(strict!.errors, what, path));
   }
   const areFewRepeated = duplicates.size > 0 && mergeRepeated(type, value, duplicates);
-  const decoder = new Decoder(duplicates.size > 0 ? undefined : strict, wording, strict?.literals, run);
+  const decoder = new Decoder(decoding, duplicates.size > 0 ? undefined : strict);
   if (areFewRepeated) decoder.duplicates = duplicates;
   const base = slotsInUse;
   let decoded: Json | undefined;
@@ -137,14 +148,15 @@ class Decoder {
   literal: string | undefined;
   /** Of a text that repeats keys: each value is read, as Go reads them, though the last one wins. */
   duplicates: DuplicateKeys | undefined;
-  /** Where others have their turn meanwhile. */
   readonly run: DecodeRun | undefined;
+  sentEmpty: EmptyPaths | undefined;
 
-  constructor(strict: StrictErrors | undefined, wording: MismatchWording, literals: NumberLiterals | undefined, run?: DecodeRun) {
+  constructor({ wording, strict: given, run, sentEmpty }: Decoding, strict: StrictErrors | undefined) {
     this.strict = strict;
     this.wording = wording;
-    this.literals = literals;
+    this.literals = given?.literals;
     this.run = run;
+    this.sentEmpty = sentEmpty;
     this.firstError = run?.firstError;
   }
 
@@ -175,7 +187,6 @@ class Decoder {
   object(plan: ObjectPlan, sent: JsonObject): JsonObject {
     const raw = this.wording.goesByFields ? inOrderOfFields(plan, sent) : sent;
     const base = claimSlots(plan.fields.length);
-    let emptied: Record<string, Json> | undefined;
     for (const key in raw) {
       const item = raw[key];
       const field = plan.byName.get(key);
@@ -188,23 +199,32 @@ class Decoder {
         const value = this.field(field, item);
         this.path.pop();
         slots[base + field.index] = value;
-        if (value === undefined && isEmptied(field.type, item)) (emptied ??= {})[key] = item;
+        if (value === undefined && this.sentEmpty !== undefined) this.noteEmpty(this.sentEmpty, field, item);
       }
     }
     const object = assemble(plan, slots, base);
     releaseSlots(base);
-    if (emptied !== undefined) noteEmptied(object, emptied);
     return object;
   }
 
   /** What is wrong with a value that a later one replaced is wrong all the same. Those of structs and maps have been merged with it. */
   readEarlier(sent: JsonObject, key: string, field: FieldPlan): void {
+    const { sentEmpty } = this;
+    this.sentEmpty = undefined;
     for (const [name, value, literal] of this.duplicates!.get(sent)?.replaced ?? []) {
       if (name !== key || value === null || isJsonObject(value)) continue;
       this.literal = literal;
       this.field(field, value);
       this.literal = undefined;
     }
+    this.sentEmpty = sentEmpty;
+  }
+
+  noteEmpty(sentEmpty: EmptyPaths, { name, type: { type } }: FieldPlan, raw: Json): void {
+    if (type !== 'list' && type !== 'map') return;
+    if (Array.isArray(raw) !== (type === 'list') || typeof raw !== 'object') return;
+    const path = this.path.map((step) => (typeof step === 'object' ? step.name : step));
+    sentEmpty.add(path, name, type);
   }
 
   /** Undefined for what Go counts as no value in this field. */
@@ -389,8 +409,6 @@ function stopping<T>(read: (text: string) => T, text: string): T {
     throw new DecodeError((error as Error).message);
   }
 }
-
-const isEmptied = ({ type }: TypeSchema, raw: Json): boolean => (type === 'list' && Array.isArray(raw)) || (type === 'map' && isJsonObject(raw));
 
 const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInteger(raw) && raw >= MIN_INT32 && raw <= MAX_INT32;
 

@@ -1,3 +1,4 @@
+import { type NextObject, type SentObject, serverMade } from '../registry/write.ts';
 import type { Client, Concerns, DeleteChoices, Informer, ResourceClient, ResourceIdentity } from '../client/client.ts';
 import { clone } from '../schema/clone.ts';
 import { appliedObject } from '../registry/apply-ownership.ts';
@@ -91,13 +92,13 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   async create(namespace: string, object: T): Promise<T> {
     const sent = clone(object);
     this.#store.definition.served[0]!.default?.(sent);
-    return (await this.#store.create(makeContext(), namespace, sent, this.#write)).object;
+    return (await this.#store.create(makeContext(), namespace, serverMade(sent), this.#write)).object;
   }
   async update(namespace: string, name: string, change: (object: T) => boolean | void, subresource = ''): Promise<T> {
     const options: UpdateOptions = { ...this.#write, subresource, mayCreate: false, isApply: false };
-    const next = (current: T | undefined): T => {
+    const next: NextObject<T> = (current) => {
       const changed = clone(current!);
-      return change(changed) === false ? current! : changed;
+      return serverMade(change(changed) === false ? current! : changed);
     };
     return (await this.#store.update(makeContext(), namespace, name, next, options)).object;
   }
@@ -105,7 +106,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
     const { definition } = this.#store;
     const options: UpdateOptions = { ...this.#write, subresource, mayCreate: true, isApply: true };
     const [served] = definition.served;
-    const next = (current: T | undefined): T | Promise<T> => {
+    const next: NextObject<T> = (current) => {
       const apply = {
         definition,
         context: makeContext(),
@@ -115,7 +116,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
         subresource: definition.subresources?.[subresource],
         force: true,
       };
-      return appliedObject({ ...apply, config: config as unknown as JsonObject }, current) as T | Promise<T>;
+      return appliedObject({ ...apply, config: config as unknown as JsonObject }, current) as SentObject<T> | Promise<SentObject<T>>;
     };
     return (await this.#store.update(makeContext(), namespace, name, next, options)).object;
   }

@@ -18,7 +18,7 @@ export function limitRanger({ client, kindSettings }: PluginEnvironment): Admiss
     const pod = attributes.object as Pod;
     const changes = rangesFor(attributes).filter((range) => applyDefaults(pod, range));
     // What pods have as a whole follows from what their containers have (upstream defaults again when it reads what it stored).
-    if (changes.length > 0 && pod.spec.resources) defaultPod(pod, { settings: kindSettings });
+    if (changes.length > 0 && pod.spec.resources) defaultPod(pod, { settings: kindSettings, sentEmpty: attributes.sentEmpty });
   }
 
   function validate(attributes: AdmissionAttributes): void {

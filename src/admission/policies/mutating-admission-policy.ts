@@ -1,3 +1,4 @@
+import type { SentObject } from '../../registry/write.ts';
 import { replaceContent } from '../replace-content.ts';
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from '../../apis/facts/types/admissionregistration-v1.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../../registry/admission.ts';
@@ -263,12 +264,11 @@ function apply({ objects, last, isPatched, failures }: Outcome, attributes: Admi
   const patched = last && objects.get(last);
   if (failures.length > 0) throw denial(failures, attributes);
   if (!isPatched || !patched) return;
-  const current = attributes.object!;
-  const replace = (next: ApiObject): void => {
-    replaceContent(current, next);
+  const replace = (next: SentObject): void => {
+    replaceContent(attributes, next);
     if (attributes.reinvocation !== 'running') attributes.reinvocation = 'requested';
   };
-  const next = last.read(patched, current);
+  const next = last.read(patched, attributes.object!);
   return next instanceof Promise ? next.then(replace, notConverted) : replace(next);
 }
 

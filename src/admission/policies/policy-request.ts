@@ -3,13 +3,14 @@ import type { Activation } from '../../cel/frame.ts';
 import type { AuthorizerValue } from '../../cel/library/authorizer.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../api/api-object.ts';
+import type { SentObject } from '../../registry/write.ts';
 import { notFound } from '../../api/errors.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { Answers } from '../../util/pending.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 import { namespaceOf } from '../webhooks/match.ts';
 import { requestOf } from '../webhooks/review.ts';
-import type { ShownObjects } from '../webhooks/shown-objects.ts';
+import { type ShownObjects, sentObjects } from '../webhooks/shown-objects.ts';
 import { type View, type Views, viewsOf } from '../webhooks/view.ts';
 import type { MatchFacts } from './matching.ts';
 import { requestAuthorizer } from './request-authorizer.ts';
@@ -69,19 +70,20 @@ export class PolicyRequest implements MatchFacts {
   shown(view: View): ShownObjects {
     let shown = this.#shown.get(view);
     if (!shown) {
-      const oldObject = this.#shownOne(view, this.attributes.oldObject, 'old');
-      this.#shown.set(view, (shown = { object: this.#shownOne(view, this.attributes.object, 'new'), oldObject }));
+      const sent = sentObjects(this.attributes);
+      const oldObject = this.#shownOne(view, sent.oldObject, 'old');
+      this.#shown.set(view, (shown = { object: this.#shownOne(view, sent.object, 'new'), oldObject }));
     }
     return shown;
   }
 
   /** As it is where it is stored in that form. */
-  #shownOne(view: View, object: ApiObject | undefined, which: 'old' | 'new'): JsonObject | undefined {
-    if (object === undefined) return undefined;
+  #shownOne(view: View, sent: SentObject | undefined, which: 'old' | 'new'): JsonObject | undefined {
+    if (sent === undefined) return undefined;
     const { group, version, kind } = this.attributes.kind;
     const isStoredSo = view.kind.version === version && view.kind.kind === kind && view.kind.group === group;
-    if (this.#mayChange && view.showToChange) return view.showToChange(object);
-    return isStoredSo ? (object as unknown as JsonObject) : this.#conversions.get(`${which} ${view.group}/${view.version}`, () => view.show(object));
+    if (this.#mayChange && view.showToChange) return view.showToChange(sent);
+    return isStoredSo ? (sent.object as unknown as JsonObject) : this.#conversions.get(`${which} ${view.group}/${view.version}`, () => view.show(sent));
   }
 
   #existing(name: string): ApiObject {

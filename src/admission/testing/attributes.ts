@@ -4,6 +4,7 @@ import { endpointAddresses } from '../../client/service-address.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import { MetricRegistry } from '../../server/metrics/registry.ts';
+import { NOTHING_EMPTY } from '../../schema/empty-paths.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
@@ -38,6 +39,7 @@ export function writeOf(target: string, object: object | undefined, more: Partia
     namespace: 'n',
     name: written?.metadata.name ?? '',
     object: written,
+    sentEmpty: NOTHING_EMPTY,
     oldObject: undefined,
     options: {},
     dryRun: false,

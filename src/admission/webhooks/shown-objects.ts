@@ -1,6 +1,7 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
+import { type SentObject, serverMade } from '../../registry/write.ts';
 import { replaceContent } from '../replace-content.ts';
 import type { View } from './view.ts';
 
@@ -10,18 +11,25 @@ export interface ShownObjects {
   oldObject: JsonObject | undefined;
 }
 
-type Written = Pick<AdmissionAttributes, 'object' | 'oldObject'>;
+type Written = Pick<AdmissionAttributes, 'object' | 'sentEmpty' | 'through' | 'oldObject'>;
 
 /** The old object first, as upstream converts them (apiserver/pkg/admission/conversion.go NewVersionedAttributes). */
-export async function shownIn(view: View, { object, oldObject }: Written): Promise<ShownObjects> {
+export async function shownIn(view: View, written: Written): Promise<ShownObjects> {
+  const { object, oldObject } = sentObjects(written);
   const old = oldObject && (await view.show(oldObject));
   return { object: object && (await view.show(object)), oldObject: old };
 }
 
-const shownToChange = async (view: View, { object, oldObject }: Written): Promise<ShownObjects> =>
-  view.showToChange
-    ? { object: object && view.showToChange(object), oldObject: oldObject && view.showToChange(oldObject) }
-    : shownIn(view, { object, oldObject });
+async function shownToChange(view: View, written: Written): Promise<ShownObjects> {
+  if (!view.showToChange) return shownIn(view, written);
+  const { object, oldObject } = sentObjects(written);
+  return { object: object && view.showToChange(object), oldObject: oldObject && view.showToChange(oldObject) };
+}
+
+export const sentObjects = ({ object, sentEmpty, through, oldObject }: Written): { object: SentObject | undefined; oldObject: SentObject | undefined } => ({
+  object: object && { object, sentEmpty, through },
+  oldObject: oldObject && serverMade(oldObject),
+});
 
 /**
  * A write that webhooks change one after the other, each in the version that it asks for. Between two of one version nothing is converted; the write's own
@@ -56,8 +64,7 @@ export class ChangedWrite {
   async finish(): Promise<void> {
     if (!this.#current?.isChanged) return;
     const { view, object } = this.#current;
-    const current = this.#attributes.object!;
-    replaceContent(current, await view.read(object!, current));
+    replaceContent(this.#attributes, await view.read(object!, this.#attributes.object!));
     this.#current.isChanged = false;
   }
 }

@@ -1,10 +1,10 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from '../../registry/definition.ts';
 import { scaleEntries } from '../../registry/field-ownership.ts';
-import { noteSent, sentThrough, writeThrough } from '../../registry/sent-subresource.ts';
+import { type SentObject, serverMade, writeThrough } from '../../registry/write.ts';
 import { clone } from '../../schema/clone.ts';
 import { decode } from '../../schema/decode.ts';
-import { withSentEmpties } from '../../schema/emptied.ts';
+import { EmptyPaths } from '../../schema/empty-paths.ts';
 import { normalize } from '../../schema/normalize.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf } from '../../api/api-object.ts';
@@ -22,13 +22,13 @@ export interface View {
   /** Somebody has to be asked to convert objects: `show` and `read` may take time, and throw ApiError. */
   isConverted: boolean;
   /** Never changes its argument; what it answers with may share parts of it. */
-  show(object: ApiObject): JsonObject | Promise<JsonObject>;
+  show(object: SentObject): JsonObject | Promise<JsonObject>;
   /** The same while it may still be changed, where that is not what is shown of it afterwards. */
-  showToChange?(object: ApiObject): JsonObject;
+  showToChange?(object: SentObject): JsonObject;
   /** What an object that was shown and then changed is, with its version's defaults, as it would be shown. Throws DecodeError. */
   edited(shown: JsonObject, literals?: NumberLiterals): JsonObject;
   /** The same in the form that the write has. `current`: the write's object until now. */
-  read(shown: JsonObject, current: ApiObject): ApiObject | Promise<ApiObject>;
+  read(shown: JsonObject, current: ApiObject): SentObject | Promise<SentObject>;
 }
 
 export interface Views {
@@ -86,16 +86,17 @@ function objectView(served: ServedVersion): View {
     version,
     kind: { group, version, kind },
     isConverted: false,
-    show: (object) => typed({ group, version, kind }, schema, served.fromStored?.(clone(object)) ?? object),
+    show: ({ object, sentEmpty }) => typed({ group, version, kind }, schema, { object: served.fromStored?.(clone(object)) ?? object, sentEmpty }),
     edited: (shown, literals) => {
-      const object = decoded(schema, shown, literals);
-      served.default?.(object);
-      return typed({ group, version, kind }, schema, object);
+      const sent = decoded(schema, shown, literals);
+      served.default?.(sent.object, sent);
+      return typed({ group, version, kind }, schema, sent);
     },
     read: (shown, current) => {
-      const object = decoded(schema, shown);
-      served.default?.(object);
-      return { ...(served.toStored?.(object) ?? object), kind: current.kind, apiVersion: current.apiVersion };
+      const { object, sentEmpty } = decoded(schema, shown);
+      served.default?.(object, { sentEmpty });
+      const stored = served.toStored?.(object, { sentEmpty }) ?? object;
+      return { object: { ...stored, kind: current.kind, apiVersion: current.apiVersion }, sentEmpty };
     },
   };
 }
@@ -113,14 +114,14 @@ function customView(served: ServedVersion): View {
     version,
     kind: { group, version, kind },
     isConverted: false,
-    show: (object) => typeFirst(object as unknown as JsonObject),
+    show: ({ object }) => typeFirst(object as unknown as JsonObject),
     edited: (shown) => {
-      const metadata = decoded(schema, shown).metadata as unknown as JsonObject;
+      const metadata = decoded(schema, shown).object.metadata as unknown as JsonObject;
       const object = typeFirst({ ...clone(shown), metadata });
       served.default?.(object as unknown as ApiObject);
       return object;
     },
-    read: (shown) => shown as unknown as ApiObject,
+    read: (shown) => serverMade(shown as unknown as ApiObject),
   };
 }
 
@@ -131,11 +132,14 @@ function convertedView(served: ServedVersion, { version, group, convert }: Resou
   return {
     ...own,
     isConverted: true,
-    show: (object) => {
+    show: ({ object }) => {
       const converted = convert!(object, apiVersion);
-      return converted instanceof Promise ? converted.then((one) => own.show(one)) : own.show(converted);
+      return converted instanceof Promise ? converted.then((one) => own.show(serverMade(one))) : own.show(serverMade(converted));
     },
-    read: (shown) => convert!(shown as unknown as ApiObject, requestedVersion),
+    read: (shown) => {
+      const converted = convert!(shown as unknown as ApiObject, requestedVersion);
+      return converted instanceof Promise ? converted.then(serverMade) : serverMade(converted);
+    },
   };
 }
 
@@ -154,7 +158,10 @@ function subresourceView({ group, version }: ServedVersion, subresource: Subreso
   return {
     ...common,
     show: (object) => typed(kind, schema, object),
-    read: (shown, current) => ({ ...decoded(schema, shown), kind: current.kind, apiVersion: current.apiVersion }),
+    read: (shown, current) => {
+      const { object, sentEmpty } = decoded(schema, shown);
+      return { object: { ...object, kind: current.kind, apiVersion: current.apiVersion }, sentEmpty };
+    },
   };
 }
 
@@ -164,20 +171,14 @@ function scaleView(kind: GroupVersionKind, subresource: Subresource, definition:
   const read = (subresource.readWritten ?? subresource.read!).bind(subresource);
   const readToChange = (subresource.readToWrite ?? subresource.read!).bind(subresource);
   return {
-    show: (object) => typed(kind, schema, read(object)),
-    showToChange: (object) => {
-      const sent = sentThrough(object);
-      if (sent) return typed(kind, schema, { ...sent, metadata: { ...sent.metadata, namespace: object.metadata.namespace } } as ApiObject);
+    show: ({ object }) => typed(kind, schema, serverMade(read(object))),
+    showToChange: ({ object, through }) => {
+      if (through) return typed(kind, schema, serverMade({ ...through, metadata: { ...through.metadata, namespace: object.metadata.namespace } } as ApiObject));
       const scale = readToChange(object);
       const managedFields = scaleEntries(definition, subresource, object);
-      return typed(kind, schema, { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } });
+      return typed(kind, schema, serverMade({ ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } }));
     },
-    read: (shown, current) => {
-      const scale = decoded(schema, shown);
-      // What is read takes the place of the current object's content.
-      noteSent(current, scale);
-      return writeThrough(subresource, clone(current), scale);
-    },
+    read: (shown, current) => writeThrough(subresource, clone(current), decoded(schema, shown)),
   };
 }
 
@@ -186,21 +187,20 @@ const bareView = ({ group, version, kind }: AdmissionAttributes): View => ({
   version,
   kind,
   isConverted: false,
-  show: (object) => object as unknown as JsonObject,
+  show: ({ object }) => object as unknown as JsonObject,
   edited: (shown) => shown,
-  read: (shown) => shown as unknown as ApiObject,
+  read: (shown) => serverMade(shown as unknown as ApiObject),
 });
 
-function typed({ group, version, kind }: GroupVersionKind, schema: ObjectSchema, object: ApiObject): JsonObject {
-  // Normalizing forgets what was sent empty; webhooks and policies are shown it so.
-  const sent = withSentEmpties(object as unknown as JsonObject);
-  const normalized = normalize(schema, sent);
-  const { kind: _kind, apiVersion: _apiVersion, ...fields } = sent === (object as unknown as JsonObject) ? normalized : withSentEmpties(normalized);
+function typed({ group, version, kind }: GroupVersionKind, schema: ObjectSchema, { object, sentEmpty }: SentObject): JsonObject {
+  // Fields that are written even where there is nothing are shown as empty as they were sent.
+  const { kind: _kind, apiVersion: _apiVersion, ...fields } = sentEmpty.restoredNullsIn(normalize(schema, object as unknown as JsonObject));
   return { kind, apiVersion: apiVersionOf(group, version), ...fields };
 }
 
-function decoded(schema: ObjectSchema, shown: JsonObject, literals?: NumberLiterals): ApiObject {
-  const object = decode(schema, shown, literals && { errors: [], literals }) as unknown as ApiObject;
+function decoded(schema: ObjectSchema, shown: JsonObject, literals?: NumberLiterals): SentObject {
+  const sentEmpty = new EmptyPaths();
+  const object = decode(schema, shown, literals && { errors: [], literals }, sentEmpty) as unknown as ApiObject;
   object.metadata ??= {};
-  return object;
+  return { object, sentEmpty };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cellsOf, created, decoded, testChange, testWrite, updated } from '../testing/kind-tester.ts';
+import { cellsOf, created, decodedWrite, testWrite, updated } from '../testing/kind-tester.ts';
 import { mutatingAdmissionPolicies } from './mutating-admission-policy.ts';
 import { mutatingAdmissionPolicyBindings } from './mutating-admission-policy-binding.ts';
 import { mutatingWebhookConfigurations } from './mutating-webhook-configuration.ts';
@@ -19,9 +19,9 @@ describe('webhook configurations', () => {
   test('an update that sends an empty list is a new generation', () => {
     const { object } = created(validatingWebhookConfigurations, configuration(hook));
     for (const webhooks of [[], [{ ...hook, objectSelector: { matchLabels: {} } }]]) {
-      const sent = decoded(validatingWebhookConfigurations, configuration(...webhooks));
-      validatingWebhookConfigurations.prepareForUpdate!(testChange(sent, object));
-      expect(sent.metadata.generation).toBe(2);
+      const write = { ...decodedWrite(validatingWebhookConfigurations, configuration(...webhooks)), old: object };
+      validatingWebhookConfigurations.prepareForUpdate!(write);
+      expect(write.object.metadata.generation).toBe(2);
     }
   });
 

@@ -52,7 +52,7 @@ export const webhookConfigurationRules: Pick<
   allowsUnconditionalUpdate: false,
   validatesWhole: 'before',
   validatesMetadataUpdate: false,
-  prepareForUpdate: ({ object: configuration, old }) => countEmptied(configuration, old, 'webhooks'),
+  prepareForUpdate: (write) => countEmptied(write, 'webhooks'),
   validate({ object: { webhooks = [] }, old }, errors) {
     const leniency = old ? leniencyFor(webhooks, old.webhooks ?? []) : STRICT;
     const names = new Set<string>();

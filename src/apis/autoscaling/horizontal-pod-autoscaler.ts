@@ -1,7 +1,6 @@
 import type { KindSettings } from '../../registry/write.ts';
-import { sentEmpty } from '../../schema/emptied.ts';
+import type { EmptyPaths } from '../../schema/empty-paths.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
-import type { JsonObject } from '../../encoding/json-types.ts';
 import { defineResource } from '../define.ts';
 import type {
   HPAScalingPolicy,
@@ -35,8 +34,8 @@ const scaleUpRules = (): HPAScalingRules => ({
 const scaleDownRules = (): HPAScalingRules => ({ selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] });
 
 /** A list that was sent empty is not filled in: validation asks for its policies. */
-const sentRules = (rules: HPAScalingRules | undefined): HPAScalingRules | undefined =>
-  rules && sentEmpty(rules as unknown as JsonObject, 'policies') !== null ? { ...rules, policies: [] } : rules;
+const sentRules = (rules: HPAScalingRules | undefined, sentEmpty: EmptyPaths): HPAScalingRules | undefined =>
+  rules && sentEmpty.has('policies') ? { ...rules, policies: [] } : rules;
 
 const GATED: GatedFields = [['HPAConfigurableTolerance', ['spec.behavior.scaleUp.tolerance', 'spec.behavior.scaleDown.tolerance']]];
 
@@ -55,14 +54,15 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
     },
   ],
 
-  default({ metadata, spec }) {
+  default({ metadata, spec }, { sentEmpty }) {
     dropRoundTripAnnotations(metadata);
     spec.minReplicas ??= 1;
     if ((spec.metrics ?? []).length === 0)
       spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: DEFAULT_CPU_PERCENT } } }];
     if (!spec.behavior) return;
-    spec.behavior.scaleUp = { ...scaleUpRules(), ...sentRules(spec.behavior.scaleUp) };
-    spec.behavior.scaleDown = { ...scaleDownRules(), ...sentRules(spec.behavior.scaleDown) };
+    const emptyIn = sentEmpty.at('spec', 'behavior');
+    spec.behavior.scaleUp = { ...scaleUpRules(), ...sentRules(spec.behavior.scaleUp, emptyIn.at('scaleUp')) };
+    spec.behavior.scaleDown = { ...scaleDownRules(), ...sentRules(spec.behavior.scaleDown, emptyIn.at('scaleDown')) };
   },
 
   prepareForCreate: ({ object: autoscaler, settings }) => dropGatedFields(GATED, autoscaler, undefined, settings),

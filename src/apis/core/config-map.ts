@@ -1,4 +1,5 @@
-import { noteEmptied, sentEmpty } from '../../schema/emptied.ts';
+import type { ApiObject } from '../../api/api-object.ts';
+import type { Change } from '../../registry/write.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { configMapKeyErrors } from '../../api/names.ts';
@@ -24,24 +25,25 @@ export const configMaps = defineResource<ConfigMap>('v1/configmaps', {
     if (textBytes(data) + base64Bytes(binaryData) > MAX_DATA_BYTES) errors.tooLong(MAX_DATA_BYTES);
   },
 
-  // `data` that is not there is defaulted to an empty map, so that an empty one makes no difference.
-  keepEmptied(sent, stored) {
-    const binaryData = sentEmpty(sent, 'binaryData');
-    if (binaryData !== null) noteEmptied(stored, { binaryData });
-  },
   validatesWhole: 'after',
-  validateUpdate({ object: configMap, old }, errors) {
-    validateFinalizerNames(configMap.metadata, errors);
-    if (old.immutable) validateImmutable(configMap, old, ['data', 'binaryData'], errors);
+  validateUpdate(write, errors) {
+    validateFinalizerNames(write.object.metadata, errors);
+    // `data` that is not there is defaulted to an empty map, so that an empty one makes no difference.
+    const sentEmpty = write.sentEmpty.without('data');
+    if (write.old.immutable) validateImmutable({ ...write, sentEmpty }, ['data', 'binaryData'], errors);
   },
 
   cells: { Data: ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length },
 });
 
 /** Once set, `immutable` holds the object's contents and itself. A map that is sent empty differs from none, as to reflect.DeepEqual, which upstream compares with. */
-export function validateImmutable<T extends { immutable?: boolean }>(object: T, old: T, fields: readonly (keyof T & string)[], errors: FieldErrors): void {
+export function validateImmutable<T extends ApiObject & { immutable?: boolean }>(
+  { object, old, sentEmpty }: Change<T>,
+  fields: readonly (keyof T & string)[],
+  errors: FieldErrors,
+): void {
   if (!object.immutable) errors.at('immutable').forbidden(IMMUTABLE);
-  for (const field of fields) if (!equalJson(object[field], old[field]) || sentEmpty(object, field) !== null) errors.at(field).forbidden(IMMUTABLE);
+  for (const field of fields) if (!equalJson(object[field], old[field]) || sentEmpty.has(field)) errors.at(field).forbidden(IMMUTABLE);
 }
 
 const textBytes = (values: Record<string, string>): number => Object.values(values).reduce((sum, value) => sum + Buffer.byteLength(value), 0);

@@ -1,4 +1,3 @@
-import { copyEmptied } from '../../schema/emptied.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { isJsonObject, parseJson } from '../../encoding/json.ts';
 import { configMapKeyErrors } from '../../api/names.ts';
@@ -49,11 +48,11 @@ export const secrets = defineResource<Secret>('v1/secrets', {
     if (Object.hasOwn(DEMANDS, type)) DEMANDS[type]!(secret, errors);
   },
   validatesWhole: 'after',
-  keepEmptied: copyEmptied,
-  validateUpdate({ object: secret, old }, errors) {
+  validateUpdate(write, errors) {
+    const { object: secret, old } = write;
     validateFinalizerNames(secret.metadata, errors);
     if (secret.type !== old.type) errors.at('type').invalid(secret.type, 'field is immutable');
-    if (old.immutable) validateImmutable(secret, old, ['data'], errors);
+    if (old.immutable) validateImmutable(write, ['data'], errors);
   },
 
   warnings: ({ object: { type, data = {} } }) => (type === TLS ? keyPairProblems(bytesOf(data['tls.crt']), bytesOf(data['tls.key'])) : []),

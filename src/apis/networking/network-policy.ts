@@ -31,7 +31,7 @@ export const networkPolicies = defineResource<NetworkPolicy>('networking.k8s.io/
     for (const { ports } of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) for (const port of ports ?? []) port.protocol ??= 'TCP';
   },
 
-  prepareForUpdate: ({ object: policy, old }) => countEmptied(policy, old, 'spec'),
+  prepareForUpdate: (write) => countEmptied(write, 'spec'),
 
   validate({ object: { metadata, spec }, settings }, errors) {
     validateFinalizerNames(metadata, errors);

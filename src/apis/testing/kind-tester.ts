@@ -4,6 +4,7 @@ import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { RequestContext } from '../../registry/request-context.ts';
 import { clone } from '../../schema/clone.ts';
 import { decode } from '../../schema/decode.ts';
+import { EmptyPaths, NOTHING_EMPTY } from '../../schema/empty-paths.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
@@ -22,6 +23,7 @@ const CONTEXT: RequestContext = { user: { name: 'tester', uid: '', groups: [], e
 export const testWrite = <T extends ApiObject>(object: T, settings: KindSettings = DEFAULT_SETTINGS): Write<T> => ({
   object,
   old: undefined,
+  sentEmpty: NOTHING_EMPTY,
   settings,
   now: NOW,
   context: CONTEXT,
@@ -33,16 +35,20 @@ export const testChange = <T extends ApiObject>(object: T, old: T, settings: Kin
 });
 
 /** As a client that sends this would have it after decoding and defaults. */
-export function decoded<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): T {
-  const object = decode(definition.schema, sent as JsonObject) as unknown as T;
-  definition.served[0]!.default?.(object);
-  return object;
+export const decoded = <T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): T => decodedWrite(definition, sent).object;
+
+/** The same with what was empty in it. */
+export function decodedWrite<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): Write<T> {
+  const sentEmpty = new EmptyPaths();
+  const object = decode(definition.schema, sent as JsonObject, undefined, sentEmpty) as unknown as T;
+  definition.served[0]!.default?.(object, { sentEmpty });
+  return { ...testWrite(object, definition.settings), sentEmpty };
 }
 
 export function created<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): Outcome<T> {
-  const object = decoded(definition, sent);
+  const write = decodedWrite(definition, sent);
+  const { object } = write;
   if (definition.generation === 'spec') object.metadata.generation = 1;
-  const write = testWrite(object, definition.settings);
   definition.prepareForCreate?.(write);
   return { object, problems: problemsOf((errors) => definition.validate?.(write, errors)) };
 }

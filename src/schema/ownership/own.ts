@@ -1,5 +1,4 @@
 import { EMPTY, type FieldSet, difference, inOrder, isEmpty, setOf, union } from './field-set.ts';
-import { withSentEmpties } from '../emptied.ts';
 import { capUpdaters } from './cap-managers.ts';
 import { checkItems } from './count-items.ts';
 import { type Manager, type Managers, type ManagersDraft, NO_MANAGERS, identityOf } from './managers.ts';
@@ -65,8 +64,7 @@ function fieldsOfNew(versions: Versions, nothing: Versioned, created: Versioned,
   let fields = inStep(steps, () => (isKept ? fieldsByShape.get(versions, shape) : undefined));
   if (fields !== undefined) return fields;
   inStep(steps, () => checkItems(created.plan, created.value));
-  const value = inStep(steps, () => withSentEmpties(created.value));
-  const { changed = EMPTY } = ownersAfterChange(versions, nothing, { ...created, value }, NO_MANAGERS, steps);
+  const { changed = EMPTY } = ownersAfterChange(versions, nothing, created, NO_MANAGERS, steps);
   fields = inStep(steps, () => inOrder(difference(changed, SYSTEM_FIELDS)));
   if (isKept) fieldsByShape.set(versions, shape, fields);
   return fields;

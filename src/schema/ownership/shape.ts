@@ -1,6 +1,5 @@
 import { isJsonObject, stringifyJson } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
-import { sentEmpty } from '../emptied.ts';
 import { itemElement } from './list-items.ts';
 import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-plan.ts';
 
@@ -8,8 +7,8 @@ import { type ListPlan, type MapPlan, type TypePlan, resolvePlan } from './type-
 export const MAX_SHAPE_LENGTH = 4096;
 
 /**
- * All of a value that decides which fields its creator owns: which fields, keys and items it has, and what they hold where something stood before; what
- * was sent empty counts as sent. Values of one shape have the same owner set, and most objects that a cluster makes are of few shapes: those of their
+ * All of a value that decides which fields its creator owns: which fields, keys and items it has, and what they hold where something stood before.
+ * Values of one shape have the same owner set, and most objects that a cluster makes are of few shapes: those of their
  * templates. One that is longer than MAX_SHAPE_LENGTH says nothing. Throws ItemError.
  */
 export function shapeOf(plan: TypePlan, before: Json | undefined, value: Json): string {
@@ -28,7 +27,7 @@ function shapeOfMap(plan: MapPlan, before: JsonObject | undefined, value: JsonOb
     if (shape.length > MAX_SHAPE_LENGTH) break;
     const field = plan.byName.get(key);
     shape += field === undefined ? textOf(key) : field.mark;
-    shape += shapeOf(field?.plan ?? plan.values!, before === undefined ? undefined : before[key], item === null ? sentEmpty(value, key) : item);
+    shape += shapeOf(field?.plan ?? plan.values!, before === undefined ? undefined : before[key], item);
   }
   return `${shape}}`;
 }

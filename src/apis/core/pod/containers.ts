@@ -1,4 +1,4 @@
-import { hasFields, sentEmpty } from '../../../schema/emptied.ts';
+import type { EmptyPaths } from '../../../schema/empty-paths.ts';
 import type { FieldErrors } from '../../../api/field-errors.ts';
 import { dns1123LabelErrors } from '../../../api/names.ts';
 import { checkEach } from '../../../api/validation-run.ts';
@@ -22,6 +22,8 @@ export interface PodContext {
   volumes: KnownVolumes;
   claimNames: ReadonlySet<string>;
   rules: PodRules;
+  /** In the spec. */
+  sentEmpty: EmptyPaths;
 }
 
 const MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
@@ -107,14 +109,17 @@ function validateEphemeralContainers(context: PodContext, errors: FieldErrors): 
     names.add(container.name);
     const target = container.targetContainerName ?? '';
     if (target !== '' && !targets.has(target)) at.at('targetContainerName').notFound(target);
-    validateEphemeralFields(container, at);
+    validateEphemeralFields(container, context.sentEmpty.at('ephemeralContainers', index), at);
   }
 }
 
-function validateEphemeralFields(container: EphemeralContainer, errors: FieldErrors): void {
+/** What may not be set on such a container may not be sent empty either. */
+function validateEphemeralFields(container: EphemeralContainer, sentEmpty: EmptyPaths, errors: FieldErrors): void {
   const why = 'cannot be set for an Ephemeral Container';
   const isSet = (field: (typeof NOT_EPHEMERAL)[number]): boolean =>
-    field === 'resources' ? hasFields(container.resources) : container[field] !== undefined || sentEmpty(container, field) !== null;
+    field === 'resources'
+      ? Object.keys(container.resources).length > 0 || !sentEmpty.at('resources').isNone
+      : container[field] !== undefined || sentEmpty.has(field);
   for (const field of NOT_EPHEMERAL) if (isSet(field)) errors.at(field).forbidden(why);
   for (const [index, { subPath, subPathExpr }] of (container.volumeMounts ?? []).entries()) {
     const at = errors.at('volumeMounts').index(index);

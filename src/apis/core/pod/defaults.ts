@@ -1,5 +1,5 @@
 import type { KindContext } from '../../../registry/write.ts';
-import { noteEmptied, sentEmpty } from '../../../schema/emptied.ts';
+import type { EmptyPaths } from '../../../schema/empty-paths.ts';
 import { formatQuantity } from '../../../api/quantity.ts';
 import type { Container, ContainerStatus, HTTPGetAction, Lifecycle, Pod, PodSpec, PodStatus, Probe, ResourceRequirements } from '../../facts/types/core-v1.ts';
 import { isFeatureOn } from '../../features.ts';
@@ -20,9 +20,9 @@ const DEFAULT_GRACE_SECONDS = 30;
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 /** The whole default tail of a pod (SetObjectDefaults_Pod), and what upstream's conversion to its internal form settles. */
-export function defaultPod(pod: Pod, { settings }: Pick<KindContext, 'settings'>): void {
+export function defaultPod(pod: Pod, { settings, sentEmpty }: Pick<KindContext, 'settings' | 'sentEmpty'>): void {
   const { spec, status } = pod;
-  for (const list of ['containers', 'initContainers'] as const) for (const container of spec[list] ?? []) requestWhatIsLimited(container.resources);
+  for (const list of ['containers', 'initContainers'] as const) requestWhatIsLimited(spec[list] ?? [], sentEmpty.at('spec', list));
   if (spec.resources && isFeatureOn(settings, 'PodLevelResources')) defaultPodResources(spec, spec.resources);
   spec.enableServiceLinks ??= true;
   if (spec.hostNetwork) for (const list of ['containers', 'initContainers'] as const) for (const container of spec[list] ?? []) useHostPorts(container);
@@ -60,14 +60,13 @@ export function dropInitContainerAnnotations(metadata: Pod['metadata']): void {
   for (const key of INIT_CONTAINER_ANNOTATIONS) delete annotations[key];
 }
 
-function requestWhatIsLimited(resources: ResourceRequirements): void {
-  // What was sent empty counts as set: requests are empty then, too.
-  if (sentEmpty(resources, 'limits') !== null && !resources.requests) {
-    const claims = sentEmpty(resources, 'claims');
-    noteEmptied(resources, { limits: {}, requests: {}, ...(claims !== null && { claims }) });
+function requestWhatIsLimited(containers: readonly Container[], sentEmpty: EmptyPaths): void {
+  for (const [index, { resources }] of containers.entries()) {
+    // What was sent empty counts as set: requests are empty then, too.
+    const emptyIn = sentEmpty.at(index, 'resources');
+    if (emptyIn.has('limits') && !resources.requests) emptyIn.add([], 'requests', 'map');
+    if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
   }
-  if (!resources.limits) return;
-  resources.requests = { ...resources.limits, ...resources.requests };
 }
 
 function useHostPorts({ ports = [] }: Container): void {

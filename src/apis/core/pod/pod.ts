@@ -1,6 +1,5 @@
 import { defineResource } from '../../define.ts';
 import type { Pod } from '../../facts/types/core-v1.ts';
-import { copyEmptied } from '../../../schema/emptied.ts';
 import { podCells, podRowConditions } from './cells.ts';
 import { defaultPod } from './defaults.ts';
 import { prepareEphemeralUpdate, prepareNewPod, preparePodUpdate, prepareResize, prepareStatusUpdate } from './prepare.ts';
@@ -17,11 +16,6 @@ export const pods = defineResource<Pod>('v1/pods', {
   makesStatus: true,
   // Claims, which the pod as a whole may not have at all.
   validatesSentEmpty: ({ spec }) => spec.resources !== undefined,
-  keepEmptied(sent, stored) {
-    // RuntimeClass admission tells an empty overhead from none.
-    copyEmptied(sent.spec, stored.spec);
-    keepEmptiedOfEphemeral(sent, stored);
-  },
   prepareForCreate: prepareNewPod,
   prepareForUpdate: preparePodUpdate,
   validate: validateNewPod,
@@ -34,7 +28,7 @@ export const pods = defineResource<Pod>('v1/pods', {
     status: { update: { prepareForUpdate: prepareStatusUpdate, validateUpdate: validateStatusUpdate } },
     ephemeralcontainers: {
       hasNoTable: true,
-      update: { keepEmptied: keepEmptiedOfEphemeral, prepareForUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate },
+      update: { prepareForUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate },
     },
     resize: { hasNoTable: true, update: { prepareForUpdate: prepareResize, validateUpdate: validateResize } },
   },
@@ -56,15 +50,6 @@ export const pods = defineResource<Pod>('v1/pods', {
   cells: podCells,
   rowConditions: podRowConditions,
 });
-
-/** What may not be set on such a container may not be sent empty either. */
-function keepEmptiedOfEphemeral(sent: Pod, stored: Pod): void {
-  for (const [index, container] of (stored.spec.ephemeralContainers ?? []).entries()) {
-    const { [index]: from } = sent.spec.ephemeralContainers!;
-    copyEmptied(from!, container);
-    if (from!.resources) copyEmptied(from!.resources, container.resources);
-  }
-}
 
 function nodeName({ spec }: Pod): string {
   return spec.nodeName ?? '';

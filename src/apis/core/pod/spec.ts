@@ -1,3 +1,4 @@
+import { NOTHING_EMPTY } from '../../../schema/empty-paths.ts';
 import type { KindSettings } from '../../../registry/write.ts';
 import { validateLabels } from '../../../registry/metadata.ts';
 import type { ObjectMeta } from '../../../api/api-object.ts';
@@ -30,13 +31,13 @@ const MAX_INT32 = 2 ** 31 - 1;
 const HOSTNAME_MAX_BYTES = 64;
 
 /** The whole of a pod's spec, in upstream's order of checks. `metadata` is a pod's own, and absent for a template. */
-export function validatePodSpec(spec: PodSpec, metadata: ObjectMeta | undefined, errors: FieldErrors, rules: PodRules): void {
+export function validatePodSpec(spec: PodSpec, metadata: ObjectMeta | undefined, errors: FieldErrors, rules: PodRules, sentEmpty = NOTHING_EMPTY): void {
   if (spec.terminationGracePeriodSeconds === undefined) errors.at('terminationGracePeriodSeconds').required();
   const volumes = validateVolumes(spec.volumes ?? [], metadata, errors.at('volumes'), rules);
   const claims = spec.resourceClaims ?? [];
   const claimNames = new Set(claims.map(({ name }) => name).filter((name) => name !== ''));
   validateResourceClaims(claims, metadata, errors.at('resourceClaims'));
-  validateAllContainers({ spec, volumes, claimNames, rules }, errors);
+  validateAllContainers({ spec, volumes, claimNames, rules, sentEmpty }, errors);
   if (spec.resources) validatePodResources(spec, spec.resources, claimNames, errors, rules);
   if (spec.hostNetwork) validateHostNetworkPorts(spec, errors.at('containers'), rules);
   validateChoice(spec.restartPolicy, RESTART_POLICIES, errors.at('restartPolicy'));

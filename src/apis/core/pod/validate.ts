@@ -1,5 +1,6 @@
 import type { Change, Write } from '../../../registry/write.ts';
 import { validateMetadata } from '../../../registry/metadata.ts';
+import { NOTHING_EMPTY } from '../../../schema/empty-paths.ts';
 import { FieldErrors } from '../../../api/field-errors.ts';
 import { quote } from '../../../util/go-quote.ts';
 import { equalJson } from '../../../encoding/json-equal.ts';
@@ -16,22 +17,22 @@ import { ephemeralContainerDiff, validateSpecUpdate } from './update.ts';
 import { checkEach } from '../../../api/validation-run.ts';
 
 /** A new pod. Its metadata has been validated by the common rules. */
-export function validateNewPod({ object: pod, settings }: Write<Pod>, errors: FieldErrors): void {
-  const { metadata, spec } = pod;
+export function validateNewPod(write: Write<Pod>, errors: FieldErrors): void {
+  const { metadata, spec } = write.object;
   const at = errors.at('spec');
-  validateWhole(pod, errors, podRules(settings, undefined, undefined, true));
+  validateWhole(write, errors, podRules(write.settings, undefined, undefined, true));
   if (spec.ephemeralContainers) at.at('ephemeralContainers').forbidden('cannot be set on create');
   if (spec.nodeName && spec.schedulingGates) at.at('nodeName').forbidden('cannot be set until all schedulingGates have been cleared');
   validateAnnotationsMatchFields(metadata, spec, at);
 }
 
 /** What holds for a pod at any time (validatePodMetadataAndSpec). */
-function validateWhole(pod: Pod, errors: FieldErrors, rules: PodRules): void {
+function validateWhole({ object: pod, sentEmpty }: Write<Pod>, errors: FieldErrors, rules: PodRules): void {
   const { metadata, spec } = pod;
   const at = errors.at('spec');
   validateFinalizerNames(metadata, errors);
   validatePodAnnotations(metadata, spec, errors.at('metadata', 'annotations'), rules);
-  validatePodSpec(spec, metadata, at, rules);
+  validatePodSpec(spec, metadata, at, rules, sentEmpty.at('spec'));
   if (!spec.serviceAccountName) validateNoTokens(pod, at.at('volumes'));
   for (const list of ['containers', 'initContainers'] as const)
     for (const [index, container] of (spec[list] ?? []).entries()) validateImageText(container, at.at(list).index(index));
@@ -48,11 +49,12 @@ function validateNoTokens({ spec }: Pod, errors: FieldErrors): void {
 }
 
 /** The same for a changed pod, whose metadata is validated as a pod's once more. */
-function validateChanged({ object: pod, old, settings }: Change<Pod>, errors: FieldErrors): PodRules {
+function validateChanged(write: Change<Pod>, errors: FieldErrors): PodRules {
+  const { object: pod, old, settings } = write;
   const rules = podRules(settings, old.spec, old.metadata, true);
   validateFinalizerNames(pod.metadata, errors);
   validateMetadata(pod.metadata, true, subdomainName, errors.at('metadata'));
-  validateWhole(pod, errors, rules);
+  validateWhole(write, errors, rules);
   return rules;
 }
 
@@ -91,7 +93,8 @@ export function validateEphemeralUpdate(write: Change<Pod>, errors: FieldErrors)
 export function validateResize(write: Change<Pod>, errors: FieldErrors): void {
   const { old } = write;
   const before = errors.list.length;
-  validateChanged(write, errors);
+  // Of what was sent, only resources are taken.
+  validateChanged({ ...write, sentEmpty: NOTHING_EMPTY }, errors);
   if (refusesStaticPod(old, errors, before, 'static pods cannot be resized')) return;
   if (old.spec.os?.name === 'windows') return refuseOnly(errors, before, 'windows pods cannot be resized');
   validateResizedSpec(write, errors.at('spec'));
