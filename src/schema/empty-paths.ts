@@ -18,13 +18,14 @@ export class EmptyPaths {
 
   /** `path` leads to the object or map whose field was empty. */
   add(path: readonly Step[], field: string, type: 'list' | 'map'): void {
-    let at: EmptyPaths = this;
-    for (const step of path) {
-      let next = at.#below?.get(step);
-      if (next === undefined) (at.#below ??= new Map()).set(step, (next = new EmptyPaths()));
-      at = next;
-    }
+    const at = path.reduce<EmptyPaths>((above, step) => above.#madeAt(step), this);
     (at.#fields ??= new Map()).set(field, type);
+  }
+
+  #madeAt(step: Step): EmptyPaths {
+    let below = this.#below?.get(step);
+    if (below === undefined) (this.#below ??= new Map()).set(step, (below = new EmptyPaths()));
+    return below;
   }
 
   /** Whether this field of the object was sent empty. */
@@ -34,9 +35,7 @@ export class EmptyPaths {
 
   /** Those below a path, by where they stand there. */
   at(...path: readonly Step[]): EmptyPaths {
-    let found: EmptyPaths | undefined = this;
-    for (const step of path) if ((found = found.#below?.get(step)) === undefined) return NOTHING_EMPTY;
-    return found;
+    return path.reduce<EmptyPaths>((above, step) => above.#below?.get(step) ?? NOTHING_EMPTY, this);
   }
 
   /** Without those in a field of the object: it was replaced by what nobody sent. */
