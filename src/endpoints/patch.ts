@@ -6,7 +6,6 @@ import type { JsonObject } from '../encoding/json-types.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { answerWritten, outputForm } from './answer.ts';
 import { applier } from './apply.ts';
-import { toStored } from './conversion.ts';
 import { withType } from './decode-body.ts';
 import { unknownBodyFormat } from './negotiation.ts';
 import { parsePatchOptions } from './options.ts';
@@ -44,7 +43,7 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
   const apiVersion = apiVersionOf(target.served.group, target.served.version);
   const options: UpdateOptions = { ...parsed, subresource, apiVersion, mayCreate: parsed.isApply, isPatch: true };
   const mechanism = MECHANISMS[patchType];
-  const next =
+  const decode =
     mechanism === undefined
       ? await applier(request, target, { bytes, isCbor: patchType === APPLY_PATCH_CBOR }, parsed)
       : patcher(request, target, (before) =>
@@ -58,7 +57,7 @@ export async function patch(request: ServerRequest, target: ResourceTarget): Pro
             isLarge: request.isLarge === true,
           }),
         );
-  const result = await target.store.update(request, namespaceOf(request, target), nameOf(request), next, options);
+  const result = await target.store.update(request, namespaceOf(request, target), nameOf(request), decode, options);
   if (request.isLarge) await nextTurn();
   return answerWritten(request, target, result.created ? 201 : 200, form, result.entry ?? new LooseEntry(result.object));
 }
@@ -97,7 +96,7 @@ function patcher(request: ServerRequest, target: ResourceTarget, apply: (before:
     const object = withType(patched, view.kind);
     placeInNamespace(object, namespace);
     checkName(object, name);
-    const sent = { object, sentEmpty };
-    return subresource?.write ? writeThrough(subresource, current, sent) : toStored(target, sent);
+    const sent = { object, sentEmpty, served: target.served };
+    return subresource?.write ? writeThrough(subresource, current, sent) : sent;
   };
 }

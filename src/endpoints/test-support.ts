@@ -1,4 +1,4 @@
-import type { SentObject } from '../registry/write.ts';
+import { type NextObject, convertObject, defaultObject } from '../registry/write.ts';
 import { hasKind, schemaOfKind } from '../apis/facts/schemas.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import type { LatencyPart } from '../registry/request-context.ts';
@@ -29,6 +29,12 @@ export class FakeEntry extends LooseEntry implements CacheEntry {
     }
     return form;
   }
+}
+
+async function storedForm(decode: NextObject, current: ApiObject | undefined): Promise<ApiObject> {
+  const sent = await decode(current);
+  defaultObject(sent);
+  return convertObject(sent).object;
 }
 
 export class FakeStore implements ResourceStore {
@@ -80,17 +86,18 @@ export class FakeStore implements ResourceStore {
     return { close: () => (this.isWatchClosed = true) };
   }
 
-  async create(_context: unknown, _namespace: string, { object }: SentObject, options: Parameters<ResourceStore['create']>[3]): Promise<WriteResult> {
+  async create(_context: unknown, _namespace: string, decode: NextObject, options: Parameters<ResourceStore['create']>[3]): Promise<WriteResult> {
+    const object = await storedForm(decode, undefined);
     this.calls.push(options);
     if (options.dryRun) return { object: normalize(this.definition.schema, object as never) as never, entry: undefined, created: true };
     const entry = this.put(object);
     return { object: entry.object(), entry, created: true };
   }
 
-  async update(_context: unknown, _namespace: string, name: string, next: Parameters<ResourceStore['update']>[3], options: unknown): Promise<WriteResult> {
+  async update(_context: unknown, _namespace: string, name: string, decode: NextObject, options: unknown): Promise<WriteResult> {
     this.calls.push(options);
     const current = structuredClone(this.get('', name).object<ApiObject>());
-    const entry = this.put((await next(current)).object);
+    const entry = this.put(await storedForm(decode, current));
     return { object: entry.object(), entry, created: false };
   }
 

@@ -4,7 +4,6 @@ import { apiVersionOf } from '../api/api-object.ts';
 import { notFound } from '../api/errors.ts';
 import { recordBody } from './audit.ts';
 import { answerWritten, outputForm } from './answer.ts';
-import { toStored } from './conversion.ts';
 import { decodeBody } from './decode-body.ts';
 import { negotiateInput } from './negotiation.ts';
 import { parseUpdateOptions } from './options.ts';
@@ -34,7 +33,7 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
     placeInNamespace(object, namespace);
     checkName(object, name);
     dedupeOwnerReferences(object, warn);
-    return target.subresource?.write === undefined ? toStored(target, sent) : sent;
+    return { object, sentEmpty: sent.sentEmpty, served: target.served };
   };
   const sent = new DecodedBody(settled(decoded), async () => settled(await decode(() => undefined)));
   if (request.isLarge) await nextTurn();

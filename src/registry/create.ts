@@ -7,7 +7,7 @@ import type { FieldError, FieldErrors } from '../api/field-errors.ts';
 import { type NameRule, pathSegmentName, subdomainName } from '../api/names.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import type { AdmissionAttributes } from './admission.ts';
-import type { ResourceDefinition, Transaction } from './definition.ts';
+import type { ResourceDefinition } from './definition.ts';
 import { guardOwnership, recordOwnership } from './field-ownership.ts';
 import { fillSystemMetadata, generateName, validateMetadata, validateNames, wipeSystemMetadata } from './metadata.ts';
 import { refuseIfInvalid } from './validation.ts';
@@ -28,13 +28,15 @@ import {
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
-import type { SentObject, Write } from './write.ts';
+import { type NextObject, type SentObject, type Write, convertObject, defaultObject } from './write.ts';
 
 interface CreateOptions extends WriteOptions {
   /** The subresource through which an update creates what is not there; none, mostly. */
   subresource?: string;
   /** An update creates, and is tried again as one where another writer creates first: CommitConflict is thrown, not AlreadyExists. */
   isUpdate?: boolean;
+  /** As of UpdateOptions. */
+  isApply?: boolean;
 }
 
 /** One request to create an object. */
@@ -45,48 +47,50 @@ export interface Creation<T extends ApiObject> {
   options: CreateOptions;
 }
 
-/** A generated name that is taken is made anew this many times (KEP-4420). */
-const GENERATED_NAME_ATTEMPTS = 8;
-
-export async function create<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>): Promise<WriteResult<T>> {
-  // Nobody owns what the server takes out.
-  wipeSystemMetadata(sent.object.metadata);
-  return createUnwiped(creation, sent);
+/** An object that mutating admission has let in, and the name that its request asked for: what admission made of it is not what others are told. */
+interface Admitted<T extends ApiObject> extends SentObject<T> {
+  requestedName: string;
 }
 
-/** The same for an update of what is not there. */
-export async function createUnwiped<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>): Promise<WriteResult<T>> {
-  const { parts, context, options } = creation;
-  const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, sent, undefined);
-  if (owned) await owned;
-  if (context.isLarge) await nextTurn();
-  return createOwned(creation, sent);
+/**
+ * Every create, in the order of its steps: decode → default → convert → admit (mutating) → prepare → validate (the kind's rules, then validating admission)
+ * → commit. An update has the same order (`update.ts`).
+ */
+export async function create<T extends ApiObject>(creation: Creation<T>, decode: NextObject<T>): Promise<WriteResult<T>> {
+  const sent = await decode(undefined);
+  defaultObject(sent);
+  if (creation.context.isLarge) await nextTurn();
+  const converted = convertObject(sent);
+  if (creation.context.isLarge) await nextTurn();
+  const admitted = await admit(creation, converted);
+  return inFreeName(creation, admitted, (named) =>
+    inTransaction(creation, named, async () => {
+      const write = await prepare(creation, named);
+      await validate(creation, write, named);
+      return commit(creation, write);
+    }),
+  );
 }
 
-/** The same for an object whose managedFields are settled. */
-export async function createOwned<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>): Promise<WriteResult<T>> {
-  const { parts, context, namespace } = creation;
+/** Who writes comes to own fields, and then the mutating step of admission sees the object. */
+async function admit<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>): Promise<Admitted<T>> {
+  const { parts, context, namespace, options } = creation;
   const { object } = sent;
+  // Nobody owns what the server takes out. An update that creates takes nothing out.
+  if (!options.isUpdate) wipeSystemMetadata(object.metadata);
+  if (!options.isApply) {
+    const owned = recordOwnership({ definition: parts.definition, context, options, now: parts.now() }, sent, undefined);
+    if (owned) await owned;
+    if (context.isLarge) await nextTurn();
+  }
   placeInNamespace(parts.definition, object, namespace);
   const { managedFields } = object.metadata;
   const requestedName = object.metadata.name ?? '';
   const attributes = attributesOf(creation, sent, requestedName);
   const mutated = parts.admission.mutate(attributes);
   if (mutated) await mutated;
-  const { sentEmpty } = attributes;
   guardOwnership(object, managedFields, context);
-
-  const isGenerated = Boolean(object.metadata.generateName) && !object.metadata.name;
-  if (!isGenerated) return createFitting(creation, { object, sentEmpty }, requestedName);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const named = clone(object);
-      named.metadata.name = (parts.definition.nameFrom ?? generateName)(object.metadata.generateName!);
-      return await createFitting(creation, { object: named, sentEmpty }, requestedName);
-    } catch (error) {
-      if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
-    }
-  }
+  return { object, sentEmpty: attributes.sentEmpty, requestedName };
 }
 
 function attributesOf<T extends ApiObject>(
@@ -108,22 +112,48 @@ function attributesOf<T extends ApiObject>(
   });
 }
 
-/** Who owns which field is the first thing to go where an object is too large for the store (endpoints/handlers/create.go). */
-async function createFitting<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>, requestedName: string): Promise<WriteResult<T>> {
-  try {
-    return await createOnce(creation, sent, requestedName);
-  } catch (error) {
-    if (!isTooLargeForStore(error)) throw error;
-    delete sent.object.metadata.managedFields;
-    return createOnce(creation, sent, requestedName);
+/** A generated name that is taken is made anew this many times (KEP-4420). */
+const GENERATED_NAME_ATTEMPTS = 8;
+
+type Store<T extends ApiObject> = (admitted: Admitted<T>) => Promise<WriteResult<T>>;
+
+async function inFreeName<T extends ApiObject>({ parts }: Creation<T>, admitted: Admitted<T>, store: Store<T>): Promise<WriteResult<T>> {
+  const { generateName: prefix, name } = admitted.object.metadata;
+  if (!prefix || name) return storeFitting(admitted, store);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const named = { ...admitted, object: clone(admitted.object) };
+      named.object.metadata.name = (parts.definition.nameFrom ?? generateName)(prefix);
+      return await storeFitting(named, store);
+    } catch (error) {
+      if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+    }
   }
 }
 
-async function createOnce<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>, requestedName: string): Promise<WriteResult<T>> {
-  const { parts, namespace, options } = creation;
-  const transaction = await beginCreate(creation, sent.object);
+/** Who owns which field is the first thing to go where an object is too large for the store (endpoints/handlers/create.go). */
+async function storeFitting<T extends ApiObject>(admitted: Admitted<T>, store: Store<T>): Promise<WriteResult<T>> {
   try {
-    const result = await commitNew(creation, sent, requestedName);
+    return await store(admitted);
+  } catch (error) {
+    if (!isTooLargeForStore(error)) throw error;
+    delete admitted.object.metadata.managedFields;
+    return store(admitted);
+  }
+}
+
+/** With the metadata that the server gives it, and what the kind allocates for it, which is taken back where the write fails. */
+async function inTransaction<T extends ApiObject>(
+  { parts, context, namespace, options }: Creation<T>,
+  { object, requestedName }: Admitted<T>,
+  store: () => Promise<WriteResult<T>>,
+): Promise<WriteResult<T>> {
+  fillSystemMetadata(object.metadata, parts.now());
+  placeInNamespace(parts.definition, object, namespace);
+  // Only who creates the object itself allocates for it.
+  const transaction = options.subresource ? undefined : await parts.definition.beginCreate?.(object, context, options.dryRun);
+  try {
+    const result = await store();
     await transaction?.commit();
     return result;
   } catch (error) {
@@ -131,49 +161,48 @@ async function createOnce<T extends ApiObject>(creation: Creation<T>, sent: Sent
     if (!(error instanceof CommitConflict)) throw error;
     // An update is tried again where another writer has come first; but not where admission gave the object another name, which is taken.
     const isRace = options.isUpdate === true && error.key === keyOf(parts, namespace, requestedName);
-    throw isRace ? error : existsError(parts, sent.object, error.key);
+    throw isRace ? error : existsError(parts, object, error.key);
   }
 }
 
-async function beginCreate<T extends ApiObject>(
-  { parts: { definition, now }, context, namespace, options }: Creation<T>,
-  object: T,
-): Promise<Transaction | undefined> {
-  fillSystemMetadata(object.metadata, now());
-  placeInNamespace(definition, object, namespace);
-  // Only who creates the object itself allocates for it.
-  return options.subresource ? undefined : definition.beginCreate?.(object, context, options.dryRun);
+/** What every kind's strategy does on creation, then what this kind does. Answers the write of what is to be stored, in canonical form. */
+async function prepare<T extends ApiObject>({ parts, context }: Creation<T>, { object, sentEmpty }: Admitted<T>): Promise<Write<T>> {
+  const { definition } = parts;
+  const write: Write<T> = { object, old: undefined, sentEmpty, settings: definition.settings, now: parts.now(), context };
+  if (definition.hasStatus && !definition.makesStatus) {
+    delete (object as { status?: unknown }).status;
+    write.sentEmpty = sentEmpty.without('status');
+  }
+  if (definition.generation === 'spec') object.metadata.generation = 1;
+  definition.prepareForCreate?.(write);
+  if (context.isLarge) await nextTurn();
+  return { ...write, object: context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object) };
 }
 
-/** Prepare, validate, admit, commit: what is stored is what validation has seen. */
-async function commitNew<T extends ApiObject>(creation: Creation<T>, sent: SentObject<T>, requestedName: string): Promise<WriteResult<T>> {
-  const { parts, context, namespace, options } = creation;
+/** The kind's rules, its warnings, and the validating step of admission: what is stored is what they have seen. */
+async function validate<T extends ApiObject>(creation: Creation<T>, write: Write<T>, { object: sent, requestedName }: Admitted<T>): Promise<void> {
+  const { parts, context } = creation;
   const { definition, admission } = parts;
-  const write: Write<T> = { ...sent, old: undefined, settings: definition.settings, now: parts.now(), context };
-  prepareForCreate(parts, write);
-  if (context.isLarge) await nextTurn();
-  const stored = context.isLarge ? await canonicalInSlices(parts, sent.object) : canonical(parts, sent.object);
-  const storedWrite = { ...write, object: stored };
-  const name = stored.metadata.name ?? '';
   // What mutating admission made of the name does not count (endpoints/handlers/create.go, AdmissionToValidateObjectFunc).
-  const attributes = attributesOf(creation, storedWrite, requestedName || name);
+  const attributes = attributesOf(creation, write, requestedName || (write.object.metadata.name ?? ''));
   const forbidden = definition.asksForRights ? await admission.rights?.(attributes) : undefined;
   if (context.isLarge) await nextTurn();
-  const validation = validateNew(parts, storedWrite, sent.object, forbidden);
+  const validation = validateNew(parts, write, sent, forbidden);
   if (validation) await validation;
   if (context.isLarge) await nextTurn();
-  for (const warning of definition.warnings?.(storedWrite) ?? []) context.warn(warning);
+  for (const warning of definition.warnings?.(write) ?? []) context.warn(warning);
   if (context.isLarge) await nextTurn();
   const validated = admission.validate(attributes);
   if (validated) await validated;
+}
 
-  const key = keyOf(parts, namespace, name);
-  if (options.dryRun) {
-    const existing = await readableEntry(parts, key);
-    if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
-    return { object: await asRead(parts, stored), entry: undefined, created: true };
-  }
-  return storeNew(creation, key, stored);
+async function commit<T extends ApiObject>(creation: Creation<T>, { object }: Write<T>): Promise<WriteResult<T>> {
+  const { parts, namespace, options } = creation;
+  const key = keyOf(parts, namespace, object.metadata.name ?? '');
+  if (!options.dryRun) return storeNew(creation, key, object);
+  const existing = await readableEntry(parts, key);
+  if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
+  return { object: await asRead(parts, object), entry: undefined, created: true };
 }
 
 async function storeNew<T extends ApiObject>({ parts, context, options }: Creation<T>, key: string, stored: T): Promise<WriteResult<T>> {
@@ -202,17 +231,6 @@ async function readableEntry(parts: StoreParts, key: string): Promise<CacheEntry
     if (isApiError(error)) return undefined;
     throw error;
   }
-}
-
-/** What every kind's strategy does on creation, then what this kind does. */
-function prepareForCreate<T extends ApiObject>({ definition }: StoreParts<T>, write: Write<T>): void {
-  const { object } = write;
-  if (definition.hasStatus && !definition.makesStatus) {
-    delete (object as { status?: unknown }).status;
-    write.sentEmpty = write.sentEmpty.without('status');
-  }
-  if (definition.generation === 'spec') object.metadata.generation = 1;
-  definition.prepareForCreate?.(write);
 }
 
 /** The kind's own rules first, so that its messages are the ones shown; then what every stored object must keep. */

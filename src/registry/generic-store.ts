@@ -24,7 +24,7 @@ import type {
   WriteResult,
 } from './store.ts';
 import { update } from './update.ts';
-import type { NextObject, SentObject } from './write.ts';
+import type { NextObject } from './write.ts';
 
 const ADMITS_ALL: Admission = { mutate() {}, validate() {} };
 
@@ -57,11 +57,11 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
       throw watchError(error as Error, Number(options.resourceVersion));
     }
   }
-  create(context: RequestContext, namespace: string, sent: SentObject<T>, options: WriteOptions): Promise<WriteResult<T>> {
-    return create({ parts: this.#parts, context, namespace, options }, sent);
+  create(context: RequestContext, namespace: string, decode: NextObject<T>, options: WriteOptions): Promise<WriteResult<T>> {
+    return create({ parts: this.#parts, context, namespace, options }, decode);
   }
-  update(context: RequestContext, namespace: string, name: string, next: NextObject<T>, options: UpdateOptions): Promise<WriteResult<T>> {
-    return update(this.#parts, context, namespace, name, next, options);
+  update(context: RequestContext, namespace: string, name: string, decode: NextObject<T>, options: UpdateOptions): Promise<WriteResult<T>> {
+    return update(this.#parts, context, namespace, name, decode, options);
   }
   async delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
     const refusal = this.definition.refusesDelete?.(name);

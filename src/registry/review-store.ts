@@ -7,7 +7,7 @@ import type { ResourceDefinition } from './definition.ts';
 import { recordOwnership } from './field-ownership.ts';
 import type { RequestContext } from './request-context.ts';
 import type { DeleteResult, ListResult, ResourceStore, WriteOptions, WriteResult } from './store.ts';
-import type { SentObject } from './write.ts';
+import { type NextObject, convertObject, defaultObject } from './write.ts';
 
 /** Answers what a client posts; nothing is kept. Where the answer is a Status, it says that something was done (the former bindings). */
 export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string, dryRun: boolean, now: Date) => Promise<T> | T;
@@ -28,7 +28,10 @@ export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceSto
     this.admission = admission;
   }
 
-  async create(context: RequestContext, namespace: string, { object, sentEmpty }: SentObject<T>, options: WriteOptions): Promise<WriteResult<T>> {
+  async create(context: RequestContext, namespace: string, decode: NextObject<T>, options: WriteOptions): Promise<WriteResult<T>> {
+    const sent = await decode(undefined);
+    defaultObject(sent);
+    const { object, sentEmpty } = convertObject(sent);
     const { group, version, kind, plural, namespaced } = this.definition;
     if (namespaced) object.metadata.namespace ??= namespace;
     const { dryRun, raw } = options;

@@ -6,7 +6,7 @@ import type { LabelSelector } from '../api/label-selector.ts';
 import type { Admission } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
-import type { NextObject, SentObject } from './write.ts';
+import type { NextObject } from './write.ts';
 
 /**
  * A resource as the endpoints use it: objects in their storage version, admitted, validated and stored. The pipeline of a write is in
@@ -24,9 +24,10 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
   list(namespace: string, options: ListOptions): ListResult | Promise<ListResult>;
   watch(namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription>;
 
-  create(context: RequestContext, namespace: string, sent: SentObject<T>, options: WriteOptions): Promise<WriteResult<T>>;
-  /** `next` is called again when another writer came first and the new object does not insist on a resourceVersion. */
-  update(context: RequestContext, namespace: string, name: string, next: NextObject<T>, options: UpdateOptions): Promise<WriteResult<T>>;
+  /** A write comes to a store as what decodes it: `create.ts` and `update.ts` have the steps that follow, in order. */
+  create(context: RequestContext, namespace: string, decode: NextObject<T>, options: WriteOptions): Promise<WriteResult<T>>;
+  /** `decode` is called again when another writer came first and the new object does not insist on a resourceVersion. */
+  update(context: RequestContext, namespace: string, name: string, decode: NextObject<T>, options: UpdateOptions): Promise<WriteResult<T>>;
   delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>>;
   /** Deletes all that match, and answers with them as they were. */
   deleteCollection(context: RequestContext, namespace: string, list: ListOptions, options: DeleteOptions): Promise<ListResult>;

@@ -53,7 +53,12 @@ async function open(codec: StoredCodec): Promise<void> {
 }
 
 const create = (data?: Record<string, string>) =>
-  store.create(context, 'default', serverMade({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'one' }, ...(data && { data }) } as ConfigMap), OPTIONS);
+  store.create(
+    context,
+    'default',
+    () => serverMade({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'one' }, ...(data && { data }) } as ConfigMap),
+    OPTIONS,
+  );
 const update = (change: (object: ConfigMap) => void) =>
   store.update(
     context,

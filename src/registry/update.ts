@@ -9,8 +9,8 @@ import type { JsonObject } from '../encoding/json-types.ts';
 import { pathSegmentName } from '../api/names.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import type { AdmissionAttributes } from './admission.ts';
-import { createOwned, createUnwiped, validateWhole } from './create.ts';
-import type { Transaction, UpdateRules } from './definition.ts';
+import { create, validateWhole } from './create.ts';
+import type { UpdateRules } from './definition.ts';
 import { guardOwnership, keepUnchangedTimes, recordOwnership } from './field-ownership.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import { refuseIfInvalid } from './validation.ts';
@@ -31,7 +31,7 @@ import {
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
-import type { Change, NextObject, SentObject, Write } from './write.ts';
+import { type Change, type NextObject, type SentObject, type Write, convertObject, defaultObject } from './write.ts';
 
 /** Whoever meets more conflicts than these lets others go on in between: not every store gives up the thread. */
 const QUICK_RETRIES = 3;
@@ -59,7 +59,7 @@ export async function update<T extends ApiObject>(
   context: RequestContext,
   namespace: string,
   name: string,
-  next: NextObject<T>,
+  decode: NextObject<T>,
   options: UpdateOptions,
 ): Promise<WriteResult<T>> {
   const { definition } = parts;
@@ -74,14 +74,9 @@ export async function update<T extends ApiObject>(
     const entry = await currentEntry(parts, key);
     if (!entry && !mayCreate) throw notFound(groupResource(definition), name);
     try {
-      if (!entry) return await createInstead(parts, context, namespace, name, await next(undefined), options);
+      if (!entry) return await createInstead(parts, context, namespace, name, decode, options);
       if (entry.bytes.length > LARGE_BYTES) context.isLarge = true;
-      const old = entry.object<T>();
-      if (context.isLarge) await nextTurn();
-      // An apply leaves what is there as it is, and so reads its managedFields once for all who apply to it.
-      const sent = await next(options.isApply ? old : context.isLarge ? await clonedInTurn(old) : clone(old));
-      if (context.isLarge) await nextTurn();
-      return await attempt({ parts, context, namespace, name, key, rules, options, old, entry, dropsOwnership }, sent);
+      return await attempt({ parts, context, namespace, name, key, rules, options, old: entry.object<T>(), entry, dropsOwnership }, decode);
     } catch (error) {
       // Another writer came first. The next round sees its object, and refuses if this one insists on the version that is gone.
       if (error instanceof CommitConflict) {
@@ -94,28 +89,54 @@ export async function update<T extends ApiObject>(
   }
 }
 
-async function clonedInTurn<T>(object: T): Promise<T> {
-  const copy = clone(object);
-  await nextTurn();
-  return copy;
-}
-
 function createInstead<T extends ApiObject>(
   parts: StoreParts<T>,
   context: RequestContext,
   namespace: string,
   name: string,
-  sent: SentObject<T>,
+  decode: NextObject<T>,
   options: UpdateOptions,
 ): Promise<WriteResult<T>> {
-  const { metadata } = sent.object;
-  if (metadata.uid) throw otherUid(parts, keyOf(parts, namespace, name), name, options, metadata.uid, '');
-  parsedVersion(metadata.resourceVersion ?? '');
-  const creation = { parts, context, namespace, options: { ...options, isUpdate: true } };
-  return options.isApply ? createOwned(creation, sent) : createUnwiped(creation, sent);
+  const decodeNew: NextObject<T> = async () => {
+    const sent = await decode(undefined);
+    const { uid, resourceVersion } = sent.object.metadata;
+    if (uid) throw otherUid(parts, keyOf(parts, namespace, name), name, options, uid, '');
+    parsedVersion(resourceVersion ?? '');
+    return sent;
+  };
+  return create({ parts, context, namespace, options: { ...options, isUpdate: true } }, decodeNew);
 }
 
-async function attempt<T extends ApiObject>(call: Attempt<T>, sent: SentObject<T>): Promise<WriteResult<T>> {
+/**
+ * Every update, patch and apply of what is there, in the order of its steps: decode → default → convert → admit (mutating) → prepare → validate (the kind's
+ * rules, then validating admission) → commit. A create has the same order (`create.ts`).
+ */
+async function attempt<T extends ApiObject>(call: Attempt<T>, decode: NextObject<T>): Promise<WriteResult<T>> {
+  const sent = await decode(await currentFor(call));
+  if (call.context.isLarge) await nextTurn();
+  defaultObject(sent);
+  const converted = convertObject(sent);
+  if (call.context.isLarge) await nextTurn();
+  const admitted = await admit(call, converted);
+  return inTransaction(call, admitted, async () => {
+    const write = await prepare(call, admitted);
+    await validate(call, write);
+    return commit(call, write);
+  });
+}
+
+/** A private copy of what is stored; but an apply leaves it as it is, and so reads its managedFields once for all who apply to it. */
+async function currentFor<T extends ApiObject>({ context, options, old }: Attempt<T>): Promise<T> {
+  if (!context.isLarge) return options.isApply ? old : clone(old);
+  await nextTurn();
+  if (options.isApply) return old;
+  const copy = clone(old);
+  await nextTurn();
+  return copy;
+}
+
+/** Who writes comes to own fields, and then the mutating step of admission sees the object. */
+async function admit<T extends ApiObject>(call: Attempt<T>, sent: SentObject<T>): Promise<SentObject<T>> {
   const { parts, context, old, options } = call;
   const { object } = sent;
   if (!options.isPatch) checkUid(call, object);
@@ -132,30 +153,22 @@ async function attempt<T extends ApiObject>(call: Attempt<T>, sent: SentObject<T
   if (through) parts.definition.subresources?.[options.subresource]?.validateSent?.(through, call.name);
   if (call.dropsOwnership) delete object.metadata.managedFields;
   checkVersion(call, object);
-  let hooks: Transaction | undefined;
+  return { object, sentEmpty };
+}
+
+/** What the kind allocates for the change is taken back where the write fails. Subresources leave alone what is allocated: what their objects say of it does not count. */
+async function inTransaction<T extends ApiObject>(
+  { parts, context, old, options }: Attempt<T>,
+  { object }: SentObject<T>,
+  store: () => Promise<WriteResult<T>>,
+): Promise<WriteResult<T>> {
+  const transaction = options.subresource === '' ? await parts.definition.beginUpdate?.(object, old, context, options.dryRun) : undefined;
   try {
-    // Subresources leave alone what is allocated: what their objects say of it does not count.
-    if (options.subresource === '') hooks = await parts.definition.beginUpdate?.(object, old, context, options.dryRun);
-    const write: Change<T> = { object, old, sentEmpty, settings: parts.definition.settings, now: parts.now(), context };
-    prepareForUpdate(call, write);
-    if (context.isLarge) await nextTurn();
-    const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
-    keepUnchangedTimes(stored, old);
-    const storedWrite = { ...write, object: stored };
-    const validated = attributesOf(call, storedWrite);
-    const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(validated) : undefined;
-    if (context.isLarge) await nextTurn();
-    const validation = validateChange(call, storedWrite, forbidden);
-    if (validation) await validation;
-    if (context.isLarge) await nextTurn();
-    for (const warning of warningsOf(call, storedWrite)) context.warn(warning);
-    if (context.isLarge) await nextTurn();
-    await parts.admission.validate(validated);
-    const result = isFinished(call, stored) ? await removeFinished(call, stored) : await commitChange(call, stored);
-    await hooks?.commit();
+    const result = await store();
+    await transaction?.commit();
     return result;
   } catch (error) {
-    await hooks?.revert();
+    await transaction?.revert();
     throw error;
   }
 }
@@ -224,9 +237,14 @@ function checkVersion<T extends ApiObject>({ parts: { definition }, name, rules,
   if (given !== BigInt(entry.revision)) throw conflict(resource, name, MODIFIED);
 }
 
-/** What no update may change, what only the subresource may, and then what this kind's rules say (registry/rest/update.go BeforeUpdate). */
-function prepareForUpdate<T extends ApiObject>({ parts: { definition }, namespace, rules, options }: Attempt<T>, write: Change<T>): void {
-  const { object, old } = write;
+/**
+ * What no update may change, what only the subresource may, and then what this kind's rules say (registry/rest/update.go BeforeUpdate). Answers the write of
+ * what is to be stored, in canonical form.
+ */
+async function prepare<T extends ApiObject>({ parts, context, namespace, rules, options, old }: Attempt<T>, sent: SentObject<T>): Promise<Change<T>> {
+  const { definition } = parts;
+  const { object, sentEmpty } = sent;
+  const write: Change<T> = { object, old, sentEmpty, settings: definition.settings, now: parts.now(), context };
   placeInNamespace(definition, object, namespace);
   if (old.metadata.generation === undefined) delete object.metadata.generation;
   else object.metadata.generation = old.metadata.generation;
@@ -238,6 +256,10 @@ function prepareForUpdate<T extends ApiObject>({ parts: { definition }, namespac
   if (old.metadata.deletionTimestamp) object.metadata.deletionTimestamp = old.metadata.deletionTimestamp;
   const { deletionGracePeriodSeconds } = old.metadata;
   if (deletionGracePeriodSeconds !== undefined) object.metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
+  if (context.isLarge) await nextTurn();
+  const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
+  keepUnchangedTimes(stored, old);
+  return { ...write, object: stored };
 }
 
 /** Through the object, status stays as it was; through /status, all but status and metadata does. */
@@ -257,6 +279,20 @@ function keepUnwritable<T extends ApiObject>(write: Change<T>, subresource: stri
 export function equalApartFromMetadataAndStatus(a: ApiObject, b: ApiObject): boolean {
   const [left, right] = [a, b].map((object) => ({ ...object, metadata: undefined, status: undefined }));
   return equalJson(left, right);
+}
+
+/** The kind's rules, its warnings, and the validating step of admission: what is stored is what they have seen. */
+async function validate<T extends ApiObject>(call: Attempt<T>, write: Change<T>): Promise<void> {
+  const { parts, context } = call;
+  const attributes = attributesOf(call, write);
+  const forbidden = parts.definition.asksForRights ? await parts.admission.rights?.(attributes) : undefined;
+  if (context.isLarge) await nextTurn();
+  const validation = validateChange(call, write, forbidden);
+  if (validation) await validation;
+  if (context.isLarge) await nextTurn();
+  for (const warning of warningsOf(call, write)) context.warn(warning);
+  if (context.isLarge) await nextTurn();
+  await parts.admission.validate(attributes);
 }
 
 function validateChange<T extends ApiObject>(
@@ -282,6 +318,9 @@ function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options
   const { warnings } = options.subresource === 'status' || rules.warnings ? rules : definition;
   return warnings?.(write) ?? [];
 }
+
+const commit = <T extends ApiObject>(call: Attempt<T>, { object }: Change<T>): Promise<WriteResult<T>> =>
+  isFinished(call, object) ? removeFinished(call, object) : commitChange(call, object);
 
 /** The last finalizer of a deleted object was taken off: this update is what removes it. */
 function isFinished<T extends ApiObject>({ parts: { definition }, old }: Attempt<T>, object: T): boolean {

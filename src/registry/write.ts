@@ -1,6 +1,6 @@
 import type { ApiObject } from '../api/api-object.ts';
 import { type EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
-import type { Subresource } from './definition.ts';
+import type { ServedVersion, Subresource } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What the flags of one server say to its kinds. */
@@ -19,10 +19,12 @@ export interface KindContext {
   sentEmpty: EmptyPaths;
 }
 
-/** What is asked to be stored: an object in its storage version, with its defaults, and what decoding knows of it beside. */
+/** What is asked to be stored: an object, and what decoding knows of it beside. */
 export interface SentObject<T extends ApiObject = ApiObject> {
   object: T;
   sentEmpty: EmptyPaths;
+  /** The version that the object is in, whose defaults it is still without. Absent: that of storage, with its defaults. */
+  served?: ServedVersion | undefined;
   /**
    * What the client sent, where that is of another kind than the object (a Scale) and only a part of it is taken. Mutating admission sees all of it, not
    * what can be read from the object again (apiextensions-apiserver customresource/etcd.go scaleUpdatedObjectInfo).
@@ -35,12 +37,20 @@ export function writeThrough(subresource: Subresource, object: ApiObject, { obje
   return { object: subresource.write!(object, through), sentEmpty: NOTHING_EMPTY, through };
 }
 
+/** Fills in what the client left out, in its version. */
+export const defaultObject = ({ object, sentEmpty, served }: SentObject): void => served?.default?.(object, { sentEmpty });
+
+/** The same in the storage version. */
+export function convertObject<T extends ApiObject>({ object, sentEmpty, served, through }: SentObject<T>): SentObject<T> {
+  return { object: (served?.toStored?.(object, { sentEmpty }) ?? object) as T, sentEmpty, through };
+}
+
 /** An object that no client sent. */
 export const serverMade = <T extends ApiObject>(object: T): SentObject<T> => ({ object, sentEmpty: NOTHING_EMPTY });
 
 /**
- * Makes what an update is to store, of a private copy of what is stored (undefined where an update may create). Called anew for every attempt, each of
- * which may change what it gets.
+ * Decodes what a write is to store: a body; a patch, of a private copy of what is stored; an apply, of what is stored itself. `current` is undefined where
+ * there is none, which only a create and an update that may create ask for. Called anew for every attempt, each of which may change what it gets.
  */
 export type NextObject<T extends ApiObject = ApiObject> = (current: T | undefined) => SentObject<T> | Promise<SentObject<T>>;
 

@@ -92,7 +92,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
   async create(namespace: string, object: T): Promise<T> {
     const sent = clone(object);
     this.#store.definition.served[0]!.default?.(sent);
-    return (await this.#store.create(makeContext(), namespace, serverMade(sent), this.#write)).object;
+    return (await this.#store.create(makeContext(), namespace, () => serverMade(sent), this.#write)).object;
   }
   async update(namespace: string, name: string, change: (object: T) => boolean | void, subresource = ''): Promise<T> {
     const options: UpdateOptions = { ...this.#write, subresource, mayCreate: false, isApply: false };
