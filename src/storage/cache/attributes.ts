@@ -1,4 +1,4 @@
-import { CacheChange } from './history.ts';
+import type { CacheChange } from './history.ts';
 import type { Attribute, CacheEntry, FieldAttribute } from './cache.ts';
 
 /** The last part of the key: nothing is decoded for it. */
