@@ -1,6 +1,8 @@
 // The other side, in a process of its own: keeps so many requests in flight and says how long each took.
 import http2 from 'node:http2';
 import https from 'node:https';
+import { drive } from './drive.mjs';
+import { configMap, deployment, pod } from './objects.mjs';
 
 const send = (message) => process.send(message);
 process.on('message', ({ task, settings }) => {
@@ -9,24 +11,6 @@ process.on('message', ({ task, settings }) => {
 process.on('disconnect', () => process.exit(0));
 
 const headersOf = (token) => ({ authorization: `Bearer ${token}`, accept: 'application/json' });
-
-/** Runs `count` requests made by `request(i)`, `inFlight` at a time; answers with their times. */
-async function drive({ count, inFlight }, request) {
-  const timesMs = [];
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: inFlight }, async () => {
-      while (next < count) {
-        const i = next++;
-        const startMs = performance.now();
-        await request(i);
-        timesMs.push(performance.now() - startMs);
-      }
-    }),
-  );
-  timesMs.sort((a, b) => a - b);
-  return { p50Ms: timesMs[timesMs.length >> 1], p99Ms: timesMs[Math.floor(timesMs.length * 0.99)] };
-}
 
 /** With the windows of Go's client, which most clients of Kubernetes are (x/net/http2 transportDefaultConnFlow, transportDefaultStreamFlow). */
 const CONNECTION_WINDOW_BYTES = 1 << 30;
@@ -69,59 +53,6 @@ async function driveHttp1(limits, request) {
   agent.destroy();
   return times;
 }
-
-const configMap = (name, sizeBytes) =>
-  JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, labels: { app: 'bench' } }, data: { value: 'x'.repeat(sizeBytes) } });
-
-/** What a small deployment's pod looks like when its controller makes it. */
-const pod = (name) =>
-  JSON.stringify({
-    kind: 'Pod',
-    apiVersion: 'v1',
-    metadata: { name, labels: { app: 'bench', 'pod-template-hash': '5d8f' }, annotations: { 'example.com/checksum': '0123456789abcdef' } },
-    spec: {
-      containers: [
-        {
-          name: 'app',
-          image: 'registry.example.com/app:1.2.3',
-          ports: [{ name: 'http', containerPort: 8080 }],
-          env: [
-            { name: 'LOG_LEVEL', value: 'info' },
-            { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-          ],
-          resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
-          readinessProbe: { httpGet: { path: '/ready', port: 'http' } },
-          volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
-        },
-      ],
-      volumes: [{ name: 'scratch', emptyDir: {} }],
-    },
-  });
-
-const deployment = (name, release) =>
-  JSON.stringify({
-    kind: 'Deployment',
-    apiVersion: 'apps/v1',
-    metadata: { name, labels: { app: name } },
-    spec: {
-      replicas: 3,
-      selector: { matchLabels: { app: name } },
-      template: {
-        metadata: { labels: { app: name } },
-        spec: {
-          containers: [
-            {
-              name: 'app',
-              image: `registry.example.com/app:${release}`,
-              ports: [{ name: 'http', containerPort: 8080 }],
-              env: [{ name: 'LOG_LEVEL', value: 'info' }],
-              resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
-            },
-          ],
-        },
-      },
-    },
-  });
 
 const BODIES = { configmaps: configMap, pods: pod };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // What the server costs, in its own CPU time per operation. `npm run bench` builds first. Limits are those the project holds itself to.
 // `node bench/run.mjs --dist=<folder> --phase=get` measures another build, or one phase; several phases may be named.
+// `--nodes=100,1000`: how many nodes the phase `nodes` simulates.
 // `--store=etcd` (or memory) measures on that store: a member of etcd is started for it (see etcd.mjs).
 import { fork } from 'node:child_process';
 import { fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { definitions, machine, machines } from './custom.mjs';
 import { fairness } from './fairness.mjs';
 import { fromSource } from './from-source.mjs';
 import { manyObjects } from './large.mjs';
+import { manyNodes } from './nodes.mjs';
 import { proxyCosts } from './proxy.mjs';
 import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
@@ -33,6 +35,7 @@ const PHASES = {
   proxy,
   watch2: () => withServer((server, load) => fanOut(server, load, 2)),
   watch1: () => withServer((server, load) => fanOut(server, load, 1)),
+  nodes: () => manyNodes({ withServer, perOperation, record, sizes: options.nodes.split(',').map(Number) }),
   supervised: () => supervisedRestarts({ withServer, record, valueBytes: VALUE_BYTES }),
   large: () => manyObjects({ withServer, record, valueBytes: VALUE_BYTES, syncMs }),
 };
@@ -42,6 +45,7 @@ const { values: options } = parseArgs({
   options: {
     dist: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) },
     store: { type: 'string', default: 'embedded' },
+    nodes: { type: 'string', default: '100,1000,4000,10000' },
     phase: { type: 'string', multiple: true, default: Object.keys(PHASES) },
   },
 });
@@ -58,8 +62,8 @@ function record(what, value, unit, limit, more = '') {
 }
 
 /** The other side, in a process of its own. */
-function startLoad(server) {
-  const child = fork(new URL('./load.mjs', import.meta.url));
+function startLoad(server, file) {
+  const child = fork(new URL(file, import.meta.url));
   const next = () => new Promise((resolve, reject) => child.once('message', ({ error, ...result }) => (error ? reject(new Error(error)) : resolve(result))));
   return {
     run(task, settings) {
@@ -74,9 +78,9 @@ function startLoad(server) {
 }
 
 /** Runs a phase on a server of its own, which is stopped whatever happens. */
-async function withServer(measure, { limitMs = PHASE_LIMIT_MS, ...more } = {}) {
+async function withServer(measure, { limitMs = PHASE_LIMIT_MS, load: file = './load.mjs', ...more } = {}) {
   const server = await startServer({ ...options, ...more });
-  const load = startLoad(server);
+  const load = startLoad(server, file);
   const tooLate = new Promise((resolve) => setTimeout(resolve, limitMs, `took longer than ${limitMs / 1000} s`).unref());
   try {
     const failure = await Promise.race([measure(server, load), tooLate, server.gone]);

@@ -1,10 +1,9 @@
 import { nextTurn } from '../util/time-slice.ts';
-import type { CacheEntry, CacheEvent, CacheList } from '../storage/cache/cache.ts';
+import type { CacheEntry, CacheEvent, CacheList, CacheSelection } from '../storage/cache/cache.ts';
 import { Compacted, type Subscription } from '../storage/engine.ts';
-import type { ApiObject } from '../api/api-object.ts';
 import { badRequest, notFound, resourceExpired, tooLargeResourceVersion } from '../api/errors.ts';
-import { pathSegmentName } from '../api/names.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { entrySelection, isByName, keySelection, namespacePrefix, selectedKey } from './entry-selection.ts';
 import { convertingSink, listConverted } from './read-converted.ts';
 import { type StoreParts, groupResource, keyOf } from './store-parts.ts';
 import type { ListOptions, ListResult, Selection, WatchOptions, WatchSink } from './store.ts';
@@ -52,36 +51,6 @@ export function parseVersion(text: string): number {
   return Number(text);
 }
 
-const namespacePrefix = ({ definition, keyPrefix }: StoreParts, namespace: string): string =>
-  definition.namespaced && namespace !== '' ? `${keyPrefix}${namespace}/` : keyPrefix;
-
-/** Undefined where everything is selected. */
-export function matcher({ definition }: Pick<StoreParts, 'definition'>, { labels, fields }: Selection): ((entry: CacheEntry) => boolean) | undefined {
-  if (labels.isEmpty && fields.isEmpty) return undefined;
-  if (isByName({ labels, fields })) return named(fields.exactMatch('metadata.name')!);
-  const selectable = Object.assign({}, definition.selectable, ...definition.served.map((version) => version.selectable ?? {}));
-  const valueOf = (object: ApiObject, field: string): string => {
-    if (field === 'metadata.name') return object.metadata.name ?? '';
-    if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
-    return selectable[field]?.(object) ?? '';
-  };
-  return (entry) => {
-    const object = entry.object();
-    return (labels.isEmpty || labels.matches(object.metadata.labels)) && (fields.isEmpty || fields.matches((field) => valueOf(object, field)));
-  };
-}
-
-function isByName({ labels, fields }: Selection): boolean {
-  const name = fields.exactMatch('metadata.name');
-  return name !== undefined && labels.isEmpty && fields.requirements.length === 1 && !name.includes('/');
-}
-
-/** One object by its name, as most watches have it: its key tells, and nothing is decoded. */
-function named(name: string): (entry: CacheEntry) => boolean {
-  const ending = `/${name}`;
-  return ({ key }) => key.endsWith(ending);
-}
-
 export function listEntries(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   const { conversion } = parts;
   if (!conversion) return listStored(parts, namespace, options);
@@ -90,7 +59,8 @@ export function listEntries(parts: StoreParts, namespace: string, options: ListO
 }
 
 /** Names stay as they are: who selects by them alone is answered from what is stored. */
-const convertedMatcher = (parts: StoreParts, selection: Selection): Matches | undefined => (isByName(selection) ? undefined : matcher(parts, selection));
+const convertedMatcher = (parts: StoreParts, selection: Selection): Matches | undefined =>
+  isByName(selection) ? undefined : entrySelection(parts, selection)?.matches;
 
 function listStored(parts: StoreParts, namespace: string, options: ListOptions): ListResult | Promise<ListResult> {
   if (options.continue !== '') return listFurther(parts, namespace, options);
@@ -116,19 +86,9 @@ function listFirst(parts: StoreParts, namespace: string, options: ListOptions): 
   return isExact ? pageAt(parts, prefix, options, limit, { revision: version }, expired) : page(parts, prefix, options, limit, {});
 }
 
-/**
- * The key of the one object that a selector names: it alone is asked for. Undefined where it names none, or no key can be made of the name
- * (registry/generic/registry/store.go ListPredicate).
- */
-function selectedKey(parts: StoreParts, namespace: string, { fields }: Selection): string | undefined {
-  const name = fields.exactMatch('metadata.name');
-  if (!name || pathSegmentName(name, false).length > 0 || (parts.definition.namespaced && namespace === '')) return undefined;
-  return namespacePrefix(parts, namespace) + name;
-}
-
 function listOne(parts: StoreParts, key: string, selection: Selection): ListResult {
   const entry = parts.cache.get(key);
-  const isSelected = entry !== undefined && (matcher(parts, selection)?.(entry) ?? true);
+  const isSelected = entry !== undefined && (entrySelection(parts, selection)?.matches(entry) ?? true);
   return { entries: isSelected ? [entry] : [], revision: parts.cache.revision, continue: '', remainingItemCount: undefined };
 }
 
@@ -150,21 +110,22 @@ const expiredContinue = (token: string): Error =>
   );
 
 function page(
-  { definition, cache }: StoreParts,
+  parts: StoreParts,
   prefix: string,
   { selection, checkWanted }: ListOptions,
   limit: number,
   from: { after?: string; revision?: number },
 ): ListResult | Promise<ListResult> {
-  const matches = matcher({ definition }, selection);
+  const { cache } = parts;
+  const wanted = entrySelection(parts, selection);
   const range = { ...from, ...(limit > 0 && { limit }) };
   const resultOf = (list: CacheList): ListResult => ({
     entries: list.entries,
     revision: list.revision,
-    ...rest(list, prefix, matches === undefined),
+    ...rest(list, prefix, wanted === undefined),
   });
-  if (matches === undefined) return resultOf(cache.list(prefix, range));
-  const selected = cache.select(prefix, matches, { ...range, checkWanted });
+  if (wanted === undefined) return resultOf(cache.list(prefix, range));
+  const selected = cache.select(prefix, wanted, { ...range, checkWanted });
   return selected instanceof Promise ? selected.then(resultOf) : resultOf(selected);
 }
 
@@ -192,13 +153,14 @@ const STORE_PAGE = 500;
 
 /** The same from the store itself, as upstream's cache passes on to etcd what it does not remember (storage/cacher/delegator.go). */
 async function pageOfStore(
-  { definition, engine, cache }: StoreParts,
+  parts: StoreParts,
   prefix: string,
   { selection, checkWanted }: ListOptions,
   limit: number,
   from: { after?: string; revision: number },
 ): Promise<ListResult> {
-  const matches = matcher({ definition }, selection);
+  const { engine, cache } = parts;
+  const matches = entrySelection(parts, selection)?.matches;
   const most = limit === 0 ? Infinity : limit;
   const list: CacheList = { entries: [], revision: from.revision, lastKey: from.after, hasMore: true, remaining: 0 };
   while (list.hasMore && list.entries.length < most) {
@@ -226,40 +188,59 @@ function rest(list: CacheList, prefix: string, isUnselected: boolean): Pick<List
 
 export async function watchEntries(parts: StoreParts, namespace: string, options: WatchOptions, sink: WatchSink): Promise<Subscription> {
   const { conversion } = parts;
-  if (!conversion) return watchStored(parts, namespace, options, matcher(parts, options.selection) ?? EVERY_ENTRY, sink);
-  const stored = isByName(options.selection) ? matcher(parts, options.selection)! : EVERY_ENTRY;
+  if (!conversion) return watchStored(parts, namespace, options, entrySelection(parts, options.selection), sink);
+  const stored = keySelection(parts, options.selection);
   const wantsState = options.sendInitialEvents ?? parseVersion(options.resourceVersion) === 0;
   // Many at a time: the watch finds each of them converted.
-  if (wantsState) await conversion.readAll((await stateOf(parts, namespacePrefix(parts, namespace), stored)).entries);
+  if (wantsState) await conversion.readAll((await stateOf(parts, namespace, options.selection, stored)).entries);
   return watchStored(parts, namespace, options, stored, convertingSink(conversion, convertedMatcher(parts, options.selection), sink));
 }
 
 type Matches = (entry: CacheEntry) => boolean;
 const EVERY_ENTRY: Matches = () => true;
 
-const stateOf = ({ cache }: StoreParts, prefix: string, matches: Matches): CacheList | Promise<CacheList> =>
-  matches === EVERY_ENTRY ? cache.list(prefix) : cache.select(prefix, matches);
-
-async function watchStored(parts: StoreParts, namespace: string, options: WatchOptions, matches: Matches, sink: WatchSink): Promise<Subscription> {
+function stateOf(
+  parts: StoreParts,
+  namespace: string,
+  selection: Selection,
+  wanted: CacheSelection | undefined,
+): Pick<CacheList, 'entries' | 'revision'> | Promise<CacheList> {
   const { cache } = parts;
   const prefix = namespacePrefix(parts, namespace);
+  if (wanted === undefined) return cache.list(prefix);
+  const key = selectedKey(parts, namespace, selection);
+  if (key === undefined) return cache.select(prefix, wanted);
+  const entry = cache.get(key);
+  return { entries: entry && wanted.matches(entry) ? [entry] : [], revision: cache.revision };
+}
+
+async function watchStored(
+  parts: StoreParts,
+  namespace: string,
+  options: WatchOptions,
+  wanted: CacheSelection | undefined,
+  sink: WatchSink,
+): Promise<Subscription> {
+  const { cache } = parts;
   const version = parseVersion(options.resourceVersion);
   const wantsState = options.sendInitialEvents ?? version === 0;
   if (wantsState || version === 0) await waitForVersion(parts, options.resourceVersion);
 
   let sentRevision = version;
   if (wantsState) {
-    const state = await stateOf(parts, prefix, matches);
+    const state = await stateOf(parts, namespace, options.selection, wanted);
     for (const entry of state.entries) sink.send('ADDED', entry, undefined);
     sentRevision = state.revision;
     if (options.sendInitialEvents && options.allowBookmarks) sink.bookmark(state.revision, true);
   } else if (version === 0) sentRevision = cache.revision;
 
+  const matches = wanted?.matches ?? EVERY_ENTRY;
   const watching = cache.watch(
-    prefix,
+    namespacePrefix(parts, namespace),
     sentRevision,
     (event) => deliver(event, matches, sink),
     (error) => sink.fail(watchError(error, version)),
+    wanted,
   );
   const progress = options.allowBookmarks ? cache.onProgress((revision) => sink.bookmark(revision, false)) : undefined;
   return {

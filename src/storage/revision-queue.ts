@@ -42,6 +42,22 @@ export class RevisionQueue<T extends { readonly revision: number }> {
 
   /** Those of `revision` or later, oldest first. */
   since(revision: number): T[] {
+    return this.#from(this.#indexOf(revision));
+  }
+
+  /** Those of exactly `revision`. */
+  at(revision: number): T[] {
+    const items: T[] = [];
+    for (let i = this.#indexOf(revision); i < this.#length; i++) {
+      const item = this.#ring[this.#placeOf(i)]!;
+      if (item.revision !== revision) break;
+      items.push(item);
+    }
+    return items;
+  }
+
+  /** Of the first that is of `revision` or later. */
+  #indexOf(revision: number): number {
     let low = 0;
     let high = this.#length;
     while (low < high) {
@@ -49,7 +65,7 @@ export class RevisionQueue<T extends { readonly revision: number }> {
       if (this.#ring[this.#placeOf(middle)]!.revision < revision) low = middle + 1;
       else high = middle;
     }
-    return this.#from(low);
+    return low;
   }
 
   #from(index: number): T[] {

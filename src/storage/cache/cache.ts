@@ -25,15 +25,15 @@ export interface ObjectCache {
   /** Keys under `prefix`, ascending, from one consistent state. Throws Compacted when `revision` is no longer kept. */
   list(prefix: string, options?: CacheListOptions): CacheList;
   /**
-   * The same of those entries that match, from the state of when this was called. Looking at many takes slices of the thread's time; synchronous where one
-   * is enough. Throws what `options.checkWanted` throws, which is called before each further slice.
+   * The same of those entries that match, from one state, not older than that of when this was called. Looking at many takes slices of the thread's time;
+   * synchronous where one is enough. Throws what `options.checkWanted` throws, which is called before each further slice.
    */
-  select(prefix: string, matches: (entry: CacheEntry) => boolean, options?: CacheSelectOptions): CacheList | Promise<CacheList>;
+  select(prefix: string, selection: CacheSelection, options?: CacheSelectOptions): CacheList | Promise<CacheList>;
   /**
-   * Events of keys under `prefix` after revision `after`, in order, each once. Throws Compacted, with the oldest revision it could have started after,
+   * Events of keys under `prefix` after revision `after`, in order, each once; of those that `where` leaves out, any number. Throws Compacted, with the oldest revision it could have started after,
    * when that history is gone. Events that are already in history are delivered synchronously, before this returns. A sink that throws is closed.
    */
-  watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void): Subscription;
+  watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void, where?: CacheNarrowing): Subscription;
   /**
    * Calls back once a minute, first a minute from now, with the cache's revision: the time to send a bookmark. By then every change up to that
    * revision has been delivered.
@@ -43,6 +43,37 @@ export interface ObjectCache {
   /** How many objects there are; for metrics and work estimates. */
   readonly count: number;
   close(): void;
+}
+
+/** What can be told of a selection without looking at entries. All that match are within it; not all that are within it match. */
+export interface CacheNarrowing {
+  /** The prefix of their keys; of no use unless it is longer than the one that is listed or watched. */
+  within?: string | undefined;
+  lookup?: Lookup | undefined;
+}
+
+export interface CacheSelection extends CacheNarrowing {
+  matches(entry: CacheEntry): boolean;
+}
+
+/** Entries whose attribute has one of these values, each of which is named once. */
+export interface Lookup {
+  readonly by: Attribute;
+  readonly values: readonly string[];
+}
+
+/** What the cache makes an index of where somebody selects by it. */
+export type Attribute = FieldAttribute | LabelAttribute;
+
+/** A field is the same to the cache where this object is. */
+export interface FieldAttribute {
+  readonly label?: undefined;
+  valueOf(entry: CacheEntry): string;
+}
+
+export interface LabelAttribute {
+  /** Its key. */
+  readonly label: string;
 }
 
 export interface CacheListOptions {

@@ -107,9 +107,24 @@ export class History {
     this.#trimLater();
   }
 
-  /** Throws Compacted when not all changes after `revision` are kept. */
-  after(revision: number): CacheChange[] {
-    return this.#since(revision).map(changeOf);
+  /** All changes after this revision are kept. */
+  get base(): number {
+    return this.#base;
+  }
+
+  /** Of keys under `prefix`. Throws Compacted when not all changes after `revision` are kept. */
+  after(revision: number, prefix: string): CacheChange[] {
+    return this.#since(revision)
+      .filter(({ key }) => key.startsWith(prefix))
+      .map(changeOf);
+  }
+
+  /** Those of these revisions, which are later than the base. */
+  at(revisions: readonly number[], prefix: string): CacheChange[] {
+    return revisions
+      .flatMap((revision) => this.#events.at(revision))
+      .filter(({ key }) => key.startsWith(prefix))
+      .map(changeOf);
   }
 
   /** Undoes, in `tree`, all changes after `revision`. */

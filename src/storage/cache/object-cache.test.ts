@@ -104,14 +104,14 @@ describe('object cache', () => {
     test('with a selector count matches against the limit, and say whether keys follow', async () => {
       for (const name of ['a1', 'b1', 'a2', 'b2', 'a3']) await put(name);
       const matches = ({ key }: { key: string }): boolean => key.startsWith(`${PREFIX}a`);
-      expect(cache.select(PREFIX, matches, { limit: 2 })).toMatchObject({
+      expect(cache.select(PREFIX, { matches }, { limit: 2 })).toMatchObject({
         hasMore: true,
         lastKey: `${PREFIX}a2`,
         remaining: 3,
         entries: [{ key: `${PREFIX}a1` }, { key: `${PREFIX}a2` }],
       });
-      expect(await cache.select(PREFIX, matches)).toMatchObject({ entries: { length: 3 } });
-      expect(cache.select(PREFIX, () => false)).toMatchObject({ entries: [], hasMore: false, lastKey: `${PREFIX}b2` });
+      expect(await cache.select(PREFIX, { matches })).toMatchObject({ entries: { length: 3 } });
+      expect(cache.select(PREFIX, { matches: () => false })).toMatchObject({ entries: [], hasMore: false, lastKey: `${PREFIX}b2` });
     });
 
     describe('with a selector that takes long', () => {
@@ -125,7 +125,7 @@ describe('object cache', () => {
 
       test('let others have their turn, and see the state of when they began', async () => {
         for (const name of many) await put(name);
-        const selecting = cache.select(PREFIX, slowly);
+        const selecting = cache.select(PREFIX, { matches: slowly });
         expect(selecting).toBeInstanceOf(Promise);
         await put('n99');
         await remove('n49');
@@ -135,11 +135,11 @@ describe('object cache', () => {
 
       test('hand out pages of that state', async () => {
         for (const name of many) await put(name);
-        const selecting = cache.select(PREFIX, slowly, { limit: 40 });
+        const selecting = cache.select(PREFIX, { matches: slowly }, { limit: 40 });
         await remove('n49');
         const first = await selecting;
         expect(first).toMatchObject({ hasMore: true, remaining: 6, lastKey: `${PREFIX}n43` });
-        const second = await cache.select(PREFIX, slowly, { after: first.lastKey!, revision: first.revision });
+        const second = await cache.select(PREFIX, { matches: slowly }, { after: first.lastKey!, revision: first.revision });
         expect([...keysOf(first), ...keysOf(second)]).toEqual(many.filter((name) => !name.endsWith('7')));
       });
 
@@ -148,7 +148,7 @@ describe('object cache', () => {
         const checkWanted = (): void => {
           throw new Error('gone');
         };
-        await expect(cache.select(PREFIX, slowly, { checkWanted })).rejects.toThrow('gone');
+        await expect(cache.select(PREFIX, { matches: slowly }, { checkWanted })).rejects.toThrow('gone');
       });
     });
 

@@ -5,14 +5,18 @@ import { Compacted, type Engine, type Range, type RangeOptions, type StoredEvent
 import { compareKeys, prefixEnd } from '../key-order.ts';
 import { type OrderedMap, orderedMap } from '../ordered-map.ts';
 import { PageSize } from '../page-size.ts';
-import { PrefixIndex } from '../prefix-index.ts';
-import type { CacheEntry, CacheEvent, CacheList, CacheListOptions, CacheSelectOptions, ObjectCache } from './cache.ts';
+import type { AttributeIndex } from './attribute-index.ts';
+import { NAME } from './attributes.ts';
+import type { CacheEvent, CacheList, CacheListOptions, CacheNarrowing, CacheSelectOptions, CacheSelection, Lookup, ObjectCache } from './cache.ts';
 import { EntryMemory, StoredEntry } from './entry.ts';
 import type { CacheFeed, FeedRoute } from './feed.ts';
 import { CacheChange, DEFAULT_HISTORY_LIMITS, History, type HistoryLimits } from './history.ts';
+import { IndexScan } from './index-scan.ts';
+import { Indexes } from './indexes.ts';
 import { ProgressTicker } from './progress.ts';
-import { Scan, keyBehind } from './scan.ts';
+import { Scan, type ScanRange, type Search, keyBehind } from './scan.ts';
 import { Snapshots } from './snapshots.ts';
+import { type Watcher, Watchers } from './watchers.ts';
 
 interface ObjectCacheOptions {
   codec?: StoredCodec;
@@ -26,27 +30,20 @@ export const openCache = (feed: CacheFeed, prefix: string, options: ObjectCacheO
 
 type Tree = OrderedMap<string, StoredEntry>;
 
-interface Watcher {
-  readonly prefix: string;
-  readonly after: number;
-  /** The last change that history gave it. */
-  readonly joinedAt: number;
-  readonly sink: (event: CacheEvent) => void;
-  readonly onError: (error: Error) => void;
-  isClosed: boolean;
-}
-
 const OBJECTS_A_PAGE = 1_000;
 
 class FedCache implements ObjectCache, FeedRoute {
   readonly ready: Promise<void>;
   readonly #feed: CacheFeed;
   readonly #prefix: string;
+  /** All of them. */
+  readonly #keys: { start: string; end: string };
   #memory: EntryMemory;
   readonly #history: History;
   readonly #snapshots = new Snapshots();
   readonly #progress: ProgressTicker;
-  readonly #watchers = new PrefixIndex<Watcher>();
+  readonly #watchers = new Watchers();
+  readonly #indexes: Indexes;
   #tree: Tree = orderedMap<string, StoredEntry>(compareKeys);
   /** The tree is the state of every revision from here to the newest. */
   #changedAt = 0;
@@ -60,8 +57,10 @@ class FedCache implements ObjectCache, FeedRoute {
   constructor(feed: CacheFeed, prefix: string, { codec = jsonCodec, history = DEFAULT_HISTORY_LIMITS, progressIntervalMs = 60_000 }: ObjectCacheOptions) {
     this.#feed = feed;
     this.#prefix = prefix;
+    this.#keys = { start: prefix, end: prefixEnd(prefix)! };
     this.#memory = new EntryMemory(codec);
     this.#history = new History(history, feed.clock);
+    this.#indexes = new Indexes({ clock: feed.clock, changedAt: () => this.#changedAt, historyBase: () => this.#history.base });
     this.#progress = new ProgressTicker(feed.clock, () => this.revision, progressIntervalMs);
     this.ready = feed.add(prefix, this);
     // Whoever waits for it is told; if nobody does, it must not end the process.
@@ -98,45 +97,87 @@ class FedCache implements ObjectCache, FeedRoute {
   }
 
   list(prefix: string, options: CacheListOptions = {}): CacheList {
-    const scan = this.#scan(prefix, undefined, options);
+    const scan = new Scan(...this.#rangeOf(prefix, prefix, options));
     scan.goOn();
     return this.#listOf(scan);
   }
 
-  select(prefix: string, matches: (entry: CacheEntry) => boolean, options: CacheSelectOptions = {}): CacheList | Promise<CacheList> {
+  select(prefix: string, selection: CacheSelection, options: CacheSelectOptions = {}): CacheList | Promise<CacheList> {
     const slice = new TimeSlice();
-    const scan = this.#scan(prefix, matches, options);
-    return scan.goOn(slice) ? this.#listOf(scan) : this.#selectOn(scan, slice, options);
+    const [tree, range] = this.#rangeOf(prefix, narrowed(prefix, selection), options);
+    const index = range.isCurrent && selection.lookup ? this.#indexFor(selection.lookup, range, options) : undefined;
+    if (index && !index.isComplete && (index.building || !index.build(tree, this.#keys, slice)))
+      return this.#selectWhenBuilt(index, prefix, selection, options);
+    const search = index?.state
+      ? new IndexScan(tree, index.state, selection.lookup!.values, range, selection.matches)
+      : new Scan(tree, range, selection.matches);
+    return search.goOn(slice) ? this.#listOf(search) : this.#selectOn(search, slice, options);
   }
 
-  async #selectOn(scan: Scan, slice: TimeSlice, { checkWanted }: CacheSelectOptions): Promise<CacheList> {
-    scan.holdState();
+  /** The index that saves looking at all that is in the range: one that is complete, or is to be built first. */
+  #indexFor({ by }: Lookup, { start, end }: ScanRange, { revision }: CacheListOptions): AttributeIndex | undefined {
+    const index = this.#indexes.of(by);
+    if (index.isComplete) return index;
+    // Until it is built, the state that was asked for may be gone.
+    if (revision !== undefined) return undefined;
+    return index.pays(this.#tree.forRange(start, end, false), this.#tree.size) ? index : undefined;
+  }
+  /** All who come meanwhile wait for one building. */
+  async #selectWhenBuilt(index: AttributeIndex, prefix: string, selection: CacheSelection, options: CacheSelectOptions): Promise<CacheList> {
+    await (index.building ??= this.#buildOn(index));
+    options.checkWanted?.();
+    return this.select(prefix, selection, options);
+  }
+
+  async #buildOn(index: AttributeIndex): Promise<void> {
+    const slice = new TimeSlice();
+    do await slice.next();
+    while (!index.isDropped && !index.build(this.#tree, this.#keys, slice));
+  }
+
+  async #selectOn(search: Search, slice: TimeSlice, { checkWanted }: CacheSelectOptions): Promise<CacheList> {
+    search.holdState();
     do {
       await slice.next();
       checkWanted?.();
-    } while (!scan.goOn(slice));
-    return this.#listOf(scan);
+    } while (!search.goOn(slice));
+    return this.#listOf(search);
   }
 
-  #scan(prefix: string, matches: ((entry: CacheEntry) => boolean) | undefined, { after, limit = Infinity, revision }: CacheListOptions): Scan {
+  /** The state that is asked for, and the part of it that is looked at. */
+  #rangeOf(prefix: string, within: string, { after, limit = Infinity, revision }: CacheListOptions): [Tree, ScanRange] {
     const tree = revision === undefined ? this.#tree : this.#treeAt(revision);
-    const start = after !== undefined && compareKeys(after, prefix) >= 0 ? keyBehind(after) : prefix;
-    return new Scan(tree, { start, end: prefixEnd(prefix)!, limit, revision: revision ?? this.revision, isCurrent: tree === this.#tree }, matches);
+    const start = after !== undefined && compareKeys(after, within) >= 0 ? keyBehind(after) : within;
+    const range = { start, end: prefixEnd(within)!, listEnd: prefixEnd(prefix)!, limit, revision: revision ?? this.revision, isCurrent: tree === this.#tree };
+    return [tree, range];
   }
 
-  #listOf(scan: Scan): CacheList {
-    const { entries, lastKey, remaining, range } = scan;
-    if (remaining > 0 && range.isCurrent) this.#snapshots.keep(range.revision, scan.holdState());
+  #listOf(search: Search): CacheList {
+    const { entries, lastKey, remaining, range } = search;
+    if (remaining > 0 && range.isCurrent) this.#snapshots.keep(range.revision, search.holdState());
     return { entries, revision: range.revision, lastKey, hasMore: remaining > 0, remaining };
   }
 
-  watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void): Subscription {
+  watch(prefix: string, after: number, sink: (event: CacheEvent) => void, onError: (error: Error) => void, where: CacheNarrowing = {}): Subscription {
     if (this.#early) throw new Compacted(this.revision);
-    const missed = this.#history.after(after);
-    const watcher: Watcher = { prefix, after, joinedAt: this.#sequence, sink, onError, isClosed: false };
-    this.#watchers.add(prefix, watcher);
-    for (const event of missed) if (event.key.startsWith(prefix)) this.#send(watcher, event);
+    const within = narrowed(prefix, where);
+    const { lookup } = where;
+    const index = lookup && lookup.by !== NAME ? this.#indexes.of(lookup.by) : undefined;
+    const missed = this.#missed(within, after, lookup, index);
+    const watcher: Watcher = { prefix: within, lookup, index, after, joinedAt: this.#sequence, sink, onError, isClosed: false, foundAt: 0 };
+    this.#watchers.add(watcher);
+    if (index) index.watchers++;
+    for (const event of missed) this.#send(watcher, event);
     return { close: () => this.#closeWatcher(watcher) };
+  }
+
+  #missed(prefix: string, after: number, lookup: Lookup | undefined, index: AttributeIndex | undefined): CacheChange[] {
+    const { log } = index ?? {};
+    if (log && lookup && after >= log.since && after >= this.#history.base) return this.#history.at(log.after(after, lookup.values), prefix);
+    const missed = this.#history.after(after, prefix);
+    if (lookup?.by !== NAME) return missed;
+    const names = new Set(lookup.values);
+    return missed.filter(({ entry }) => names.has(NAME.valueOf(entry)));
   }
 
   onProgress(listener: (revision: number) => void): Subscription {
@@ -147,6 +188,7 @@ class FedCache implements ObjectCache, FeedRoute {
     this.#feed.remove(this.#prefix, this);
     this.#progress.stop();
     this.#history.close();
+    this.#indexes.clear();
     for (const watcher of this.#watchers) this.#closeWatcher(watcher);
   }
 
@@ -159,6 +201,7 @@ class FedCache implements ObjectCache, FeedRoute {
     this.#loadedRevision = revision;
     this.#history.restart(revision);
     this.#snapshots.clear();
+    this.#indexes.clear();
     const early = this.#early;
     this.#early = undefined;
     for (const event of early) this.apply(event);
@@ -188,6 +231,7 @@ class FedCache implements ObjectCache, FeedRoute {
     this.#changedAt = event.revision;
     this.#snapshots.dropBefore(this.#feed.engine.oldestRevision);
     this.#history.push(change);
+    this.#indexes.apply(change);
     this.#unannounced.push(change);
     return true;
   }
@@ -196,7 +240,7 @@ class FedCache implements ObjectCache, FeedRoute {
     const changes = this.#unannounced;
     this.#unannounced = [];
     for (const change of changes) {
-      this.#watchers.forEachUnder(change.key, (watcher) => {
+      this.#watchers.forEachOf(change, (watcher) => {
         if (change.sequence > watcher.joinedAt && change.revision > watcher.after) this.#send(watcher, change);
       });
     }
@@ -265,10 +309,15 @@ class FedCache implements ObjectCache, FeedRoute {
   }
 
   #closeWatcher(watcher: Watcher): void {
+    if (watcher.isClosed) return;
     watcher.isClosed = true;
-    this.#watchers.remove(watcher.prefix, watcher);
+    this.#watchers.remove(watcher);
+    if (watcher.index) this.#indexes.release(watcher.index);
   }
 }
+
+/** Never more than was asked for: a selector may name another namespace than its request. */
+const narrowed = (prefix: string, { within }: CacheNarrowing): string => (within?.startsWith(prefix) ? within : prefix);
 
 /** The next page is asked for before this one is looked at: across the network, both sides work at once then. */
 async function* pagesOf(engine: Engine, prefix: string, isWhole: boolean): AsyncGenerator<Range> {

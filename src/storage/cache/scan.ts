@@ -2,9 +2,12 @@ import type { TimeSlice } from '../../util/time-slice.ts';
 import type { OrderedMap } from '../ordered-map.ts';
 import type { StoredEntry } from './entry.ts';
 
-interface ScanRange {
+export interface ScanRange {
+  /** What is looked at. */
   readonly start: string;
   readonly end: string;
+  /** Where the list ends, of which that is a part. */
+  readonly listEnd: string;
   readonly limit: number;
   /** Of the state that is looked at. */
   readonly revision: number;
@@ -17,12 +20,24 @@ const STOP = { break: true };
 const UNTIMED_ENTRIES = 15;
 
 /** Looks for the entries of one state that match, in as many goes as it takes. */
-export class Scan {
-  readonly entries: StoredEntry[] = [];
+export interface Search {
+  readonly entries: StoredEntry[];
   readonly range: ScanRange;
   /** Of the last entry looked at. */
-  lastKey: string | undefined;
+  readonly lastKey: string | undefined;
   /** Keys behind the last entry, where the limit was reached. */
+  readonly remaining: number;
+  /** Until the end, the limit, or the slice is spent, which is answered with false. */
+  goOn(slice?: TimeSlice): boolean;
+  /** The state as it is now, whatever is written from now on. */
+  holdState(): OrderedMap<string, StoredEntry>;
+}
+
+/** Looks at all of them, one after the other. */
+export class Scan implements Search {
+  readonly entries: StoredEntry[] = [];
+  readonly range: ScanRange;
+  lastKey: string | undefined;
   remaining = 0;
   #tree: OrderedMap<string, StoredEntry>;
   #isHeld = false;
@@ -34,9 +49,8 @@ export class Scan {
     this.#matches = matches;
   }
 
-  /** Until the end, the limit, or the slice is spent, which is answered with false. */
   goOn(slice?: TimeSlice): boolean {
-    const { start, end, limit } = this.range;
+    const { start, end, listEnd, limit } = this.range;
     const { entries } = this;
     const matches = this.#matches;
     let isSpent = false;
@@ -49,11 +63,10 @@ export class Scan {
       return isSpent ? STOP : undefined;
     });
     this.lastKey = last;
-    if (entries.length >= limit && last !== undefined) this.remaining = this.#tree.forRange(keyBehind(last), end, false);
+    if (entries.length >= limit && last !== undefined) this.remaining = this.#tree.forRange(keyBehind(last), listEnd, false);
     return !isSpent;
   }
 
-  /** The state as it is now, whatever is written from now on. */
   holdState(): OrderedMap<string, StoredEntry> {
     if (!this.#isHeld && this.range.isCurrent) this.#tree = this.#tree.clone();
     this.#isHeld = true;
