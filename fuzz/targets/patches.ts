@@ -1,4 +1,5 @@
 import { applyJsonPatch, parseJsonPatch } from '../../src/schema/json-patch.ts';
+import { runAtOnce } from '../../src/util/time-slice.ts';
 import { applyMergePatch, parseMergePatch } from '../../src/schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../src/schema/strategic-merge.ts';
 import { ApiError } from '../../src/api/errors.ts';
@@ -58,7 +59,7 @@ export const jsonPatch = patchTarget(
       ',',
     ],
   },
-  (input) => applyJsonPatch(OBJECT, parseJsonPatch(input, [])),
+  (input) => runAtOnce(applyJsonPatch(OBJECT, runAtOnce(parseJsonPatch(input, [])))),
 );
 
 export const mergePatch = patchTarget(
@@ -67,7 +68,7 @@ export const mergePatch = patchTarget(
     seeds: () => ['{"metadata":{"labels":{"app":null,"x":"y"}},"spec":null,"status":{"a":[1,null]}}', '{"spec":{"containers":[{"name":"q"}]}}'],
     tokens: ['null', '"spec":', '"metadata":', '{', '}', '[', ']', ',', ':', '"__proto__":'],
   },
-  (input) => applyMergePatch(OBJECT, parseMergePatch(input, [])),
+  (input) => applyMergePatch(OBJECT, runAtOnce(parseMergePatch(input, []))),
 );
 
 export const strategicMerge = patchTarget(
@@ -96,5 +97,5 @@ export const strategicMerge = patchTarget(
       ',',
     ],
   },
-  (input) => applyStrategicMergePatch(POD_SCHEMA, OBJECT, parseStrategicMergePatch(input, [])),
+  (input) => applyStrategicMergePatch(POD_SCHEMA, OBJECT, runAtOnce(parseStrategicMergePatch(input, []))),
 );

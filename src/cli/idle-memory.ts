@@ -1,5 +1,5 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from './garbage-collection.ts';
 
 type Generation = 'minor' | 'major';
 
@@ -32,7 +32,7 @@ const LARGEST_HEAP_BYTES = 128 * 1024 * 1024;
  * young one, of a few milliseconds, comes an interval earlier. Answers what ends this.
  */
 export function giveBackWhenIdle(parts: IdleMemoryParts = {}): () => void {
-  const { intervalMs = INTERVAL_MS, collect = collectGarbage, utilization = loopUtilization() } = parts;
+  const { intervalMs = INTERVAL_MS, collect = collectGeneration, utilization = loopUtilization() } = parts;
   const { memoryBytes = () => process.memoryUsage.rss(), heapBytes = () => getHeapStatistics().used_heap_size } = parts;
   let keptBytes = 0;
   let idleIntervals = 0;
@@ -57,16 +57,10 @@ function loopUtilization(): () => number {
   };
 }
 
-let gc: ((options?: { type: 'minor' }) => void) | undefined;
-
-/** What `node --expose-gc` gives to programs. Compacting: the objects that stay lie between those that went, and pages are given back only when empty. */
-function collectGarbage(generation: Generation): void {
-  if (gc === undefined) {
-    setFlagsFromString('--expose-gc');
-    gc = runInNewContext('gc') as NonNullable<typeof gc>;
-  }
-  if (generation === 'minor') return gc({ type: 'minor' });
+/** Compacting: the objects that stay lie between those that went, and pages are given back only when empty. */
+function collectGeneration(generation: Generation): void {
+  if (generation === 'minor') return collectGarbage({ type: 'minor' });
   setFlagsFromString('--compact-on-every-full-gc');
-  gc();
+  collectGarbage();
   setFlagsFromString('--no-compact-on-every-full-gc');
 }

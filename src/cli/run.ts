@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stopOnSignals } from '../server/lifecycle.ts';
 import type { CompletedOptions } from '../options/completion.ts';
-import { allowMarking, collectAlone, collectAsUsual, makeAllYoung, postponeMarking } from './garbage-collection.ts';
+import { allowMarking, collectAlone, collectAsUsual, collectBetweenTurns, makeAllYoung, postponeMarking } from './garbage-collection.ts';
 import { giveBackWhenIdle } from './idle-memory.ts';
 import type { Logger } from '../compose/logger.ts';
 import { guardProcess } from './process-guard.ts';
@@ -46,6 +46,7 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     }
     collectAlone();
     makeAllYoung();
+    collectBetweenTurns();
     await stopped;
     logger.info('Shutting down');
   } catch (error) {

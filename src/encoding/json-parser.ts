@@ -1,5 +1,6 @@
 import { LIMITS } from '../util/limits.ts';
 import { quote } from '../util/go-quote.ts';
+import type { SlicedWork } from '../util/time-slice.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
 /**
@@ -86,42 +87,123 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
+/** Values that are read before others may have their turn: a millisecond's. */
+const VALUES_A_STEP = 1_000;
+
+/** A list or an object that is being read while others have their turn. */
+type OpenContainer = { items: Json[] } | { object: JsonObject; key: string; keys: number; repeats: Repeats | undefined };
+
 /**
- * The text being read and how far. Kept here rather than in an object, which measures twice as slow; reading never yields, so no two readings meet.
+ * The text being read and how far. Kept here rather than in an object, which measures twice as slow; where others have their turn, it is put aside.
  * As it is, this takes 1.5 times as long as JSON.parse, which can neither see repeated keys nor keep large integers.
  */
 let text = '';
 let position = 0;
 let depth = 0;
 let valuesLeft = 0;
+/** With fewer values left, the reading stops: for good, or until others had their turn. */
+let stopsBelow = 0;
 let duplicates: DuplicateKeys | undefined;
 let literals: NumberLiterals | undefined;
 /** The number just read, where it was not written as this server writes it. */
 let oddLiteral: string | undefined;
 /** The first number that no float64 holds: Go finds out when the whole text has been read. */
 let overflow: string | undefined;
+/** What is open where the reading has stopped, innermost first. */
+let open: OpenContainer[] = [];
 
 /** The whole of `source` as one value. With `repeated`, it is a client's and bounded in its values. Where `numbers` is given, their texts are noted, and one that no float64 holds is infinite. */
 export function parseDocument(source: string, repeated: DuplicateKeys | undefined, numbers?: NumberLiterals): Json {
+  begin(source, repeated, numbers);
+  try {
+    return ended(parseValue()!);
+  } finally {
+    forget();
+  }
+}
+
+/** The same for a text that may be long: others may have their turn, in which other texts are read. */
+export function* parseDocumentInSteps(source: string, repeated: DuplicateKeys | undefined, numbers?: NumberLiterals): SlicedWork<Json> {
+  begin(source, repeated, numbers);
+  try {
+    stopsBelow = nextStop();
+    let value = parseValue();
+    while (value === undefined) {
+      const restore = putAside();
+      yield;
+      value = goOnIn(restore());
+    }
+    return ended(value);
+  } finally {
+    forget();
+  }
+}
+
+function begin(source: string, repeated: DuplicateKeys | undefined, numbers: NumberLiterals | undefined): void {
   text = source;
   position = 0;
   depth = 0;
   valuesLeft = repeated === undefined ? Infinity : MAX_VALUES;
+  stopsBelow = 0;
   duplicates = repeated;
   literals = numbers;
   oddLiteral = undefined;
   overflow = undefined;
-  try {
-    const value = parseValue();
-    skipSpace();
-    if (position < text.length) fail('after top-level value');
-    if (overflow !== undefined && numbers === undefined) throw noFloat(overflow);
-    return value;
-  } finally {
-    text = '';
-    duplicates = undefined;
-    literals = undefined;
-  }
+}
+
+function ended(value: Json): Json {
+  skipSpace();
+  if (position < text.length) fail('after top-level value');
+  if (overflow !== undefined && literals === undefined) throw noFloat(overflow);
+  return value;
+}
+
+function forget(): void {
+  text = '';
+  duplicates = undefined;
+  literals = undefined;
+}
+
+const nextStop = (): number => Math.max(0, valuesLeft - VALUES_A_STEP);
+
+/** Answers what takes it up again, and tells what was open. */
+function putAside(): () => OpenContainer[] {
+  const state = { text, position, depth, valuesLeft, duplicates, literals, overflow, open };
+  forget();
+  open = [];
+  return () => {
+    ({ text, position, depth, valuesLeft, duplicates, literals, overflow } = state);
+    oddLiteral = undefined;
+    stopsBelow = nextStop();
+    return state.open;
+  };
+}
+
+/** From the value on that the reading has stopped before, to the end of the outermost container; undefined where it stops again. */
+function goOnIn(containers: readonly OpenContainer[]): Json | undefined {
+  let value = parseValue();
+  let closed = 0;
+  while (value !== undefined && closed < containers.length) value = goOnAfter(value, containers[closed++]!);
+  if (value === undefined) open.push(...containers.slice(closed));
+  return value;
+}
+
+function goOnAfter(value: Json, container: OpenContainer): Json | undefined {
+  if ('items' in container) return addItem(container.items, value) ? parseItems(container.items) : container.items;
+  const { object, key, keys, repeats } = container;
+  return setMember(object, key, value) ? parseMembers(object, keys, repeats) : object;
+}
+
+/** Undefined is what every function here answers with on the way out of a reading that has stopped. */
+function stopIn(container: OpenContainer): undefined {
+  open.push(container);
+}
+
+/** Whether the reading stops before the next value. */
+function isStop(): boolean {
+  if (valuesLeft < 0) throw tooManyValues();
+  valuesLeft++;
+  return true;
 }
 
 /** A number that no float64 holds, where one is asked for. */
@@ -135,8 +217,8 @@ function skipSpace(): number {
   return code;
 }
 
-function parseValue(): Json {
-  if (--valuesLeft < 0) throw tooManyValues();
+function parseValue(): Json | undefined {
+  if (--valuesLeft < stopsBelow && isStop()) return undefined;
   const code = skipSpace();
   if (code === QUOTE) return parseString();
   if (code === OPEN_BRACE) return parseObject();
@@ -145,14 +227,18 @@ function parseValue(): Json {
   return parseLiteral();
 }
 
-function parseObject(): JsonObject {
+function parseObject(): JsonObject | undefined {
   enter();
   const object: JsonObject = {};
   if (skipSpace() === CLOSE_BRACE) return leave(object);
-  let repeats: Repeats | undefined;
-  for (let count = 1; ; count++) {
+  return parseMembers(object, 0, undefined);
+}
+
+/** From a key on; `keys` have been read before it. */
+function parseMembers(object: JsonObject, keys: number, repeats: Repeats | undefined): JsonObject | undefined {
+  for (;;) {
     if (skipSpace() !== QUOTE) fail('looking for beginning of object key string');
-    if (count > LARGE_OBJECT_KEYS) valuesLeft -= LARGE_OBJECT_KEY_VALUES - 1;
+    if (++keys > LARGE_OBJECT_KEYS) valuesLeft -= LARGE_OBJECT_KEY_VALUES - 1;
     const key = parseString();
     if (skipSpace() !== COLON) fail('after object key');
     position++;
@@ -162,14 +248,20 @@ function parseObject(): JsonObject {
       repeats.replaced.push(literal === undefined ? [key, object[key]!] : [key, object[key]!, literal]);
     }
     if (repeats !== undefined) repeats.written.push(key);
-    if (key === '__proto__') defineProto(object, parseValue());
-    else object[key] = parseValue();
-    if (oddLiteral !== undefined) noteOddLiteral(object, key);
-    const code = skipSpace();
-    if (code === CLOSE_BRACE) return leave(object);
-    if (code !== COMMA) fail('after object key:value pair');
-    position++;
+    const value = parseValue();
+    if (value === undefined) return stopIn({ object, key, keys, repeats });
+    if (!setMember(object, key, value)) return object;
   }
+}
+
+/** Answers whether another member follows. */
+function setMember(object: JsonObject, key: string, value: Json): boolean {
+  if (key === '__proto__') defineProto(object, value);
+  else object[key] = value;
+  if (oddLiteral !== undefined) noteOddLiteral(object, key);
+  const code = skipSpace();
+  if (code !== COMMA && code !== CLOSE_BRACE) fail('after object key:value pair');
+  return goesOn(code);
 }
 
 /** Answers what the object's keys are added to from now on. */
@@ -203,18 +295,36 @@ function defineProto(object: JsonObject, value: Json): void {
   Object.defineProperty(object, '__proto__', { value, writable: true, enumerable: true, configurable: true });
 }
 
-function parseArray(): Json[] {
+function parseArray(): Json[] | undefined {
   enter();
   const items: Json[] = [];
   if (skipSpace() === CLOSE_BRACKET) return leave(items);
+  return parseItems(items);
+}
+
+function parseItems(items: Json[]): Json[] | undefined {
   for (;;) {
-    items.push(parseValue());
-    if (oddLiteral !== undefined) noteOddLiteral(items, items.length - 1);
-    const code = skipSpace();
-    if (code === CLOSE_BRACKET) return leave(items);
-    if (code !== COMMA) fail('after array element');
-    position++;
+    const value = parseValue();
+    if (value === undefined) return stopIn({ items });
+    if (!addItem(items, value)) return items;
   }
+}
+
+/** Answers whether another item follows. */
+function addItem(items: Json[], value: Json): boolean {
+  items.push(value);
+  if (oddLiteral !== undefined) noteOddLiteral(items, items.length - 1);
+  const code = skipSpace();
+  if (code !== COMMA && code !== CLOSE_BRACKET) fail('after array element');
+  return goesOn(code);
+}
+
+/** Behind a value of a container: a comma, or its end. */
+function goesOn(code: number): boolean {
+  position++;
+  if (code === COMMA) return true;
+  depth--;
+  return false;
 }
 
 function enter(): void {

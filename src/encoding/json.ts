@@ -1,4 +1,5 @@
-import { type DuplicateKeys, type NumberLiterals, type Repeats, JsonError, parseDocument } from './json-parser.ts';
+import type { SlicedWork } from '../util/time-slice.ts';
+import { type DuplicateKeys, type NumberLiterals, type Repeats, JsonError, parseDocument, parseDocumentInSteps } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
 export { prettyJson, prettyJsonAt, stringifyJson, stringifyUnescaped } from './json-writer.ts';
@@ -14,11 +15,25 @@ export function parseJson(input: string | Uint8Array, duplicates?: DuplicateKeys
     return parseDocument(text, duplicates, literals);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    // Go reads bytes, not characters: an error names the first byte of a character as if it were Latin-1.
-    parseDocument(asBuffer(typeof input === 'string' ? Buffer.from(input) : input).toString('latin1'), undefined);
+    parseDocument(asLatin1(input), undefined);
     throw error;
   }
 }
+
+/** The same for a text that may be long: others may have their turn in the meantime. */
+export function* parseJsonInSteps(input: string | Uint8Array, duplicates?: DuplicateKeys, literals?: NumberLiterals): SlicedWork<Json> {
+  const text = typeof input === 'string' ? input : asBuffer(input).toString();
+  try {
+    return yield* parseDocumentInSteps(text, duplicates, literals);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    yield* parseDocumentInSteps(asLatin1(input), undefined);
+    throw error;
+  }
+}
+
+/** Go reads bytes, not characters: an error names the first byte of a character as if it were Latin-1. */
+const asLatin1 = (input: string | Uint8Array): string => asBuffer(typeof input === 'string' ? Buffer.from(input) : input).toString('latin1');
 
 /** Longer runs of digits may be integers that a `number` would round. */
 const MANY_DIGITS = /\d{16}/;

@@ -1,4 +1,5 @@
-import { parseJson, setKey } from './json.ts';
+import type { SlicedWork } from '../util/time-slice.ts';
+import { parseJsonInSteps, setKey } from './json.ts';
 import { type DuplicateKeys, type NumberLiterals, noFloat, noteLiteral } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 
@@ -11,9 +12,9 @@ const WRITTEN_MARK = /"\\ud800([^"]*)"/g;
  * Parses a patch. In the place of numbers that are written otherwise than this server writes them it has marked strings, so that their text survives the
  * patching: see NumberLiterals. Throws as parseJson; of numbers that no float64 holds only where `floatPlace`, which the error names, is given.
  */
-export function parseMarkedJson(input: string | Uint8Array, duplicates: DuplicateKeys, floatPlace?: string): Json {
+export function* parseMarkedJson(input: string | Uint8Array, duplicates: DuplicateKeys, floatPlace?: string): SlicedWork<Json> {
   const literals: NumberLiterals = new Map();
-  const value = parseJson(input, duplicates, literals);
+  const value = yield* parseJsonInSteps(input, duplicates, literals);
   for (const [container, texts] of literals)
     for (const [key, text] of texts) {
       if (floatPlace !== undefined && !Number.isFinite(Number(text))) throw noFloat(text, floatPlace);

@@ -1,5 +1,5 @@
 import { type Alias, type Document, type Pair, type ParsedNode, type Scalar, type YAMLMap, type YAMLSeq, isAlias, isMap, isScalar, isSeq } from 'yaml';
-import { parseJson, setKey } from './json.ts';
+import { parseJsonInSteps, setKey } from './json.ts';
 import { LIMITS } from '../util/limits.ts';
 import { type DuplicateKeys, JsonError, LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues } from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
@@ -21,15 +21,22 @@ const MAX_ALIASED_CHARACTERS = LIMITS.yamlAliasedCharacters;
  * or MAX_VALUES. Aliases are expanded as far as go-yaml allows; this module is slow to load and is to be imported when needed.
  */
 export function parseYaml(text: string, duplicates?: DuplicateKeys): Json {
-  return jsonIn(text, duplicates) ?? parseYamlOnly(text, duplicates);
+  return runAtOnce(anyYamlIn(text, duplicates));
+}
+
+/** The same, in slices of the thread's time: for texts of clients, of which a long one takes a tenth of a second. */
+export const parseYamlInSlices = (text: string, duplicates?: DuplicateKeys): Promise<Json> => runInSlices(anyYamlIn(text, duplicates));
+
+function* anyYamlIn(text: string, duplicates: DuplicateKeys | undefined): SlicedWork<Json> {
+  return (yield* jsonIn(text, duplicates)) ?? (yield* parsing(yamlIn(text, duplicates)));
 }
 
 /** JSON is YAML, and far quicker to read as what it is. */
-function jsonIn(text: string, duplicates: DuplicateKeys = new Map()): Json | undefined {
+function* jsonIn(text: string, duplicates: DuplicateKeys = new Map()): SlicedWork<Json | undefined> {
   if (!text.startsWith('{')) return undefined;
   refuseSurrogates(text);
   try {
-    return parseJson(text, duplicates);
+    return yield* parseJsonInSteps(text, duplicates);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     duplicates.clear();
@@ -43,13 +50,6 @@ function refuseSurrogates(text: string): void {
   const line = lineOf(text, at);
   throw new YamlError(`yaml: ${line > 1 ? `line ${line}: ` : ''}found invalid Unicode character escape code`);
 }
-
-/** The same, in slices of the thread's time: for texts of clients, of which a long one takes a tenth of a second. */
-export async function parseYamlInSlices(text: string, duplicates?: DuplicateKeys): Promise<Json> {
-  return jsonIn(text, duplicates) ?? runInSlices(parsing(yamlIn(text, duplicates)));
-}
-
-const parseYamlOnly = (text: string, duplicates: DuplicateKeys | undefined): Json => runAtOnce(parsing(yamlIn(text, duplicates)));
 
 function* yamlIn(text: string, duplicates: DuplicateKeys | undefined): SlicedWork<Json> {
   const document: Document.Parsed | undefined = yield* documentIn(text);

@@ -6,10 +6,10 @@ import { apiVersionOf } from '../api/api-object.ts';
 import { CborError } from '../encoding/cbor-items.ts';
 import { badRequest, conflict } from '../api/errors.ts';
 import { type DuplicateKeys, JsonError } from '../encoding/json-parser.ts';
-import { isJsonObject, parseJson } from '../encoding/json.ts';
+import { isJsonObject, parseJsonInSteps } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { surrogateEscapeIn } from '../encoding/surrogate-escapes.ts';
-import { nextTurn } from '../util/time-slice.ts';
+import { nextTurn, runSliced } from '../util/time-slice.ts';
 import type { ServerRequest } from './request.ts';
 import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
@@ -24,7 +24,7 @@ export async function applier(
   const duplicates: DuplicateKeys = new Map();
   // What is merged, owned and validated takes as long as reading it.
   if (bytes.length > LARGE_CONFIG_BYTES) request.isLarge = true;
-  const config = isCbor ? readCbor(bytes) : await readConfig(bytes, duplicates);
+  const config = isCbor ? readCbor(bytes) : await readConfig(bytes, duplicates, request.isLarge);
   if (request.isLarge) await nextTurn();
   const { info } = request;
   const { store, served, subresource } = target;
@@ -65,8 +65,8 @@ function readCbor(bytes: Buffer): JsonObject {
 }
 
 /** Most clients send JSON, which is YAML and far quicker to read. */
-async function readConfig(bytes: Buffer, duplicates: DuplicateKeys): Promise<JsonObject> {
-  const value = readJson(bytes, duplicates) ?? (await readYaml(bytes, duplicates));
+async function readConfig(bytes: Buffer, duplicates: DuplicateKeys, isLarge: boolean | undefined): Promise<JsonObject> {
+  const value = (await readJson(bytes, duplicates, isLarge)) ?? (await readYaml(bytes, duplicates));
   if (value === null) return {};
   if (!isJsonObject(value)) {
     const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
@@ -77,10 +77,10 @@ async function readConfig(bytes: Buffer, duplicates: DuplicateKeys): Promise<Jso
 
 const OPENING_BRACE = 0x7b;
 
-function readJson(bytes: Buffer, duplicates: DuplicateKeys): Json | undefined {
+async function readJson(bytes: Buffer, duplicates: DuplicateKeys, isLarge: boolean | undefined): Promise<Json | undefined> {
   if (bytes[0] !== OPENING_BRACE || (bytes.includes('\\u') && surrogateEscapeIn(bytes.toString('latin1')) >= 0)) return undefined;
   try {
-    return parseJson(bytes, duplicates);
+    return await runSliced(parseJsonInSteps(bytes, duplicates), isLarge);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     duplicates.clear();

@@ -15,10 +15,10 @@ import { FieldErrors } from '../api/field-errors.ts';
 import { quote } from '../util/go-quote.ts';
 import { goText } from '../encoding/go-text.ts';
 import { type DuplicateKeys, type NumberLiterals, JsonError } from '../encoding/json-parser.ts';
-import { isJsonObject, parseJson } from '../encoding/json.ts';
+import { isJsonObject, parseJson, parseJsonInSteps } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { schemaOfSent } from './custom-body.ts';
-import { nextTurn } from '../util/time-slice.ts';
+import { nextTurn, runInSlices } from '../util/time-slice.ts';
 import { internalPackage } from './encode.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { CBOR_TYPE, type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
@@ -140,7 +140,8 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
     if (mediaType === YAML_TYPE) return await readYaml(bytes);
     const duplicates: DuplicateKeys = new Map();
     const literals: NumberLiterals | undefined = isCustom ? undefined : new Map();
-    const value = readJson(bytes, duplicates, literals);
+    const reading = readJson(bytes, duplicates, literals);
+    const value = reading instanceof Promise ? await reading : reading;
     return {
       type: typeOf(value),
       shown: () => bytes.toString('utf8'),
@@ -177,11 +178,15 @@ function readCbor(bytes: Buffer, isCustom: boolean): ReadBody {
   }
 }
 
-function readJson(bytes: Buffer, duplicates: DuplicateKeys, literals: NumberLiterals | undefined): Json {
+function readJson(bytes: Buffer, duplicates: DuplicateKeys, literals: NumberLiterals | undefined): Json | Promise<Json> {
+  const refuse = (error: unknown): never => {
+    throw error instanceof JsonError ? new UnreadableBody(`couldn't get version/kind; json parse error: ${error.message}`) : error;
+  };
+  if (bytes.length > LARGE_BYTES) return runInSlices(parseJsonInSteps(bytes, duplicates, literals)).catch(refuse);
   try {
     return parseJson(bytes, duplicates, literals);
   } catch (error) {
-    throw error instanceof JsonError ? new UnreadableBody(`couldn't get version/kind; json parse error: ${error.message}`) : error;
+    return refuse(error);
   }
 }
 

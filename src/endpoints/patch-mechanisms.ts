@@ -1,6 +1,6 @@
 import { jsonKind } from '../encoding/go-format.ts';
 import { DecodeError, type StrictErrors, convert, decode } from '../schema/decode.ts';
-import { applyJsonPatch, applyJsonPatchInSlices, parseJsonPatch } from '../schema/json-patch.ts';
+import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch, patchAfterMerge } from '../schema/strategic-merge.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
@@ -14,7 +14,7 @@ import type { NumberLiterals } from '../encoding/json-parser.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { hasMarks, withNumbersAsWritten, withoutMarks } from '../encoding/number-literals.ts';
 import { withSortedKeys } from '../encoding/sorted-keys.ts';
-import { nextTurn } from '../util/time-slice.ts';
+import { nextTurn, runSliced } from '../util/time-slice.ts';
 import { GO_TYPE_META, strictDecodingError, unknownConversion } from './decode-body.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
@@ -53,9 +53,9 @@ export interface Patched {
 /** RFC 6902. */
 export const jsonPatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
-  const operations = parseJsonPatch(bytes, strict?.errors);
+  const operations = await runSliced(parseJsonPatch(bytes, strict?.errors), context.isLarge);
   if (context.isLarge) await nextTurn();
-  const patched = context.isLarge ? await applyJsonPatchInSlices(context.before, operations) : applyJsonPatch(context.before, operations);
+  const patched = await runSliced(applyJsonPatch(context.before, operations), context.isLarge);
   if (context.isLarge) await nextTurn();
   return decodePatched(
     patched,
@@ -68,7 +68,7 @@ export const jsonPatch: PatchMechanism = async (bytes, context) => {
 /** RFC 7386. */
 export const mergePatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
-  const patch = parseMergePatch(bytes, strict?.errors);
+  const patch = await runSliced(parseMergePatch(bytes, strict?.errors), context.isLarge);
   if (context.isLarge) await nextTurn();
   const patched = applyMergePatch(context.before, patch);
   if (context.isLarge) await nextTurn();
@@ -78,7 +78,7 @@ export const mergePatch: PatchMechanism = async (bytes, context) => {
 /** apimachinery/pkg/util/strategicpatch: lists merge as their type says. */
 export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
-  const patch = parseStrategicMergePatch(bytes, strict?.errors);
+  const patch = await runSliced(parseStrategicMergePatch(bytes, strict?.errors), context.isLarge);
   if (context.isLarge) await nextTurn();
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
   if (context.isLarge) await nextTurn();

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { isApiError } from '../api/errors.ts';
 import { parseJson, stringifyJson } from '../encoding/json.ts';
-import { applyJsonPatch, parseJsonPatch } from './json-patch.ts';
+import { runAtOnce } from '../util/time-slice.ts';
+import type { Json } from '../encoding/json-types.ts';
+import { applyJsonPatch as applyInSteps, type JsonPatchOperation, parseJsonPatch as parseInSteps } from './json-patch.ts';
 
+const parseJsonPatch = (body: string, errors?: string[]) => runAtOnce(parseInSteps(body, errors));
+const applyJsonPatch = (document: Json, operations: JsonPatchOperation[]) => runAtOnce(applyInSteps(document, operations));
 const apply = (document: string, patch: string): string => stringifyJson(applyJsonPatch(parseJson(document), parseJsonPatch(patch)));
 const codeOf = (run: () => unknown): number | undefined => {
   try {

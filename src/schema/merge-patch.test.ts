@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parseJson, stringifyJson } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
-import { applyMergePatch, parseMergePatch } from './merge-patch.ts';
+import { runAtOnce } from '../util/time-slice.ts';
+import { applyMergePatch, parseMergePatch as parseInSteps } from './merge-patch.ts';
 
+const parseMergePatch = (body: string, errors?: string[]) => runAtOnce(parseInSteps(body, errors));
 const apply = (document: string, patch: string): string => stringifyJson(applyMergePatch(parseJson(document) as JsonObject, parseMergePatch(patch)));
 
 describe('merge patch', () => {

@@ -1,6 +1,7 @@
 import { badRequest } from '../api/errors.ts';
+import type { SlicedWork } from '../util/time-slice.ts';
 import { quote } from '../util/go-quote.ts';
-import { duplicatePaths, isJsonObject, ownValue, parseJson, setKey } from '../encoding/json.ts';
+import { duplicatePaths, isJsonObject, ownValue, parseJsonInSteps, setKey } from '../encoding/json.ts';
 import { type DuplicateKeys, JsonError } from '../encoding/json-parser.ts';
 import { parseMarkedJson } from '../encoding/number-literals.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
@@ -9,10 +10,12 @@ import type { Json, JsonObject } from '../encoding/json-types.ts';
  * Reads a merge patch's body. Where `strictErrors` is given (fieldValidation Warn or Strict), repeated keys are added to it, and the patch is an object.
  * Otherwise it may be a list too. Throws 400 where it is neither. Its numbers are marked: see parseMarkedJson.
  */
-export function parseMergePatch(body: string | Uint8Array, strictErrors?: string[]): JsonObject | Json[] {
-  if (strictErrors !== undefined)
-    return parsePatchObject(body, 'error decoding patch: ', strictErrors, (duplicates) => parseMarkedJson(body, duplicates, 'Go value')) ?? refuse();
-  const patch = parseOrRefuse(() => parseMarkedJson(body, new Map()), refuse);
+export function* parseMergePatch(body: string | Uint8Array, strictErrors?: string[]): SlicedWork<JsonObject | Json[]> {
+  if (strictErrors !== undefined) {
+    const parse = (duplicates: DuplicateKeys): SlicedWork<Json> => parseMarkedJson(body, duplicates, 'Go value');
+    return (yield* parsePatchObject(body, 'error decoding patch: ', strictErrors, parse)) ?? refuse();
+  }
+  const patch = yield* parseOrRefuse(parseMarkedJson(body, new Map()), refuse);
   return isJsonObject(patch) || Array.isArray(patch) ? patch : refuse();
 }
 
@@ -21,28 +24,25 @@ const refuse = (): never => {
 };
 
 /** The body as an object; undefined for null. Throws 400 with `prefix` before the decoder's words. */
-export function parsePatchObject(
+export function* parsePatchObject(
   body: string | Uint8Array,
   prefix: string,
   strictErrors: string[] | undefined,
-  parse = (duplicates: DuplicateKeys): Json => parseJson(body, duplicates),
-): JsonObject | undefined {
+  parse = (duplicates: DuplicateKeys): SlicedWork<Json> => parseJsonInSteps(body, duplicates),
+): SlicedWork<JsonObject | undefined> {
   const duplicates: DuplicateKeys = new Map();
-  const patch = parseOrRefuse(
-    () => parse(duplicates),
-    (why) => {
-      throw badRequest(prefix + why);
-    },
-  );
+  const patch = yield* parseOrRefuse(parse(duplicates), (why) => {
+    throw badRequest(prefix + why);
+  });
   if (patch === null) return undefined;
   if (!isJsonObject(patch)) throw badRequest(`${prefix}json: cannot unmarshal ${jsonName(patch)} into Go value of type map[string]interface {}`);
   strictErrors?.push(...duplicatePaths(patch, duplicates).map((path) => `duplicate field ${quote(path)}`));
   return patch;
 }
 
-function parseOrRefuse(parse: () => Json, refuseFor: (why: string) => never): Json {
+function* parseOrRefuse(parsing: SlicedWork<Json>, refuseFor: (why: string) => never): SlicedWork<Json> {
   try {
-    return parse();
+    return yield* parsing;
   } catch (error) {
     if (error instanceof JsonError) return refuseFor(error.message);
     throw error;

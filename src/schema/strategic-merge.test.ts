@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { isApiError } from '../api/errors.ts';
 import { parseJson, stringifyJson } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
-import { applyStrategicMergePatch, parseStrategicMergePatch } from './strategic-merge.ts';
+import { runAtOnce } from '../util/time-slice.ts';
+import { applyStrategicMergePatch, parseStrategicMergePatch as parseInSteps } from './strategic-merge.ts';
 import { StepBudget } from '../util/step-budget.ts';
 import { thing } from './test-schemas.ts';
 
+const parseStrategicMergePatch = (body: string, errors?: string[]) => runAtOnce(parseInSteps(body, errors));
 const apply = (document: string, patch: string): JsonObject =>
   applyStrategicMergePatch(thing, parseJson(document) as JsonObject, parseStrategicMergePatch(patch));
 const spec = (document: string, patch: string): string => stringifyJson(apply(`{"spec":${document}}`, `{"spec":${patch}}`)['spec']);

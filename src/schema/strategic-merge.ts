@@ -4,6 +4,7 @@ import { isJsonObject, ownValue, setKey } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { LIMITS } from '../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
+import type { SlicedWork } from '../util/time-slice.ts';
 import { parsePatchObject } from './merge-patch.ts';
 import type { ObjectSchema, TypeSchema } from './schema.ts';
 import { type Lookup, lookUpList, lookUpObject } from './strategic-merge-lookup.ts';
@@ -15,7 +16,9 @@ const SET_ORDER = '$setElementOrder';
 const DELETE_ITEMS = '$deleteFromPrimitiveList';
 
 /** Reads a strategic merge patch's body; null is an empty patch. `strictErrors` as of a merge patch. Throws 400 where it is no JSON object. */
-export const parseStrategicMergePatch = (body: string | Uint8Array, strictErrors?: string[]): JsonObject => parsePatchObject(body, '', strictErrors) ?? {};
+export function* parseStrategicMergePatch(body: string | Uint8Array, strictErrors?: string[]): SlicedWork<JsonObject> {
+  return (yield* parsePatchObject(body, '', strictErrors)) ?? {};
+}
 
 /**
  * apimachinery/pkg/util/strategicpatch: the document with the patch merged in, lists by their merge keys, directives obeyed. Neither is changed. The

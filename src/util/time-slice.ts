@@ -4,7 +4,18 @@ const SLICE_MS = 5;
 /** Those whose slice is spent, in order. There is one thread, so there is one queue: ten that each had a slice a turn would make a turn of ten slices. */
 const waiting: (() => void)[] = [];
 
+/** Clears up after long work, and answers whether that took time: see clearUpBetweenTurns. */
+let clearUp: (() => boolean) | undefined;
+let hasClearedUp = false;
+
+/** What is done for the whole process between the turns of long work, in a turn of its own. Undefined ends it. */
+export function clearUpBetweenTurns(task: (() => boolean) | undefined): void {
+  clearUp = task;
+}
+
 function beginTurn(): void {
+  hasClearedUp = !hasClearedUp && clearUp?.() === true;
+  if (hasClearedUp) return void setImmediate(beginTurn);
   const next = waiting.shift()!;
   // An immediate that is set by one runs in the next turn of the event loop: sockets are read in between.
   if (waiting.length > 0) setImmediate(beginTurn);
@@ -54,6 +65,9 @@ export async function runInSlices<T>(work: SlicedWork<T>): Promise<T> {
     if (slice.isSpent) await slice.next();
   }
 }
+
+/** Work of a request: in slices where that is large (LARGE_BYTES), and at once where slices would only cost. */
+export const runSliced = <T>(work: SlicedWork<T>, isLarge: boolean | undefined): T | Promise<T> => (isLarge ? runInSlices(work) : runAtOnce(work));
 
 /** The same for who has all the time. */
 export function runAtOnce<T>(work: SlicedWork<T>): T {

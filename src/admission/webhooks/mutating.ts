@@ -3,6 +3,7 @@ import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { DecodeError } from '../../schema/decode.ts';
 import { type JsonPatchOperation, applyJsonPatch, parseJsonPatch } from '../../schema/json-patch.ts';
 import { internalError, isApiError } from '../../api/errors.ts';
+import { runAtOnce } from '../../util/time-slice.ts';
 import { quote } from '../../util/go-quote.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { isJsonObject, stringifyJson } from '../../encoding/json.ts';
@@ -131,7 +132,7 @@ function applyVerdict(
 
 function readPatch(patch: Buffer, webhookName: string): JsonPatchOperation[] {
   try {
-    return parseJsonPatch(patch);
+    return runAtOnce(parseJsonPatch(patch));
   } catch (error) {
     throw new CallFailure(webhookName, `received undecodable patch in webhook response: ${inPatchTypes((error as Error).message)}`);
   }
@@ -145,7 +146,7 @@ const inPatchTypes = (message: string): string =>
 function patchedObject(before: JsonObject, operations: readonly JsonPatchOperation[]): JsonObject {
   let patched: Json;
   try {
-    patched = applyJsonPatch(before, operations);
+    patched = runAtOnce(applyJsonPatch(before, operations));
   } catch (error) {
     if (!isApiError(error)) throw error;
     throw internalError(patchFailure(before, operations));

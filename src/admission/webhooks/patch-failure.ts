@@ -1,6 +1,7 @@
 import { type JsonPatchOperation, JsonPatching, applyJsonPatch } from '../../schema/json-patch.ts';
 import { isApiError } from '../../api/errors.ts';
 import { quote } from '../../util/go-quote.ts';
+import { runAtOnce } from '../../util/time-slice.ts';
 import { isJsonObject, ownValue } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 
@@ -16,7 +17,7 @@ export function patchFailure(document: Json, operations: readonly JsonPatchOpera
       patching.apply(operation);
     } catch (error) {
       // A part of the operation may have been done: what it failed on is made anew.
-      return isApiError(error, 'RequestEntityTooLarge') ? error.message : failureOf(applyJsonPatch(document, operations.slice(0, index)), operation);
+      return isApiError(error, 'RequestEntityTooLarge') ? error.message : failureOf(runAtOnce(applyJsonPatch(document, operations.slice(0, index))), operation);
     }
   }
   return 'the patch makes more of the object than may be made';
