@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../util/clock.ts';
 import { Compacted, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
 import { PrefixIndex } from '../prefix-index.ts';
 import { RevisionQueue } from '../revision-queue.ts';
+import { type KeyBounds, isWithin } from './range.ts';
 
 export interface ChangeLogLimits {
   /** So many changes are kept however large they are. */
@@ -91,12 +92,12 @@ export class ChangeLog {
     return { close: () => this.#close(watcher) };
   }
 
-  /** What differed at `revision` under `prefix`: each key that was changed since, with its value then, undefined where it did not exist. */
-  changedSince(prefix: string, revision: number): Map<string, Stored | undefined> {
+  /** What differed at `revision` within the bounds: each key that was changed since, with its value then, undefined where it did not exist. */
+  changedSince(bounds: KeyBounds, revision: number): Map<string, Stored | undefined> {
     this.assertKept(revision);
     const before = new Map<string, Stored | undefined>();
     for (const event of this.#since(revision + 1)) {
-      if (event.key.startsWith(prefix) && !before.has(event.key)) before.set(event.key, event.previous);
+      if (!before.has(event.key) && isWithin(bounds, event.key)) before.set(event.key, event.previous);
     }
     return before;
   }

@@ -9,7 +9,7 @@ import { type Lease, LeaseSweeper } from './lease-sweeper.ts';
 import { type FileTransaction, LmdbFile, MAX_KEY_BYTES, StorageBroken, type StoreStatistics } from './lmdb-file.ts';
 import { LocalEngine } from './local-engine.ts';
 import { FIRST_REVISION } from './memory.ts';
-import { currentRange, pastRange } from './range.ts';
+import { type KeyBounds, currentRange, pastRange } from './range.ts';
 
 interface EmbeddedEngineOptions {
   folder: string;
@@ -124,13 +124,13 @@ export class EmbeddedEngine extends LocalEngine {
     return this.#read(key);
   }
 
-  async range(prefix: string, options: RangeOptions = {}): Promise<Range> {
+  async rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range> {
     await this.#untilBetweenBatches();
     this.assertOpen();
     const { revision = this.log.revision } = options;
     this.#remapWhenIdle();
-    if (revision === this.log.revision) return currentRange(this.#file, prefix, revision, options);
-    return pastRange(this.#file, prefix, this.log.changedSince(prefix, revision), revision, options);
+    if (revision === this.log.revision) return currentRange(this.#file, bounds, revision, options);
+    return pastRange(this.#file, bounds, this.log.changedSince(bounds, revision), revision, options);
   }
 
   async commit(change: Change): Promise<number> {

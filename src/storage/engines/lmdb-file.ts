@@ -7,6 +7,7 @@ import { StorageUnavailable, type Stored } from '../engine.ts';
 import { prefixEnd } from '../key-order.ts';
 import { FileRoom } from './file-room.ts';
 import type { Lease } from './lease-sweeper.ts';
+import { type KeyBounds, underPrefix } from './range.ts';
 
 /**
  * What the file holds, each key behind one letter:
@@ -112,17 +113,17 @@ export class LmdbFile {
     return entry && { key, value: entry.value, revision: entry.version! };
   }
 
-  range(prefix: string, after: string | undefined, limit: number | undefined): Stored[] {
+  range(bounds: KeyBounds, limit: number | undefined): Stored[] {
     const items: Stored[] = [];
-    for (const { key, value, version } of this.#database.getRange({ ...bounds(prefix, after), versions: true, ...(limit !== undefined && { limit }) })) {
+    for (const { key, value, version } of this.#database.getRange({ ...storedBounds(bounds), versions: true, ...(limit !== undefined && { limit }) })) {
       items.push({ key: key.toString('utf8', KEYS.length), value, revision: version! });
       this.#mappedBytes += value.length;
     }
     return items;
   }
 
-  count(prefix: string, after: string | undefined): number {
-    return this.#database.getKeysCount(bounds(prefix, after));
+  count(bounds: KeyBounds): number {
+    return this.#database.getKeysCount(storedBounds(bounds));
   }
 
   leases(limit: number, endedByMs = Infinity): Lease[] {
@@ -288,7 +289,7 @@ export function openSnapshot(folder: string): Snapshot {
     }
     return {
       revision: Number(database.get(REVISION_KEY, { transaction })?.toString() ?? 0),
-      count: database.getKeysCount({ ...bounds('', undefined), transaction }),
+      count: database.getKeysCount({ ...storedBounds(underPrefix('', undefined)), transaction }),
       *items() {
         for (const { key: stored, value, version } of read(KEYS)) {
           const key = stored.toString('utf8', KEYS.length);
@@ -355,13 +356,11 @@ function assertIsDatabase(path: string): void {
   }
 }
 
-function bounds(prefix: string, after: string | undefined): { start: Buffer; end: Buffer; exclusiveStart: boolean } {
-  const end = Buffer.from(prefixEnd(KEYS + prefix)!);
-  if (after === undefined) return { start: Buffer.from(KEYS + prefix), end, exclusiveStart: false };
-  const start = Buffer.from(KEYS + after);
-  const first = Buffer.from(KEYS + prefix);
-  return Buffer.compare(start, first) < 0 ? { start: first, end, exclusiveStart: false } : { start, end, exclusiveStart: true };
-}
+const storedBounds = ({ start, isStartExcluded, end }: KeyBounds): { start: Buffer; end: Buffer; exclusiveStart: boolean } => ({
+  start: Buffer.from(KEYS + start),
+  end: Buffer.from(end === undefined ? prefixEnd(KEYS)! : KEYS + end),
+  exclusiveStart: isStartExcluded,
+});
 
 const leaseKey = (key: string, expiresAtMs: number): Buffer => Buffer.from(LEASES + String(Math.trunc(expiresAtMs)).padStart(EXPIRY_DIGITS, '0') + key);
 

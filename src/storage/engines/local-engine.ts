@@ -2,6 +2,7 @@ import { type Change, type Engine, type Range, type RangeOptions, StorageUnavail
 import type { Clock } from '../../util/clock.ts';
 import type { ChangeLog } from './change-log.ts';
 import { LocalCompactor } from './local-compactor.ts';
+import { type KeyBounds, underPrefix } from './range.ts';
 
 /** What the engines that live in this process have in common: they alone write, and what they write passes through a log that tells watchers. */
 export abstract class LocalEngine implements Engine {
@@ -20,10 +21,15 @@ export abstract class LocalEngine implements Engine {
   }
 
   abstract get(key: string): Promise<Stored | undefined>;
-  abstract range(prefix: string, options?: RangeOptions): Promise<Range>;
+  /** As `range`, of any part of the order of keys; `options.after` is not looked at. */
+  abstract rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range>;
   abstract commit(change: Change): Promise<number>;
   abstract checkHealth(): Promise<void>;
   abstract close(): Promise<void>;
+
+  range(prefix: string, options: RangeOptions = {}): Promise<Range> {
+    return this.rangeWithin(underPrefix(prefix, options.after), options);
+  }
 
   watch(
     prefix: string,

@@ -5,7 +5,7 @@ import { orderedMap } from '../ordered-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type Lease, LeaseSweeper } from './lease-sweeper.ts';
 import { LocalEngine } from './local-engine.ts';
-import { type Current, currentRange, pastRange } from './range.ts';
+import { type Current, type KeyBounds, currentRange, pastRange } from './range.ts';
 
 interface MemoryEngineOptions {
   clock?: Clock;
@@ -26,15 +26,20 @@ class MemoryEngine extends LocalEngine {
   readonly #clock: Clock;
   readonly #sweeper: LeaseSweeper;
   readonly #current: Current = {
-    range: (prefix, after, limit = Infinity) => {
+    get: (key) => this.#stored.get(key),
+    range: (bounds, limit = Infinity) => {
       const items: Stored[] = [];
-      for (const stored of this.#under(prefix, after)) {
+      for (const stored of this.#within(bounds)) {
         if (items.length >= limit) break;
         items.push(stored);
       }
       return items;
     },
-    count: (prefix, after) => [...this.#under(prefix, after)].length,
+    count: (bounds) => {
+      let count = 0;
+      for (const _ of this.#within(bounds)) count++;
+      return count;
+    },
   };
 
   constructor({ clock = systemClock, history, compactionIntervalMs = 0 }: MemoryEngineOptions) {
@@ -56,11 +61,11 @@ class MemoryEngine extends LocalEngine {
     return this.#stored.get(key);
   }
 
-  async range(prefix: string, options: RangeOptions = {}): Promise<Range> {
+  async rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range> {
     this.assertOpen();
     const { revision = this.log.revision } = options;
-    if (revision === this.log.revision) return currentRange(this.#current, prefix, revision, options);
-    return pastRange(this.#current, prefix, this.log.changedSince(prefix, revision), revision, options);
+    if (revision === this.log.revision) return currentRange(this.#current, bounds, revision, options);
+    return pastRange(this.#current, bounds, this.log.changedSince(bounds, revision), revision, options);
   }
 
   async commit(change: Change): Promise<number> {
@@ -101,12 +106,10 @@ class MemoryEngine extends LocalEngine {
     return due;
   }
 
-  /** Keys under the prefix, ascending, beyond `after`. */
-  *#under(prefix: string, after: string | undefined): Generator<Stored> {
-    const start = after !== undefined && compareKeys(after, prefix) >= 0 ? after : prefix;
+  *#within({ start, isStartExcluded, end }: KeyBounds): Generator<Stored> {
     for (const [key, stored] of this.#stored.entries(start)) {
-      if (!key.startsWith(prefix)) return;
-      if (key !== after) yield stored;
+      if (end !== undefined && compareKeys(key, end) >= 0) return;
+      if (key !== start || !isStartExcluded) yield stored;
     }
   }
 
