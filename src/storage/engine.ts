@@ -68,6 +68,9 @@ export interface Stored {
   value: Buffer;
   /** Of the change that wrote this value. */
   revision: number;
+  /** Of the change that created the key, and the number of its writes since then, that one included: told by engines of this process, for etcd's API. */
+  createdRevision?: number;
+  version?: number;
   /** Encrypted otherwise than a new value would be, so that a write is due even where nothing changes. Told by `get`. */
   isStale?: boolean;
 }
@@ -98,6 +101,8 @@ export interface Put {
   expected: number;
   /** Removed by the store itself after so many seconds. */
   ttlSeconds?: number;
+  /** The lease of etcd's API that it expires with, in place of `ttlSeconds`: for engines of this process. */
+  lease?: { id: bigint; expiresAtMs: number };
 }
 
 export interface Delete {

@@ -68,7 +68,7 @@ async function fill(folder: string, reader: BackupReader, onProgress: OnProgress
     let sizeBytes = 0;
     let done = 0;
     const flush = async (): Promise<void> => {
-      await file.write({ writes, endedLeases: [], revision });
+      await file.write({ writes, revision });
       done += writes.length;
       onProgress(done, reader.head.count);
       writes = [];

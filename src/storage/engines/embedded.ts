@@ -5,9 +5,10 @@ import { type Change, CommitConflict, type Range, type RangeOptions, StorageUnav
 import { PassingMap } from '../passing-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
-import { type Lease, LeaseSweeper } from './lease-sweeper.ts';
+import { type Expiry, ExpirySweeper } from './expiry-sweeper.ts';
+import type { LeaseChange, StoredLeases } from './lease-change.ts';
 import { type FileTransaction, LmdbFile, MAX_KEY_BYTES, StorageBroken, type StoreStatistics } from './lmdb-file.ts';
-import { LocalEngine } from './local-engine.ts';
+import { type KeyState, LocalEngine } from './local-engine.ts';
 import { FIRST_REVISION } from './memory.ts';
 import { type KeyBounds, currentRange, pastRange } from './range.ts';
 
@@ -55,9 +56,9 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
-/** Leases that have done their work and are to be forgotten. */
-interface EndedLeases {
-  leases: Lease[];
+/** A change of leases that is on its way to the disk. */
+interface PendingLeases {
+  change: LeaseChange;
   resolve: () => void;
   reject: (error: Error) => void;
 }
@@ -83,13 +84,13 @@ export class EmbeddedEngine extends LocalEngine {
   readonly #file: LmdbFile;
   readonly #lock: FolderLock;
   readonly #clock: Clock;
-  readonly #sweeper: LeaseSweeper;
+  readonly #sweeper: ExpirySweeper;
   /** The end of each key's line of commits. */
   readonly #turns = new PassingMap<Promise<void>>();
   /** The keys of the batch in flight, with what is still their value to everybody. LMDB may show the new one a moment earlier. */
   #inFlight = new Map<string, Stored | undefined>();
   #queue: Pending[] = [];
-  #ended: EndedLeases[] = [];
+  #leaseQueue: PendingLeases[] = [];
   #isScheduled = false;
   #isInFlight = false;
   /** When the batch in flight, or the one about to be, is done. */
@@ -107,21 +108,21 @@ export class EmbeddedEngine extends LocalEngine {
     this.#lock = lock;
     this.#clock = clock;
     this.#lastRevision = file.revision;
-    this.#sweeper = new LeaseSweeper(
+    this.#sweeper = new ExpirySweeper(
       {
-        firstExpiryMs: () => file.leases(1)[0]?.expiresAtMs,
-        due: (nowMs, limit) => file.leases(limit, nowMs),
-        expire: (leases) => this.#expire(leases),
+        firstExpiryMs: () => file.expiries(1)[0]?.expiresAtMs,
+        due: (nowMs, limit) => file.expiries(limit, nowMs),
+        expire: (expiries) => this.#expire(expiries),
       },
       clock,
     );
     this.compactEvery(compactionIntervalMs, clock);
   }
 
-  async get(key: string): Promise<Stored | undefined> {
+  async read(key: string): Promise<KeyState> {
     this.assertOpen();
     while (this.#remapped) await this.#remapped;
-    return this.#read(key);
+    return { stored: this.#read(key), revision: this.log.revision };
   }
 
   async rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range> {
@@ -152,8 +153,22 @@ export class EmbeddedEngine extends LocalEngine {
     }
   }
 
-  /** Of the file; undefined while it cannot be asked. */
-  statistics(): StoreStatistics | undefined {
+  async leases(): Promise<StoredLeases> {
+    await this.#untilBetweenBatches();
+    this.assertOpen();
+    return this.#file.leases();
+  }
+
+  async changeLeases(change: LeaseChange): Promise<void> {
+    this.assertOpen();
+    await new Promise<void>((resolve, reject) => {
+      this.#leaseQueue.push({ change, resolve, reject });
+      this.#startWriting();
+    });
+    for (const { expiresAtMs } of change.added ?? []) this.#sweeper.wakeAt(expiresAtMs);
+  }
+
+  override statistics(): StoreStatistics | undefined {
     return this.isClosed || this.#remapped || this.#failure instanceof StorageBroken ? undefined : this.#file.statistics();
   }
 
@@ -219,20 +234,20 @@ export class EmbeddedEngine extends LocalEngine {
   async #writeBatch(): Promise<void> {
     while (this.#remapped) await this.#remapped;
     const batch = this.#takeBatch();
-    const ended = this.#ended.splice(0);
+    const leases = this.#leaseQueue.splice(0);
     const events = batch.map(({ change, previous }) => this.#eventOf(change, previous));
-    const writes = events.map(({ key, value, revision }, i) => ({ key, value, revision, expiresAtMs: this.#expiryOf(batch[i]!.change) }));
+    const writes = events.map((event, i) => this.#writeOf(event, batch[i]!.change));
     this.#inFlight = new Map(batch.map(({ change, previous }) => [change.key, previous]));
     this.#isInFlight = true;
-    this.#failure = await this.#write({ writes, endedLeases: ended.flatMap(({ leases }) => leases), revision: this.#lastRevision });
+    this.#failure = await this.#write({ writes, leases: leases.map(({ change }) => change), revision: this.#lastRevision });
     this.#inFlight = new Map();
     this.#isInFlight = false;
-    this.#settle(batch, ended, events);
+    this.#settle(batch, leases, events);
     for (const { expiresAtMs } of writes) this.#sweeper.wakeAt(expiresAtMs);
     if (this.#file.mappedBytes > MAPPED_BYTES_MAX) await this.#remap();
     else this.#remapWhenIdle();
     this.#isScheduled = false;
-    if (this.#queue.length + this.#ended.length > 0) this.#startWriting();
+    if (this.#queue.length + this.#leaseQueue.length > 0) this.#startWriting();
   }
 
   #takeBatch(): Pending[] {
@@ -260,7 +275,7 @@ export class EmbeddedEngine extends LocalEngine {
     });
     await this.#remapped;
     this.#remapped = undefined;
-    this.#sweeper.wakeAt(this.#file.leases(1)[0]?.expiresAtMs);
+    this.#sweeper.wakeAt(this.#file.expiries(1)[0]?.expiresAtMs);
   }
 
   #remapWhenIdle(): void {
@@ -272,14 +287,14 @@ export class EmbeddedEngine extends LocalEngine {
   }
 
   /** Watchers first: who is told of its commit finds it everywhere. */
-  #settle(batch: Pending[], ended: EndedLeases[], events: StoredEvent[]): void {
+  #settle(batch: Pending[], leases: PendingLeases[], events: StoredEvent[]): void {
     const failure = this.#failure;
     if (failure === undefined) {
       this.log.publish(events);
       for (const [i, pending] of batch.entries()) pending.resolve(events[i]!.revision);
-      for (const leases of ended) leases.resolve();
+      for (const pending of leases) pending.resolve();
     } else {
-      for (const waiting of [...batch, ...ended]) waiting.reject(failure);
+      for (const waiting of [...batch, ...leases]) waiting.reject(failure);
     }
   }
 
@@ -287,16 +302,17 @@ export class EmbeddedEngine extends LocalEngine {
     return { type: change.type, key: change.key, revision: ++this.#lastRevision, value: change.type === 'put' ? change.value : undefined, previous };
   }
 
-  #expiryOf(change: Change): number | undefined {
-    return change.type === 'put' && change.ttlSeconds !== undefined ? this.#clock.now() + change.ttlSeconds * 1_000 : undefined;
+  #writeOf({ key, value, revision, previous }: StoredEvent, change: Change): FileTransaction['writes'][number] {
+    const write = { key, value, revision, createdRevision: previous?.createdRevision, version: (previous?.version ?? 0) + 1 };
+    if (change.type === 'delete') return write;
+    const { lease, ttlSeconds } = change;
+    if (lease) return { ...write, expiresAtMs: lease.expiresAtMs, leaseId: lease.id };
+    return ttlSeconds === undefined ? write : { ...write, expiresAtMs: this.#clock.now() + ttlSeconds * 1_000 };
   }
 
-  async #expire(leases: Lease[]): Promise<void> {
-    await Promise.all(leases.map(({ key, revision }) => this.#expireKey(key, revision)));
-    await new Promise<void>((resolve, reject) => {
-      this.#ended.push({ leases, resolve, reject });
-      this.#startWriting();
-    });
+  async #expire(expiries: Expiry[]): Promise<void> {
+    await Promise.all(expiries.map(({ key, revision }) => this.#expireKey(key, revision)));
+    await this.changeLeases({ ended: expiries });
   }
 
   async #expireKey(key: string, revision: number): Promise<void> {

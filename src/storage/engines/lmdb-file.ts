@@ -6,25 +6,33 @@ import { getSystemErrorName } from 'node:util';
 import { StorageUnavailable, type Stored } from '../engine.ts';
 import { prefixEnd } from '../key-order.ts';
 import { FileRoom } from './file-room.ts';
-import type { Lease } from './lease-sweeper.ts';
+import type { Expiry } from './expiry-sweeper.ts';
+import type { LeaseChange, StoredLeases } from './lease-change.ts';
 import { type KeyBounds, underPrefix } from './range.ts';
 
 /**
  * What the file holds, each key behind one letter:
  *
- *     k/registry/pods/default/web     the value; LMDB's version of the entry is the revision that wrote it
- *     t0001763200000123/registry/…    a lease, in the order in which they end; its version is the revision it belongs to
+ *     k/registry/pods/default/web     the revision that created the key, the number of its writes, and the value; LMDB's version of the entry is the
+ *                                     revision that wrote it
+ *     t0001763200000123/registry/…    an expiry, in the order in which they come; its version is the revision it belongs to, its value the lease, if any
+ *     l1234567890abcdef               a lease of etcd's API: its seconds, and when it ends
  *     mformat, mrevision              the number of this layout, and the newest revision
+ *     mcounted                        entries of this revision and older ones are of format 1: their value alone
  */
 const KEYS = 'k';
-const LEASES = 't';
+const EXPIRIES = 't';
+const LEASES = 'l';
 const FORMAT_KEY = Buffer.from('mformat');
 const REVISION_KEY = Buffer.from('mrevision');
+const COUNTED_KEY = Buffer.from('mcounted');
 
 /** Raised when older programs could not read what newer ones write. */
-const FORMAT = 1;
+const FORMAT = 2;
+/** Before the value: a float64 and a uint32. */
+const ENTRY_HEADER_BYTES = 12;
 const EXPIRY_DIGITS = 16;
-/** LMDB's limit with pages of 4 KiB, less our letter and a lease's time. */
+/** LMDB's limit with pages of 4 KiB, less our letter and an expiry's time. */
 export const MAX_KEY_BYTES = 1_978 - 1 - EXPIRY_DIGITS;
 
 const MDB_MAP_FULL = -30_792;
@@ -44,12 +52,16 @@ interface FileWrite {
   /** Undefined removes the key. */
   value: Buffer | undefined;
   revision: number;
+  /** Default: the key is new. */
+  createdRevision?: number | undefined;
+  version?: number | undefined;
   expiresAtMs?: number | undefined;
+  leaseId?: bigint | undefined;
 }
 
 export interface FileTransaction {
   writes: readonly FileWrite[];
-  endedLeases: readonly Lease[];
+  leases?: readonly LeaseChange[];
   /** The newest revision once this is written. */
   revision: number;
 }
@@ -89,7 +101,9 @@ export class LmdbFile {
   #database: RootDatabase<Buffer, Buffer>;
   #isOpen = true;
   #mappedBytes = 0;
-  #hasFormat: boolean;
+  #format: number;
+  /** Entries of newer revisions have a header. */
+  #countedRevision: number;
   #onFailure: ((code: number) => void) | undefined;
 
   /** The folder must exist. `firstRevision` is that of a fresh file. */
@@ -98,8 +112,9 @@ export class LmdbFile {
     this.#room = new FileRoom(join(folder, DATA_FILE));
     this.#database = openDatabase(folder);
     try {
-      this.#hasFormat = checkFormat(this.#database, folder);
-      this.revision = this.#hasFormat ? readRevision(this.#database) : firstRevision;
+      this.#format = checkFormat(this.#database, folder);
+      this.revision = this.#format > 0 ? readRevision(this.#database) : firstRevision;
+      this.#countedRevision = readCountedRevision(this.#database, this.#format);
     } catch (error) {
       void this.#database.close();
       throw error;
@@ -110,13 +125,13 @@ export class LmdbFile {
   get(key: string): Stored | undefined {
     this.#mappedBytes += BYTES_A_LOOKUP;
     const entry = this.#database.getEntry(Buffer.from(KEYS + key));
-    return entry && { key, value: entry.value, revision: entry.version! };
+    return entry && storedOf(key, entry.value, entry.version!, this.#countedRevision);
   }
 
   range(bounds: KeyBounds, limit: number | undefined): Stored[] {
     const items: Stored[] = [];
     for (const { key, value, version } of this.#database.getRange({ ...storedBounds(bounds), versions: true, ...(limit !== undefined && { limit }) })) {
-      items.push({ key: key.toString('utf8', KEYS.length), value, revision: version! });
+      items.push(storedOf(key.toString('utf8', KEYS.length), value, version!, this.#countedRevision));
       this.#mappedBytes += value.length;
     }
     return items;
@@ -126,15 +141,24 @@ export class LmdbFile {
     return this.#database.getKeysCount(storedBounds(bounds));
   }
 
-  leases(limit: number, endedByMs = Infinity): Lease[] {
-    const leases: Lease[] = [];
-    if (!this.#isOpen) return leases;
-    for (const { key, version } of this.#database.getRange({ start: Buffer.from(LEASES), end: Buffer.from(prefixEnd(LEASES)!), versions: true, limit })) {
-      const lease = leaseOf(key, version!);
-      if (lease.expiresAtMs > endedByMs) break;
-      leases.push(lease);
+  expiries(limit: number, dueByMs = Infinity): Expiry[] {
+    const expiries: Expiry[] = [];
+    if (!this.#isOpen) return expiries;
+    for (const { key, value, version } of this.#database.getRange({ ...allBehind(EXPIRIES), versions: true, limit })) {
+      const expiry = expiryOf(key, value, version!);
+      if (expiry.expiresAtMs > dueByMs) break;
+      expiries.push(expiry);
     }
-    return leases;
+    return expiries;
+  }
+
+  leases(): StoredLeases {
+    const granted = [];
+    for (const { key, value } of this.#database.getRange(allBehind(LEASES))) {
+      const [ttlSeconds = 0, expiresAtMs = 0] = value.toString().split(' ').map(Number);
+      granted.push({ id: BigInt(`0x${key.toString('utf8', LEASES.length)}`), ttlSeconds, expiresAtMs });
+    }
+    return { granted, attached: this.expiries(Infinity).filter(({ leaseId }) => leaseId !== undefined) };
   }
 
   /** Resolves once all of it is on disk; rejects, with nothing of it written, otherwise. One at a time. */
@@ -147,7 +171,7 @@ export class LmdbFile {
     try {
       // Without overlapping sync LMDB makes a transaction visible only when it is on disk, and this resolves after that.
       await Promise.race([this.#database.batch(() => this.#put(transaction)), failed]);
-      this.#hasFormat = true;
+      this.#format = FORMAT;
     } catch (error) {
       throw error instanceof LmdbFailure ? await this.#explain(error, transaction) : error;
     } finally {
@@ -156,9 +180,9 @@ export class LmdbFile {
   }
 
   /** How large the file may be once this is written: every change may make new pages of its leaf and all above it, if there are so many. */
-  #mostBytesAfter({ writes, endedLeases }: FileTransaction): number {
+  #mostBytesAfter({ writes, leases = [] }: FileTransaction): number {
     const { pageSize, lastPageNumber, root } = this.#database.getStats() as DatabaseStats;
-    const keys = 2 * writes.length + endedLeases.length + META_PAGES;
+    const keys = leases.reduce((sum, change) => sum + countOf(change), 2 * writes.length + META_PAGES);
     const treePages = root.treeBranchPageCount + root.treeLeafPageCount;
     let pages = lastPageNumber + 1 + SPARE_PAGES + keys + Math.min(keys * (root.treeDepth + 1), 2 * treePages);
     for (const { value } of writes) if (value) pages += Math.ceil(value.length / pageSize) + 1;
@@ -186,7 +210,7 @@ export class LmdbFile {
   /**
    * Gives the mapped pages back: LMDB maps the file, and every page that it ever looked at counts as this process' memory until the kernel needs it for
    * others. Opening the file anew begins with none. Not while a write is under way; nothing can be read
-   * meanwhile, and there seem to be no leases.
+   * meanwhile, and nothing seems to expire.
    */
   async remap(): Promise<void> {
     this.#isOpen = false;
@@ -201,17 +225,33 @@ export class LmdbFile {
     await Promise.all([this.#database.close(), this.#room.close()]);
   }
 
-  #put({ writes, endedLeases, revision }: FileTransaction): void {
+  #put({ writes, leases = [], revision }: FileTransaction): void {
     const database = this.#database;
-    if (!this.#hasFormat) void database.put(FORMAT_KEY, Buffer.from(String(FORMAT)), 0);
+    if (this.#format < FORMAT) {
+      void database.put(FORMAT_KEY, Buffer.from(String(FORMAT)), 0);
+      void database.put(COUNTED_KEY, Buffer.from(String(this.#countedRevision)), 0);
+    }
     for (const write of writes) {
       const key = Buffer.from(KEYS + write.key);
       if (write.value === undefined) void database.remove(key);
-      else void database.put(key, write.value, write.revision);
-      if (write.expiresAtMs !== undefined) void database.put(leaseKey(write.key, write.expiresAtMs), EMPTY, write.revision);
+      else void database.put(key, entryOf(write, write.value), write.revision);
+      const { expiresAtMs } = write;
+      if (expiresAtMs !== undefined) this.#putExpiry({ ...write, expiresAtMs });
     }
-    for (const lease of endedLeases) void database.remove(leaseKey(lease.key, lease.expiresAtMs));
+    for (const change of leases) this.#changeLeases(change);
     void database.put(REVISION_KEY, Buffer.from(String(revision)), 0);
+  }
+
+  #putExpiry({ key, expiresAtMs, leaseId, revision }: Omit<FileWrite, 'value'> & { expiresAtMs: number }): void {
+    void this.#database.put(expiryKey(key, expiresAtMs), leaseId === undefined ? EMPTY : Buffer.from(leaseId.toString(16)), revision);
+  }
+
+  #changeLeases({ granted = [], revoked = [], ended = [], added = [] }: LeaseChange): void {
+    const database = this.#database;
+    for (const { id, ttlSeconds, expiresAtMs } of granted) void database.put(leaseKey(id), Buffer.from(`${ttlSeconds} ${Math.trunc(expiresAtMs)}`), 0);
+    for (const id of revoked) void database.remove(leaseKey(id));
+    for (const { key, expiresAtMs } of ended) void database.remove(expiryKey(key, expiresAtMs));
+    for (const expiry of added) this.#putExpiry(expiry);
   }
 
   /**
@@ -279,21 +319,23 @@ export function openSnapshot(folder: string): Snapshot {
     await database.close();
   };
   try {
-    if (!checkFormat(database, folder)) throw new StorageUnavailable(`the store in ${folder} is empty`);
+    const format = checkFormat(database, folder);
+    if (format === 0) throw new StorageUnavailable(`the store in ${folder} is empty`);
     const read = (start: string): Iterable<{ key: Buffer; value: Buffer; version?: number }> =>
       database.getRange({ start: Buffer.from(start), end: Buffer.from(prefixEnd(start)!), versions: true, transaction });
     const expiries = new Map<string, number>();
-    for (const { key, version } of read(LEASES)) {
-      const lease = leaseOf(key, version!);
-      expiries.set(`${lease.revision} ${lease.key}`, lease.expiresAtMs);
+    for (const { key, value, version } of read(EXPIRIES)) {
+      const expiry = expiryOf(key, value, version!);
+      expiries.set(`${expiry.revision} ${expiry.key}`, expiry.expiresAtMs);
     }
+    const countedRevision = readCountedRevision(database, format);
     return {
       revision: Number(database.get(REVISION_KEY, { transaction })?.toString() ?? 0),
       count: database.getKeysCount({ ...storedBounds(underPrefix('', undefined)), transaction }),
       *items() {
         for (const { key: stored, value, version } of read(KEYS)) {
           const key = stored.toString('utf8', KEYS.length);
-          yield { key, value, revision: version!, expiresAtMs: expiries.get(`${version} ${key}`) };
+          yield { ...storedOf(key, value, version!, countedRevision), expiresAtMs: expiries.get(`${version} ${key}`) };
         }
       },
       close,
@@ -304,16 +346,21 @@ export function openSnapshot(folder: string): Snapshot {
   }
 }
 
-/** False for a file that nothing has been written to. */
-function checkFormat(database: RootDatabase<Buffer, Buffer>, folder: string): boolean {
+/** 0 for a file that nothing has been written to. */
+function checkFormat(database: RootDatabase<Buffer, Buffer>, folder: string): number {
   const text = database.get(FORMAT_KEY)?.toString();
   if (text === undefined) {
     if (database.getKeysCount({ limit: 1 }) > 0) throw new StorageUnavailable(`the file in ${folder} is a database of another program's`);
-    return false;
+    return 0;
   }
   if (!(Number(text) <= FORMAT))
     throw new StorageUnavailable(`the store in ${folder} has format ${text}, and this version reads up to ${FORMAT}; use a newer version`);
-  return true;
+  return Number(text);
+}
+
+/** All entries of a file of format 1 are without a header, and none of a new one's. */
+function readCountedRevision(database: RootDatabase<Buffer, Buffer>, format: number): number {
+  return format === 1 ? readRevision(database) : Number(database.get(COUNTED_KEY)?.toString() ?? 0);
 }
 
 const readRevision = (database: RootDatabase<Buffer, Buffer>): number => Number(database.get(REVISION_KEY)?.toString() ?? 0);
@@ -362,11 +409,33 @@ const storedBounds = ({ start, isStartExcluded, end }: KeyBounds): { start: Buff
   exclusiveStart: isStartExcluded,
 });
 
-const leaseKey = (key: string, expiresAtMs: number): Buffer => Buffer.from(LEASES + String(Math.trunc(expiresAtMs)).padStart(EXPIRY_DIGITS, '0') + key);
+const allBehind = (letter: string): { start: Buffer; end: Buffer } => ({ start: Buffer.from(letter), end: Buffer.from(prefixEnd(letter)!) });
 
-function leaseOf(stored: Buffer, revision: number): Lease {
+const countOf = ({ granted = [], revoked = [], ended = [], added = [] }: LeaseChange): number =>
+  granted.length + revoked.length + ended.length + added.length;
+
+function entryOf({ revision, createdRevision = revision, version = 1 }: FileWrite, value: Buffer): Buffer {
+  const entry = Buffer.allocUnsafe(ENTRY_HEADER_BYTES + value.length);
+  entry.writeDoubleBE(createdRevision, 0);
+  entry.writeUInt32BE(version, 8);
+  value.copy(entry, ENTRY_HEADER_BYTES);
+  return entry;
+}
+
+function storedOf(key: string, entry: Buffer, revision: number, countedRevision: number): Stored {
+  // What an entry of format 1 was before is not known.
+  if (revision <= countedRevision) return { key, value: entry, revision, createdRevision: revision, version: 1 };
+  return { key, value: entry.subarray(ENTRY_HEADER_BYTES), revision, createdRevision: entry.readDoubleBE(0), version: entry.readUInt32BE(8) };
+}
+
+const expiryKey = (key: string, expiresAtMs: number): Buffer => Buffer.from(EXPIRIES + String(Math.trunc(expiresAtMs)).padStart(EXPIRY_DIGITS, '0') + key);
+const leaseKey = (id: bigint): Buffer => Buffer.from(LEASES + BigInt.asUintN(64, id).toString(16).padStart(16, '0'));
+
+function expiryOf(stored: Buffer, value: Buffer, revision: number): Expiry {
   const text = stored.toString();
-  return { key: text.slice(LEASES.length + EXPIRY_DIGITS), revision, expiresAtMs: Number(text.slice(LEASES.length, LEASES.length + EXPIRY_DIGITS)) };
+  const keyAt = EXPIRIES.length + EXPIRY_DIGITS;
+  const expiry = { key: text.slice(keyAt), revision, expiresAtMs: Number(text.slice(EXPIRIES.length, keyAt)) };
+  return value.length === 0 ? expiry : { ...expiry, leaseId: BigInt(`0x${value.toString()}`) };
 }
 
 async function freeBytes(folder: string): Promise<number> {

@@ -1,8 +1,15 @@
 import { type Change, type Engine, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ChangeLog } from './change-log.ts';
+import type { LeaseChange, StoredLeases } from './lease-change.ts';
+import type { StoreStatistics } from './lmdb-file.ts';
 import { LocalCompactor } from './local-compactor.ts';
 import { type KeyBounds, underPrefix } from './range.ts';
+
+export interface KeyState {
+  stored: Stored | undefined;
+  revision: number;
+}
 
 /** What the engines that live in this process have in common: they alone write, and what they write passes through a log that tells watchers. */
 export abstract class LocalEngine implements Engine {
@@ -20,12 +27,20 @@ export abstract class LocalEngine implements Engine {
     return this.#oldestRevision;
   }
 
-  abstract get(key: string): Promise<Stored | undefined>;
+  /** The current value, with the revision of the state that it is read from. */
+  abstract read(key: string): Promise<KeyState>;
   /** As `range`, of any part of the order of keys; `options.after` is not looked at. */
   abstract rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range>;
   abstract commit(change: Change): Promise<number>;
+  abstract leases(): Promise<StoredLeases>;
+  /** Resolves once it is as durable as a commit. Keys themselves are changed by `commit` alone. */
+  abstract changeLeases(change: LeaseChange): Promise<void>;
   abstract checkHealth(): Promise<void>;
   abstract close(): Promise<void>;
+
+  async get(key: string): Promise<Stored | undefined> {
+    return (await this.read(key)).stored;
+  }
 
   range(prefix: string, options: RangeOptions = {}): Promise<Range> {
     return this.rangeWithin(underPrefix(prefix, options.after), options);
@@ -45,6 +60,16 @@ export abstract class LocalEngine implements Engine {
   async currentRevision(): Promise<number> {
     this.assertOpen();
     return this.log.revision;
+  }
+
+  /** The newest revision that watchers have been told. */
+  get publishedRevision(): number {
+    return this.log.revision;
+  }
+
+  /** Of the store's file; undefined where there is none, or while it cannot be asked. */
+  statistics(): StoreStatistics | undefined {
+    return undefined;
   }
 
   async compact(revision: number): Promise<void> {

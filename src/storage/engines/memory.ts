@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from '../../util/clock.ts';
-import { type Change, CommitConflict, type Engine, type Range, type RangeOptions, type Stored } from '../engine.ts';
+import { type Change, CommitConflict, type Range, type RangeOptions, type Stored } from '../engine.ts';
 import { compareKeys } from '../key-order.ts';
 import { orderedMap } from '../ordered-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
-import { type Lease, LeaseSweeper } from './lease-sweeper.ts';
-import { LocalEngine } from './local-engine.ts';
+import { type Expiry, ExpirySweeper } from './expiry-sweeper.ts';
+import type { GrantedLease, LeaseChange, StoredLeases } from './lease-change.ts';
+import { type KeyState, LocalEngine } from './local-engine.ts';
 import { type Current, type KeyBounds, currentRange, pastRange } from './range.ts';
 
 interface MemoryEngineOptions {
@@ -17,14 +18,15 @@ interface MemoryEngineOptions {
 /** A fresh store's revision, as etcd's: 0 would mean "any" to clients. */
 export const FIRST_REVISION = 1;
 
-export const openMemoryEngine = (options: MemoryEngineOptions = {}): Engine => new MemoryEngine(options);
+export const openMemoryEngine = (options: MemoryEngineOptions = {}): LocalEngine => new MemoryEngine(options);
 
 /** Keeps nothing beyond the process: for tests, and for servers that are thrown away. */
 class MemoryEngine extends LocalEngine {
   readonly #stored = orderedMap<string, Stored>(compareKeys);
-  readonly #leases = orderedMap<Lease, true>((a, b) => a.expiresAtMs - b.expiresAtMs || compareKeys(a.key, b.key) || a.revision - b.revision);
+  readonly #leases = new Map<bigint, GrantedLease>();
+  readonly #expiries = orderedMap<Expiry, true>((a, b) => a.expiresAtMs - b.expiresAtMs || compareKeys(a.key, b.key) || a.revision - b.revision);
   readonly #clock: Clock;
-  readonly #sweeper: LeaseSweeper;
+  readonly #sweeper: ExpirySweeper;
   readonly #current: Current = {
     get: (key) => this.#stored.get(key),
     range: (bounds, limit = Infinity) => {
@@ -45,20 +47,20 @@ class MemoryEngine extends LocalEngine {
   constructor({ clock = systemClock, history, compactionIntervalMs = 0 }: MemoryEngineOptions) {
     super(new ChangeLog(FIRST_REVISION, { clock, limits: history }));
     this.#clock = clock;
-    this.#sweeper = new LeaseSweeper(
+    this.#sweeper = new ExpirySweeper(
       {
-        firstExpiryMs: () => this.#leases.minKey()?.expiresAtMs,
-        due: (nowMs, limit) => this.#dueLeases(nowMs, limit),
-        expire: (leases) => this.#expire(leases),
+        firstExpiryMs: () => this.#expiries.minKey()?.expiresAtMs,
+        due: (nowMs, limit) => this.#dueExpiries(nowMs, limit),
+        expire: (expiries) => this.#expire(expiries),
       },
       clock,
     );
     this.compactEvery(compactionIntervalMs, clock);
   }
 
-  async get(key: string): Promise<Stored | undefined> {
+  async read(key: string): Promise<KeyState> {
     this.assertOpen();
-    return this.#stored.get(key);
+    return { stored: this.#stored.get(key), revision: this.log.revision };
   }
 
   async rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range> {
@@ -74,13 +76,28 @@ class MemoryEngine extends LocalEngine {
     if ((previous?.revision ?? 0) !== change.expected || (change.type === 'delete' && !previous)) throw new CommitConflict(change.key, previous);
     const revision = this.log.revision + 1;
     if (change.type === 'put') {
-      this.#stored.set(change.key, { key: change.key, value: ownCopyOf(change.value), revision });
-      if (change.ttlSeconds !== undefined) this.#lease({ key: change.key, revision, expiresAtMs: this.#clock.now() + change.ttlSeconds * 1_000 });
+      const counts = { createdRevision: previous?.createdRevision ?? revision, version: (previous?.version ?? 0) + 1 };
+      this.#stored.set(change.key, { key: change.key, value: ownCopyOf(change.value), revision, ...counts });
+      const { key, lease, ttlSeconds } = change;
+      if (lease) this.#addExpiry({ key, revision, expiresAtMs: lease.expiresAtMs, leaseId: lease.id });
+      else if (ttlSeconds !== undefined) this.#addExpiry({ key, revision, expiresAtMs: this.#clock.now() + ttlSeconds * 1_000 });
     } else {
       this.#stored.delete(change.key);
     }
     this.log.publish([{ type: change.type, key: change.key, revision, value: change.type === 'put' ? change.value : undefined, previous }]);
     return revision;
+  }
+
+  async leases(): Promise<StoredLeases> {
+    return { granted: [...this.#leases.values()], attached: [...this.#expiries.keys()].filter(({ leaseId }) => leaseId !== undefined) };
+  }
+
+  async changeLeases({ granted = [], revoked = [], ended = [], added = [] }: LeaseChange): Promise<void> {
+    this.assertOpen();
+    for (const lease of granted) this.#leases.set(lease.id, lease);
+    for (const id of revoked) this.#leases.delete(id);
+    for (const expiry of ended) this.#expiries.delete(expiry);
+    for (const expiry of added) this.#addExpiry(expiry);
   }
 
   async checkHealth(): Promise<void> {
@@ -92,16 +109,16 @@ class MemoryEngine extends LocalEngine {
     this.isClosed = true;
   }
 
-  #lease(lease: Lease): void {
-    this.#leases.set(lease, true);
-    this.#sweeper.wakeAt(lease.expiresAtMs);
+  #addExpiry(expiry: Expiry): void {
+    this.#expiries.set(expiry, true);
+    this.#sweeper.wakeAt(expiry.expiresAtMs);
   }
 
-  #dueLeases(nowMs: number, limit: number): Lease[] {
-    const due: Lease[] = [];
-    for (const lease of this.#leases.keys()) {
-      if (lease.expiresAtMs > nowMs || due.length === limit) break;
-      due.push(lease);
+  #dueExpiries(nowMs: number, limit: number): Expiry[] {
+    const due: Expiry[] = [];
+    for (const expiry of this.#expiries.keys()) {
+      if (expiry.expiresAtMs > nowMs || due.length === limit) break;
+      due.push(expiry);
     }
     return due;
   }
@@ -113,10 +130,10 @@ class MemoryEngine extends LocalEngine {
     }
   }
 
-  async #expire(leases: Lease[]): Promise<void> {
-    for (const lease of leases) {
-      this.#leases.delete(lease);
-      if (this.#stored.get(lease.key)?.revision === lease.revision) await this.commit({ type: 'delete', key: lease.key, expected: lease.revision });
+  async #expire(expiries: Expiry[]): Promise<void> {
+    for (const expiry of expiries) {
+      this.#expiries.delete(expiry);
+      if (this.#stored.get(expiry.key)?.revision === expiry.revision) await this.commit({ type: 'delete', key: expiry.key, expected: expiry.revision });
     }
   }
 }

@@ -1,4 +1,5 @@
-import { ProtobufReader, ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../../../encoding/protobuf-wire.ts';
+import { forEachField, trustedReader, writeBoolField, writeInt64Field, writeMessageField, writeStringField } from '../../../encoding/protobuf-fields.ts';
+import { type ProtobufReader, ProtobufWriter, WIRE_BYTES, WIRE_VARINT, tagOf } from '../../../encoding/protobuf-wire.ts';
 import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
 import type { Stored, StoredEvent } from '../../engine.ts';
 
@@ -83,34 +84,13 @@ export interface StatusResponse {
 const MOD_TARGET = 2;
 const VERSION_TARGET = 0;
 
-// Writers go from the end to the start: last fields first, each value before its tag.
-
-function writeBytesField(writer: ProtobufWriter, field: number, text: string): void {
-  writer.string(text);
-  writer.varint(tagOf(field, WIRE_BYTES));
-}
-
-function writeNumberField(writer: ProtobufWriter, field: number, value: LeaseId | boolean | undefined): void {
-  if (!value) return;
-  if (value === true) writer.varint(1);
-  else writer.int64(value);
-  writer.varint(tagOf(field, WIRE_VARINT));
-}
-
-function writeMessageField(writer: ProtobufWriter, field: number, write: () => void): void {
-  const before = writer.size;
-  write();
-  writer.lengthSince(before);
-  writer.varint(tagOf(field, WIRE_BYTES));
-}
-
 function writeRange(writer: ProtobufWriter, { key, end, limit, revision, keysOnly, countOnly }: RangeRequest): void {
-  writeNumberField(writer, 9, countOnly);
-  writeNumberField(writer, 8, keysOnly);
-  writeNumberField(writer, 4, revision);
-  writeNumberField(writer, 3, limit);
-  if (end !== undefined) writeBytesField(writer, 2, end);
-  writeBytesField(writer, 1, key);
+  writeBoolField(writer, 9, countOnly);
+  writeBoolField(writer, 8, keysOnly);
+  writeInt64Field(writer, 4, revision);
+  writeInt64Field(writer, 3, limit);
+  writeStringField(writer, 2, end);
+  writeStringField(writer, 1, key);
 }
 
 export function encodeRange(request: RangeRequest): Buffer {
@@ -120,13 +100,13 @@ export function encodeRange(request: RangeRequest): Buffer {
 }
 
 function writeOperation(writer: ProtobufWriter, operation: Operation): void {
-  if (operation.type === 'get') return writeMessageField(writer, 1, () => writeBytesField(writer, 1, operation.key));
-  if (operation.type === 'delete') return writeMessageField(writer, 3, () => writeBytesField(writer, 1, operation.key));
+  if (operation.type === 'get') return writeMessageField(writer, 1, () => writeStringField(writer, 1, operation.key));
+  if (operation.type === 'delete') return writeMessageField(writer, 3, () => writeStringField(writer, 1, operation.key));
   writeMessageField(writer, 2, () => {
-    writeNumberField(writer, 3, operation.lease);
+    writeInt64Field(writer, 3, operation.lease);
     writer.bytes(operation.value);
     writer.varint(tagOf(2, WIRE_BYTES));
-    writeBytesField(writer, 1, operation.key);
+    writeStringField(writer, 1, operation.key);
   });
 }
 
@@ -139,21 +119,21 @@ export function encodeTxn(condition: Condition, then: Operation, otherwise: Oper
     // Written even when it is 0: a oneof that is left out compares with nothing.
     writer.int64(condition.equals);
     writer.varint(tagOf(condition.target === 'revision' ? 6 : 4, WIRE_VARINT));
-    writeBytesField(writer, 3, condition.key);
-    writeNumberField(writer, 2, condition.target === 'revision' ? MOD_TARGET : VERSION_TARGET);
+    writeStringField(writer, 3, condition.key);
+    writeInt64Field(writer, 2, condition.target === 'revision' ? MOD_TARGET : VERSION_TARGET);
   });
   return writer.finish();
 }
 
 export function encodeCompaction(revision: number): Buffer {
   const writer = new ProtobufWriter();
-  writeNumberField(writer, 1, revision);
+  writeInt64Field(writer, 1, revision);
   return writer.finish();
 }
 
 export function encodeLeaseGrant(ttlSeconds: number): Buffer {
   const writer = new ProtobufWriter();
-  writeNumberField(writer, 1, ttlSeconds);
+  writeInt64Field(writer, 1, ttlSeconds);
   return writer.finish();
 }
 
@@ -161,12 +141,12 @@ export function encodeLeaseGrant(ttlSeconds: number): Buffer {
 export function encodeWatchCreation({ key, end, fromRevision }: WatchCreation): Buffer {
   const writer = new ProtobufWriter();
   writeMessageField(writer, 1, () => {
-    writeNumberField(writer, 8, true);
-    writeNumberField(writer, 6, true);
-    writeNumberField(writer, 4, true);
-    writeNumberField(writer, 3, fromRevision);
-    writeBytesField(writer, 2, end);
-    writeBytesField(writer, 1, key);
+    writeBoolField(writer, 8, true);
+    writeBoolField(writer, 6, true);
+    writeBoolField(writer, 4, true);
+    writeInt64Field(writer, 3, fromRevision);
+    writeStringField(writer, 2, end);
+    writeStringField(writer, 1, key);
   });
   return writer.finish();
 }
@@ -197,15 +177,6 @@ function checkRevisions(revision: number, items: readonly { readonly revision: n
 }
 
 const isRevision = (revision: number): boolean => Number.isSafeInteger(revision) && revision > 0;
-
-type FieldReader = (tag: number, reader: ProtobufReader) => void;
-
-/** Values in an answer are not counted: etcd is trusted as far as its size, and a range has as many as were asked for. */
-const readerOf = (bytes: Buffer): ProtobufReader => new ProtobufReader(bytes, 0, bytes.length, { left: Infinity });
-
-function forEachField(reader: ProtobufReader, read: FieldReader): void {
-  while (!reader.done) read(reader.varint(), reader);
-}
 
 function readRevision(header: ProtobufReader): number {
   let revision = 0;
@@ -242,7 +213,7 @@ const ownItem = ({ key, value, revision }: VersionedItem): Stored => ({ key, val
 
 function readRangeAnswer(bytes: Buffer): RangeResponse {
   const response: RangeResponse = { revision: 0, items: [], count: 0 };
-  forEachField(readerOf(bytes), (tag, reader) => {
+  forEachField(trustedReader(bytes), (tag, reader) => {
     if (tag === HEADER) response.revision = readRevision(reader.message());
     else if (tag === tagOf(2, WIRE_BYTES)) response.items.push(ownItem(readItem(reader.message())));
     else if (tag === tagOf(4, WIRE_VARINT)) response.count = reader.varint();
@@ -267,7 +238,7 @@ function readFound(operation: ProtobufReader): VersionedItem | undefined {
 
 function readTxnAnswer(bytes: Buffer): TxnResponse {
   const response: TxnResponse = { revision: 0, succeeded: false, found: undefined };
-  forEachField(readerOf(bytes), (tag, reader) => {
+  forEachField(trustedReader(bytes), (tag, reader) => {
     if (tag === HEADER) response.revision = readRevision(reader.message());
     else if (tag === tagOf(2, WIRE_VARINT)) response.succeeded = reader.varint() !== 0;
     else if (tag === tagOf(3, WIRE_BYTES)) response.found = readFound(reader.message());
@@ -279,7 +250,7 @@ function readTxnAnswer(bytes: Buffer): TxnResponse {
 
 function readLeaseAnswer(bytes: Buffer): LeaseId {
   let id: LeaseId = 0;
-  forEachField(readerOf(bytes), (tag, reader) => {
+  forEachField(trustedReader(bytes), (tag, reader) => {
     if (tag === tagOf(2, WIRE_VARINT)) id = reader.int64();
     else reader.skip(tag);
   });
@@ -290,7 +261,7 @@ function readLeaseAnswer(bytes: Buffer): LeaseId {
 
 function readStatusAnswer(bytes: Buffer): StatusResponse {
   const response: StatusResponse = { version: '', sizeBytes: 0 };
-  forEachField(readerOf(bytes), (tag, reader) => {
+  forEachField(trustedReader(bytes), (tag, reader) => {
     if (tag === tagOf(2, WIRE_BYTES)) response.version = reader.string();
     else if (tag === tagOf(3, WIRE_VARINT)) response.sizeBytes = reader.varint();
     else reader.skip(tag);
@@ -322,7 +293,7 @@ function readEvent(message: ProtobufReader): StoredEvent {
 
 function readWatchAnswer(bytes: Buffer): WatchResponse {
   const response: WatchResponse = { revision: 0, isCreated: false, isCanceled: false, compactRevision: 0, cancelReason: '', isFragment: false, events: [] };
-  forEachField(readerOf(bytes), (tag, reader) => {
+  forEachField(trustedReader(bytes), (tag, reader) => {
     if (tag === HEADER) response.revision = readRevision(reader.message());
     else if (tag === tagOf(3, WIRE_VARINT)) response.isCreated = reader.varint() !== 0;
     else if (tag === tagOf(4, WIRE_VARINT)) response.isCanceled = reader.varint() !== 0;

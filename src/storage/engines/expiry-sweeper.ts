@@ -1,28 +1,30 @@
 import type { Clock, Timer } from '../../util/clock.ts';
 
 /** A key that is to be removed at a time, unless it has been written since. */
-export interface Lease {
+export interface Expiry {
   key: string;
-  /** Of the write that the lease belongs to. */
+  /** Of the write that it belongs to. */
   revision: number;
   expiresAtMs: number;
+  /** The lease of etcd's API that the key was attached to, where it was. */
+  leaseId?: bigint;
 }
 
-interface LeaseTable {
+interface ExpiryTable {
   firstExpiryMs(): number | undefined;
-  /** At most `limit` leases that have ended by then, earliest first. */
-  due(nowMs: number, limit: number): Lease[];
-  /** Removes the keys that still are at their lease's revision, and forgets the leases. */
-  expire(leases: Lease[]): Promise<void>;
+  /** At most `limit` that have come by then, earliest first. */
+  due(nowMs: number, limit: number): Expiry[];
+  /** Removes the keys that still are at that revision, and forgets the expiries. */
+  expire(expiries: Expiry[]): Promise<void>;
 }
 
-const LEASES_A_SWEEP = 500;
+const EXPIRIES_A_SWEEP = 500;
 /** Keys written one after the other end one after the other; they are removed together, at most so much too late. */
 const SWEEP_INTERVAL_MS = 1_000;
 
-/** Wakes up when the next lease ends. */
-export class LeaseSweeper {
-  readonly #table: LeaseTable;
+/** Wakes up when the next key expires. */
+export class ExpirySweeper {
+  readonly #table: ExpiryTable;
   readonly #clock: Clock;
   #timer: Timer | undefined;
   #wakesAtMs = Infinity;
@@ -30,7 +32,7 @@ export class LeaseSweeper {
   #sweeping: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(table: LeaseTable, clock: Clock) {
+  constructor(table: ExpiryTable, clock: Clock) {
     this.#table = table;
     this.#clock = clock;
     this.wakeAt(table.firstExpiryMs());
@@ -60,13 +62,13 @@ export class LeaseSweeper {
     try {
       for (let due = this.#due(); due.length > 0; due = this.#due()) await this.#table.expire(due);
     } catch {
-      // The store cannot be written now; its health check says so. The leases are still there for the next sweep.
+      // The store cannot be written now; its health check says so. The expiries are still there for the next sweep.
     }
     this.#sweeping = undefined;
     if (!this.#isStopped) this.wakeAt(this.#table.firstExpiryMs());
   }
 
-  #due(): Lease[] {
-    return this.#isStopped ? [] : this.#table.due(this.#clock.now(), LEASES_A_SWEEP);
+  #due(): Expiry[] {
+    return this.#isStopped ? [] : this.#table.due(this.#clock.now(), EXPIRIES_A_SWEEP);
   }
 }

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { engineContract } from '../engines/contract.ts';
+import { openEmbeddedEngine } from '../engines/embedded.ts';
+import { openEtcdEngine } from '../engines/etcd/engine.ts';
+import type { LocalEngine } from '../engines/local-engine.ts';
+import { openMemoryEngine } from '../engines/memory.ts';
+import { startEtcdServer } from './server.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'binnacle-store-'));
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  await Promise.all(closing.map((close) => close()));
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Our own client of etcd on our own server of it, over a socket. */
+function contractThrough(name: string, open: () => Promise<LocalEngine>): void {
+  engineContract(
+    name,
+    async () => {
+      const engine = await open();
+      const server = await startEtcdServer({ engine, listenUrls: [`unix://${join(mkdtempSync(join(root, 's-')), 'store.sock')}`] });
+      closing.push(async () => {
+        await server.close();
+        await engine.close();
+      });
+      return openEtcdEngine({ endpoints: server.urls });
+    },
+    { isClocked: false },
+  );
+}
+
+contractThrough('memory engine behind etcd’s API', async () => openMemoryEngine());
+contractThrough('embedded engine behind etcd’s API', () => openEmbeddedEngine({ folder: mkdtempSync(join(root, 'e-')) }));

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { type IncomingMessage, type ServerResponse, createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
+import { type TLSSocket, type TlsOptions, createServer as createTlsServer } from 'node:tls';
+import { serveGrpc } from '../../grpc/server.ts';
+import { type Clock, systemClock } from '../../util/clock.ts';
+import type { LocalEngine } from '../engines/local-engine.ts';
+import { LeaseTable } from './leases.ts';
+import { ETCD_VERSION, etcdService } from './service.ts';
+
+export interface EtcdServerOptions {
+  engine: LocalEngine;
+  /** `http://127.0.0.1:2379`, `https://…`, `unix:///path`. */
+  listenUrls: readonly string[];
+  /** For `https://` and `unixs://`. */
+  tls?: TlsOptions | undefined;
+  /** Of one request; etcd's --max-request-bytes. */
+  maxRequestBytes?: number;
+  clock?: Clock;
+  onViolation?: (message: string) => void;
+}
+
+export interface EtcdServer {
+  /** With the ports that were given for 0. */
+  readonly urls: readonly string[];
+  /** Takes no more calls, ends open ones, and resolves when all connections are closed. The engine stays open. */
+  close(): Promise<void>;
+}
+
+/** etcd's default, and what it leaves for everything but the value. */
+const MAX_REQUEST_BYTES = 1.5 * 1024 * 1024;
+const REQUEST_OVERHEAD_BYTES = 512 * 1024;
+/** An HTTP/2 client begins with `PRI * HTTP/2.0`; no method of HTTP/1.1 that is answered here begins so. */
+const HTTP2_START = 'PRI';
+
+/** Serves the engine as etcd does, with the health and version pages of its client port. */
+export async function startEtcdServer(options: EtcdServerOptions): Promise<EtcdServer> {
+  const { engine, clock = systemClock, maxRequestBytes = MAX_REQUEST_BYTES } = options;
+  const leases = await LeaseTable.open(engine, clock);
+  const clientUrls: string[] = [];
+  const service = etcdService({ engine, leases, clock, clientUrls });
+  const pages = createHttpServer((request, response) => void answerPage(engine, request, response));
+  const connections = new Map<Socket, { finish(): void } | undefined>();
+  const grpc = { maxMessageBytes: maxRequestBytes + REQUEST_OVERHEAD_BYTES, clock, ...(options.onViolation && { onViolation: options.onViolation }) };
+  const begin = (socket: Socket, isHttp2: boolean): void => {
+    if (!isHttp2) pages.emit('connection', socket);
+    else connections.set(socket, serveGrpc(socket, service, grpc));
+  };
+  const accept = (socket: Socket): void => {
+    connections.set(socket, undefined);
+    socket.once('close', () => connections.delete(socket));
+    socket.on('error', () => undefined);
+    const protocol = (socket as TLSSocket).alpnProtocol;
+    if (typeof protocol === 'string') begin(socket, protocol === 'h2');
+    else peek(socket, begin);
+  };
+  const servers: Server[] = [];
+  for (const url of options.listenUrls) {
+    const { server, url: bound } = await listen(url, options.tls, accept);
+    servers.push(server);
+    clientUrls.push(bound);
+  }
+  const close = async (): Promise<void> => {
+    leases.close();
+    const closed = servers.map((server) => once(server, 'close'));
+    for (const server of servers) server.close();
+    for (const [socket, connection] of connections) {
+      connection?.finish();
+      socket.destroySoon();
+    }
+    await Promise.all(closed);
+  };
+  return { urls: clientUrls, close };
+}
+
+/** Which protocol a client without TLS speaks shows in its first bytes. */
+function peek(socket: Socket, begin: (socket: Socket, isHttp2: boolean) => void): void {
+  socket.once('data', (first: Buffer) => {
+    socket.pause();
+    socket.unshift(first);
+    begin(socket, HTTP2_START.startsWith(first.toString('latin1', 0, HTTP2_START.length)));
+    socket.resume();
+  });
+}
+
+interface Listening {
+  server: Server;
+  url: string;
+}
+
+async function listen(url: string, tls: TlsOptions | undefined, accept: (socket: Socket) => void): Promise<Listening> {
+  const [, scheme, rest] = /^(https?|unixs?):\/\/(.+)$/.exec(url) ?? [];
+  if (scheme === undefined || rest === undefined) throw new Error(`${JSON.stringify(url)} is no address to listen on: one looks like http://127.0.0.1:2379 or unix:///run/store.sock`);
+  const isSecure = scheme.endsWith('s');
+  if (isSecure && !tls) throw new Error(`${url} needs --cert-file and --key-file`);
+  const server = isSecure ? createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, accept) : createServer({ noDelay: true }, accept);
+  const ready = once(server, 'listening');
+  if (scheme.startsWith('unix')) {
+    // What a server that was killed left behind; one that runs holds the lock of the store's folder, and is never met here.
+    await rm(rest, { force: true });
+    server.listen({ path: rest });
+    await ready;
+    return { server, url };
+  }
+  const { hostname, port } = new URL(`http://${rest}`);
+  server.listen({ host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || '2379') });
+  await ready;
+  return { server, url: `${scheme}://${hostname}:${(server.address() as AddressInfo).port}` };
+}
+
+/** The pages of etcd's client port that probes ask for (server/etcdserver/api/etcdhttp). */
+async function answerPage(engine: LocalEngine, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = request.url?.split('?', 1)[0];
+  const send = (status: number, body: object): void => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+  };
+  if (path === '/version') return send(200, { etcdserver: ETCD_VERSION, etcdcluster: `${ETCD_VERSION.split('.', 2).join('.')}.0` });
+  if (path !== '/health' && path !== '/livez' && path !== '/readyz') return send(404, { error: `there is no page ${path}` });
+  const error = await engine.checkHealth().then(
+    () => undefined,
+    (failure: Error) => failure,
+  );
+  send(error ? 503 : 200, { health: String(!error), reason: error?.message ?? '' });
+}
