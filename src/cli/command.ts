@@ -34,6 +34,13 @@ const commands: readonly Command[] = [
     help: async (program, columns) => serveHelp(program) + (await import('../options/flags/help.ts')).flagsHelp(columns),
   },
   {
+    name: 'store',
+    summary: "Serve the embedded store by etcd's API, for several API servers",
+    run: async (args, output) => (await import('./commands/store.ts')).store(args, output),
+    help: async (program) => (await import('./commands/store.ts')).storeHelp(program),
+    isTool: true,
+  },
+  {
     name: 'backup',
     summary: 'Write the embedded store to a file, also while a server runs on it',
     run: async (args, output) => (await import('./commands/backup.ts')).backup(args, output),

@@ -12,7 +12,9 @@ test('the embedded store keeps what it was given, the memory store does not', as
       await first.commit({ type: 'put', key: `/${backend}`, value: Buffer.from('x'), expected: 0 });
       await first.close();
       const second = await openEngine({ backend, dataDir });
-      expect(await second.get(`/${backend}`)).toEqual(backend === 'embedded' ? { key: '/embedded', value: Buffer.from('x'), revision: 2 } : undefined);
+      expect(await second.get(`/${backend}`)).toEqual(
+        backend === 'embedded' ? { key: '/embedded', value: Buffer.from('x'), revision: 2, createdRevision: 2, version: 1 } : undefined,
+      );
       await second.close();
     }
   } finally {

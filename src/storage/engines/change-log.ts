@@ -53,9 +53,10 @@ export class ChangeLog {
   /** The oldest revision that a watch may start from: all changes from there on are kept. */
   #oldest: number;
 
+  /** Begins with a revision at which nothing was changed. */
   constructor(revision: number, { clock = systemClock, limits = DEFAULT_LIMITS }: ChangeLogOptions = {}) {
     this.#revision = revision;
-    this.#oldest = revision + 1;
+    this.#oldest = revision;
     this.#clock = clock;
     this.#limits = limits;
   }

@@ -32,11 +32,15 @@ describe('embedded engine, opened again', () => {
     await first.close();
 
     const second = await openEmbeddedEngine({ folder });
-    expect(await second.currentRevision()).toBe(last);
-    expect(await second.range('')).toEqual({ items: [{ key: '/a', value: Buffer.from('one'), revision }], revision: last, remaining: 0 });
+    // The first revision of a store that is opened again has no change of its own, so that watches may begin with it.
+    expect(await second.currentRevision()).toBe(last + 1);
+    const items = [{ key: '/a', value: Buffer.from('one'), revision, createdRevision: revision, version: 1 }];
+    expect(await second.range('')).toEqual({ items, revision: last + 1, remaining: 0 });
     expect(() => second.watch('', last, () => undefined)).toThrow(Compacted);
     second.watch('', last + 1, () => undefined).close();
-    expect(await put(second, '/a', 'two', revision)).toBe(last + 1);
+    const written = await put(second, '/a', 'two', revision);
+    expect(written).toBe(last + 2);
+    expect(await second.get('/a')).toEqual({ key: '/a', value: Buffer.from('two'), revision: written, createdRevision: revision, version: 2 });
     await second.close();
   });
 
@@ -50,14 +54,14 @@ describe('embedded engine, opened again', () => {
     clock.pass(60_000);
 
     const second = await openEmbeddedEngine({ folder, clock });
-    const removed = new Promise((resolve) => second.watch('', 4, ([event]) => resolve(event?.key)));
+    const removed = new Promise((resolve) => second.watch('', 5, ([event]) => resolve(event?.key)));
     clock.pass(0);
     expect(await removed).toBe('/short');
     expect(await second.get('/long')).toBeDefined();
     await second.close();
 
     const third = await openEmbeddedEngine({ folder, clock });
-    const next = new Promise((resolve) => third.watch('', 5, ([event]) => resolve(event?.key)));
+    const next = new Promise((resolve) => third.watch('', 7, ([event]) => resolve(event?.key)));
     clock.pass(2_000_000);
     expect(await next).toBe('/long');
     await third.close();
@@ -145,9 +149,24 @@ describe('embedded engine refuses, in one line,', () => {
   test('a store of a newer format', async () => {
     const folder = newFolder();
     const database = open({ path: folder, noSubdir: false, overlappingSync: false, encoding: 'binary', keyEncoding: 'binary', useVersions: true });
-    await database.put(Buffer.from('mformat'), Buffer.from('2'), 0);
+    await database.put(Buffer.from('mformat'), Buffer.from('3'), 0);
     await database.close();
-    expect(await refusal(folder)).toBe(`the store in ${folder} has format 2, and this version reads up to 1; use a newer version`);
+    expect(await refusal(folder)).toBe(`the store in ${folder} has format 3, and this version reads up to 2; use a newer version`);
+  });
+
+  test('a store of format 1, whose entries are values alone, is read and written on', async () => {
+    const folder = newFolder();
+    const database = open({ path: folder, noSubdir: false, overlappingSync: false, encoding: 'binary', keyEncoding: 'binary', useVersions: true });
+    await database.put(Buffer.from('mformat'), Buffer.from('1'), 0);
+    await database.put(Buffer.from('mrevision'), Buffer.from('7'), 0);
+    await database.put(Buffer.from('k/old'), Buffer.from('a value'), 7);
+    await database.close();
+    for (const version of [2, 3]) {
+      const engine = await openEmbeddedEngine({ folder });
+      expect(await engine.get('/old')).toMatchObject({ value: Buffer.from(version === 2 ? 'a value' : 'x2'), createdRevision: 7, version: version - 1 });
+      await put(engine, '/old', `x${version}`, (await engine.get('/old'))!.revision);
+      await engine.close();
+    }
   });
 
   test("a database of another program's", async () => {

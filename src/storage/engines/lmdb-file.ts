@@ -96,6 +96,8 @@ export class StorageBroken extends StorageUnavailable {}
 export class LmdbFile {
   /** When the file was opened. */
   readonly revision: number;
+  /** Nothing had been written to it then. */
+  readonly isFresh: boolean;
   readonly #folder: string;
   readonly #room: FileRoom;
   #database: RootDatabase<Buffer, Buffer>;
@@ -113,6 +115,7 @@ export class LmdbFile {
     this.#database = openDatabase(folder);
     try {
       this.#format = checkFormat(this.#database, folder);
+      this.isFresh = this.#format === 0;
       this.revision = this.#format > 0 ? readRevision(this.#database) : firstRevision;
       this.#countedRevision = readCountedRevision(this.#database, this.#format);
     } catch (error) {
@@ -411,8 +414,7 @@ const storedBounds = ({ start, isStartExcluded, end }: KeyBounds): { start: Buff
 
 const allBehind = (letter: string): { start: Buffer; end: Buffer } => ({ start: Buffer.from(letter), end: Buffer.from(prefixEnd(letter)!) });
 
-const countOf = ({ granted = [], revoked = [], ended = [], added = [] }: LeaseChange): number =>
-  granted.length + revoked.length + ended.length + added.length;
+const countOf = ({ granted = [], revoked = [], ended = [], added = [] }: LeaseChange): number => granted.length + revoked.length + ended.length + added.length;
 
 function entryOf({ revision, createdRevision = revision, version = 1 }: FileWrite, value: Buffer): Buffer {
   const entry = Buffer.allocUnsafe(ENTRY_HEADER_BYTES + value.length);

@@ -96,7 +96,11 @@ export class KeyValues {
   }
 
   /** The branch whose comparison holds for `stored`: what it writes is written only if that is still so. Throws CommitConflict if it is not. */
-  async #succeeded(operations: readonly RequestOperation[], stored: Stored | undefined, revision: number): Promise<{ revision: number; answers: OperationAnswer[] }> {
+  async #succeeded(
+    operations: readonly RequestOperation[],
+    stored: Stored | undefined,
+    revision: number,
+  ): Promise<{ revision: number; answers: OperationAnswer[] }> {
     const [operation] = operations;
     if (operation?.type === 'put') {
       const written = await this.#write(operation.request, stored);
@@ -110,7 +114,11 @@ export class KeyValues {
   }
 
   /** A branch that only reads the key that was compared, from the very state that it was compared in. */
-  async #failed(operations: readonly RequestOperation[], stored: Stored | undefined, revision: number): Promise<{ revision: number; answers: OperationAnswer[] }> {
+  async #failed(
+    operations: readonly RequestOperation[],
+    stored: Stored | undefined,
+    revision: number,
+  ): Promise<{ revision: number; answers: OperationAnswer[] }> {
     const answers = operations.map((operation): OperationAnswer => {
       if (operation.type === 'range') return { type: 'range', answer: answerOf(operation.request, stored ? [stored] : [], 0) };
       if (operation.type === 'delete' && !stored) return { type: 'delete', count: 0, previous: [] };

@@ -305,7 +305,9 @@ function decoder<T>(read: (message: ProtobufReader) => T): (bytes: Buffer) => T 
     try {
       return read(trustedReader(bytes));
     } catch (error) {
-      throw error instanceof GrpcError ? error : new GrpcError(GrpcCode.internal, `grpc: failed to unmarshal the received message: ${(error as Error).message}`);
+      throw error instanceof GrpcError
+        ? error
+        : new GrpcError(GrpcCode.internal, `grpc: failed to unmarshal the received message: ${(error as Error).message}`);
     }
   };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { engineContract } from '../engines/contract.ts';
+import { type ContractOptions, engineContract } from '../engines/contract.ts';
 import { openEmbeddedEngine } from '../engines/embedded.ts';
 import { openEtcdEngine } from '../engines/etcd/engine.ts';
 import type { LocalEngine } from '../engines/local-engine.ts';
@@ -17,21 +17,21 @@ afterAll(async () => {
 });
 
 /** Our own client of etcd on our own server of it, over a socket. */
-function contractThrough(name: string, open: () => Promise<LocalEngine>): void {
+function contractThrough(name: string, open: (options: ContractOptions) => Promise<LocalEngine>): void {
   engineContract(
     name,
-    async () => {
-      const engine = await open();
-      const server = await startEtcdServer({ engine, listenUrls: [`unix://${join(mkdtempSync(join(root, 's-')), 'store.sock')}`] });
+    async (options) => {
+      const engine = await open(options);
+      const server = await startEtcdServer({ engine, clock: options.clock, listenUrls: [`unix://${join(mkdtempSync(join(root, 's-')), 'store.sock')}`] });
       closing.push(async () => {
         await server.close();
         await engine.close();
       });
-      return openEtcdEngine({ endpoints: server.urls });
+      return openEtcdEngine({ endpoints: server.urls, clock: options.clock });
     },
-    { isClocked: false },
+    { isClocked: true },
   );
 }
 
-contractThrough('memory engine behind etcd’s API', async () => openMemoryEngine());
-contractThrough('embedded engine behind etcd’s API', () => openEmbeddedEngine({ folder: mkdtempSync(join(root, 'e-')) }));
+contractThrough('memory engine behind etcd’s API', async (options) => openMemoryEngine(options));
+contractThrough('embedded engine behind etcd’s API', (options) => openEmbeddedEngine({ ...options, folder: mkdtempSync(join(root, 'e-')) }));

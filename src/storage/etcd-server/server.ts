@@ -91,7 +91,8 @@ interface Listening {
 
 async function listen(url: string, tls: TlsOptions | undefined, accept: (socket: Socket) => void): Promise<Listening> {
   const [, scheme, rest] = /^(https?|unixs?):\/\/(.+)$/.exec(url) ?? [];
-  if (scheme === undefined || rest === undefined) throw new Error(`${JSON.stringify(url)} is no address to listen on: one looks like http://127.0.0.1:2379 or unix:///run/store.sock`);
+  if (scheme === undefined || rest === undefined)
+    throw new Error(`${JSON.stringify(url)} is no address to listen on: one looks like http://127.0.0.1:2379 or unix:///run/store.sock`);
   const isSecure = scheme.endsWith('s');
   if (isSecure && !tls) throw new Error(`${url} needs --cert-file and --key-file`);
   const server = isSecure ? createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, accept) : createServer({ noDelay: true }, accept);
