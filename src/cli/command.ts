@@ -100,8 +100,9 @@ async function runWithFlags(command: Command, program: string, args: readonly st
     throw new CommandError(`${JSON.stringify(program)} does not take any arguments, got [${extra.map((arg) => JSON.stringify(arg)).join(' ')}]`);
   const { takeWatchdogSettings } = await import('../supervision/watchdog.ts');
   const watchdog = takeWatchdogSettings();
+  const worker = (await import('../workers/settings.ts')).takeWorkerSettings();
   if (options.supervised && !watchdog) return (await import('./supervise.ts')).supervise(args, output);
-  return command.run(args, output, { ...settings, ...(watchdog && { watchdog }) });
+  return command.run(args, output, { ...settings, ...(watchdog && { watchdog }), ...(worker && { worker }) });
 }
 
 function findCommand(name: string): Command {

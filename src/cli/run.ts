@@ -9,27 +9,38 @@ import { guardProcess } from './process-guard.ts';
 import { type RunningServer, type ServerFactory, explainError, logStart, startChain } from '../compose/start.ts';
 import type { WatchdogSettings } from '../supervision/protocol.ts';
 import { startWatchdog } from '../supervision/watchdog.ts';
+import type { WorkerMessage, WorkerSettings } from '../workers/settings.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 export interface RunSettings {
   readonly logger: Logger;
   readonly factory?: ServerFactory;
   /** Called once the server is ready. */
-  readonly onReady?: (server: RunningServer) => void;
+  readonly onReady?: (server: Pick<RunningServer, 'url'>) => void;
   /** Ends the run. Default: SIGINT or SIGTERM, of which a second one ends the process at once. */
   readonly stopSignal?: AbortSignal;
   /** What a supervisor wants of this process, where there is one. */
   readonly watchdog?: WatchdogSettings;
+  /** What the primary process has told, where this one is a worker of several. */
+  readonly worker?: WorkerSettings;
 }
 
 /** Runs a server until it is told to stop; settles when it has. */
-export async function runServer(options: CompletedOptions, { logger, factory, onReady, stopSignal = stopOnSignals(), watchdog }: RunSettings): Promise<void> {
-  logStart(options, logger);
-  for (const warning of options.warnings) logger.warn(warning);
+export async function runServer(
+  options: CompletedOptions,
+  { logger, factory, onReady, stopSignal = stopOnSignals(), watchdog, worker }: RunSettings,
+): Promise<void> {
+  if (!worker) logStart(options, logger);
+  if (!worker) for (const warning of options.warnings) logger.warn(warning);
+  if (!worker && options.workerCount > 0) {
+    const { runWorkers } = await import('./run-workers.ts');
+    return runWorkers(options, { logger, stopSignal, onReady: (url) => onReady?.({ url }) });
+  }
   const stopped = aborted(stopSignal);
   const stopWatchdog = watchdog && startWatchdog(watchdog, WATCHDOG_WORKER);
   const starting = startChain(options, logger, factory, {
     onLoaded: postponeMarking,
+    ...(worker && { worker }),
     ...(watchdog && { refusedFingerprints: watchdog.refusedFingerprints }),
   });
   const server = await Promise.race([starting, stopped]);
@@ -41,7 +52,8 @@ export async function runServer(options: CompletedOptions, { logger, factory, on
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
     allowMarking();
     if (isReady) {
-      onReady?.(server);
+      if (worker) process.send?.({ type: 'ready', url: server.url } satisfies WorkerMessage);
+      else onReady?.(server);
       server.makeAhead?.();
     }
     collectAlone();

@@ -29,7 +29,7 @@ export async function up(args: readonly string[], output: Output, settings: Part
 }
 
 /** Writes the kubeconfig, now that the port is known, and says what there is. */
-function banner(cluster: Cluster, { url }: RunningServer): string {
+function banner(cluster: Cluster, { url }: Pick<RunningServer, 'url'>): string {
   const { dataDir, storageBackend, kubernetesVersion } = cluster.options;
   const kubeconfigFile = join(dataDir, 'kubeconfig');
   writePrivately(kubeconfigFile, cluster.adminKubeconfig(url));

@@ -16,7 +16,13 @@ import type { CreatedServers } from './servers.ts';
 import type { ServingFiles } from './serving-files.ts';
 
 /** What --controllers asks for. Without --enable-garbage-collector nothing is marked for the collector, and it does not run. */
-export function enabledControllerHooks({ options, client, files, storage, report, now }: Foundation, { settings }: ObjectStores, servers: CreatedServers) {
+export function enabledControllerHooks(
+  { options, worker, client, files, storage, report, now }: Foundation,
+  { settings }: ObjectStores,
+  servers: CreatedServers,
+) {
+  // Of several workers, the first one runs them: when it dies, the one that takes its place.
+  if (worker && worker.index > 0) return [];
   const names = enabledControllers(options.controllers).filter((name) => name !== 'garbage-collector-controller' || options.enableGarbageCollector);
   const controllers: ControllersOptions = {
     report,
@@ -27,7 +33,7 @@ export function enabledControllerHooks({ options, client, files, storage, report
   };
   const wholeClient = names.length === 0 ? client : servers.aggregation.withRemoteResources(client);
   // Others may write to the store too, unless it is this process' own.
-  return controllerHooks({ client, wholeClient }, names, controllers, storage.engine.isSingleWriter);
+  return controllerHooks({ client, wholeClient }, names, controllers, storage.engine.isSingleWriter || worker?.storeUrl !== undefined);
 }
 
 /** PEM of whom pods are to trust: --root-ca-file, or the authority of --client-ca-file that has signed the serving certificate, or that certificate itself. */

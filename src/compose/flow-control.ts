@@ -7,11 +7,15 @@ import type { CreatedServers } from './servers.ts';
 
 /** Priority and fairness, following the chain's objects once the server has started; undefined where plain limits are to do. Throws CommandError. */
 export function createFlowControl(
-  { options, registry, client, closers }: Foundation,
+  { options, worker, registry, client, closers }: Foundation,
   { stores }: ObjectStores,
   { kube }: CreatedServers,
 ): FlowController | undefined {
-  const { maxRequestsInflight, maxMutatingRequestsInflight, requestTimeoutMs } = options;
+  const { requestTimeoutMs } = options;
+  // Of several workers, each has its part.
+  const share = (limit: number): number => (worker ? Math.ceil(limit / worker.count) : limit);
+  const maxRequestsInflight = share(options.maxRequestsInflight);
+  const maxMutatingRequestsInflight = share(options.maxMutatingRequestsInflight);
   if (!options.enablePriorityAndFairness) {
     kube.postStartHooks.push({ name: 'max-in-flight-filter', run: () => {} });
     return undefined;

@@ -6,6 +6,7 @@ import type { CompletedOptions } from '../options/completion.ts';
 import { type Egress, openEgress } from './egress.ts';
 import type { Logger } from './logger.ts';
 import { openMetricSelection } from '../options/metric-selection.ts';
+import type { WorkerSettings } from '../workers/settings.ts';
 import { Provided } from './provided.ts';
 import { type ServingFiles, openServingFiles } from './serving-files.ts';
 import { type OpenStorage, openStorage } from './storage.ts';
@@ -13,6 +14,8 @@ import { type OpenStorage, openStorage } from './storage.ts';
 /** What all later phases use. */
 export interface Foundation {
   options: CompletedOptions;
+  /** Where this process is one of several (`--workers`). */
+  worker: WorkerSettings | undefined;
   logger: Logger;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
@@ -37,15 +40,22 @@ export interface Foundation {
 }
 
 /** Opens files and engines that the options name. Throws a CommandError or a StorageUnavailable, with what is open by then in `closers`. */
-export async function openFoundation(options: CompletedOptions, logger: Logger, stop: AbortSignal, closers: Closers): Promise<Foundation> {
+export async function openFoundation(
+  options: CompletedOptions,
+  logger: Logger,
+  stop: AbortSignal,
+  closers: Closers,
+  worker: WorkerSettings | undefined,
+): Promise<Foundation> {
   const registry = new MetricRegistry(await openMetricSelection(options));
   const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
   closers.add(() => files.close());
-  const storage = await openStorage(options, logger, registry, egress?.etcd);
+  const storage = await openStorage(options, logger, registry, { dial: egress?.etcd, storeUrl: worker?.storeUrl });
   closers.addStorage(() => storage.close());
   return {
     options,
+    worker,
     logger,
     isEnabled: (gate) => options.featureGates.isEnabled(gate),
     now: () => new Date(),

@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Engine, StorageMisconfigured, StorageUnavailable } from '../storage/engine.ts';
 import type { MetricRegistry } from '../server/metrics/registry.ts';
-import type { EmbeddedEngine } from '../storage/engines/embedded.ts';
+import type { ChangeLogLimits } from '../storage/engines/change-log.ts';
 import type { EtcdEngine, EtcdEngineOptions } from '../storage/engines/etcd/engine.ts';
+import type { LocalEngine } from '../storage/engines/local-engine.ts';
 import type { GrpcTls } from '../grpc/channel.ts';
 import { openEngine } from '../storage/open.ts';
 import type { Dial } from '../net/dial.ts';
@@ -28,8 +29,20 @@ export interface OpenStorage {
 
 type EtcdSettings = Omit<EtcdEngineOptions, 'endpoints'>;
 
-/** Throws StorageUnavailable, with one line for the operator. `dial`: the way to etcd. */
-export async function openStorage(options: StorageSettings, logger: Logger, registry: MetricRegistry, dial?: Dial): Promise<OpenStorage> {
+export interface StorageRoute {
+  /** The way to etcd. */
+  dial?: Dial | undefined;
+  /** Where the embedded or memory store is served that the options name: another process has it. */
+  storeUrl?: string | undefined;
+}
+
+/** Throws StorageUnavailable, with one line for the operator. */
+export async function openStorage(
+  options: StorageSettings,
+  logger: Logger,
+  registry: MetricRegistry,
+  { dial, storeUrl }: StorageRoute = {},
+): Promise<OpenStorage> {
   const opened: Engine[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(opened.map((engine) => engine.close()));
@@ -38,13 +51,16 @@ export async function openStorage(options: StorageSettings, logger: Logger, regi
     opened.push(await engine);
     return engine;
   };
-  const compactionIntervalMs = options.etcdCompactionIntervalMs;
-  if (options.storageBackend === 'memory') return { engine: await open(openEngine({ backend: 'memory', compactionIntervalMs })), overrides: new Map(), close };
-  if (options.storageBackend === 'embedded') {
-    makeDataDir(options.storeDir);
-    const engine = await open(openEngine({ backend: 'embedded', dataDir: options.storeDir, compactionIntervalMs }));
-    registerStoreFile(registry, engine as EmbeddedEngine);
-    return { engine, overrides: new Map(), close };
+  // It is compacted where it is kept.
+  if (storeUrl !== undefined) {
+    const { leaseReuseDurationSeconds: leaseReuseSeconds, etcdPrefix: prefix } = options;
+    return { engine: await open(reachEtcd({ prefix, leaseReuseSeconds, endpoints: [storeUrl] }, logger)), overrides: new Map(), close };
+  }
+  const own = await openOwnStore(options);
+  if (own) {
+    opened.push(own);
+    if (options.storageBackend === 'embedded') registerStoreFile(registry, own);
+    return { engine: own, overrides: new Map(), close };
   }
   const { registerEtcdMetrics, pollSizes } = await import('./etcd-metrics.ts');
   const settings: EtcdSettings = { ...etcdSettings(options), dial, observer: registerEtcdMetrics(registry, `${options.etcdPrefix}/`) };
@@ -67,6 +83,18 @@ export async function openStorage(options: StorageSettings, logger: Logger, regi
   }
 }
 
+/** The store that a server keeps itself; undefined where it is an etcd. `history`: how much of the past it holds, where others than this process read it. */
+export async function openOwnStore(
+  { storageBackend, storeDir, etcdCompactionIntervalMs: compactionIntervalMs }: StorageSettings,
+  history?: ChangeLogLimits,
+): Promise<LocalEngine | undefined> {
+  const settings = { compactionIntervalMs, ...(history && { history }) };
+  if (storageBackend === 'memory') return openEngine({ backend: 'memory', ...settings }) as Promise<LocalEngine>;
+  if (storageBackend !== 'embedded') return undefined;
+  makeDataDir(storeDir);
+  return openEngine({ backend: 'embedded', dataDir: storeDir, ...settings }) as Promise<LocalEngine>;
+}
+
 /** --data-dir, with the folders above it, whatever else is or is not kept there. */
 function makeDataDir(storeDir: string): void {
   const dataDir = dirname(storeDir);
@@ -78,7 +106,7 @@ function makeDataDir(storeDir: string): void {
 }
 
 /** Upstream's name for the size of its store, and our own for what of the file is free: read when they are asked for. */
-function registerStoreFile(registry: MetricRegistry, engine: Pick<EmbeddedEngine, 'statistics'>): void {
+function registerStoreFile(registry: MetricRegistry, engine: Pick<LocalEngine, 'statistics'>): void {
   const size = registry.gauge({
     name: 'apiserver_storage_size_bytes',
     help: 'Size of the file of the store.',

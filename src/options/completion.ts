@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { resolveTlsFlags } from '../serving/tls-options.ts';
@@ -24,6 +25,8 @@ interface Completion {
   readonly storageBackend: StorageBackend;
   /** Absolute. */
   readonly dataDir: string;
+  /** --workers: 0 where this process serves requests itself. */
+  readonly workerCount: number;
   /** Folder of the embedded store's own files, in the data folder. */
   readonly storeDir: string;
   /** The certificate and key to serve with: the flags', or where a self-signed pair is made (see `isServingPairGenerated`). */
@@ -97,6 +100,7 @@ function draft({ options, given, warnings }: ParsedFlags, host: Host, errors: st
   return {
     ...options,
     ...storage,
+    workerCount: options.workers === 'auto' ? availableParallelism() : Number(options.workers),
     ...completeServing(options, given, storage),
     ...completeServiceAccounts(options, storage),
     advertiseAddress,

@@ -17,6 +17,7 @@ import { validateRuntimeConfig } from './validation-runtime-config.ts';
 /** Everything that is wrong, in upstream's words and order (pkg/controlplane/apiserver/options, apiserver/pkg/server/options). */
 export const validateOptions = (options: Draft): string[] => [
   ...validateGeneric(options),
+  ...validateWorkers(options),
   ...validateStorage(options),
   ...validateSecureServing(options),
   ...validateAuthentication(options),
@@ -86,6 +87,14 @@ function* validateCorsOrigin(origin: string): Generator<string> {
   if (!/\^|\/\//.test(origin) || !/[$:]/.test(origin)) {
     yield `--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header, ${help}`;
   }
+}
+
+/** More than any machine has use for. */
+const MAX_WORKERS = 256;
+
+function* validateWorkers({ workerCount, workers }: Draft): Generator<string> {
+  if (!Number.isInteger(workerCount) || workerCount < 0 || workerCount > MAX_WORKERS)
+    yield `--workers takes a number of processes up to ${MAX_WORKERS}, or auto, not ${JSON.stringify(workers)}`;
 }
 
 const STORAGE_BACKENDS = ['embedded', 'memory', 'etcd3'];

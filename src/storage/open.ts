@@ -1,15 +1,17 @@
 import type { Engine } from './engine.ts';
 import type { EtcdEngineOptions } from './engines/etcd/engine.ts';
+import type { ChangeLogLimits } from './engines/change-log.ts';
 import { openMemoryEngine } from './engines/memory.ts';
 
-/** --etcd-compaction-interval; none: never. */
-interface Compaction {
+interface LocalSettings {
+  /** --etcd-compaction-interval; none: never. */
   compactionIntervalMs?: number;
+  history?: ChangeLogLimits;
 }
 
 type StorageOptions =
-  | ({ backend: 'memory' } & Compaction)
-  | ({ backend: 'embedded'; /** Its folder. */ dataDir: string } & Compaction)
+  | ({ backend: 'memory' } & LocalSettings)
+  | ({ backend: 'embedded'; /** Its folder. */ dataDir: string } & LocalSettings)
   | ({ backend: 'etcd3' } & EtcdEngineOptions);
 
 /** Throws StorageUnavailable, with one line for the operator, when the store cannot be opened. */
@@ -21,6 +23,6 @@ export async function openEngine(options: StorageOptions): Promise<Engine> {
     return openEtcdEngine(options);
   }
   const { openEmbeddedEngine } = await import('./engines/embedded.ts');
-  const { dataDir, compactionIntervalMs = 0 } = options;
-  return openEmbeddedEngine({ folder: dataDir, compactionIntervalMs });
+  const { dataDir, ...settings } = options;
+  return openEmbeddedEngine({ folder: dataDir, ...settings });
 }

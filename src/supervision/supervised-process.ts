@@ -1,12 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { SETTINGS_VARIABLE, type StallReport, type WatchdogMessage, type WatchdogSettings, messageReader } from './protocol.ts';
+import { REPORT_FD, SETTINGS_VARIABLE, type StallReport, type WatchdogMessage, type WatchdogSettings, messageReader } from './protocol.ts';
 
-export interface ProcessCommand {
-  /** The program and its arguments: Node, its own flags, a script and the script's. */
-  file: string;
-  args: readonly string[];
-}
+/** Starts the process with these variables added to its environment, and with a pipe as its file descriptor `REPORT_FD`. */
+export type StartProcess = (environment: Readonly<Record<string, string>>) => ChildProcess;
 
 export interface ProcessLimits {
   stallReportAfterMs: number;
@@ -30,10 +27,7 @@ export interface ProcessObserver {
   onRecovery(stalledMs: number): void;
 }
 
-/**
- * One server process under watch: started at once, its reports read, ended when it stands still or grows beyond its limits. It lives in a process group of its
- * own, so that a terminal's Ctrl-C reaches it once, through the supervisor.
- */
+/** One server process under watch: started at once, its reports read, ended when it stands still or grows beyond its limits. */
 export class SupervisedProcess {
   readonly exited: Promise<ProcessExit>;
   readonly #child: ChildProcess;
@@ -45,16 +39,12 @@ export class SupervisedProcess {
   /** Ends a process that stands still, and one whose watchdog has fallen silent. */
   #killTimer: NodeJS.Timeout;
 
-  constructor(command: ProcessCommand, refusedFingerprints: readonly string[], limits: ProcessLimits, observer: ProcessObserver) {
+  constructor(start: StartProcess, refusedFingerprints: readonly string[], limits: ProcessLimits, observer: ProcessObserver) {
     this.#limits = limits;
     this.#observer = observer;
     const settings: WatchdogSettings = { stallReportAfterMs: limits.stallReportAfterMs, refusedFingerprints };
-    this.#child = spawn(command.file, command.args, {
-      stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
-      env: { ...process.env, [SETTINGS_VARIABLE]: JSON.stringify(settings) },
-      detached: true,
-    });
-    const reports = this.#child.stdio[3] as Readable;
+    this.#child = start({ [SETTINGS_VARIABLE]: JSON.stringify(settings) });
+    const reports = this.#child.stdio[REPORT_FD] as Readable;
     reports.setEncoding('utf8').on(
       'data',
       messageReader((message) => this.#onMessage(message)),

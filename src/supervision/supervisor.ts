@@ -1,7 +1,18 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { DeadlyRequests } from './deadly-requests.ts';
 import type { RunningRequest } from '../server/running-request.ts';
 import type { StallReport } from './protocol.ts';
-import { type ProcessCommand, type ProcessExit, type ProcessLimits, SupervisedProcess } from './supervised-process.ts';
+import { type ProcessExit, type ProcessLimits, type StartProcess, SupervisedProcess } from './supervised-process.ts';
+
+export interface ProcessCommand {
+  /** The program and its arguments: Node, its own flags, a script and the script's. */
+  file: string;
+  args: readonly string[];
+}
+
+/** In a process group of its own, so that a terminal's Ctrl-C reaches it once, through the supervisor. */
+const startApart = ({ file, args }: ProcessCommand, environment: Readonly<Record<string, string>>): ChildProcess =>
+  spawn(file, args, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env: { ...process.env, ...environment }, detached: true });
 
 /** What a supervisor has to tell; the command line makes log lines of it. */
 export interface SupervisorObserver {
@@ -25,7 +36,7 @@ const FIRST_DELAY_MS = 200;
  * `SupervisedProcess`, with the same record of deadly requests.
  */
 export class Supervisor {
-  readonly #command: ProcessCommand;
+  readonly #start: StartProcess;
   readonly #limits: ProcessLimits;
   readonly #observer: SupervisorObserver;
   readonly #deadly = new DeadlyRequests();
@@ -34,7 +45,7 @@ export class Supervisor {
   #wake: (() => void) | undefined;
 
   constructor(command: ProcessCommand, limits: ProcessLimits, observer: SupervisorObserver) {
-    this.#command = command;
+    this.#start = (environment) => startApart(command, environment);
     this.#limits = limits;
     this.#observer = observer;
   }
@@ -43,7 +54,7 @@ export class Supervisor {
   async run(): Promise<number> {
     for (let shortLives = 0; ;) {
       const startMs = performance.now();
-      this.#current = new SupervisedProcess(this.#command, this.#deadly.refused, this.#limits, this.#observer);
+      this.#current = new SupervisedProcess(this.#start, this.#deadly.refused, this.#limits, this.#observer);
       const exit = await this.#current.exited;
       this.#current = undefined;
       if (this.#isStopping || (exit.signal === null && OWN_EXIT_CODES.has(exit.code))) return exit.code ?? KILLED_EXIT_CODE;

@@ -35,4 +35,8 @@ Controllers: ${CONTROLLER_NAMES.join(', ')}.`,
     bool,
     'Runs the server in a process of its own, watched by this one, which reports when it stands still and starts it again when it dies. A request that has ended it twice is refused from then on.',
   ),
+  workers: flag(
+    string,
+    'How many processes serve requests, each a whole API server on one store that this process keeps: a number, or auto for one a core. By default this process serves them itself.',
+  ),
 });

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeMissingFiles } from '../compose/generated-files.ts';
+import type { Logger } from '../compose/logger.ts';
+import { openServiceAccountKeys } from '../compose/signing-keys.ts';
+import { explainError } from '../compose/start.ts';
+import { openOwnStore } from '../compose/storage.ts';
+import type { CompletedOptions } from '../options/completion.ts';
+import { startEtcdServer } from '../storage/etcd-server/server.ts';
+import { onAbort } from '../util/on-abort.ts';
+import { Primary, type PrimaryObserver, WorkerFailed } from '../workers/primary.ts';
+import { ExitCode } from './exit-code.ts';
+
+const MIB = 1024 * 1024;
+/** Workers go on from where they were after a pause, and read pages of lists as of their first one. */
+const HISTORY = { minEvents: 1_000, maxEvents: Infinity, maxBytes: 64 * MIB };
+
+interface RunWorkersSettings {
+  logger: Logger;
+  /** Called once all workers are ready. */
+  onReady: (url: string) => void;
+  stopSignal: AbortSignal;
+}
+
+/**
+ * `--workers`: this process keeps the store and the workers, which share its port, and serves no requests itself. Runs until it is told to stop; SIGHUP replaces
+ * the workers one after the other.
+ */
+export async function runWorkers(options: CompletedOptions, { logger, onReady, stopSignal }: RunWorkersSettings): Promise<void> {
+  makeMissingFiles(options);
+  // Made here, so that no two workers make one.
+  await openServiceAccountKeys(options, stopSignal)();
+  const store = await serveStore(options, logger).catch((error: unknown) => Promise.reject(explainError(error, options)));
+  const primary = new Primary({
+    count: options.workerCount,
+    storeUrl: store?.url,
+    limits: {
+      stallReportAfterMs: options.stallReportAfterMs,
+      stallKillAfterMs: options.stallKillAfterMs,
+      memoryLimitBytes: options.memoryLimitMib * MIB,
+    },
+    nodeFlags: options.heapLimitMib > 0 ? [`--max-old-space-size=${options.heapLimitMib}`] : [],
+    observer: logTo(logger),
+  });
+  const restart = (): void => void primary.restartAll().catch((error: Error) => logger.error('The workers were not replaced', { error }));
+  process.on('SIGHUP', restart);
+  const stopped = new Promise<void>((resolve) => onAbort(stopSignal, resolve));
+  try {
+    const url = await Promise.race([primary.start(), stopped]);
+    if (url !== undefined) onReady(url);
+    await Promise.race([stopped, primary.failed]);
+    logger.info('Shutting down');
+  } catch (error) {
+    throw error instanceof WorkerFailed ? new ExitCode(error.code) : error;
+  } finally {
+    process.off('SIGHUP', restart);
+    await primary.stop('SIGTERM');
+    await store?.close();
+    logger.info('Stopped');
+  }
+}
+
+interface ServedStore {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** On a socket that only this user reaches. Undefined where the store is an etcd. */
+async function serveStore(options: CompletedOptions, logger: Logger): Promise<ServedStore | undefined> {
+  const engine = await openOwnStore(options, HISTORY);
+  if (!engine) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'binnacle-'));
+  const server = await startEtcdServer({
+    engine,
+    listenUrls: [`unix://${join(folder, 'store.sock')}`],
+    maxRequestBytes: Infinity,
+    onViolation: (message) => logger.error('A worker was cut off from the store', { message }),
+  });
+  return {
+    url: server.urls[0]!,
+    async close() {
+      await server.close();
+      await engine.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const logTo = (logger: Logger): PrimaryObserver => ({
+  onStall: (worker, { stalledMs, stack, request }) =>
+    logger.error('The event loop of a worker stands still', { worker, stalledMs, ...request, stack: stack.join('\n') }),
+  onRecovery: (worker, stalledMs) => logger.info('The event loop of the worker turns again', { worker, stalledMs }),
+  onRestart: (worker, { code, signal, killedFor }, delayMs) =>
+    logger.error('A worker died and is replaced', { worker, code, signal, killedFor: killedFor ?? 'nothing of the primary', delayMs }),
+});
