@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { CommandError } from '../options/command-error.ts';
+import { takeWorkerSettings } from '../workers/settings.ts';
 import { ExitCode } from './exit-code.ts';
 import type { RunSettings } from './run.ts';
 
@@ -100,7 +101,8 @@ async function runWithFlags(command: Command, program: string, args: readonly st
     throw new CommandError(`${JSON.stringify(program)} does not take any arguments, got [${extra.map((arg) => JSON.stringify(arg)).join(' ')}]`);
   const { takeWatchdogSettings } = await import('../supervision/watchdog.ts');
   const watchdog = takeWatchdogSettings();
-  const worker = (await import('../workers/settings.ts')).takeWorkerSettings();
+  const workerSettings = takeWorkerSettings();
+  const worker = workerSettings && new (await import('../workers/worker-link.ts')).WorkerLink(workerSettings);
   if (options.supervised && !watchdog) return (await import('./supervise.ts')).supervise(args, output);
   return command.run(args, output, { ...settings, ...(watchdog && { watchdog }), ...(worker && { worker }) });
 }

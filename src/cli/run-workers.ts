@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeMissingFiles } from '../compose/generated-files.ts';
+import { openAuditLog } from '../compose/audit.ts';
 import type { Logger } from '../compose/logger.ts';
 import { openServiceAccountKeys } from '../compose/signing-keys.ts';
 import { explainError } from '../compose/start.ts';
@@ -32,6 +33,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
   // Made here, so that no two workers make one.
   await openServiceAccountKeys(options, stopSignal)();
   const store = await serveStore(options, logger).catch((error: unknown) => Promise.reject(explainError(error, options)));
+  const auditLog = options.auditLogPath === '' ? undefined : openAuditLog(options);
   const primary = new Primary({
     count: options.workerCount,
     storeUrl: store?.url,
@@ -42,6 +44,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
     },
     nodeFlags: options.heapLimitMib > 0 ? [`--max-old-space-size=${options.heapLimitMib}`] : [],
     observer: logTo(logger),
+    writeAudit: (line) => auditLog?.write(line),
   });
   const restart = (): void => void primary.restartAll().catch((error: Error) => logger.error('The workers were not replaced', { error }));
   process.on('SIGHUP', restart);
@@ -56,7 +59,7 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
   } finally {
     process.off('SIGHUP', restart);
     await primary.stop('SIGTERM');
-    await store?.close();
+    await Promise.all([store?.close(), auditLog?.close()]);
     logger.info('Stopped');
   }
 }

@@ -9,7 +9,7 @@ import { guardProcess } from './process-guard.ts';
 import { type RunningServer, type ServerFactory, explainError, logStart, startChain } from '../compose/start.ts';
 import type { WatchdogSettings } from '../supervision/protocol.ts';
 import { startWatchdog } from '../supervision/watchdog.ts';
-import type { WorkerMessage, WorkerSettings } from '../workers/settings.ts';
+import type { WorkerLink } from '../workers/worker-link.ts';
 import { onAbort } from '../util/on-abort.ts';
 
 export interface RunSettings {
@@ -22,7 +22,7 @@ export interface RunSettings {
   /** What a supervisor wants of this process, where there is one. */
   readonly watchdog?: WatchdogSettings;
   /** What the primary process has told, where this one is a worker of several. */
-  readonly worker?: WorkerSettings;
+  readonly worker?: WorkerLink;
 }
 
 /** Runs a server until it is told to stop; settles when it has. */
@@ -52,7 +52,7 @@ export async function runServer(
     const isReady = await Promise.race([server.ready.then(() => true), stopped.then(() => false)]);
     allowMarking();
     if (isReady) {
-      if (worker) process.send?.({ type: 'ready', url: server.url } satisfies WorkerMessage);
+      if (worker) worker.tell({ type: 'ready', url: server.url });
       else onReady?.(server);
       server.makeAhead?.();
     }

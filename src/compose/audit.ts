@@ -10,7 +10,8 @@ import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { WebhookClient } from '../client/webhook-client.ts';
 import type { AuditOptions } from '../server/filters/audit.ts';
 import type { AuditCounters } from '../server/metrics/audit-metrics.ts';
-import type { Dial } from '../net/dial.ts';
+import type { WorkerLink } from '../workers/worker-link.ts';
+import type { Foundation } from './foundation.ts';
 import { CommandError } from '../options/command-error.ts';
 import type { CompletedOptions } from '../options/completion.ts';
 import type { Logger } from './logger.ts';
@@ -33,12 +34,13 @@ interface BackendOptions {
 const MEGABYTE = 1024 * 1024;
 const MAX_BATCHES_IN_FLIGHT = 100;
 
-/** Undefined where no flag wants anything recorded. `dial`: the way to the webhook. Throws CommandError where the policy, the log or the webhook cannot be used. */
-export async function openAuditing(options: CompletedOptions, logger: Logger, dial: Dial | undefined): Promise<Auditing | undefined> {
+/** Undefined where no flag wants anything recorded. Throws CommandError where the policy, the log or the webhook cannot be used. */
+export async function openAuditing({ options, logger, egress, worker }: Foundation): Promise<Auditing | undefined> {
+  const dial = egress?.controlplane;
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   const policy =
     auditPolicyFile === '' ? undefined : await orRefuse('loading audit policy file', () => loadPolicy(auditPolicyFile, (message) => logger.warn(message)));
-  const writer = auditLogPath === '' ? undefined : await orRefuse('ensureLogFile', () => openWriter(options));
+  const writer = auditLogPath === '' ? undefined : await orRefuse('ensureLogFile', () => (worker ? writerOf(worker) : openAuditLog(options)));
   const receiver =
     auditWebhookConfigFile === '' || policy === undefined
       ? undefined
@@ -77,13 +79,16 @@ const initialBackoffMs = ({ auditWebhookInitialBackoffMs: current, auditWebhookB
   return current === DEFAULT_MS ? old : current;
 };
 
-const openWriter = (options: CompletedOptions): LineWriter =>
+/** The log has one writer, whatever the number of workers. */
+export const openAuditLog = (options: CompletedOptions): LineWriter =>
   openLog(options.auditLogPath, {
     maxBytes: options.auditLogMaxsize === 0 ? Infinity : options.auditLogMaxsize * MEGABYTE,
     maxAgeDays: options.auditLogMaxage,
     maxBackups: options.auditLogMaxbackup,
     compresses: options.auditLogCompress,
   });
+
+const writerOf = (worker: WorkerLink): LineWriter => ({ write: (line) => worker.tell({ type: 'audit', line }), close: async () => undefined });
 
 /** The order is upstream's: events are cut before they wait. */
 function wrapped(backend: AuditBackend, { mode, batch, truncate }: BackendOptions, observer: AuditObserver): AuditBackend {

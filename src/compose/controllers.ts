@@ -22,7 +22,7 @@ export function enabledControllerHooks(
   servers: CreatedServers,
 ) {
   // Of several workers, the first one runs them: when it dies, the one that takes its place.
-  if (worker && worker.index > 0) return [];
+  if (worker && worker.settings.index > 0) return [];
   const names = enabledControllers(options.controllers).filter((name) => name !== 'garbage-collector-controller' || options.enableGarbageCollector);
   const controllers: ControllersOptions = {
     report,
@@ -33,7 +33,7 @@ export function enabledControllerHooks(
   };
   const wholeClient = names.length === 0 ? client : servers.aggregation.withRemoteResources(client);
   // Others may write to the store too, unless it is this process' own.
-  return controllerHooks({ client, wholeClient }, names, controllers, storage.engine.isSingleWriter || worker?.storeUrl !== undefined);
+  return controllerHooks({ client, wholeClient }, names, controllers, storage.engine.isSingleWriter || worker?.settings.storeUrl !== undefined);
 }
 
 /** PEM of whom pods are to trust: --root-ca-file, or the authority of --client-ca-file that has signed the serving certificate, or that certificate itself. */

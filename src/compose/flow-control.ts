@@ -1,5 +1,6 @@
 import { MANDATORY_FLOW_SCHEMAS, MANDATORY_PRIORITY_LEVELS } from '../apis/flowcontrol/mandatory.ts';
 import { FlowController } from '../flowcontrol/controller.ts';
+import type { WorkerLink } from '../workers/worker-link.ts';
 import { CommandError } from '../options/command-error.ts';
 import type { Foundation } from './foundation.ts';
 import type { ObjectStores } from './object-stores.ts';
@@ -12,10 +13,8 @@ export function createFlowControl(
   { kube }: CreatedServers,
 ): FlowController | undefined {
   const { requestTimeoutMs } = options;
-  // Of several workers, each has its part.
-  const share = (limit: number): number => (worker ? Math.ceil(limit / worker.count) : limit);
-  const maxRequestsInflight = share(options.maxRequestsInflight);
-  const maxMutatingRequestsInflight = share(options.maxMutatingRequestsInflight);
+  const maxRequestsInflight = shareOf(options.maxRequestsInflight, worker);
+  const maxMutatingRequestsInflight = shareOf(options.maxMutatingRequestsInflight, worker);
   if (!options.enablePriorityAndFairness) {
     kube.postStartHooks.push({ name: 'max-in-flight-filter', run: () => {} });
     return undefined;
@@ -38,5 +37,18 @@ export function createFlowControl(
   });
   kube.postStartHooks.push({ name: 'priority-and-fairness-filter', run: () => controller.follow(client) });
   closers.add(() => controller.close());
+  if (worker) closers.add(shareSeats(controller, worker, serverSeats * worker.settings.count));
   return controller;
+}
+
+/** Of a limit for the whole server, the part that each of several workers begins with. */
+export const shareOf = (limit: number, worker: WorkerLink | undefined): number => (worker ? Math.ceil(limit / worker.settings.count) : limit);
+
+const DEMAND_INTERVAL_MS = 500;
+
+/** Tells the primary what is wanted here, and takes the part of all seats that it allots by that. Answers what ends it. */
+function shareSeats(controller: FlowController, worker: WorkerLink, allSeats: number): () => void {
+  worker.onShare = (share) => controller.setServerSeats(Math.max(Math.round(allSeats * share), 1));
+  const timer = setInterval(() => worker.tell({ type: 'demand', seats: controller.demandedSeats }), DEMAND_INTERVAL_MS).unref();
+  return () => clearInterval(timer);
 }

@@ -6,7 +6,7 @@ import type { CompletedOptions } from '../options/completion.ts';
 import { type Egress, openEgress } from './egress.ts';
 import type { Logger } from './logger.ts';
 import { openMetricSelection } from '../options/metric-selection.ts';
-import type { WorkerSettings } from '../workers/settings.ts';
+import type { WorkerLink } from '../workers/worker-link.ts';
 import { Provided } from './provided.ts';
 import { type ServingFiles, openServingFiles } from './serving-files.ts';
 import { type OpenStorage, openStorage } from './storage.ts';
@@ -15,7 +15,7 @@ import { type OpenStorage, openStorage } from './storage.ts';
 export interface Foundation {
   options: CompletedOptions;
   /** Where this process is one of several (`--workers`). */
-  worker: WorkerSettings | undefined;
+  worker: WorkerLink | undefined;
   logger: Logger;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
@@ -45,13 +45,13 @@ export async function openFoundation(
   logger: Logger,
   stop: AbortSignal,
   closers: Closers,
-  worker: WorkerSettings | undefined,
+  worker: WorkerLink | undefined,
 ): Promise<Foundation> {
   const registry = new MetricRegistry(await openMetricSelection(options));
   const egress = await openEgress(options.egressSelectorConfigFile, registry);
   const files = openServingFiles(options, logger);
   closers.add(() => files.close());
-  const storage = await openStorage(options, logger, registry, { dial: egress?.etcd, storeUrl: worker?.storeUrl });
+  const storage = await openStorage(options, logger, registry, { dial: egress?.etcd, storeUrl: worker?.settings.storeUrl });
   closers.addStorage(() => storage.close());
   return {
     options,

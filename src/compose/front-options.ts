@@ -15,6 +15,8 @@ import { createLifecycleSignals } from '../server/lifecycle.ts';
 import { registerAuditMetrics } from '../server/metrics/audit-metrics.ts';
 import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
 import { registerMetaMetrics } from '../server/metrics/meta-metrics.ts';
+import { shareOf } from './flow-control.ts';
+import { mergeMetrics } from '../workers/merged-metrics.ts';
 import { metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
 import { type BuildInfo, registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
 import { MetricRegistry } from '../server/metrics/registry.ts';
@@ -83,7 +85,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       }),
       ['/version', versionHandler(info)],
       ['/version/', versionHandler(info)],
-      ['/metrics', metricsEndpoint(registry, { canReset: options.profiling })],
+      ['/metrics', metricsEndpoint(registry, { canReset: options.profiling, print: metricsOfAll(parts.foundation) })],
       ['/metrics/slis', metricsEndpoint(indicators)],
       ...componentPages(options, info),
     ]),
@@ -128,7 +130,26 @@ function storageChecks(
   };
 }
 
-function filterOptions({ foundation, access, authorization, servers, auditing, tracing, flowControl, refusedFingerprints }: FrontParts): StandardFilterOptions {
+/** Of several workers, each shows what all have counted. */
+function metricsOfAll({ worker, registry }: Foundation): (() => Promise<string>) | undefined {
+  if (!worker) return undefined;
+  worker.printMetrics = () => registry.print();
+  return async () => mergeMetrics(await worker.gatherMetrics());
+}
+
+const isWorker = ({ worker }: Foundation): boolean => worker?.settings.storeUrl !== undefined;
+
+function filterOptions({
+  foundation,
+  objects,
+  access,
+  authorization,
+  servers,
+  auditing,
+  tracing,
+  flowControl,
+  refusedFingerprints,
+}: FrontParts): StandardFilterOptions {
   const { options, logger, registry } = foundation;
   const metrics = new ServerMetrics({ registry, isKnownResource: (info) => isInstalled(foundation.servers.value, info) });
   const auditCounters = registerAuditMetrics(registry);
@@ -160,8 +181,9 @@ function filterOptions({ foundation, access, authorization, servers, auditing, t
     requestTimeoutMs: options.requestTimeoutMs,
     ...(flowControl && { flowControl }),
     refusedFingerprints,
-    maxRequestsInFlight: options.maxRequestsInflight,
-    maxMutatingRequestsInFlight: options.maxMutatingRequestsInflight,
+    ...(isWorker(foundation) && { catchUp: () => objects.stores.catchUp() }),
+    maxRequestsInFlight: shareOf(options.maxRequestsInflight, foundation.worker),
+    maxMutatingRequestsInFlight: shareOf(options.maxMutatingRequestsInflight, foundation.worker),
   };
 }
 

@@ -84,9 +84,9 @@ export function openObjectStores(foundation: Foundation, { tokenIssuer }: Access
   };
 }
 
-const createStores = ({ options, client, now }: Foundation, { storage, encoding }: StoredValues, admission: AdmissionChain): Stores =>
+const createStores = ({ options, worker, client, now }: Foundation, { storage, encoding }: StoredValues, admission: AdmissionChain): Stores =>
   new Stores({
-    ...feedsOf(storage, `${options.etcdPrefix}/`),
+    ...feedsOf(storage, `${options.etcdPrefix}/`, worker?.settings.storeUrl !== undefined),
     keyPrefix: `${options.etcdPrefix}/`,
     ...(encoding && { encoding }),
     admission,
@@ -97,8 +97,8 @@ const createStores = ({ options, client, now }: Foundation, { storage, encoding 
   });
 
 /** One feed an engine. */
-function feedsOf({ engine, overrides }: OpenStorage, prefix: string): Pick<StoresOptions, 'feed' | 'feedOverrides'> {
-  const feeds = new Map([engine, ...overrides.values()].map((each) => [each, new CacheFeed(each, { prefix })]));
+function feedsOf({ engine, overrides }: OpenStorage, prefix: string, catchesUpFirst: boolean): Pick<StoresOptions, 'feed' | 'feedOverrides'> {
+  const feeds = new Map([engine, ...overrides.values()].map((each) => [each, new CacheFeed(each, { prefix, catchesUpFirst })]));
   return { feed: feeds.get(engine)!, feedOverrides: new Map([...overrides].map(([resource, each]) => [resource, feeds.get(each)!])) };
 }
 

@@ -58,7 +58,7 @@ interface ChainParts {
 /** Auditing, tracing, priority and fairness and the other filters in front of the chain. */
 async function prepareFront(parts: ChainParts): Promise<PreparedServer> {
   const { foundation, objects, servers } = parts;
-  const auditing = await openAuditing(foundation.options, foundation.logger, foundation.egress?.controlplane);
+  const auditing = await openAuditing(foundation);
   const tracing = await openTracingIfAsked(foundation);
   const flowControl = createFlowControl(foundation, objects, servers);
   return prepareRun(servers, frontOptions({ ...parts, auditing, tracing, flowControl }));

@@ -4,7 +4,7 @@ import type { CompletedOptions } from '../options/completion.ts';
 import { printOptions } from '../options/flags/options.ts';
 import { makeMissingFiles } from './generated-files.ts';
 import type { Logger } from './logger.ts';
-import type { WorkerSettings } from '../workers/settings.ts';
+import type { WorkerLink } from '../workers/worker-link.ts';
 import { BINNACLE_VERSION } from '../options/version.ts';
 
 /** A server that listens. */
@@ -31,7 +31,7 @@ export interface FactorySettings {
   /** Called once what it runs is loaded, before it does anything with the objects of its store. */
   onLoaded?: () => void;
   /** What the primary process has told, where this one is a worker of several. */
-  worker?: WorkerSettings;
+  worker?: WorkerLink;
   /** Requests that have ended the process before; absent where there is no supervisor. */
   refusedFingerprints?: readonly string[];
 }

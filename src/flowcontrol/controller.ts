@@ -47,6 +47,7 @@ export class FlowController implements FlowControl {
   readonly #watches = new WatchTracker();
   readonly #sources: EstimateSources;
   readonly #stops: (() => void)[] = [];
+  #serverSeats: number;
   #levels = new Map<string, PriorityLevel>();
   #classifier!: FlowClassifier;
   #readLevels: () => PriorityLevelConfiguration[] = () => [];
@@ -64,6 +65,7 @@ export class FlowController implements FlowControl {
         for (const { queues } of this.#levels.values()) queues.readOn();
       },
     });
+    this.#serverSeats = options.serverSeats;
     const { limits = { readOnly: options.serverSeats, mutating: options.serverSeats } } = options;
     this.#metrics = new FlowMetrics(options.registry, () => this.#levels.values(), { nowMs: () => this.#clock.nowMs(), limits });
     this.#configure();
@@ -147,6 +149,26 @@ export class FlowController implements FlowControl {
     this.#metrics.fairFraction = adjustSeats([...this.#levels.values()], this.#clock.nowMs());
   }
 
+  /** Of the whole server, which may have several processes. */
+  setServerSeats(seats: number): void {
+    if (seats === this.#serverSeats) return;
+    this.#serverSeats = seats;
+    this.#setBounds();
+    this.#adjust();
+  }
+
+  /** Seats that requests have or wait for. */
+  get demandedSeats(): number {
+    let seats = 0;
+    for (const { queues } of this.#levels.values()) seats += queues.seatsInUse + queues.seatsWaiting;
+    return seats;
+  }
+
+  #setBounds(): void {
+    const shareSum = [...this.#levels.values()].reduce((sum, { shares }) => sum + shares, 0);
+    for (const level of this.#levels.values()) level.setBounds(this.#serverSeats, shareSum);
+  }
+
   #configure(): void {
     this.#isStale = false;
     const wanted = new Map(
@@ -159,8 +181,7 @@ export class FlowController implements FlowControl {
       if (!wanted.has(name)) wanted.set(name, { kind: 'PriorityLevelConfiguration', apiVersion: API_VERSION, metadata: { name }, spec });
     this.#levels = this.#replaceLevels(wanted);
     this.#classifier = this.#createClassifier(this.#readSchemas().filter(({ spec }) => referable.has(spec.priorityLevelConfiguration.name)));
-    const shareSum = [...this.#levels.values()].reduce((sum, { shares }) => sum + shares, 0);
-    for (const level of this.#levels.values()) level.setBounds(this.#options.serverSeats, shareSum);
+    this.#setBounds();
     this.#adjust();
   }
 

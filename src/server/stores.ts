@@ -94,6 +94,11 @@ export class Stores {
     await Promise.all([...this.#caches.values()].map(({ cache }) => cache.ready));
   }
 
+  /** Resolves when the caches have everything that was acknowledged by now, by whatever process. */
+  catchUp(): Promise<void> | undefined {
+    return this.#options.feed.catchUp();
+  }
+
   /** Ends every watch and every timer. */
   close(): void {
     for (const { cache } of this.#caches.values()) cache.close();

@@ -3,7 +3,8 @@ import type { ProcessExit, ProcessLimits } from '../supervision/supervised-proce
 import { SupervisedProcess } from '../supervision/supervised-process.ts';
 import { DeadlyRequests } from '../supervision/deadly-requests.ts';
 import type { StallReport } from '../supervision/protocol.ts';
-import { type WorkerMessage, type WorkerSettings, WORKER_VARIABLE } from './settings.ts';
+import { seatShares } from './seat-shares.ts';
+import { type PrimaryMessage, type PrintedMetrics, WORKER_VARIABLE, type WorkerMessage, type WorkerSettings } from './settings.ts';
 
 /** What a primary has to tell; the command line makes log lines of it. */
 export interface PrimaryObserver {
@@ -19,6 +20,8 @@ export interface PrimaryOptions {
   /** Of Node itself: the limit of the heap. */
   nodeFlags: readonly string[];
   observer: PrimaryObserver;
+  /** Writes a line of the audit log. */
+  writeAudit: (line: string) => void;
 }
 
 /** A worker ends with this when it cannot run with these flags: it has said why. */
@@ -28,8 +31,16 @@ const SHORT_LIFE_MS = 5_000;
 const FIRST_DELAY_MS = 200;
 const MAX_DELAY_MS = 10_000;
 
+/** A worker that has not told what it has counted by then is left out. */
+const GATHER_MS = 1_000;
+const SHARE_INTERVAL_MS = 1_000;
+
 /** A worker process that was started, and what becomes of it. */
 interface RunningWorker {
+  readonly index: number;
+  readonly channel: Worker;
+  /** Seats that its requests have or wait for. */
+  demand: number;
   readonly process: SupervisedProcess;
   /** Resolves with its address once it is ready; never for one that ends before. */
   readonly ready: Promise<string>;
@@ -44,6 +55,10 @@ export class Primary {
   readonly #deadly = new DeadlyRequests();
   readonly #workers = new Map<number, RunningWorker>();
   readonly #replacing = new Set<RunningWorker>();
+  /** Who has asked for metrics, by the number of the question that the others were asked. */
+  readonly #gatherings = new Map<number, Gathering>();
+  #lastGathering = 0;
+  readonly #shareTimer: NodeJS.Timeout;
   #isStopping = false;
   #fail!: (error: Error) => void;
   /** Rejects when a worker cannot be started. */
@@ -52,6 +67,7 @@ export class Primary {
   constructor(options: PrimaryOptions) {
     this.#options = options;
     this.failed.catch(() => undefined);
+    this.#shareTimer = setInterval(() => this.#shareSeats(), SHARE_INTERVAL_MS).unref();
     // Standard streams, the pipe of the watchdog's reports (its REPORT_FD), and the channel by which sockets are handed over.
     cluster.setupPrimary({
       exec: process.argv[1]!,
@@ -84,6 +100,7 @@ export class Primary {
   /** Resolves when all have ended. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     this.#isStopping = true;
+    clearInterval(this.#shareTimer);
     const running = [...this.#workers.values(), ...this.#replacing];
     for (const { process: worker } of running) worker.stop(signal);
     await Promise.all(running.map(({ process: worker }) => worker.exited));
@@ -107,11 +124,38 @@ export class Primary {
       limits,
       { onStall: (report) => observer.onStall(index, report), onRecovery: (stalledMs) => observer.onRecovery(index, stalledMs) },
     );
-    const ready = new Promise<string>((resolve) => forked.on('message', (message: WorkerMessage) => message.type === 'ready' && resolve(message.url)));
-    const worker: RunningWorker = { process: supervised, ready };
+    let onReady!: (url: string) => void;
+    const ready = new Promise<string>((resolve) => (onReady = resolve));
+    const worker: RunningWorker = { index, channel: forked, process: supervised, ready, demand: 0 };
+    forked.on('message', (message: WorkerMessage) => this.#onMessage(worker, message, onReady));
+    forked.on('error', () => undefined);
     this.#workers.set(index, worker);
     void supervised.exited.then((exit) => this.#onExit(index, worker, exit, performance.now() - startMs, shortLives), this.#fail);
     return worker;
+  }
+
+  #onMessage(worker: RunningWorker, message: WorkerMessage, onReady: (url: string) => void): void {
+    if (message.type === 'ready') onReady(message.url);
+    else if (message.type === 'audit') this.#options.writeAudit(message.line);
+    else if (message.type === 'demand') worker.demand = message.seats;
+    else if (message.type === 'gather') this.#gather(worker, message.id);
+    else this.#gatherings.get(message.id)?.add({ worker: worker.index, text: message.text });
+  }
+
+  #gather(asking: RunningWorker, id: number): void {
+    const asked = [...this.#workers.values()];
+    const ownId = ++this.#lastGathering;
+    const gathering = new Gathering(asked.length, (metrics) => {
+      this.#gatherings.delete(ownId);
+      tell(asking, { type: 'gathered', id, metrics });
+    });
+    this.#gatherings.set(ownId, gathering);
+    for (const worker of asked) tell(worker, { type: 'print', id: ownId });
+  }
+
+  #shareSeats(): void {
+    const workers = [...this.#workers.values()];
+    for (const [at, share] of seatShares(workers.map(({ demand }) => demand)).entries()) tell(workers[at]!, { type: 'share', share });
   }
 
   #onExit(index: number, worker: RunningWorker, exit: ProcessExit, livedMs: number, shortLives: number): void {
@@ -125,6 +169,34 @@ export class Primary {
     setTimeout(() => {
       if (!this.#isStopping) this.#run(index, lives);
     }, delayMs);
+  }
+}
+
+function tell({ channel }: RunningWorker, message: PrimaryMessage): void {
+  if (channel.isConnected()) channel.send(message);
+}
+
+/** The answers to one question to all workers, which end when all have come or time is up. */
+class Gathering {
+  readonly #metrics: PrintedMetrics[] = [];
+  readonly #expected: number;
+  readonly #onDone: (metrics: readonly PrintedMetrics[]) => void;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(expected: number, onDone: (metrics: readonly PrintedMetrics[]) => void) {
+    this.#expected = expected;
+    this.#onDone = onDone;
+    this.#timer = setTimeout(() => this.#end(), GATHER_MS);
+  }
+
+  add(metrics: PrintedMetrics): void {
+    this.#metrics.push(metrics);
+    if (this.#metrics.length === this.#expected) this.#end();
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#onDone(this.#metrics.toSorted((a, b) => a.worker - b.worker));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Holds `WorkerSettings` as JSON. Taken out of the environment by the worker, so that nothing it starts inherits it. */
 export const WORKER_VARIABLE = 'BINNACLE_WORKER';
 
-/** What the primary tells a worker process (`--workers`). */
+/** What the primary tells a worker process (`--workers`) when it starts. */
 export interface WorkerSettings {
   /** From 0. The first one runs what may run only once: the controllers. */
   index: number;
@@ -10,8 +10,29 @@ export interface WorkerSettings {
   storeUrl: string | undefined;
 }
 
+/** Of one worker, or of each. */
+export interface PrintedMetrics {
+  worker: number;
+  text: string;
+}
+
 /** What a worker tells the primary. */
-export type WorkerMessage = { type: 'ready'; url: string };
+export type WorkerMessage =
+  | { type: 'ready'; url: string }
+  /** What all workers have counted is wanted; answered by `gathered`. */
+  | { type: 'gather'; id: number }
+  | { type: 'printed'; id: number; text: string }
+  /** A line of the audit log, which has one writer. */
+  | { type: 'audit'; line: string }
+  /** Seats of priority and fairness that its requests have or wait for. */
+  | { type: 'demand'; seats: number };
+
+/** What the primary tells a worker that runs. */
+export type PrimaryMessage =
+  | { type: 'print'; id: number }
+  | { type: 'gathered'; id: number; metrics: readonly PrintedMetrics[] }
+  /** Its part of all seats, between 0 and 1. */
+  | { type: 'share'; share: number };
 
 /** Undefined in a process that is no worker. Answers once. */
 export function takeWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {

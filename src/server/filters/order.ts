@@ -22,6 +22,7 @@ export const FILTER_ORDER = [
   'requestDeadline',
   'timeout',
   'cors', // --cors-allowed-origins
+  'catchUp', // --workers
   'authentication',
   'tracing', // --tracing-config-file; behind authentication, since only known clients may ask to be sampled
   'audit', // --audit-policy-file; sees who asks before impersonation changes it

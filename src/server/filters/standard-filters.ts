@@ -8,6 +8,7 @@ import { withAuditId } from './audit-id.ts';
 import { type AuthenticationOptions, withAuthentication } from './authentication.ts';
 import { withAuthorization } from './authorization.ts';
 import { withCacheControl } from './cache-control.ts';
+import { withCatchUp } from './catch-up.ts';
 import { withoutCompression } from './compression.ts';
 import { withCors } from './cors.ts';
 import type { Filter } from './filter.ts';
@@ -48,6 +49,8 @@ export interface StandardFilterOptions {
   onFault: (fault: Fault) => void;
   /** Fingerprints of requests that a supervisor has seen to end the process. Absent where there is no supervisor. */
   refusedFingerprints?: readonly string[] | undefined;
+  /** Resolves when the caches have all that is acknowledged by now; only where other processes write to the store. */
+  catchUp?: () => Promise<void> | undefined;
   onAuthorizationFailure?: (error: string, auditId: string) => void;
   httpLog?: (entry: HttpLogEntry) => void;
   shutdownSendRetryAfter: boolean;
@@ -87,6 +90,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     requestDeadline: withRequestDeadline(options.requestTimeoutMs, onRefused),
     timeout: withTimeout(metrics),
     ...(options.corsAllowedOrigins.length > 0 && { cors: withCors(options.corsAllowedOrigins) }),
+    ...(options.catchUp && { catchUp: withCatchUp(options.catchUp) }),
     authentication: withAuthentication({ ...options.authentication, metrics, ...(onRefused && { onRefused }) }),
     ...(options.tracer && { tracing: withTracing(options.tracer) }),
     ...(audit && { audit: withAudit(audit) }),

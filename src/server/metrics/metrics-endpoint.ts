@@ -2,14 +2,20 @@ import type { Handler } from '../../endpoints/request.ts';
 import type { MetricRegistry } from './registry.ts';
 import { METRICS_CONTENT_TYPE } from './text.ts';
 
+export interface MetricsEndpointOptions {
+  canReset?: boolean;
+  /** Where there is more to show than the registry has. */
+  print?: (() => string | Promise<string>) | undefined;
+}
+
 /** Serves `/metrics` or `/metrics/slis`. With `canReset` (profiling is on) a DELETE begins all counts anew. */
-export function metricsEndpoint(registry: MetricRegistry, { canReset = false } = {}): Handler {
-  return ({ exchange }) => {
+export function metricsEndpoint(registry: MetricRegistry, { canReset = false, print = () => registry.print() }: MetricsEndpointOptions = {}): Handler {
+  return async ({ exchange }) => {
     if (canReset && exchange.method === 'DELETE') {
       registry.reset();
       exchange.respond(200, { 'content-type': 'text/plain; charset=utf-8' }, 'metrics reset\n');
       return;
     }
-    exchange.respond(200, { 'content-type': METRICS_CONTENT_TYPE }, registry.print());
+    exchange.respond(200, { 'content-type': METRICS_CONTENT_TYPE }, await print());
   };
 }

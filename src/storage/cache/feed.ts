@@ -24,6 +24,8 @@ interface FeedOptions {
   /** Only changes of keys that start so are of interest to anybody. */
   prefix?: string;
   clock?: Clock;
+  /** Requests are held up by `catchUp` before anything is looked at for them: reading need not ask again. */
+  catchesUpFirst?: boolean;
 }
 
 /** Upstream's blockTimeout (apiserver/pkg/storage/cacher/watch_cache.go). */
@@ -41,6 +43,7 @@ export class CacheFeed {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly #prefix: string;
+  readonly #catchesUpFirst: boolean;
   readonly #routes = new PrefixIndex<FeedRoute>();
   /** An array, not a Set: see src/util/bag.ts. */
   #waiters: Waiter[] = [];
@@ -55,10 +58,11 @@ export class CacheFeed {
   #progressTimer: Timer | undefined;
   #isClosed = false;
 
-  constructor(engine: Engine, { prefix = '', clock = systemClock }: FeedOptions = {}) {
+  constructor(engine: Engine, { prefix = '', clock = systemClock, catchesUpFirst = false }: FeedOptions = {}) {
     this.engine = engine;
     this.clock = clock;
     this.#prefix = prefix;
+    this.#catchesUpFirst = catchesUpFirst;
   }
 
   /** All changes up to here have been taken in by the caches that are loaded. */
@@ -85,6 +89,11 @@ export class CacheFeed {
 
   /** See ObjectCache.freshen. */
   freshen(): Promise<void> | undefined {
+    return this.#catchesUpFirst ? undefined : this.catchUp();
+  }
+
+  /** Resolves when the caches have everything that was acknowledged by now. */
+  catchUp(): Promise<void> | undefined {
     if (this.engine.isSingleWriter) return undefined;
     // A reading under way may have been answered before this call; all who come meanwhile share the next.
     return (this.#nextFreshening ??= this.#freshenNext());
