@@ -46,7 +46,11 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
     observer: logTo(logger),
     writeAudit: (line) => auditLog?.write(line),
   });
-  const restart = (): void => void primary.restartAll().catch((error: Error) => logger.error('The workers were not replaced', { error }));
+  const restart = (): void =>
+    void primary.restartAll().then(
+      () => logger.info('All workers were replaced'),
+      (error: Error) => logger.error('The workers were not replaced', { error }),
+    );
   process.on('SIGHUP', restart);
   const stopped = new Promise<void>((resolve) => onAbort(stopSignal, resolve));
   try {
