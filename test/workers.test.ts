@@ -72,9 +72,9 @@ describe('workers', { timeout: 120_000 }, () => {
   test('are replaced when they die, and nothing that was acknowledged is lost', async () => {
     const server = await startWorkers();
     const names: string[] = [];
-    let isWriting = true;
+    const stop = new AbortController();
     const write = async (client: ApiClient, writer: number): Promise<void> => {
-      for (let count = 0; isWriting; count++) {
+      for (let count = 0; !stop.signal.aborted; count++) {
         const name = `w${writer}-${count}`;
         const answer = await client.send({ method: 'POST', path: CONFIG_MAPS, body: { metadata: { name } } }).catch(() => undefined);
         if (answer?.status === 201) names.push(name);
@@ -87,7 +87,7 @@ describe('workers', { timeout: 120_000 }, () => {
       await server.lineCount(/A worker died and is replaced/, deaths);
     }
     await untilGrown(names);
-    isWriting = false;
+    stop.abort();
     await Promise.all(writers);
     const { items } = (await server.client().expect(200, { path: CONFIG_MAPS })).json<{ items: { metadata: { name: string } }[] }>();
     const stored = new Set(items.map(({ metadata }) => metadata.name));
@@ -100,9 +100,9 @@ describe('workers', { timeout: 120_000 }, () => {
     const before = workerPids(server);
     const failures: string[] = [];
     let answered = 0;
-    let isAsking = true;
+    const stop = new AbortController();
     const ask = async (): Promise<void> => {
-      while (isAsking) {
+      while (!stop.signal.aborted) {
         // As clients do that keep no connection: each request is dealt to whoever takes requests now.
         const { status } = await server
           .client()
@@ -115,7 +115,7 @@ describe('workers', { timeout: 120_000 }, () => {
     const asking = [ask(), ask()];
     server.child.kill('SIGHUP');
     await server.line(/All workers were replaced/);
-    isAsking = false;
+    stop.abort();
     await Promise.all(asking);
     expect(failures).toEqual([]);
     expect(answered).toBeGreaterThan(0);

@@ -7,8 +7,7 @@ import type { Filter } from './filter.ts';
 export const withCatchUp =
   (catchUp: () => Promise<void> | undefined): Filter =>
   (next) =>
-  (request) => {
-    if (!request.info.isResourceRequest) return next(request);
-    const caughtUp = catchUp();
-    return caughtUp ? caughtUp.then(() => next(request)) : next(request);
+  async (request) => {
+    if (request.info.isResourceRequest) await catchUp();
+    return next(request);
   };
