@@ -33,7 +33,7 @@ async function raceOf(definition: ResourceDefinition, rival: (engine: Engine, ch
     }
     return commit(change);
   };
-  const keyPrefix = `/registry/${definition.storagePrefix}/`;
+  const keyPrefix = `/registry/${definition.storage.prefix}/`;
   const cache = openCache(new CacheFeed(engine), keyPrefix, { codec: jsonCodec });
   await cache.ready;
   const store = new GenericStore({

@@ -22,7 +22,7 @@ export interface View {
   rowConditions: ((stored: ApiObject) => readonly RowCondition[]) | undefined;
   compareRows: ((a: ApiObject, b: ApiObject) => number) | undefined;
   /** See ResourceDefinition. */
-  whenEmpty: ResourceDefinition['whenEmpty'];
+  bookmark: ResourceDefinition['bookmark'];
   unlistedAnnotation: string | undefined;
   storedGroup: string | undefined;
   isCustom: boolean;
@@ -46,13 +46,13 @@ function makeView(target: ResourceTarget): View {
   const isOwnKind = subresource === undefined || subresource.kind === served.kind;
   const apiVersion = apiVersionOf(kind.group, kind.version);
   const typePrefixLength = Buffer.byteLength(typePrefix(kind.kind, apiVersion));
-  const { columns, rowConditions, compareRows } = isOwnKind ? store.definition : {};
+  const { columns, rowConditions, compareRows } = (isOwnKind && store.definition.table) || {};
   const rows = {
     columns: isOwnKind ? (served.columns ?? columns) : subresource.columns,
-    rowConditions: rowConditions?.bind(store.definition),
-    compareRows: compareRows?.bind(store.definition),
+    rowConditions: rowConditions?.bind(store.definition.table),
+    compareRows: compareRows?.bind(store.definition.table),
   };
-  const { unlistedAnnotation, storedGroup, whenEmpty } = store.definition;
+  const { table, storage, bookmark } = store.definition;
   return {
     kind,
     listKind: (isOwnKind ? served.listKind : undefined) ?? `${kind.kind}List`,
@@ -61,9 +61,9 @@ function makeView(target: ResourceTarget): View {
     convert,
     hasOwnMetadata: subresource?.read !== undefined,
     ...rows,
-    whenEmpty,
-    unlistedAnnotation,
-    storedGroup,
+    bookmark,
+    unlistedAnnotation: table?.unlistedAnnotation,
+    storedGroup: storage.group,
     isCustom,
     environment,
   };

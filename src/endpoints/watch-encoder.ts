@@ -44,10 +44,10 @@ export class WatchEncoder {
 
   /** An object of the kind with nothing in it but the version that the watch has reached. */
   bookmark(revision: number, isInitialEventsEnd: boolean): Buffer {
-    const { kind, apiVersion, whenEmpty } = this.#view;
-    const annotations = { ...whenEmpty?.annotations, ...(isInitialEventsEnd && { [INITIAL_EVENTS_END]: 'true' }) };
+    const { kind, apiVersion, bookmark } = this.#view;
+    const annotations = { ...bookmark?.annotations, ...(isInitialEventsEnd && { [INITIAL_EVENTS_END]: 'true' }) };
     const metadata = { resourceVersion: String(revision), annotations };
-    const object = normalize(kind.schema, { kind: kind.kind, apiVersion, metadata, ...(whenEmpty?.spec && { spec: whenEmpty.spec }) });
+    const object = normalize(kind.schema, { kind: kind.kind, apiVersion, metadata, ...(bookmark?.spec && { spec: bookmark.spec }) });
     return this.#frame('BOOKMARK', this.#encode(bookmarkView(this.#view), new LooseEntry(object as unknown as ApiObject)));
   }
 

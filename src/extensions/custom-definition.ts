@@ -88,27 +88,28 @@ function define({ spec, status }: Outline, own: CustomVersion, all: readonly Cus
     get schema() {
       return own.schema;
     },
-    storagePrefix: `${spec.group}/${names.plural}`,
+    storage: { prefix: `${spec.group}/${names.plural}` },
     served: [own, ...all.filter((version) => version !== own)],
     ...(all.length > 1 && { convert: (object: ApiObject, apiVersion: string) => convertedOne(converter, object, apiVersion) }),
-    losesOwnersOfGoneVersions: true,
     hasStatus,
     ...(hasStatus && { generation: 'spec' as const }),
     prepareForCreate({ object }) {
       object.metadata.generation = 1;
     },
-    beginCreate(object) {
-      if (!parts.isTerminating()) return NOTHING_TO_FINISH;
-      throw forbidden(
-        { group: spec.group, resource: names.plural },
-        object.metadata.name ?? '',
-        'create not allowed while custom resource definition is terminating',
-      );
+    transactions: {
+      beginCreate(object) {
+        if (!parts.isTerminating()) return NOTHING_TO_FINISH;
+        throw forbidden(
+          { group: spec.group, resource: names.plural },
+          object.metadata.name ?? '',
+          'create not allowed while custom resource definition is terminating',
+        );
+      },
     },
     validate: ({ object }, errors) => validateCustom(own.rules, object, undefined, errors),
     validatesInSlices: true,
     ...update,
-    columns: columnsOf(own.source.additionalPrinterColumns),
+    table: { columns: columnsOf(own.source.additionalPrinterColumns) },
     subresources: subresourcesOf(own, parts, update),
   };
 }

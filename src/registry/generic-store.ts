@@ -64,7 +64,7 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
     return update(this.#parts, context, namespace, name, decode, options);
   }
   async delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
-    const refusal = this.definition.refusesDelete?.(name);
+    const refusal = this.definition.deletion?.refusal?.(name);
     if (refusal !== undefined) throw forbidden(groupResource(this.definition), name, refusal);
     return deleteObject(this.#parts, context, namespace, name, options);
   }

@@ -35,7 +35,7 @@ export const groupResource = (definition: ResourceDefinition): GroupResource => 
 
 /** The kind as errors about an object name it. */
 export const groupKind = (definition: ResourceDefinition): { group: string; kind: string } => ({
-  group: definition.storedGroup ?? definition.group,
+  group: definition.storage.group ?? definition.group,
   kind: definition.kind,
 });
 
@@ -82,7 +82,7 @@ function pruned<T extends ApiObject>({ definition: { schema } }: StoreParts<T>, 
 /** A dry run answers with what would be read. */
 export function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T | Promise<T> {
   if (parts.conversion) return parts.conversion.asRead(stored) as T | Promise<T>;
-  if (!parts.definition.defaultsOnRead) return pruned(parts, stored);
+  if (!parts.definition.storage.defaultsOnRead) return pruned(parts, stored);
   parts.definition.served[0]!.default?.(stored);
   return canonical(parts, stored);
 }

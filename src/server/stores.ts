@@ -46,7 +46,7 @@ export class Stores {
   open(definition: ResourceDefinition): ResourceStore {
     const { admission, collectsGarbage, deleteWorkers, now, client } = this.#options;
     const feed = this.#feedOf(definition);
-    const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
+    const keyPrefix = `${this.#options.keyPrefix}${definition.storage.prefix}/`;
     const known = this.#caches.get(keyPrefix);
     const codec = known?.codec ?? codecOf(definition, this.#options.encoding);
     const cache = known?.cache ?? openCache(feed, keyPrefix, { codec });
@@ -65,7 +65,7 @@ export class Stores {
   ): { storeOf(definition: ResourceDefinition, conversion?: StorageConversion): ResourceStore; close(): void } {
     const { admission, collectsGarbage, deleteWorkers, now } = this.#options;
     const feed = this.#feedOf(definition);
-    const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
+    const keyPrefix = `${this.#options.keyPrefix}${definition.storage.prefix}/`;
     const codec = customCodec(form, this.#options.encoding);
     const cache = openCache(feed, keyPrefix, { codec });
     this.#cachesApart.add(cache);
@@ -102,8 +102,8 @@ export class Stores {
     for (const each of new Set([feed, ...(feedOverrides?.values() ?? [])])) each.close();
   }
 
-  #feedOf({ group, storedGroup = group, plural }: ResourceDefinition): CacheFeed {
-    return this.#options.feedOverrides?.get(`${storedGroup}/${plural}`) ?? this.#options.feed;
+  #feedOf({ group, storage, plural }: ResourceDefinition): CacheFeed {
+    return this.#options.feedOverrides?.get(`${storage.group ?? group}/${plural}`) ?? this.#options.feed;
   }
 
   /** The resources (`deployments.apps`) whose caches are not what the store is. */

@@ -25,8 +25,7 @@ const GATED_STATUS: GatedFields = [['CRDObservedGenerationTracking', ['status.ob
 
 /** A resource that users define. What it serves, and which of its names are taken, is for `src/extensions/`, which tells it in the status. */
 export const customResourceDefinitions = defineResource<CustomResourceDefinition>('apiextensions.k8s.io/v1/customresourcedefinitions', {
-  storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
-  stored: { version: 'v1beta1', isJson: true, older: [betaDefinition] },
+  storage: { prefix: 'apiextensions.k8s.io/customresourcedefinitions', form: { version: 'v1beta1', isJson: true, older: [betaDefinition] } },
   generation: 'spec',
   allowsUnconditionalUpdate: false,
 
@@ -63,9 +62,11 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   },
 
   // The first DELETE only marks it (registry/customresourcedefinition/etcd.go); `src/extensions/` empties the resource and takes the finalizer off.
-  mayDelete: ({ metadata }) => metadata.deletionTimestamp !== undefined,
-  markDeleting: markTerminating,
-  marksBeforePropagation: true,
+  deletion: {
+    mayRemove: ({ metadata }) => metadata.deletionTimestamp !== undefined,
+    mark: markTerminating,
+    marksBeforePropagation: true,
+  },
 
   subresources: {
     status: {

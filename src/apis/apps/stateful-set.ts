@@ -91,9 +91,9 @@ const updateRules: UpdateRules<StatefulSet> = {
 
 /** Pods with names, and claims, that stay theirs when they are replaced. */
 export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', {
-  whenEmpty: { spec: { replicas: 0 } },
+  bookmark: { spec: { replicas: 0 } },
   ...updateRules,
-  nameErrors: labelName,
+  naming: { errors: labelName },
   generation: 'spec',
 
   default({ spec }, { settings }) {

@@ -24,7 +24,7 @@ const RESIZE_STATUSES = ['ControllerResizeInProgress', 'ControllerResizeInfeasib
 /** A pod's wish for storage, which a volume fulfils. */
 export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/persistentvolumeclaims', {
   // A new claim is stored without a phase.
-  defaultsOnRead: true,
+  storage: { defaultsOnRead: true },
   default({ spec, status }) {
     status.phase ??= 'Pending';
     spec.volumeMode ??= 'Filesystem';

@@ -84,7 +84,7 @@ export const flowSchemas = defineResource<FlowSchema>('flowcontrol.apiserver.k8s
 
   subresources: { status: { update: statusUpdate } },
 
-  compareRows: (a, b) => (a.spec.matchingPrecedence ?? 0) - (b.spec.matchingPrecedence ?? 0) || (a.metadata.name! < b.metadata.name! ? -1 : 1),
+  table: { compareRows: (a, b) => (a.spec.matchingPrecedence ?? 0) - (b.spec.matchingPrecedence ?? 0) || (a.metadata.name! < b.metadata.name! ? -1 : 1) },
   cells: {
     PriorityLevel: ({ spec }) => spec.priorityLevelConfiguration.name,
     MatchingPrecedence: ({ spec }) => spec.matchingPrecedence,

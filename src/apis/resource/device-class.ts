@@ -19,7 +19,7 @@ export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/dev
   alsoServed: betaVersions<DeviceClass>('DeviceClass'),
   generation: 'spec',
   // Upstream's newer package for such names speaks of bytes.
-  nameErrors: (name, isPrefix) => subdomainName(name, isPrefix).map((error) => error.replace(/ characters$/, ' bytes')),
+  naming: { errors: (name, isPrefix) => subdomainName(name, isPrefix).map((error) => error.replace(/ characters$/, ' bytes')) },
 
   prepareForCreate: ({ object: deviceClass, settings }) => dropGatedFields(GATED, deviceClass, undefined, settings),
   prepareForUpdate: ({ object: deviceClass, old, settings }) => dropGatedFields(GATED, deviceClass, old, settings),

@@ -70,7 +70,7 @@ export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, 
 
 /** A row of `kubectl get -o wide`, by column. */
 export const cellsOf = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): Record<string, unknown> =>
-  Object.fromEntries((definition.columns ?? []).map(({ name, cell }) => [name, cell(object, NOW)]));
+  Object.fromEntries((definition.table?.columns ?? []).map(({ name, cell }) => [name, cell(object, NOW)]));
 
 /** Each once, as a Status' message has them. */
 function problemsOf(check: (errors: FieldErrors) => void): string[] {

@@ -141,7 +141,7 @@ export class ResourceRoutes {
 
   #answer({ answer }: Action, { schema }: Subject): TypeSchema {
     const { definition, served, isCustom } = this.#resource;
-    if (answer === 'object' || (answer === 'deleted' && definition.returnsDeletedObject)) return schema;
+    if (answer === 'object' || (answer === 'deleted' && definition.deletion?.returnsObject)) return schema;
     if (answer === 'event') return this.#types.schemaOf(`${META}.WatchEvent`);
     if (answer !== 'list') return this.#types.schemaOf(`${META}.Status`);
     return isCustom ? listSchemaOf(served, definition.plural, this.#types) : this.#types.schemaOfKind(served.group, served.version, `${served.kind}List`);
