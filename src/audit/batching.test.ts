@@ -1,9 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { ignoringErrors, unionOf } from './backend.ts';
-import { BatchingBackend, type BatchOptions } from './batching.ts';
+import { BatchingBackend, type BatchOptions, TokenBucket } from './batching.ts';
 import { encodedSizeBytes } from './encode-event.ts';
 import { TestBackend, TestObserver, testEvent } from './testing.ts';
-import { TokenBucket } from './token-bucket.ts';
 import { truncating } from './truncating.ts';
 
 const event = (id: number) => testEvent({ auditId: String(id) });

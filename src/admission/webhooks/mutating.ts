@@ -14,7 +14,7 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { CallFailure, callWebhook, counted, outcomeOf } from './call.ts';
 import { WebhookSource } from './configuration.ts';
-import { EVERY_OPERATION, callEnvironment } from './environment.ts';
+import { EVERY_OPERATION, callEnvironment } from './call-environment.ts';
 import type { Invocation } from './match.ts';
 import { patchFailure } from './patch-failure.ts';
 import { Rounds } from './rounds.ts';

@@ -5,7 +5,7 @@ import { callWebhook, counted, outcomeOf, requestTimeout } from './call.ts';
 import { WebhookSource } from './configuration.ts';
 import type { Invocation } from './match.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
-import { EVERY_OPERATION, callEnvironment } from './environment.ts';
+import { EVERY_OPERATION, callEnvironment } from './call-environment.ts';
 import { type ShownObjects, shownIn } from './shown-objects.ts';
 import type { View } from './view.ts';
 

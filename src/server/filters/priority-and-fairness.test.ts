@@ -6,7 +6,7 @@ import { parseRequestInfo } from '../request-info.ts';
 import { IncomingRequest } from '../server-request.ts';
 import { FakeExchange } from '../testing/fake-exchange.ts';
 import type { RequestHandler } from './filter.ts';
-import { isLongRunning } from './long-running.ts';
+import { isLongRunning } from './request-info.ts';
 import { withPriorityAndFairness } from './priority-and-fairness.ts';
 
 class FakeAdmission implements Admission {

@@ -7,12 +7,8 @@ import { type AuditOptions, auditRefusal, withAudit } from './audit.ts';
 import { withAuditId } from './audit-id.ts';
 import { type AuthenticationOptions, withAuthentication } from './authentication.ts';
 import { withAuthorization } from './authorization.ts';
-import { withCacheControl } from './cache-control.ts';
-import { withoutCompression } from './compression.ts';
 import { withCors } from './cors.ts';
 import type { Filter } from './filter.ts';
-import { withGoawayChance } from './goaway.ts';
-import { withHsts } from './hsts.ts';
 import { type HttpLogEntry, withHttpLog } from './http-log.ts';
 import { withImpersonation } from './impersonation.ts';
 import { withMaxInFlight } from './max-in-flight.ts';
@@ -100,5 +96,34 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
       ...(options.onAuthorizationFailure && { onFailure: options.onAuthorizationFailure }),
     }),
     requestMetrics: withRequestMetrics(metrics),
+  };
+}
+
+/** Everything here stands behind authentication; an answer that says otherwise for itself keeps its own word. */
+const withCacheControl: Filter = (next) => (request) => {
+  request.responseHeaders['cache-control'] = 'no-cache, private';
+  return next(request);
+};
+
+/** Resources are answered as if no client took compressed answers. */
+const withoutCompression: Filter = (next) => (request) => {
+  if (request.info.isResourceRequest) request.exchange.headers['accept-encoding'] = undefined;
+  return next(request);
+};
+
+/** `--goaway-chance`: now and then a client of HTTP/2 is asked to connect anew, so that load spreads over the servers behind a balancer. */
+function withGoawayChance(chance: number, random: () => number = Math.random): Filter {
+  return (next) => (request) => {
+    if (request.exchange.httpVersion === '2.0' && random() < chance) request.exchange.connection.requestClose();
+    return next(request);
+  };
+}
+
+/** `--strict-transport-security-directives`. */
+function withHsts(directives: readonly string[]): Filter {
+  const value = directives.join('; ');
+  return (next) => (request) => {
+    request.responseHeaders['strict-transport-security'] = value;
+    return next(request);
   };
 }

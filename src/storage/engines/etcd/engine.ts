@@ -12,6 +12,7 @@ import {
   type Subscription,
 } from '../../engine.ts';
 import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
+import { compareSemanticVersions, parseSemanticVersion } from '../../../util/semantic-version.ts';
 import { compareKeys, prefixEnd } from '../../key-order.ts';
 import { PageSize } from '../../page-size.ts';
 import { PassingMap } from '../../passing-map.ts';
@@ -40,7 +41,6 @@ import {
   encodeTxn,
 } from './messages.ts';
 import { type EtcdObserver, SILENT } from './observer.ts';
-import { hasSafeProgress } from './progress-support.ts';
 import { unreachable } from './unreachable.ts';
 import { EtcdWatch } from './watch.ts';
 
@@ -307,3 +307,17 @@ const closedError = (): StorageUnavailable => new StorageUnavailable('the etcd s
 const translated = (error: unknown): unknown => (error instanceof GrpcError ? storageError(error) : error);
 
 const operationOf = ({ type, expected }: Change): 'create' | 'update' | 'delete' => (type === 'delete' ? 'delete' : expected === 0 ? 'create' : 'update');
+
+const [V3_4_31, V3_5_0, V3_5_13] = ['3.4.31', '3.5.0', '3.5.13'].map((text) => parseSemanticVersion(text)!) as [Version, Version, Version];
+type Version = NonNullable<ReturnType<typeof parseSemanticVersion>>;
+
+/**
+ * Whether a member of this version says that a watch has reached a revision only when it has: etcd issues 15220 and 17507, and upstream's
+ * apiserver/pkg/storage/feature/feature_support_checker.go.
+ */
+function hasSafeProgress(versionText: string): boolean {
+  const version = parseSemanticVersion(versionText);
+  if (!version) return false;
+  const isBefore = (other: Version): boolean => compareSemanticVersions(version, other) < 0;
+  return !isBefore(V3_4_31) && (isBefore(V3_5_0) || !isBefore(V3_5_13));
+}
