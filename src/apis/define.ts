@@ -121,10 +121,10 @@ function commonCell(column: string): Cell {
 }
 
 /** What a server lets a subresource do: parts of it that need more than the object. */
-export type Action = Pick<Subresource, 'default' | 'create' | 'connect' | 'alsoAcceptsVersions'>;
+export type SubresourceAction = Pick<Subresource, 'default' | 'create' | 'connect' | 'alsoAcceptsVersions'>;
 
 /** The definition with actions behind some of its subresources; the one given stays as it is, since several servers may live in one process. */
-export function withActions(definition: ResourceDefinition, actions: Readonly<Record<string, Action>>): ResourceDefinition {
+export function withActions(definition: ResourceDefinition, actions: Readonly<Record<string, SubresourceAction>>): ResourceDefinition {
   const subresources = Object.fromEntries(
     Object.entries(definition.subresources ?? {}).map(([name, subresource]) => [
       name,

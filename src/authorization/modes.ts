@@ -11,7 +11,7 @@ import type { ConditionCompiler } from './match-conditions.ts';
 import type { AuthorizationMetrics } from './metrics.ts';
 import { createNodeAuthorizer } from './node.ts';
 import { type RbacAuthorizer, createRbacAuthorizer } from './rbac.ts';
-import { unionOf } from './union.ts';
+import { unionOfAuthorizers } from './union.ts';
 import { authorizationWebhook } from './webhook.ts';
 
 export interface AuthorizerFilesOptions {
@@ -110,7 +110,7 @@ export function createAuthorization(prepared: PreparedAuthorizers, { client, isE
   const kept: Partial<Record<AuthorizationMode, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac, ...(node && { Node: node }) };
   const count = (authorizer: Authorizer, type: string, name: string): Authorizer => metrics?.counted(authorizer, type, name) ?? authorizer;
   const build = ({ chain }: PreparedAuthorizers): Authorizer =>
-    unionOf([privilegedGroups, ...chain.map(({ type, name, fromFile }) => count(fromFile ?? kept[type]!, type, name))]);
+    unionOfAuthorizers([privilegedGroups, ...chain.map(({ type, name, fromFile }) => count(fromFile ?? kept[type]!, type, name))]);
   let current = { authorizer: build(prepared), prepared };
   return {
     authorizer: {

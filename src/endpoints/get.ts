@@ -5,7 +5,7 @@ import { nameOf, namespaceOf } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
 
 /** Synchronous where the store is: most reads are. */
-export function get(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
+export function handleGet(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   const form = outputForm(request, target);
   const resourceVersion = request.exchange.target.includes('?') ? parseGetOptions(request.query, target.store.definition.storage.isUncached ?? false) : '';
   const found = target.store.get(namespaceOf(request, target), nameOf(request), resourceVersion);

@@ -8,7 +8,7 @@ import type { JsonObject } from '../encoding/json-types.ts';
 import { type ClientKind, type EndpointEnvironment, type ResourceTarget, clientKindOf } from './target.ts';
 
 /** How stored objects look to the clients of one target: which kind and version they see, and how it is made. */
-export interface View {
+export interface ClientView {
   kind: ClientKind;
   listKind: string;
   apiVersion: string;
@@ -29,9 +29,9 @@ export interface View {
   environment: EndpointEnvironment;
 }
 
-const views = new WeakMap<ResourceTarget, View>();
+const views = new WeakMap<ResourceTarget, ClientView>();
 
-export function viewOf(target: ResourceTarget): View {
+export function clientViewOf(target: ResourceTarget): ClientView {
   const known = views.get(target);
   if (known) return known;
   const view = makeView(target);
@@ -39,7 +39,7 @@ export function viewOf(target: ResourceTarget): View {
   return view;
 }
 
-function makeView(target: ResourceTarget): View {
+function makeView(target: ResourceTarget): ClientView {
   const { store, served, subresource, isCustom, environment } = target;
   const kind = clientKindOf(target);
   const convert = subresource?.read ? subresource.read.bind(subresource) : served.fromStored?.bind(served);
@@ -70,25 +70,26 @@ function makeView(target: ResourceTarget): View {
 }
 
 /** The same clients, shown objects that are already of their kind and version. */
-export const unconverted = (view: View): View => (view.convert ? { ...view, convert: undefined, hasOwnMetadata: false } : view);
+export const unconverted = (view: ClientView): ClientView => (view.convert ? { ...view, convert: undefined, hasOwnMetadata: false } : view);
 
 /** Names this view's encodings of an entry among those that other views made. */
-export const formName = (view: View): string => `${view.apiVersion} ${view.kind.kind}`;
+export const formName = (view: ClientView): string => `${view.apiVersion} ${view.kind.kind}`;
 
 /** The object as the view's clients see it. Shared where nothing was converted: never to be changed. */
-export function clientObject(view: View, entry: CacheEntry): JsonObject {
+export function clientObject(view: ClientView, entry: CacheEntry): JsonObject {
   if (view.convert === undefined) return entry.object<JsonObject>();
   return normalize(view.kind.schema, view.convert(clone(entry.object())) as unknown as JsonObject);
 }
 
 /** The object as JSON: the stored bytes where the view shows them as they are. */
-export function jsonOf(view: View, entry: CacheEntry): Buffer {
+export function jsonOf(view: ClientView, entry: CacheEntry): Buffer {
   if (view.convert === undefined) return entry.bytes;
   return entry.form(`json ${formName(view)}`, () => Buffer.from(stringifyJson(clientObject(view, entry))));
 }
 
 /** How many bytes of `jsonOf` are `{"kind":"K","apiVersion":"V",`. */
-export const typePrefixLengthOf = (view: View, entry: CacheEntry): number => (view.convert === undefined ? entry.typePrefixLength : view.typePrefixLength);
+export const typePrefixLengthOf = (view: ClientView, entry: CacheEntry): number =>
+  view.convert === undefined ? entry.typePrefixLength : view.typePrefixLength;
 
 export const typePrefix = (kind: string, apiVersion: string): string => `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
 

@@ -10,7 +10,7 @@ import { CBOR_TYPE, type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
 import { encodeStatus } from './status.ts';
 import type { TableOptions } from './table.ts';
 import type { EndpointEnvironment, ResourceTarget } from './target.ts';
-import { LooseEntry, type View, formName, unconverted, viewOf } from './view.ts';
+import { LooseEntry, type ClientView, formName, unconverted, clientViewOf } from './view.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -18,7 +18,7 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /** Makes the frames of one watch. Frames of events are kept with the event's object, so that all watchers of one form share them. */
 export class WatchEncoder {
-  readonly #view: View;
+  readonly #view: ClientView;
   readonly #form: OutputForm;
   readonly #environment: EndpointEnvironment;
   /** By event type: under which name an entry keeps the frame. */
@@ -28,7 +28,7 @@ export class WatchEncoder {
 
   /** Throws where the query asks for tables that there are not. */
   constructor(target: ResourceTarget, form: OutputForm, query: URLSearchParams) {
-    this.#view = viewOf(target);
+    this.#view = clientViewOf(target);
     this.#form = form;
     this.#environment = target.environment;
     this.#table = form.transform?.kind === 'Table' ? tableOptions(form.transform, query) : undefined;
@@ -55,7 +55,7 @@ export class WatchEncoder {
     return this.#frame('ERROR', encodeStatus(this.#environment, this.#form.mediaType, status));
   }
 
-  #encode(view: View, entry: CacheEntry): Buffer {
+  #encode(view: ClientView, entry: CacheEntry): Buffer {
     const { transform } = this.#form;
     if (transform === undefined) return encodeObject(view, this.#form, entry);
     if (this.#table) {
@@ -73,7 +73,7 @@ export class WatchEncoder {
 }
 
 /** A bookmark's row is that of an object with nothing in it. Cells that can not be read from one are empty. */
-const bookmarkView = (view: View): View => ({
+const bookmarkView = (view: ClientView): ClientView => ({
   ...unconverted(view),
   columns: view.columns?.map((column) => ({ ...column, cell: (...of) => cellOrEmpty(() => column.cell(...of)) })),
   rowConditions: undefined,

@@ -14,7 +14,7 @@ import { WatchStream } from './watch-stream.ts';
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** Answers with a stream of events, which outlives this call: until the client goes, its time is up, the server shuts down or the history is gone. */
-export async function watch(request: ServerRequest, target: ResourceTarget): Promise<void> {
+export async function handleWatch(request: ServerRequest, target: ResourceTarget): Promise<void> {
   const form = outputForm(request, target, true);
   const options = parseWatchOptions(request.query, { target, name: nameOf(request) });
   const stream = openStream(request, target, form, options);

@@ -23,7 +23,7 @@ import {
   groupKind,
   groupResource,
   keyOf,
-  placeInNamespace,
+  ensureNamespaceMatches,
   writtenEntry,
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
@@ -83,7 +83,7 @@ async function admit<T extends ApiObject>(creation: Creation<T>, sent: SentObjec
     if (owned) await owned;
     if (context.isLarge) await nextTurn();
   }
-  placeInNamespace(parts.definition, object, namespace);
+  ensureNamespaceMatches(parts.definition, object, namespace);
   const { managedFields } = object.metadata;
   const requestedName = object.metadata.name ?? '';
   const attributes = attributesOf(creation, sent, requestedName);
@@ -149,7 +149,7 @@ async function inTransaction<T extends ApiObject>(
   store: () => Promise<WriteResult<T>>,
 ): Promise<WriteResult<T>> {
   fillSystemMetadata(object.metadata, parts.now());
-  placeInNamespace(parts.definition, object, namespace);
+  ensureNamespaceMatches(parts.definition, object, namespace);
   // Only who creates the object itself allocates for it.
   const transaction = options.subresource ? undefined : await parts.definition.transactions?.beginCreate?.(object, context, options.dryRun);
   try {

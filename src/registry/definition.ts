@@ -141,7 +141,7 @@ export interface CreateRules<T extends ApiObject = ApiObject> {
   validatesSentEmpty?(sent: T): boolean;
   /** Validation compiles expressions or patterns, and so may take long: it is run in slices (api/validation-run.ts). */
   validatesInSlices?: true;
-  /** Admission is asked which fields the user may not set so, and validation reports them with its own errors (`Admission.rights`). */
+  /** Admission is asked which fields the user may not set so, and validation reports them with its own errors (`AdmissionController.rights`). */
   asksForRights?: boolean;
 }
 

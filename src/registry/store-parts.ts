@@ -7,7 +7,7 @@ import { badRequest, tooLargeForStore } from '../api/errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { demandObjectPath } from '../api/object-path.ts';
 import type { EmptyPaths } from '../schema/empty-paths.ts';
-import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission.ts';
+import type { AdmissionController, AdmissionAttributes, AdmissionOperation } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 import type { StorageConversion } from './storage-conversion.ts';
@@ -21,7 +21,7 @@ export interface StoreParts<T extends ApiObject = ApiObject> {
   codec: StoredCodec;
   /** `/registry/configmaps/` */
   keyPrefix: string;
-  admission: Admission;
+  admission: AdmissionController;
   /** Whether deletions may leave work to a garbage collector by finalizers (--enable-garbage-collector). */
   collectsGarbage: boolean;
   /** --delete-collection-workers */
@@ -103,7 +103,7 @@ function bytesOf({ codec }: StoreParts, object: ApiObject): Buffer {
 }
 
 /** The namespace of an object is its request's; a cluster-scoped one has none. */
-export function placeInNamespace(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
+export function ensureNamespaceMatches(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
   const given = object.metadata.namespace ?? '';
   if (!definition.namespaced) delete object.metadata.namespace;
   else if (given === '') object.metadata.namespace = namespace;

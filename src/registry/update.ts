@@ -26,7 +26,7 @@ import {
   groupKind,
   groupResource,
   keyOf,
-  placeInNamespace,
+  ensureNamespaceMatches,
   writtenEntry,
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
@@ -245,7 +245,7 @@ async function prepare<T extends ApiObject>({ parts, context, namespace, rules, 
   const { definition } = parts;
   const { object, sentEmpty } = sent;
   const write: Change<T> = { object, old, sentEmpty, settings: definition.settings, now: parts.now(), context };
-  placeInNamespace(definition, object, namespace);
+  ensureNamespaceMatches(definition, object, namespace);
   if (old.metadata.generation === undefined) delete object.metadata.generation;
   else object.metadata.generation = old.metadata.generation;
   if (definition.hasStatus) keepUnwritable(write, options.subresource);

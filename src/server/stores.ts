@@ -1,9 +1,9 @@
-import type { Admission } from '../registry/admission.ts';
+import type { AdmissionController } from '../registry/admission.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { GenericStore } from '../registry/generic-store.ts';
 import { codecOf, customCodec, unservedCodec } from '../registry/stored-codec.ts';
 import { StoredObjects } from '../registry/stored-objects.ts';
-import { type Review, ReviewStore } from '../registry/review-store.ts';
+import { type ReviewHandler, ReviewStore } from '../registry/review-store.ts';
 import type { StorageConversion } from '../registry/storage-conversion.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectCache } from '../storage/cache/cache.ts';
@@ -23,7 +23,7 @@ export interface StoresOptions {
   keyPrefix: string;
   /** Where values are stored as upstream stores them; as our own JSON where absent. */
   encoding?: UpstreamEncoding;
-  admission: Admission;
+  admission: AdmissionController;
   collectsGarbage: boolean;
   deleteWorkers: number;
   client: InProcessClient;
@@ -85,8 +85,8 @@ export class Stores {
     return new StoredObjects(engine, unservedCodec(schema, this.#options.encoding), `${this.#options.keyPrefix}${folder}/`);
   }
 
-  review<T extends ApiObject>(definition: ResourceDefinition, review: Review<T>): ResourceStore {
-    return new ReviewStore(definition, review as unknown as Review, this.#options.admission, this.#options.now);
+  review<T extends ApiObject>(definition: ResourceDefinition, review: ReviewHandler<T>): ResourceStore {
+    return new ReviewStore(definition, review as unknown as ReviewHandler, this.#options.admission, this.#options.now);
   }
 
   /** Resolves once the caches opened so far have what is stored; rejects when one could not be loaded. */

@@ -10,7 +10,7 @@ import { validateUnchanged } from '../validation/immutable.ts';
 import { DEFAULT_WEBHOOK_PORT } from '../validation/webhook-client-config.ts';
 import { APPROVED_ANNOTATION, approvalOf, isProtectedGroup } from './approval.ts';
 import { unknownFormats } from './formats.ts';
-import { validateNames } from './names.ts';
+import { validateDefinitionNames } from './names.ts';
 import { someSchemaOf } from './schema-walk.ts';
 import { type RuleValidation, validateSpec } from './spec-rules.ts';
 import { betaDefinition } from './stored-version.ts';
@@ -75,7 +75,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
         allowsUnconditionalUpdate: false,
         prepareForUpdate: ({ object: definition, old, settings }) => dropGatedFields(GATED_STATUS, definition, old, settings),
         validateUpdate({ object: { status } }, errors) {
-          validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
+          validateDefinitionNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
         },
       },
     },
@@ -140,7 +140,7 @@ function markTerminating({ metadata, status }: CustomResourceDefinition): void {
 
 function validateRest(definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, errors: FieldErrors): void {
   const { spec, status } = definition;
-  validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
+  validateDefinitionNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
   validateStoredVersions(definition, errors.at('status', 'storedVersions'));
   validateApproval(definition, old, errors.at('metadata', 'annotations').key(APPROVED_ANNOTATION));
   if (spec.preserveUnknownFields && !old?.spec.preserveUnknownFields) errors.at('spec', 'preserveUnknownFields').invalid(true, PRESERVING);

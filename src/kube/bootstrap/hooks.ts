@@ -4,7 +4,7 @@ import { type ClusterAuthenticationOptions, keepClusterAuthentication } from './
 import { keepFlowControlDefaults } from './flow-control.ts';
 import { keepFlowSchemaStatus } from './flow-schema-status.ts';
 import { type IdentityLeaseOptions, collectIdentityLeases, identityLeaseController } from './identity-lease.ts';
-import { type ControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource, typed, untilDone } from './keeping.ts';
+import { type BootstrapControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource, typed, untilDone } from './keeping.ts';
 import { type KubernetesServiceOptions, kubernetesServiceController } from './kubernetes-service.ts';
 import type { MasterLeases } from './master-leases.ts';
 import { keepLegacyTokenTracking } from './legacy-token-tracking.ts';
@@ -97,12 +97,12 @@ const SYSTEM_NAMESPACES = ['kube-system', 'kube-public', 'kube-node-lease', 'def
 const NAMESPACES_INTERVAL_MS = 60_000;
 
 /** The namespaces that are always there. */
-function keepSystemNamespaces(client: Client, options: ControllerOptions): Promise<void> {
+function keepSystemNamespaces(client: Client, options: BootstrapControllerOptions): Promise<void> {
   return keepDoing(() => ensureNamespaces(client, SYSTEM_NAMESPACES), NAMESPACES_INTERVAL_MS, options);
 }
 
 /** The two classes of system pods; made at start, not watched over afterwards. */
-function ensurePriorityClasses(client: Client, options: ControllerOptions): Promise<void> {
+function ensurePriorityClasses(client: Client, options: BootstrapControllerOptions): Promise<void> {
   return untilDone(async () => {
     const resource = await syncedResource(client, 'scheduling.k8s.io', 'priorityclasses');
     await Promise.all(typed('PriorityClass', 'scheduling.k8s.io/v1', priorityClasses).map((object) => createIfMissing(resource, object)));

@@ -5,7 +5,7 @@ import type { LifecycleSignals } from '../lifecycle.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import { type AuditOptions, auditRefusal, withAudit } from './audit.ts';
 import { withAuditId } from './audit-id.ts';
-import { type AuthenticationOptions, withAuthentication } from './authentication.ts';
+import { type AuthenticationFilterOptions, withAuthentication } from './authentication.ts';
 import { withAuthorization } from './authorization.ts';
 import { withCors } from './cors.ts';
 import type { Filter } from './filter.ts';
@@ -14,7 +14,7 @@ import { withImpersonation } from './impersonation.ts';
 import { withMaxInFlight } from './max-in-flight.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { FilterName } from './order.ts';
-import { type Fault, withPanicGuard } from './panic-guard.ts';
+import { type RequestFault, withPanicGuard } from './panic-guard.ts';
 import { withPathsInstalled } from './paths-installed.ts';
 import { withPriorityAndFairness } from './priority-and-fairness.ts';
 import { withRefusedRequests } from './refused-requests.ts';
@@ -30,7 +30,7 @@ import { withWatchTermination } from './watch-termination.ts';
 import type { ErrorWriter } from './write-error.ts';
 
 export interface StandardFilterOptions {
-  authentication: Omit<AuthenticationOptions, 'metrics'>;
+  authentication: Omit<AuthenticationFilterOptions, 'metrics'>;
   authorizer: Authorizer;
   /** Absent: nothing is recorded, at no cost. */
   audit?: AuditOptions | undefined;
@@ -41,7 +41,7 @@ export interface StandardFilterOptions {
   watches: OpenWatches;
   metrics: ServerMetrics;
   writeError: ErrorWriter;
-  onFault: (fault: Fault) => void;
+  onFault: (fault: RequestFault) => void;
   /** Fingerprints of requests that a supervisor has seen to end the process. Absent where there is no supervisor. */
   refusedFingerprints?: readonly string[] | undefined;
   onAuthorizationFailure?: (error: string, auditId: string) => void;

@@ -12,7 +12,7 @@ export interface Parameter {
 /** Parameters that are no type's fields have their descriptions under this name. */
 const OWN = { of: 'parameters' };
 
-export const nameOf = (kind: string): Parameter => ({ name: 'name', in: 'path', type: 'string', description: `name of the ${kind}` });
+export const nameParameter = (kind: string): Parameter => ({ name: 'name', in: 'path', type: 'string', description: `name of the ${kind}` });
 export const NAMESPACE: Parameter = { name: 'namespace', in: 'path', type: 'string', description: OWN };
 /** What a proxy passes on. */
 export const PATH: Parameter = { name: 'path', in: 'path', type: 'string', description: OWN };

@@ -1,4 +1,13 @@
-import { type Change, type Engine, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
+import {
+  type StorageChange,
+  type Engine,
+  type RangeResult,
+  type RangeOptions,
+  StorageUnavailable,
+  type Stored,
+  type StoredEvent,
+  type Subscription,
+} from '../engine.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ChangeLog } from './change-log.ts';
 import { LocalCompactor } from './local-compactor.ts';
@@ -20,8 +29,8 @@ export abstract class LocalEngine implements Engine {
   }
 
   abstract get(key: string): Promise<Stored | undefined>;
-  abstract range(prefix: string, options?: RangeOptions): Promise<Range>;
-  abstract commit(change: Change): Promise<number>;
+  abstract range(prefix: string, options?: RangeOptions): Promise<RangeResult>;
+  abstract commit(change: StorageChange): Promise<number>;
   abstract checkHealth(): Promise<void>;
   abstract close(): Promise<void>;
 

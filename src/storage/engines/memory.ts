@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../util/clock.ts';
-import { type Change, CommitConflict, type Engine, type Range, type RangeOptions, type Stored } from '../engine.ts';
+import { type StorageChange, CommitConflict, type Engine, type RangeResult, type RangeOptions, type Stored } from '../engine.ts';
 import { compareKeys } from '../key-order.ts';
 import { orderedMap } from '../ordered-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
@@ -56,14 +56,14 @@ class MemoryEngine extends LocalEngine {
     return this.#stored.get(key);
   }
 
-  async range(prefix: string, options: RangeOptions = {}): Promise<Range> {
+  async range(prefix: string, options: RangeOptions = {}): Promise<RangeResult> {
     this.assertOpen();
     const { revision = this.log.revision } = options;
     if (revision === this.log.revision) return currentRange(this.#current, prefix, revision, options);
     return pastRange(this.#current, prefix, this.log.changedSince(prefix, revision), revision, options);
   }
 
-  async commit(change: Change): Promise<number> {
+  async commit(change: StorageChange): Promise<number> {
     this.assertOpen();
     const previous = this.#stored.get(change.key);
     if ((previous?.revision ?? 0) !== change.expected || (change.type === 'delete' && !previous)) throw new CommitConflict(change.key, previous);

@@ -1,4 +1,4 @@
-import type { Range, RangeOptions, Stored } from '../engine.ts';
+import type { RangeResult, RangeOptions, Stored } from '../engine.ts';
 import { compareKeys } from '../key-order.ts';
 
 /** The current state of a store, in the order of its keys. */
@@ -9,7 +9,7 @@ export interface Current {
   count(prefix: string, after: string | undefined): number;
 }
 
-export function currentRange(current: Current, prefix: string, revision: number, { after, limit, hasExactCount = true }: RangeOptions): Range {
+export function currentRange(current: Current, prefix: string, revision: number, { after, limit, hasExactCount = true }: RangeOptions): RangeResult {
   if (limit !== undefined && !hasExactCount) {
     const items = current.range(prefix, after, limit + 1);
     return { items: items.slice(0, limit), revision, remaining: Math.max(items.length - limit, 0) };
@@ -23,7 +23,13 @@ export function currentRange(current: Current, prefix: string, revision: number,
  * The range of a state of the past: the current one, with the keys that have changed since as they were before. As many more of the current keys are
  * read as can fall away, so that a page costs what it holds and what has changed, not what the store holds.
  */
-export function pastRange(current: Current, prefix: string, before: ReadonlyMap<string, Stored | undefined>, revision: number, options: RangeOptions): Range {
+export function pastRange(
+  current: Current,
+  prefix: string,
+  before: ReadonlyMap<string, Stored | undefined>,
+  revision: number,
+  options: RangeOptions,
+): RangeResult {
   const { after, limit = Infinity } = options;
   const isBeyond = (key: string): boolean => after === undefined || compareKeys(key, after) > 0;
   const now = current.range(prefix, after, limit === Infinity ? undefined : limit + before.size);
