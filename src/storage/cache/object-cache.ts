@@ -164,7 +164,7 @@ class FedCache implements ObjectCache, FeedRoute {
     const { lookup } = where;
     const index = lookup && lookup.by !== NAME ? this.#indexes.of(lookup.by) : undefined;
     const missed = this.#missed(within, after, lookup, index);
-    const watcher: Watcher = { prefix: within, lookup, index, after, joinedAt: this.#sequence, sink, onError, isClosed: false, foundAt: 0 };
+    const watcher: Watcher = { prefix: within, lookup, index, after, heard: this.#sequence, sink, onError, isClosed: false };
     this.#watchers.add(watcher);
     if (index) index.watchers++;
     for (const event of missed) this.#send(watcher, event);
@@ -241,7 +241,9 @@ class FedCache implements ObjectCache, FeedRoute {
     this.#unannounced = [];
     for (const change of changes) {
       this.#watchers.forEachOf(change, (watcher) => {
-        if (change.sequence > watcher.joinedAt && change.revision > watcher.after) this.#send(watcher, change);
+        if (change.sequence <= watcher.heard || change.revision <= watcher.after) return;
+        watcher.heard = change.sequence;
+        this.#send(watcher, change);
       });
     }
   }
