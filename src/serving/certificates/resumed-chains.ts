@@ -51,5 +51,5 @@ export class ResumedChains {
   }
 }
 
-const nameOf = (leaf: Buffer): string => createHash('sha256').update(leaf).digest('latin1');
+const nameOf = (leaf: Buffer): string => createHash('sha256').update(leaf).digest('base64');
 const sizeOf = (certificates: readonly Buffer[]): number => certificates.reduce((sum, { length }) => sum + length, ENTRY_BYTES);
