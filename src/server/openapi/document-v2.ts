@@ -3,9 +3,11 @@ import type { GroupVersionKind } from '../../api/api-object.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import type { Descriptions } from './descriptions.ts';
 import { COMMON_KIND, type DocumentSteps, STATUS_PHRASES, infoOf, pathsOf, securityDefinition } from './document-parts.ts';
+import type { SlicedWork } from '../../util/time-slice.ts';
+import type { DocumentMaps, Envelope } from './document-text.ts';
 import { type Parameter, compareText, descriptionOf } from './parameters.ts';
 import type { Route } from './routes.ts';
-import { SchemaCollection } from './schemas.ts';
+import { type NamedType, SchemaCollection } from './schemas.ts';
 import { SharedParameters } from './shared-parameters.ts';
 
 const DIALECT = { referencePrefix: '#/definitions/', isV3: false };
@@ -18,11 +20,25 @@ export interface DocumentV2Options {
   knownGroupVersions: readonly { group: string; version: string }[];
 }
 
+/** What the maps of a document are made of. */
+export interface MapsV2Options extends Omit<DocumentV2Options, 'release'> {
+  /** Types to be defined beside those that the routes name. */
+  types?: readonly NamedType[];
+  isCustomOnly?: boolean;
+}
+
 /** The OpenAPI v2 document of the whole server (kube-openapi/pkg/builder, with defaults pruned). */
-export function* documentV2(routes: readonly Route[], { release, descriptions, tellsEnums, knownGroupVersions }: DocumentV2Options): DocumentSteps {
+export function* documentV2(routes: readonly Route[], { release, ...options }: DocumentV2Options): DocumentSteps {
+  return envelopeV2(release, yield* mapsV2(routes, options)) as JsonObject;
+}
+
+export function* mapsV2(
+  routes: readonly Route[],
+  { descriptions, tellsEnums, knownGroupVersions, types = [], isCustomOnly }: MapsV2Options,
+): SlicedWork<DocumentMaps> {
   const kindsOf = ({ name, kinds }: ObjectSchema): readonly GroupVersionKind[] =>
     COMMON_KIND.test(name) ? knownGroupVersions.map((known) => ({ ...known, kind: kinds[0]!.kind })) : kinds;
-  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf });
+  const schemas = new SchemaCollection({ dialect: DIALECT, descriptions, tellsEnums, kindsOf, isCustomOnly });
   const shared = new SharedParameters();
   const write = (parameters: readonly Parameter[], body?: Route['body']): JsonObject[] =>
     parametersV2(parameters, body, { schemas, descriptions }).map((parameter) => shared.use(parameter));
@@ -30,16 +46,20 @@ export function* documentV2(routes: readonly Route[], { release, descriptions, t
     parameters: (parameters) => write(parameters),
     operation: (route, parameters) => operationV2(route, write(parameters, route.body), schemas),
   });
-  return {
-    swagger: '2.0',
-    info: infoOf(release),
-    paths,
-    definitions: yield* schemas.definitions(),
-    parameters: shared.definitions(),
-    securityDefinitions: securityDefinition,
-    security: [{ BearerToken: [] }],
-  };
+  for (const type of types) schemas.use(type);
+  return { paths, definitions: yield* schemas.definitions(), parameters: shared.definitions(), outside: schemas.outside };
 }
+
+/** The document of these maps. */
+export const envelopeV2 = <M>(release: string, { paths, definitions, parameters }: { paths: M; definitions: M; parameters: M }): Envelope<M> => ({
+  swagger: '2.0',
+  info: infoOf(release),
+  paths,
+  definitions,
+  parameters,
+  securityDefinitions: securityDefinition,
+  security: [{ BearerToken: [] }],
+});
 
 /** The body is one more parameter, sorted among the others. */
 function parametersV2(
