@@ -19,6 +19,7 @@ import { mergeDocuments } from './merge-v2.ts';
 import type { DocumentSteps } from './document-parts.ts';
 import type { OpenApiTypes, Route } from './routes.ts';
 import { type Section, sectionsOf } from './sections.ts';
+import { WrittenParameters } from './shared-parameters.ts';
 
 export interface DocumentSources {
   /** What is installed now, over all servers of the chain. A new array whenever that has changed; a version that has not is the same object. */
@@ -245,7 +246,7 @@ export class OpenApiDocuments {
 
   *#textV2(sections: readonly Section[]): TextSteps {
     const { release, tellsEnums, knownGroupVersions } = this.#sources;
-    const options = { descriptions: this.#descriptions(), tellsEnums, knownGroupVersions };
+    const options = { descriptions: this.#descriptions(), tellsEnums, knownGroupVersions, written: new WrittenParameters() };
     const maker: PartMaker = {
       *custom(routes) {
         return yield* partOf(yield* mapsV2(routes, { ...options, isCustomOnly: true }), stringifyUnescaped);
