@@ -18,7 +18,8 @@ export interface ActiveSchema {
 interface Candidate {
   readonly schema: ActiveSchema;
   readonly rules: readonly FlowSchemaRule[];
-  readonly flows: Map<string, Flow>;
+  /** Most users are met by one schema of all: the others have none. */
+  flows: Map<string, Flow> | undefined;
 }
 
 /** Flows kept of one user and schema; there are as many namespaces as clients care to name. */
@@ -50,22 +51,25 @@ export class FlowClassifier {
 
   /** The fallback comes last, without rules. */
   #candidatesOf(user: User): Candidate[] {
-    const candidates = this.#schemas.map((schema) =>
-      candidateOf(
-        schema,
-        (schema.object.spec.rules ?? []).filter(({ subjects }) => subjects?.some((subject) => includes(subject, user))),
-      ),
-    );
-    return [...candidates.filter(({ rules }) => rules.length > 0), candidateOf(this.#fallback, [])];
+    const candidates: Candidate[] = [];
+    for (const schema of this.#schemas) {
+      const all = schema.object.spec.rules ?? [];
+      const rules = all.filter(({ subjects }) => subjects?.some((subject) => includes(subject, user)));
+      if (rules.length > 0) candidates.push(candidateOf(schema, rules.length === all.length ? all : rules));
+    }
+    candidates.push(candidateOf(this.#fallback, NO_RULES));
+    return candidates;
   }
 }
 
-const candidateOf = (schema: ActiveSchema, rules: readonly FlowSchemaRule[]): Candidate => ({ schema, rules, flows: new Map() });
+const candidateOf = (schema: ActiveSchema, rules: readonly FlowSchemaRule[]): Candidate => ({ schema, rules, flows: undefined });
+const NO_RULES: readonly FlowSchemaRule[] = [];
 const nameOf = ({ object }: ActiveSchema): string => object.metadata.name!;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function flowIn(candidate: Candidate, user: User, info: RequestInfo): Flow {
-  const { schema, flows } = candidate;
+  const { schema } = candidate;
+  const flows = (candidate.flows ??= new Map<string, Flow>());
   const distinguisher = distinguisherOf(schema, user, info);
   let flow = flows.get(distinguisher);
   if (flow !== undefined) return flow;

@@ -112,7 +112,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   #preface = PREFACE;
   #lastStreamId = 0;
   /** Streams that we ended before the client did, the oldest first: what it sent before it heard of that still comes. */
-  readonly #unheard = new Set<number>();
+  #unheard: Set<number> | undefined;
   #hasSentHeaders = false;
   #hasBegun = false;
   #isClosing = false;
@@ -202,8 +202,9 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   #writeReset(streamId: number, code: number, isHeard: boolean): void {
     this.write(numberFrame(FrameType.rstStream, streamId, code));
     if (isHeard) return;
-    this.#unheard.add(streamId);
-    if (this.#unheard.size > MAX_UNHEARD_STREAMS) this.#unheard.delete(this.#unheard.values().next().value!);
+    const unheard = (this.#unheard ??= new Set());
+    unheard.add(streamId);
+    if (unheard.size > MAX_UNHEARD_STREAMS) unheard.delete(unheard.values().next().value!);
   }
 
   #close(stream: ServerStream): void {
@@ -261,7 +262,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   /** What was on its way when we ended a stream, or said that we take no more, is passed over. A client that has ended one may say nothing more on it (§5.1). */
   #passOver(streamId: number, endsStream: boolean, code: number): void {
     if (streamId > this.#lastStreamId) return;
-    if (!this.#unheard.has(streamId)) throw new Http2Error(`a frame of stream ${streamId}, which is over`, code);
+    if (!this.#unheard?.has(streamId)) throw new Http2Error(`a frame of stream ${streamId}, which is over`, code);
     if (endsStream) this.#unheard.delete(streamId);
   }
 
