@@ -80,6 +80,13 @@ const DEFINITIONS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinition
 export const machines = { path: DEFINITIONS_PATH, body: JSON.stringify(definition('machines', 'Machine')) };
 export const definitions = { path: DEFINITIONS_PATH, body: JSON.stringify(definition('{{name}}s', 'Kind{{name}}')) };
 
+/** A definition and an object of it, under names of their own. */
+export const firstOf = (name) => ({
+  definition: { path: DEFINITIONS_PATH, body: JSON.stringify(definition(`${name}s`, `Kind${name}`)) },
+  collection: `/apis/${GROUP}/v1/namespaces/default/${name}s`,
+  object: machine.body.replace('"Machine"', `"Kind${name}"`).replaceAll('{{name}}', 'first'),
+});
+
 export const machine = {
   path: `/apis/${GROUP}/v1/namespaces/default/machines`,
   body: JSON.stringify({

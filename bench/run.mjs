@@ -14,6 +14,7 @@ import { fairness } from './fairness.mjs';
 import { fromSource } from './from-source.mjs';
 import { manyObjects } from './large.mjs';
 import { manyNodes } from './nodes.mjs';
+import { openApiCosts } from './openapi.mjs';
 import { proxyCosts } from './proxy.mjs';
 import { measureRules } from './rules.mjs';
 import { startServer } from './server.mjs';
@@ -31,6 +32,7 @@ const PHASES = {
   fairness: () => withServer((server, load) => fairness(server, load, { record, valueBytes: VALUE_BYTES })),
   cr: () => withServer(customCreates),
   crds: manyDefinitions,
+  openapi: () => openApiCosts({ withServer, perOperation, record }),
   cel: rules,
   proxy,
   watch2: () => withServer((server, load) => fanOut(server, load, 2)),

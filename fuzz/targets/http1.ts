@@ -76,7 +76,7 @@ async function serve(pieces: readonly Buffer[]): Promise<string> {
     onProblem: ({ kind }) => void seen.push(kind),
   });
   const socket = new MemorySocket();
-  http1.serve(new Connection(socket as unknown as TLSSocket));
+  http1.serve(new Connection(socket as unknown as TLSSocket, []));
   for (const piece of pieces) socket.push(piece);
   // Pipelined requests come one after another, each a turn or two behind the answer to the one before.
   let quiet = 0;

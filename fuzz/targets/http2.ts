@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import {
   DEFAULT_FRAME_BYTES,
-  Flag,
+  FrameFlag,
   FrameType,
   Http2Error,
   PREFACE,
@@ -27,7 +27,7 @@ const GET = encodeHeaders({ ':method': 'GET', ':scheme': 'https', ':authority': 
 const POST = encodeHeaders({ ':method': 'POST', ':scheme': 'https', ':authority': 'a', ':path': '/echo', 'content-length': '5' });
 const get = (id: number): Buffer => headersFrames(id, GET, true);
 const post = (id: number, body: string): Buffer =>
-  Buffer.concat([headersFrames(id, POST, false), frame(FrameType.data, Flag.endStream, id, Buffer.from(body))]);
+  Buffer.concat([headersFrames(id, POST, false), frame(FrameType.data, FrameFlag.endStream, id, Buffer.from(body))]);
 const START = Buffer.concat([PREFACE, settingsFrame([])]);
 
 const clock = new StillClock();
@@ -61,10 +61,10 @@ export const http2Connection: FuzzTarget = {
     ]),
     Buffer.concat([
       frame(FrameType.headers, 0, 1, GET.subarray(0, 3)),
-      frame(FrameType.continuation, Flag.endHeaders, 1, GET.subarray(3)),
+      frame(FrameType.continuation, FrameFlag.endHeaders, 1, GET.subarray(3)),
       frame(FrameType.ping, 0, 0, Buffer.alloc(8)),
     ]),
-    Buffer.concat([post(1, 'hello'), frame(FrameType.data, Flag.padded, 1, Buffer.from([2, 1, 0, 0])), frame(FrameType.priority, 0, 3, Buffer.alloc(5))]),
+    Buffer.concat([post(1, 'hello'), frame(FrameType.data, FrameFlag.padded, 1, Buffer.from([2, 1, 0, 0])), frame(FrameType.priority, 0, 3, Buffer.alloc(5))]),
   ],
   tokens: [
     get(7),

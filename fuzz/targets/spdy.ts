@@ -1,6 +1,6 @@
 import { SpdyConnection } from '../../src/serving/spdy/connection.ts';
 import { CONTROL, FIN, controlFrame, dataHeader } from '../../src/serving/spdy/frames.ts';
-import { HeaderReader, HeaderWriter } from '../../src/serving/spdy/header-block.ts';
+import { SpdyHeaderReader, HeaderWriter } from '../../src/serving/spdy/header-block.ts';
 import type { SpdyStream } from '../../src/serving/spdy/stream.ts';
 import { MemorySocket, turn } from '../memory-socket.ts';
 import { type FuzzTarget, WrongAnswer, bytes } from '../target.ts';
@@ -59,7 +59,7 @@ export const spdyHeaders: FuzzTarget = {
   // Of zlib for a block that is too long, and of Buffer for one that is cut off. The connection ends with any error.
   refusals: [Error, RangeError],
   run(input) {
-    const reader = new HeaderReader();
+    const reader = new SpdyHeaderReader();
     reader.read(input);
     reader.read(input.subarray(6));
   },

@@ -1,5 +1,5 @@
 import { type FuzzTarget, bytes, mustAgree } from '../target.ts';
-import { FrameReader, OPCODE, WebSocketError, unmask } from '../../src/serving/websocket/frames.ts';
+import { WebSocketFrameReader, OPCODE, WebSocketError, unmask } from '../../src/serving/websocket/frames.ts';
 
 function frame(opcode: number, text: string, isFinal = true): Buffer {
   const mask = Buffer.from([1, 2, 3, 4]);
@@ -12,7 +12,7 @@ function frame(opcode: number, text: string, isFinal = true): Buffer {
 /** What was told of the messages, in a form that does not depend on the pieces in which their bytes came. */
 function read(pieces: readonly Buffer[]): string {
   let told = '';
-  const reader = new FrameReader({
+  const reader = new WebSocketFrameReader({
     data: (piece, isStart, isEnd, isText) => (told += `${isStart ? `<${isText}` : ''}${piece.toString('latin1')}${isEnd ? '>' : ''}`),
     control: (opcode, payload) => (told += `[${opcode} ${payload.toString('latin1')}]`),
   });

@@ -1,4 +1,4 @@
-import type { Admission, AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
+import type { AdmissionController, AdmissionAttributes, AdmissionOperation } from '../registry/admission.ts';
 import type { FieldError } from '../api/field-errors.ts';
 import { qualifiedResource } from '../api/api-object.ts';
 import type { AdmissionMetrics, Durations, StepLabel } from './metrics.ts';
@@ -32,7 +32,7 @@ const LABELS: Readonly<Record<Step, StepLabel>> = { mutate: 'admit', validate: '
  * The plug-ins in order: every mutation before the first validation. What each operation meets is worked out once, in `use`, which is called before the
  * first request: plug-ins read stores, and stores are made with the chain that their writes pass.
  */
-export class AdmissionChain implements Admission {
+export class AdmissionChain implements AdmissionController {
   readonly #metrics: AdmissionMetrics;
   #rightsChecks: readonly AdmissionPlugin[] = [];
   #routes: Record<Step, ReadonlyMap<AdmissionOperation, Route>> | undefined;

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { APIService } from '../apis/facts/types/apiregistration-v1.ts';
-import type { Address, ServiceAddress } from '../client/service-address.ts';
+import type { HostAndPort, ServiceAddress } from '../client/service-address.ts';
 import type { Handler, ServerRequest } from '../endpoints/request.ts';
 import { writeTextError } from '../server/filters/write-error.ts';
 import type { KeyPair } from '../serving/certificates/pem.ts';
@@ -102,7 +102,7 @@ export class RemoteApi {
   }
 
   /** Throws an Error that says why nobody can be reached. */
-  address(): Address {
+  address(): HostAndPort {
     const { namespace = '', name = '', port = 443 } = this.#service.spec.service!;
     return this.#environment.addressOf(namespace, name, port);
   }
@@ -126,7 +126,7 @@ export class RemoteApi {
 
   readonly handle: Handler = (request) => {
     if (!this.#isAvailable) return writeTextError(request, 503, 'service unavailable');
-    let address: Address;
+    let address: HostAndPort;
     try {
       address = this.address();
     } catch {
@@ -139,7 +139,7 @@ export class RemoteApi {
   };
 
   /** Rejects where no answer comes. */
-  async #proxy(request: ServerRequest, { host, port }: Address): Promise<void> {
+  async #proxy(request: ServerRequest, { host, port }: HostAndPort): Promise<void> {
     const { exchange, info, user, auditId } = request;
     const headers = identityHeaders(user, this.#environment.sendsUid);
     if (auditId !== '') headers['audit-id'] = auditId;

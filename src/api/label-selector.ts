@@ -28,15 +28,15 @@ export class SelectorSyntaxError extends Error {}
 export const tooManyRequirements = (): Error => new SelectorSyntaxError(`a selector may have at most ${LIMITS.selectorRequirements} requirements`);
 const tooManyValues = (): Error => new SelectorSyntaxError(`a selector may have at most ${LIMITS.selectorValues} values`);
 
-export const EVERYTHING: LabelSelector = { isEmpty: true, requirements: [], matches: () => true, toString: () => '' };
+export const EVERY_LABEL: LabelSelector = { isEmpty: true, requirements: [], matches: () => true, toString: () => '' };
 
 /** Throws SelectorSyntaxError. */
 export function parseLabelSelector(text: string): LabelSelector {
-  if (text === '') return EVERYTHING;
+  if (text === '') return EVERY_LABEL;
   // Counted before tokens are made of them: commas stand between requirements and between values.
   if (hasMoreCommas(text, LIMITS.selectorRequirements + LIMITS.selectorValues)) throw tooManyValues();
   const requirements = new Parser(text).parse();
-  if (requirements.length === 0) return EVERYTHING;
+  if (requirements.length === 0) return EVERY_LABEL;
   return labelSelectorOf(requirements);
 }
 

@@ -124,7 +124,7 @@ export function pathSegmentErrors(name: string, isPrefix = false): string[] {
   return NOT_IN_SEGMENTS.filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
-/** A rule for names, as `ResourceDefinition.nameErrors` takes it: a prefix may end in a dash. */
+/** A rule for names, as `NamingRules.errors` takes it: a prefix may end in a dash. */
 export type NameRule = (name: string, isPrefix: boolean) => string[];
 
 const forPrefixes =

@@ -1,4 +1,4 @@
-import type { Column, ResourceDefinition, ServedVersion, Subresource } from '../registry/definition.ts';
+import type { Column, ResourceDefinition, ResourceNames, ServedVersion, StorageRules, Subresource, TableRules } from '../registry/definition.ts';
 import { NOTHING_EMPTY } from '../schema/empty-paths.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { ApiObject } from '../api/api-object.ts';
@@ -12,25 +12,12 @@ import { withOlderVersions } from './older-versions.ts';
 /** `apps/v1/deployments`, `v1/pods`: a resource in the version it is stored in. */
 type ResourceName = `${string}/${string}`;
 
-type FromFacts =
-  | 'group'
-  | 'version'
-  | 'kind'
-  | 'plural'
-  | 'singular'
-  | 'namespaced'
-  | 'shortNames'
-  | 'categories'
-  | 'verbs'
-  | 'schema'
-  | 'served'
-  | 'columns'
-  | 'subresources'
-  | 'settings'
-  | 'storedGroup';
+type FromFacts = keyof ResourceNames | 'schema' | 'served' | 'settings' | 'storage' | 'table' | 'subresources';
 
 /** What a kind's file says: everything that the tables of facts do not. */
 export interface Strategy<T extends ApiObject> extends Omit<Partial<ResourceDefinition<T>>, FromFacts> {
+  storage?: Partial<Omit<StorageRules<T>, 'group'>>;
+  table?: Omit<TableRules<T>, 'columns'>;
   /** Fills in what the client left out, in the storage version. */
   default?(object: T, context: KindContext): void;
   /** Sent as a warning with every request for the version that is stored; other versions have their own. */
@@ -63,7 +50,7 @@ const NO_SERVER: KindContext = { settings: DEFAULT_SETTINGS, now: new Date(0), s
 export function defineResource<T extends ApiObject = ApiObject>(name: ResourceName, strategy: Strategy<T> = {}): ResourceDefinition<T> {
   const facts = resourceFacts(name);
   const { group, version, kind, plural, singular, namespaced, shortNames, categories, verbs } = facts;
-  const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, undeclaredCells = [], subresources = {}, ...hooks } = strategy;
+  const { default: fillDefaults, deprecation, storedAs, alsoServed = [], cells = {}, undeclaredCells = [], subresources = {}, ...rules } = strategy;
   const stored = {
     group,
     version,
@@ -83,18 +70,23 @@ export function defineResource<T extends ApiObject = ApiObject>(name: ResourceNa
     categories,
     verbs,
     settings: DEFAULT_SETTINGS,
-    storagePrefix: plural,
     hasStatus: Object.hasOwn(facts.subresources, 'status'),
-    returnsDeletedObject: facts.returnsDeletedObject,
-    ...hooks,
-    ...(!storedAs && { stored: withOlderVersions({ group, version, kind }, hooks.stored) }),
-    ...(storedAs && { storedGroup: resourceFacts(storedAs.name).group }),
+    ...rules,
+    storage: {
+      prefix: plural,
+      ...rules.storage,
+      ...(storedAs ? { group: resourceFacts(storedAs.name).group } : { form: withOlderVersions({ group, version, kind }, rules.storage?.form) }),
+    },
+    deletion: { returnsObject: facts.returnsDeletedObject, ...rules.deletion },
     served: [stored, ...alsoServed.map((other) => ({ kind, ...other }))].map((served) => withSchema(withoutServer(served))),
     subresources: subresourcesOf(facts, subresources),
-    columns: [
-      ...columnsOf(name).map((column) => ({ ...column, description: '', cell: cells[column.name] ?? commonCell(column.name) })),
-      ...undeclaredCells.map((cell) => ({ name: '', type: 'string', format: '', description: '', priority: 0, cell, isUndeclared: true as const })),
-    ],
+    table: {
+      ...rules.table,
+      columns: [
+        ...columnsOf(name).map((column) => ({ ...column, description: '', cell: cells[column.name] ?? commonCell(column.name) })),
+        ...undeclaredCells.map((cell) => ({ name: '', type: 'string', format: '', description: '', priority: 0, cell, isUndeclared: true as const })),
+      ],
+    },
   };
   return withSchema(definition, storedAs && resourceFacts(storedAs.name)) as unknown as ResourceDefinition<T>;
 }
@@ -129,10 +121,10 @@ function commonCell(column: string): Cell {
 }
 
 /** What a server lets a subresource do: parts of it that need more than the object. */
-export type Action = Pick<Subresource, 'default' | 'create' | 'connect' | 'alsoAcceptsVersions'>;
+export type SubresourceAction = Pick<Subresource, 'default' | 'create' | 'connect' | 'alsoAcceptsVersions'>;
 
 /** The definition with actions behind some of its subresources; the one given stays as it is, since several servers may live in one process. */
-export function withActions(definition: ResourceDefinition, actions: Readonly<Record<string, Action>>): ResourceDefinition {
+export function withActions(definition: ResourceDefinition, actions: Readonly<Record<string, SubresourceAction>>): ResourceDefinition {
   const subresources = Object.fromEntries(
     Object.entries(definition.subresources ?? {}).map(([name, subresource]) => [
       name,

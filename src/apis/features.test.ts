@@ -210,6 +210,6 @@ describe('two servers in one process', () => {
 
 test('names of services begin with letters where they are not relaxed', () => {
   const services = defineServices({});
-  expect(services.nameErrors?.('1a', false, services.settings)).toEqual([]);
-  expect(services.nameErrors?.('1a', false, settings('RelaxedServiceNameValidation', false))).toHaveLength(1);
+  expect(services.naming?.errors?.('1a', false, services.settings)).toEqual([]);
+  expect(services.naming?.errors?.('1a', false, settings('RelaxedServiceNameValidation', false))).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import type { GroupResource } from '../api/api-object.ts';
 import { groupVersions, resourcesOf } from './facts/resources.ts';
 
-/* What is kept where below the store's prefix: see ResourceDefinition.storagePrefix, which this reads backwards. */
+/* What is kept where below the store's prefix: see StorageRules.prefix, which this reads backwards. */
 
 /** Paths that do not begin with the resource's own name; the last are kept by the server for itself, under names that upstream's configurations know. */
 const IRREGULAR: Readonly<Record<string, GroupResource>> = {

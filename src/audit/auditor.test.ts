@@ -13,7 +13,7 @@ import { FakeExchange } from '../server/testing/fake-exchange.ts';
 import { notFound } from '../api/errors.ts';
 import type { User } from '../api/user.ts';
 import { createAuditor } from './auditor.ts';
-import type { Policy } from './policy.ts';
+import type { AuditPolicy } from './policy.ts';
 import { TestBackend, TestObserver } from './testing.ts';
 
 const ALICE: User = { name: 'alice', groups: ['system:authenticated'] };
@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 /** The whole chain of filters in front of a handler. */
-function newServer(handler: RequestHandler, { rules = [{ level: 'Metadata' }], ...policy }: Policy = {}, overrides: Partial<StandardFilterOptions> = {}) {
+function newServer(handler: RequestHandler, { rules = [{ level: 'Metadata' }], ...policy }: AuditPolicy = {}, overrides: Partial<StandardFilterOptions> = {}) {
   const registry = new MetricRegistry();
   const chain = chainFilters(
     standardFilters({

@@ -3,11 +3,11 @@ import type { IncomingRequest } from '../server/server-request.ts';
 import type { User } from '../api/user.ts';
 import type { AuditBackend, AuditObserver } from './backend.ts';
 import { MicroClock } from './micro-clock.ts';
-import { type Policy, compilePolicy } from './policy.ts';
+import { type AuditPolicy, compilePolicy } from './policy.ts';
 import { RecordedRequest, type RecordParts } from './recorded-request.ts';
 
 /** Records what the policy wants recorded. */
-export function createAuditor(policy: Policy, backend: AuditBackend, observer: AuditObserver): Auditor {
+export function createAuditor(policy: AuditPolicy, backend: AuditBackend, observer: AuditObserver): Auditor {
   const decide = compilePolicy(policy);
   const clock = new MicroClock();
   const record = (request: IncomingRequest, user: User | undefined): RequestAudit | undefined => {

@@ -1,4 +1,4 @@
-import type { AuditEvent, Level } from './event.ts';
+import type { AuditEvent, AuditLevel } from './event.ts';
 
 /** Where events go. */
 export interface AuditBackend {
@@ -13,14 +13,14 @@ export interface AuditBackend {
 
 /** Counts, and tells the log (apiserver/pkg/audit/metrics.go). */
 export interface AuditObserver {
-  onLevel(level: Level): void;
+  onLevel(level: AuditLevel): void;
   onEvent(): void;
   /** `plugin`: log, webhook, buffered or truncate. `events` are lost. */
   onError(plugin: string, error: string, events: readonly AuditEvent[]): void;
 }
 
 /** All of them get every event, one after the other where they take their time. */
-export function unionOf(backends: readonly AuditBackend[]): AuditBackend {
+export function unionOfBackends(backends: readonly AuditBackend[]): AuditBackend {
   if (backends.length === 1) return backends[0]!;
   return {
     process: (events) => inTurn(backends.map((backend) => () => backend.process(events))),

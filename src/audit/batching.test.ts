@@ -1,9 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
-import { ignoringErrors, unionOf } from './backend.ts';
-import { BatchingBackend, type BatchOptions } from './batching.ts';
+import { ignoringErrors, unionOfBackends } from './backend.ts';
+import { BatchingBackend, type BatchOptions, TokenBucket } from './batching.ts';
 import { encodedSizeBytes } from './encode-event.ts';
 import { TestBackend, TestObserver, testEvent } from './testing.ts';
-import { TokenBucket } from './token-bucket.ts';
 import { truncating } from './truncating.ts';
 
 const event = (id: number) => testEvent({ auditId: String(id) });
@@ -149,7 +148,7 @@ describe('several backends', () => {
   ])('that answer %s and %s: %s', async (first, second, both) => {
     for (const later of [(value: boolean) => value, (value: boolean) => Promise.resolve(value)]) {
       const backends = [new TestBackend(() => first), new TestBackend(() => later(second)), new TestBackend()];
-      const union = unionOf(backends);
+      const union = unionOfBackends(backends);
       expect(await union.process([event(1)])).toBe(both);
       expect(backends.map(({ events: taken }) => taken.length)).toEqual([1, 1, 1]);
       await union.close();

@@ -1,6 +1,5 @@
 import type { AuditBackend, AuditObserver } from './backend.ts';
 import type { AuditEvent } from './event.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 export interface BatchOptions {
   /** Events that may wait; more are lost. */
@@ -101,5 +100,27 @@ export class BatchingBackend implements AuditBackend {
     if (!(stored instanceof Promise)) return;
     const done = stored.finally(() => this.#inFlight.delete(done));
     this.#inFlight.add(done);
+  }
+}
+
+/** Lets so many through at once, and then so many a second (client-go/util/flowcontrol). */
+export class TokenBucket {
+  readonly #perMs: number;
+  readonly #burst: number;
+  #tokens: number;
+  #filledAtMs: number;
+
+  constructor(perSecond: number, burst: number, nowMs = performance.now()) {
+    this.#perMs = perSecond / 1000;
+    this.#burst = burst;
+    this.#tokens = burst;
+    this.#filledAtMs = nowMs;
+  }
+
+  /** Takes a token, if need be one that is still to come. Answers how long until then. */
+  take(nowMs = performance.now()): number {
+    this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#filledAtMs) * this.#perMs) - 1;
+    this.#filledAtMs = nowMs;
+    return Math.max(0, -this.#tokens / this.#perMs);
   }
 }

@@ -3,15 +3,15 @@ import type { User } from '../api/user.ts';
 
 /** How much is recorded, from least to most (audit.k8s.io/v1 Level). */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
-export type Level = (typeof LEVELS)[number];
+export type AuditLevel = (typeof LEVELS)[number];
 
 /** The moments at which an event may be made (audit.k8s.io/v1 Stage). */
 export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type Stage = (typeof STAGES)[number];
 
-const RANKS: Readonly<Record<Level, number>> = { None: 0, Metadata: 1, Request: 2, RequestResponse: 3 };
+const RANKS: Readonly<Record<AuditLevel, number>> = { None: 0, Metadata: 1, Request: 2, RequestResponse: 3 };
 
-export const isAtLeast = (level: Level, least: Level): boolean => RANKS[level] >= RANKS[least];
+export const isAtLeast = (level: AuditLevel, least: AuditLevel): boolean => RANKS[level] >= RANKS[least];
 
 /** What a request is about. What is empty is left out of the event. */
 export interface ObjectReference {
@@ -36,7 +36,7 @@ export interface EventStatus {
 
 /** A request at one stage (audit.k8s.io/v1 Event). What it tells never changes: backends may keep it as long as they like. */
 export interface AuditEvent {
-  readonly level: Level;
+  readonly level: AuditLevel;
   readonly auditId: string;
   readonly stage: Stage;
   readonly requestUri: string;

@@ -9,7 +9,7 @@ import type { DuplicateKeys } from '../encoding/json-parser.ts';
 import type { Json } from '../encoding/json-types.ts';
 import { subdomainName } from '../api/names.ts';
 import { LEVELS, STAGES } from './event.ts';
-import type { GroupResources, Policy, PolicyRule } from './policy.ts';
+import type { GroupResources, AuditPolicy, AuditRule } from './policy.ts';
 
 const KIND = 'Policy';
 const API_VERSION = 'audit.k8s.io/v1';
@@ -37,7 +37,7 @@ const schema = structOf('v1.Policy', {
 });
 
 /** `--audit-policy-file`. Throws an Error in upstream's words (apiserver/pkg/audit/policy/reader.go). `warn` is told of fields that it does not know. */
-export async function loadPolicy(path: string, warn: (message: string) => void): Promise<Policy> {
+export async function loadPolicy(path: string, warn: (message: string) => void): Promise<AuditPolicy> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -51,7 +51,7 @@ export async function loadPolicy(path: string, warn: (message: string) => void):
   }
 }
 
-export async function parsePolicy(text: string, warn: (message: string) => void): Promise<Policy> {
+export async function parsePolicy(text: string, warn: (message: string) => void): Promise<AuditPolicy> {
   const policy = await decodePolicy(text, warn);
   const errors = new FieldErrors();
   validatePolicy(policy, errors);
@@ -62,15 +62,15 @@ export async function parsePolicy(text: string, warn: (message: string) => void)
 
 const messageOf = ({ field, body }: FieldError): string => `${field}: ${body}`;
 
-async function decodePolicy(text: string, warn: (message: string) => void): Promise<Policy> {
+async function decodePolicy(text: string, warn: (message: string) => void): Promise<AuditPolicy> {
   const { parseYaml } = await import('../encoding/yaml.ts');
   const duplicates: DuplicateKeys = new Map();
   const strict = { duplicates, errors: [] as string[] };
-  let policy: Policy;
+  let policy: AuditPolicy;
   try {
     const value = parseYaml(text, duplicates);
     checkType(value);
-    policy = decode(schema, value, strict) as unknown as Policy;
+    policy = decode(schema, value, strict) as unknown as AuditPolicy;
   } catch (error) {
     throw error instanceof UnknownVersion ? error : new Error(`failed decoding: ${(error as Error).message}`, { cause: error });
   }
@@ -91,12 +91,12 @@ function checkType(value: Json): void {
 }
 
 /** apiserver/pkg/apis/audit/validation. */
-function validatePolicy({ rules = [], omitStages }: Policy, errors: FieldErrors): void {
+function validatePolicy({ rules = [], omitStages }: AuditPolicy, errors: FieldErrors): void {
   validateStages(omitStages, errors.at('omitStages'));
   for (const [index, one] of rules.entries()) validateRule(one, errors.at('rules').index(index));
 }
 
-function validateRule({ level, nonResourceURLs, resources = [], namespaces = [], omitStages }: PolicyRule, errors: FieldErrors): void {
+function validateRule({ level, nonResourceURLs, resources = [], namespaces = [], omitStages }: AuditRule, errors: FieldErrors): void {
   if (!level) errors.at('level').required();
   else if (!LEVELS.includes(level)) errors.at('level').notSupported(level, LEVELS);
   for (const [index, url] of (nonResourceURLs ?? []).entries()) validateUrl(url, errors.at('nonResourceURLs').index(index));
@@ -120,7 +120,7 @@ function validateResources({ group = '', resources = [], resourceNames = [] }: G
     errors.at('resourceNames').invalid(resourceNames, 'using resourceNames requires at least one resource');
 }
 
-function validateStages(stages: Policy['omitStages'], errors: FieldErrors): void {
+function validateStages(stages: AuditPolicy['omitStages'], errors: FieldErrors): void {
   for (const [index, stage] of (stages ?? []).entries()) {
     if (!STAGES.includes(stage)) errors.index(index).invalid(stage, `allowed stages are ${STAGES.join(',')}`);
   }

@@ -1,17 +1,18 @@
 import { describe, expect, it, test } from 'vitest';
 import { parseRequestInfo } from '../server/request-info.ts';
 import type { User } from '../api/user.ts';
-import { type Policy, type PolicyRule, compilePolicy } from './policy.ts';
+import { type AuditPolicy, type AuditRule, compilePolicy } from './policy.ts';
 import { parsePolicy } from './policy-file.ts';
 
 const ALICE: User = { name: 'alice', groups: ['devs', 'system:authenticated'] };
-const levelOf = (policy: Policy, method: string, target: string, user = ALICE): string => compilePolicy(policy)(parseRequestInfo(method, target), user).level;
+const levelOf = (policy: AuditPolicy, method: string, target: string, user = ALICE): string =>
+  compilePolicy(policy)(parseRequestInfo(method, target), user).level;
 
 const POD = '/api/v1/namespaces/n/pods/p';
 const SCALE = '/apis/apps/v1/namespaces/n/deployments/d/scale';
 
 /** Each row: a rule, then requests that it matches, then requests that it does not. */
-const RULES: [rule: Partial<PolicyRule>, matches: string[], others: string[]][] = [
+const RULES: [rule: Partial<AuditRule>, matches: string[], others: string[]][] = [
   [{}, [`GET ${POD}`, 'GET /healthz', 'POST /apis'], []],
   [{ users: ['alice'] }, [`GET ${POD}`, 'GET /healthz'], []],
   [{ users: ['bob'] }, [], [`GET ${POD}`]],
@@ -39,7 +40,7 @@ const RULES: [rule: Partial<PolicyRule>, matches: string[], others: string[]][] 
 ];
 
 test.each(RULES)('the rule %j', (rule, matches, others) => {
-  const policy: Policy = { rules: [{ level: 'Metadata', ...rule }] };
+  const policy: AuditPolicy = { rules: [{ level: 'Metadata', ...rule }] };
   const level = (request: string): string => levelOf(policy, request.split(' ')[0]!, request.split(' ')[1]!);
   expect(matches.filter((request) => level(request) !== 'Metadata')).toEqual([]);
   expect(others.filter((request) => level(request) !== 'None')).toEqual([]);
@@ -47,7 +48,7 @@ test.each(RULES)('the rule %j', (rule, matches, others) => {
 
 describe('a policy', () => {
   it('takes the first rule that matches', () => {
-    const policy: Policy = { rules: [{ level: 'None', verbs: ['watch'] }, { level: 'Request', resources: [{}] }, { level: 'Metadata' }] };
+    const policy: AuditPolicy = { rules: [{ level: 'None', verbs: ['watch'] }, { level: 'Request', resources: [{}] }, { level: 'Metadata' }] };
     expect(['GET /api/v1/pods?watch=1', 'GET /api/v1/pods', 'GET /version'].map((request) => levelOf(policy, 'GET', request.slice(4)))).toEqual([
       'None',
       'Request',
@@ -55,7 +56,7 @@ describe('a policy', () => {
     ]);
   });
   it('matches nobody by name', () => {
-    const rules: PolicyRule[] = [{ level: 'Request', users: ['', 'alice'] }, { level: 'Request', userGroups: ['', 'devs'] }, { level: 'Metadata' }];
+    const rules: AuditRule[] = [{ level: 'Request', users: ['', 'alice'] }, { level: 'Request', userGroups: ['', 'devs'] }, { level: 'Metadata' }];
     expect(compilePolicy({ rules })(parseRequestInfo('GET', '/version'), undefined).level).toBe('Metadata');
   });
   it('joins the stages to omit, and lets a rule have the last word on managed fields', () => {
@@ -74,7 +75,7 @@ describe('a policy', () => {
 });
 
 const HEAD = 'apiVersion: audit.k8s.io/v1\nkind: Policy\n';
-const parse = (text: string, warnings: string[] = []): Promise<Policy> => parsePolicy(text, (message) => warnings.push(message));
+const parse = (text: string, warnings: string[] = []): Promise<AuditPolicy> => parsePolicy(text, (message) => warnings.push(message));
 
 describe('a policy file', () => {
   it('is YAML or JSON', async () => {

@@ -1,16 +1,16 @@
 import type { RequestInfo } from '../endpoints/request.ts';
 import type { User } from '../api/user.ts';
-import type { Level, Stage } from './event.ts';
+import type { AuditLevel, Stage } from './event.ts';
 
 /** audit.k8s.io/v1 Policy. What is empty is absent. */
-export interface Policy {
-  rules?: PolicyRule[];
+export interface AuditPolicy {
+  rules?: AuditRule[];
   omitStages?: Stage[];
   omitManagedFields?: boolean;
 }
 
-export interface PolicyRule {
-  level: Level;
+export interface AuditRule {
+  level: AuditLevel;
   users?: string[];
   userGroups?: string[];
   verbs?: string[];
@@ -29,8 +29,8 @@ export interface GroupResources {
 }
 
 /** What is recorded of a request. */
-export interface Decision {
-  readonly level: Level;
+export interface RequestAuditConfig {
+  readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<Stage>;
   readonly omitManagedFields: boolean;
 }
@@ -38,16 +38,20 @@ export interface Decision {
 type Matcher = (info: RequestInfo, user: User | undefined) => boolean;
 
 /** Answers with the first rule that matches (apiserver/pkg/audit/policy/checker.go). Nothing is recorded of what no rule matches. */
-export function compilePolicy({ rules = [], omitStages = [], omitManagedFields = false }: Policy): (info: RequestInfo, user: User | undefined) => Decision {
+export function compilePolicy({
+  rules = [],
+  omitStages = [],
+  omitManagedFields = false,
+}: AuditPolicy): (info: RequestInfo, user: User | undefined) => RequestAuditConfig {
   const compiled = rules.map((rule) => ({
     matches: matcherOf(rule),
     decision: {
       level: rule.level,
       omitStages: new Set([...omitStages, ...(rule.omitStages ?? [])]),
       omitManagedFields: rule.omitManagedFields ?? omitManagedFields,
-    } satisfies Decision,
+    } satisfies RequestAuditConfig,
   }));
-  const otherwise: Decision = { level: 'None', omitStages: new Set(omitStages), omitManagedFields };
+  const otherwise: RequestAuditConfig = { level: 'None', omitStages: new Set(omitStages), omitManagedFields };
   return (info, user) => {
     for (const { matches, decision } of compiled) if (matches(info, user)) return decision;
     return otherwise;
@@ -55,7 +59,7 @@ export function compilePolicy({ rules = [], omitStages = [], omitManagedFields =
 }
 
 /** A rule matches where all that it names does. A request of nobody matches no rule that names users or groups. */
-function matcherOf({ users, userGroups, verbs, resources, namespaces, nonResourceURLs }: PolicyRule): Matcher {
+function matcherOf({ users, userGroups, verbs, resources, namespaces, nonResourceURLs }: AuditRule): Matcher {
   const matchers: Matcher[] = [];
   if (users) matchers.push(oneOf(users, (_info, user) => user?.name));
   if (userGroups) matchers.push(someGroupOf(userGroups));

@@ -10,14 +10,14 @@ import { type AuditBackend, type AuditObserver, inTurn } from './backend.ts';
 import { type AuditEvent, type EventStatus, type ObjectReference, type Stage, isAtLeast } from './event.ts';
 import type { MicroClock } from './micro-clock.ts';
 import { patchAsJson, withoutManagedFields, withoutManagedFieldsOf } from './objects.ts';
-import type { Decision } from './policy.ts';
+import type { RequestAuditConfig } from './policy.ts';
 import { sourceIps } from './source-ips.ts';
 
 export interface RecordParts {
   request: IncomingRequest;
   /** Undefined where it is not known who asks. */
   user: User | undefined;
-  decision: Decision;
+  decision: RequestAuditConfig;
   backend: AuditBackend;
   observer: AuditObserver;
   clock: MicroClock;
@@ -37,7 +37,7 @@ const LATENCY_PREFIX = 'apiserver.latency.k8s.io/';
 export class RecordedRequest implements RequestAudit {
   readonly #request: IncomingRequest;
   readonly #user: User | undefined;
-  readonly #decision: Decision;
+  readonly #decision: RequestAuditConfig;
   readonly #parts: Pick<RecordParts, 'backend' | 'observer' | 'clock'>;
   readonly #sourceIps: readonly string[];
   readonly #userAgent: string;

@@ -1,5 +1,5 @@
-import type { Authenticator } from '../server/authenticator.ts';
-import { anonymous } from './anonymous.ts';
+import { ANONYMOUS } from '../api/user.ts';
+import type { Authentication, Authenticator } from '../server/authenticator.ts';
 import { bearerToken, webSocketToken } from './bearer-token.ts';
 import { type ClientCertificateOptions, clientCertificate } from './client-certificate.ts';
 import { type RequestHeaderOptions, requestHeader } from './request-header.ts';
@@ -31,4 +31,13 @@ export function createAuthenticator(options: AuthenticationOptions): Authenticat
   }
   const credentials = withAuthenticatedGroup(firstOf(mechanisms));
   return options.anonymous === undefined ? credentials : orElse(credentials, anonymous(options.anonymous.paths));
+}
+
+const SOMEBODY: Authentication = { user: ANONYMOUS };
+
+/** Requests that carry no credentials are system:anonymous: all of them, or only those for `paths` where there are any. */
+function anonymous(paths: readonly string[] = []): Authenticator {
+  if (paths.length === 0) return { authenticate: () => SOMEBODY };
+  const allowed = new Set(paths);
+  return { authenticate: ({ info }) => (allowed.has(info.path) ? SOMEBODY : undefined) };
 }

@@ -2,7 +2,7 @@ import { ownValue } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { User } from '../api/user.ts';
 import type { ClaimMappings, JwtConfiguration } from './authentication-configuration.ts';
-import type { CompiledExpression, ExpressionCompiler } from './expressions.ts';
+import type { ClaimExpression, ExpressionCompiler } from './expressions.ts';
 
 /** Makes a user of a token's claims, or throws an Error that says which of them stands against it. */
 export type ClaimReader = (claims: JsonObject) => User;
@@ -41,7 +41,7 @@ export function claimReader(
 interface Rule {
   text: string;
   message: string;
-  holds: CompiledExpression;
+  holds: ClaimExpression;
 }
 
 /** Every field is there, empty or not. */
@@ -58,7 +58,7 @@ function checkRule(failure: string, { text, message, holds }: Rule, value: JsonO
     );
 }
 
-function evaluate(failure: string, expression: CompiledExpression, value: JsonObject): Json {
+function evaluate(failure: string, expression: ClaimExpression, value: JsonObject): Json {
   try {
     return expression.evaluate(value);
   } catch (error) {
@@ -85,7 +85,7 @@ function usernameMapping({ username = {} }: ClaimMappings, compile: ExpressionCo
 }
 
 const usernameExpression =
-  (expression: CompiledExpression) =>
+  (expression: ClaimExpression) =>
   (claims: JsonObject): string => {
     const failure = 'oidc: error evaluating username claim expression';
     const name = evaluate(failure, expression, claims);

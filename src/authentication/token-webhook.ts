@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { flagOf, objectOf, reviewStatus, textOf, textsOf } from '../client/review-answer.ts';
+import { flagOf, objectOf, reviewStatus, stringField, textsOf } from '../client/review-answer.ts';
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, withRetries } from '../client/webhook-client.ts';
 import type { Authentication } from '../server/authenticator.ts';
 import { ExpiringCache } from '../util/expiring-cache.ts';
@@ -88,7 +88,7 @@ async function review(options: TokenWebhookOptions, token: string, audiences: re
   const named = textsOf(status, 'audiences');
   const shared = (named.length > 0 ? named : apiAudiences).filter((audience) => wanted.includes(audience));
   if (wanted.length > 0 && shared.length === 0) return undefined;
-  const [user, error] = [userOf(objectOf(status, 'user')), textOf(status, 'error')];
+  const [user, error] = [userOf(objectOf(status, 'user')), stringField(status, 'error')];
   if (!flagOf(status, 'authenticated')) {
     if (error !== '') throw new Error(error);
     return undefined;
@@ -97,9 +97,9 @@ async function review(options: TokenWebhookOptions, token: string, audiences: re
 }
 
 function userOf(user: JsonObject): Authentication['user'] {
-  const [uid, extra] = [textOf(user, 'uid'), objectOf(user, 'extra')];
+  const [uid, extra] = [stringField(user, 'uid'), objectOf(user, 'extra')];
   return {
-    name: textOf(user, 'username'),
+    name: stringField(user, 'username'),
     ...(uid !== '' && { uid }),
     groups: textsOf(user, 'groups'),
     ...(ownValue(user, 'extra') && { extra: Object.fromEntries(Object.keys(extra).map((key) => [key, textsOf(extra, key)])) }),

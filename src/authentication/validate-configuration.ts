@@ -9,7 +9,7 @@ import type {
   JwtConfiguration,
   PrefixedClaim,
 } from './authentication-configuration.ts';
-import type { ExpressionCompiler, ExpressionResult } from './expressions.ts';
+import type { ExpressionCompiler, ClaimResult } from './expressions.ts';
 
 export interface ValidationOptions {
   /** This server's own issuers, whose tokens are authenticated elsewhere. */
@@ -201,7 +201,7 @@ function validateEmail({ claimMappings = {}, claimValidationRules = [] }: JwtCon
   if (!places.some((text) => doesSelect(text, 'email_verified'))) errors.invalid(username, UNVERIFIED_EMAIL);
 }
 
-function tryExpression(text: string, variable: 'claims' | 'user', result: ExpressionResult, errors: FieldErrors, { compile }: ValidationOptions): void {
+function tryExpression(text: string, variable: 'claims' | 'user', result: ClaimResult, errors: FieldErrors, { compile }: ValidationOptions): void {
   try {
     compile(text, variable, result);
   } catch (error) {

@@ -11,7 +11,7 @@ const NO_POLICY: Decision = { decision: 'noOpinion', reason: 'No policy matched.
 const READ_VERBS = ['get', 'list', 'watch'];
 
 /** One line of the file. Empty texts match nothing; `*` matches all. */
-interface Policy {
+interface AbacPolicy {
   user: string;
   group: string;
   readonly: boolean;
@@ -26,7 +26,7 @@ interface Policy {
  * read or a line is no policy; `warn` hears of lines without a version.
  */
 export function loadAbacFile(path: string, warn: (message: string) => void): Authorizer {
-  const policies: Policy[] = [];
+  const policies: AbacPolicy[] = [];
   let hasUnversioned = false;
   for (const [index, line] of readFileSync(path, 'utf8').split(/\r?\n/).entries()) {
     const text = line.trim();
@@ -43,14 +43,14 @@ export function loadAbacFile(path: string, warn: (message: string) => void): Aut
   return abacOf(policies);
 }
 
-function abacOf(policies: readonly Policy[]): Authorizer {
+function abacOf(policies: readonly AbacPolicy[]): Authorizer {
   return {
     authorize: (attributes) => (policies.some((policy) => matches(policy, attributes)) ? ALLOW : NO_POLICY),
     rulesFor: (user, namespace) => rulesFor(policies, user, namespace),
   };
 }
 
-function readLine(text: string): { policy: Policy; isVersioned: boolean } {
+function readLine(text: string): { policy: AbacPolicy; isVersioned: boolean } {
   const value = parseJson(text);
   if (!isJsonObject(value)) throw new Error('is no object');
   const { kind, apiVersion } = value;
@@ -61,7 +61,7 @@ function readLine(text: string): { policy: Policy; isVersioned: boolean } {
   return { policy: forEveryone(fieldsOf(spec)), isVersioned: true };
 }
 
-function fieldsOf(object: JsonObject): Policy {
+function fieldsOf(object: JsonObject): AbacPolicy {
   const text = (field: string): string => {
     const value = ownValue(object, field) ?? '';
     if (typeof value !== 'string') throw new Error(`${field} is no text`);
@@ -74,10 +74,11 @@ function fieldsOf(object: JsonObject): Policy {
 }
 
 /** `*` means everyone who has proved who he is. */
-const forEveryone = (policy: Policy): Policy => (policy.user === '*' || policy.group === '*' ? { ...policy, user: '', group: ALL_AUTHENTICATED } : policy);
+const forEveryone = (policy: AbacPolicy): AbacPolicy =>
+  policy.user === '*' || policy.group === '*' ? { ...policy, user: '', group: ALL_AUTHENTICATED } : policy;
 
 /** In the first version, what was left out meant everything (pkg/apis/abac/v0). */
-function fromV0(policy: Policy): Policy {
+function fromV0(policy: AbacPolicy): AbacPolicy {
   const { user, group, readonly, resource, namespace } = policy;
   return forEveryone({
     user,
@@ -90,19 +91,19 @@ function fromV0(policy: Policy): Policy {
   });
 }
 
-const matches = (policy: Policy, attributes: AuthorizationAttributes): boolean =>
+const matches = (policy: AbacPolicy, attributes: AuthorizationAttributes): boolean =>
   matchesSubject(policy, attributes.user) &&
   (!policy.readonly || READ_VERBS.includes(attributes.verb)) &&
   (attributes.isResourceRequest ? matchesResource(policy, attributes) : matchesPath(policy.nonResourcePath, attributes.path));
 
-function matchesSubject({ user, group }: Policy, { name, groups }: User): boolean {
+function matchesSubject({ user, group }: AbacPolicy, { name, groups }: User): boolean {
   if (user === '' && group === '') return false;
   return (user === '' || user === name) && (group === '' || groups.includes(group));
 }
 
 const isOrAll = (pattern: string, value: string): boolean => pattern === '*' || pattern === value;
 
-const matchesResource = (policy: Policy, { namespace, resource, apiGroup }: AuthorizationAttributes): boolean =>
+const matchesResource = (policy: AbacPolicy, { namespace, resource, apiGroup }: AuthorizationAttributes): boolean =>
   isOrAll(policy.namespace, namespace) && isOrAll(policy.resource, resource) && isOrAll(policy.apiGroup, apiGroup);
 
 const matchesPath = (pattern: string, path: string): boolean => isOrAll(pattern, path) || (pattern.endsWith('*') && path.startsWith(withoutStars(pattern)));
@@ -114,9 +115,9 @@ function withoutStars(pattern: string): string {
   return pattern.slice(0, end);
 }
 
-function rulesFor(policies: readonly Policy[], user: User, namespace: string): UserRules {
+function rulesFor(policies: readonly AbacPolicy[], user: User, namespace: string): UserRules {
   const own = policies.filter((policy) => matchesSubject(policy, user) && isOrAll(policy.namespace, namespace));
-  const verbsOf = ({ readonly }: Policy): string[] => (readonly ? [...READ_VERBS] : ['*']);
+  const verbsOf = ({ readonly }: AbacPolicy): string[] => (readonly ? [...READ_VERBS] : ['*']);
   return {
     resourceRules: own
       .filter(({ resource }) => resource !== '')

@@ -1,4 +1,4 @@
-import type { Admission, AdmissionAttributes } from '../registry/admission.ts';
+import type { AdmissionController, AdmissionAttributes } from '../registry/admission.ts';
 import type { Authorizer } from '../registry/authorizer.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { aggregateMessage } from '../api/aggregate-message.ts';
@@ -26,7 +26,7 @@ const FULL_AUTHORITY: readonly PolicyRule[] = [
  * Nobody grants rights that he does not hold: writes of roles and bindings, checked as pkg/registry/rbac/…/policybased does, in every authorization mode.
  * Upstream's place for it is after all mutating admission and before validation, so this is to be the last of the mutating steps; it changes nothing.
  */
-export function escalationCheck(rules: RuleResolver, authorizer: Authorizer): Admission {
+export function escalationCheck(rules: RuleResolver, authorizer: Authorizer): AdmissionController {
   return {
     async mutate(attributes) {
       if (!isPolicyWrite(attributes) || attributes.user.groups.includes(SYSTEM_PRIVILEGED_GROUP)) return;

@@ -1,18 +1,17 @@
 import type { Client } from '../client/client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { type RetryOptions, WebhookClient } from '../client/webhook-client.ts';
-import type { Authorizer } from '../registry/authorizer.ts';
+import type { Decision } from '../api/authorization.ts';
+import { SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
+import type { Authorizer, UserRules } from '../registry/authorizer.ts';
 import type { Dial } from '../net/dial.ts';
 import { loadAbacFile } from './abac.ts';
-import { alwaysAllow } from './always-allow.ts';
-import { alwaysDeny } from './always-deny.ts';
 import type { AuthorizationMode, AuthorizerConfiguration, WebhookConfiguration } from './authorization-configuration.ts';
 import type { ConditionCompiler } from './match-conditions.ts';
 import type { AuthorizationMetrics } from './metrics.ts';
 import { createNodeAuthorizer } from './node.ts';
-import { privilegedGroups } from './privileged-groups.ts';
 import { type RbacAuthorizer, createRbacAuthorizer } from './rbac.ts';
-import { unionOf } from './union.ts';
+import { unionOfAuthorizers } from './union.ts';
 import { authorizationWebhook } from './webhook.ts';
 
 export interface AuthorizerFilesOptions {
@@ -78,6 +77,28 @@ export interface Authorization {
   close(): void;
 }
 
+const ALLOW: Decision = { decision: 'allow', reason: '' };
+const DENY: Decision = { decision: 'noOpinion', reason: 'Everything is forbidden.' };
+const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };
+const NO_RULES: UserRules = { resourceRules: [], nonResourceRules: [], isIncomplete: false };
+const ALL_RULES: UserRules = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  isIncomplete: false,
+};
+
+/** `--authorization-mode=AlwaysAllow` */
+const alwaysAllow: Authorizer = { authorize: () => ALLOW, rulesFor: () => ALL_RULES };
+
+/** `--authorization-mode=AlwaysDeny`: no opinion rather than a denial, as upstream, so that it can stand before other modes. */
+const alwaysDeny: Authorizer = { authorize: () => DENY, rulesFor: () => NO_RULES };
+
+/** Members of system:masters may do everything, whatever the modes say. It names no rules: upstream leaves it out of rules reviews. */
+const privilegedGroups: Authorizer = {
+  authorize: ({ user }) => (user.groups.includes(SYSTEM_PRIVILEGED_GROUP) ? ALLOW : NO_OPINION),
+  rulesFor: () => NO_RULES,
+};
+
 /** How long requests that came before a change may still ask the webhooks of the old chain. */
 const OLD_WEBHOOKS_MS = 60_000;
 
@@ -89,7 +110,7 @@ export function createAuthorization(prepared: PreparedAuthorizers, { client, isE
   const kept: Partial<Record<AuthorizationMode, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac, ...(node && { Node: node }) };
   const count = (authorizer: Authorizer, type: string, name: string): Authorizer => metrics?.counted(authorizer, type, name) ?? authorizer;
   const build = ({ chain }: PreparedAuthorizers): Authorizer =>
-    unionOf([privilegedGroups, ...chain.map(({ type, name, fromFile }) => count(fromFile ?? kept[type]!, type, name))]);
+    unionOfAuthorizers([privilegedGroups, ...chain.map(({ type, name, fromFile }) => count(fromFile ?? kept[type]!, type, name))]);
   let current = { authorizer: build(prepared), prepared };
   return {
     authorizer: {

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../api/api-object.ts';
-import { type PersistentVolume, type Pod, type ReachableKind, claimKeyOf, keyOf, podReferences, volumeSecrets } from './node-references.ts';
+import { type PersistentVolume, type Pod, type ReachableKind, claimKeyOf, nodeReferenceKey, podReferences, volumeSecrets } from './node-references.ts';
 
 /**
  * Which nodes have to do with which objects (plugin/pkg/auth/authorizer/node/graph.go):
@@ -22,7 +22,7 @@ export class NodeGraph {
 
   isRelated(node: string, kind: ReachableKind, namespace: string, name: string): boolean {
     if (kind === 'persistentvolume') return this.#isClaimedBy(node, name);
-    const key = keyOf(kind, namespace, name);
+    const key = nodeReferenceKey(kind, namespace, name);
     if (this.#nodesOf.get(key)?.has(node)) return true;
     if (kind !== 'secret') return false;
     for (const volume of this.#volumesOfSecret.get(key) ?? []) if (this.#isClaimedBy(node, volume)) return true;
@@ -30,14 +30,14 @@ export class NodeGraph {
   }
 
   setPod(namespace: string, name: string, pod: Pod | undefined): void {
-    const own = keyOf('pod', namespace, name);
+    const own = nodeReferenceKey('pod', namespace, name);
     const node = pod?.spec?.nodeName ?? '';
     this.#relink(own, node, pod && node !== '' ? [own, ...podReferences(pod)] : []);
   }
 
   /** What says itself which node it is for. */
   setOwned(kind: ReachableKind, { metadata: { namespace = '', name = '' } }: ApiObject, node: string): void {
-    const own = keyOf(kind, namespace, name);
+    const own = nodeReferenceKey(kind, namespace, name);
     this.#relink(own, node, node === '' ? [] : [own]);
   }
 

@@ -16,7 +16,7 @@ export type ReachableKind =
   | 'podcertificaterequest';
 
 /** One thing in the graph; the namespace of what has none is ''. */
-export const keyOf = (kind: ReachableKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
+export const nodeReferenceKey = (kind: ReachableKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 
 interface NameReference {
   name?: string;
@@ -83,7 +83,7 @@ export function podReferences(pod: Pod): string[] {
     status.extendedResourceClaimStatus?.resourceClaimName,
   ];
   const keys = (kind: ReachableKind, names: readonly (string | undefined)[]): string[] =>
-    names.filter((name) => name !== undefined && name !== '').map((name) => keyOf(kind, namespace, name!));
+    names.filter((name) => name !== undefined && name !== '').map((name) => nodeReferenceKey(kind, namespace, name!));
   return [
     ...new Set([
       ...keys('serviceaccount', [spec.serviceAccountName]),
@@ -128,7 +128,7 @@ function resourceClaimName(
 
 export function claimKeyOf({ spec }: PersistentVolume): string | undefined {
   const claim = spec?.claimRef;
-  return claim && keyOf('persistentvolumeclaim', claim.namespace ?? '', claim.name ?? '');
+  return claim && nodeReferenceKey('persistentvolumeclaim', claim.namespace ?? '', claim.name ?? '');
 }
 
 /** Sources of a persistent volume whose `secretRef` is in the claim's namespace where it names none. */
@@ -144,9 +144,9 @@ export function volumeSecrets({ spec = {} }: PersistentVolume): string[] {
   const source = (name: string): Record<string, SecretReference> | undefined => spec[name] as Record<string, SecretReference> | undefined;
   const azure = spec.azureFile as { secretName?: string; secretNamespace?: string } | undefined;
   const keysOf = (references: readonly (SecretReference | undefined)[], defaultNamespace: string): string[] =>
-    references.flatMap((reference) => (reference?.name ? [keyOf('secret', reference.namespace || defaultNamespace, reference.name)] : []));
+    references.flatMap((reference) => (reference?.name ? [nodeReferenceKey('secret', reference.namespace || defaultNamespace, reference.name)] : []));
   return [
-    ...(azure?.secretName ? [keyOf('secret', azure.secretNamespace || claimNamespace, azure.secretName)] : []),
+    ...(azure?.secretName ? [nodeReferenceKey('secret', azure.secretNamespace || claimNamespace, azure.secretName)] : []),
     ...keysOf(
       SOURCES_BY_CLAIM.map((name) => source(name)?.secretRef),
       claimNamespace,

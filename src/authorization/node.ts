@@ -9,7 +9,7 @@ import { NodeGraph } from './node-graph.ts';
 import type { PersistentVolume, Pod, ReachableKind } from './node-references.ts';
 import type { PolicyRule } from './rbac-objects.ts';
 import { queryOf } from './rbac.ts';
-import { type RuleSet, allowsPath, allowsResource, compileRules } from './rule-set.ts';
+import { type RuleSet, allowsPath, allowsResource, compileRuleSet } from './rule-set.ts';
 
 /** What nodes may do, each with what its own pods need (plugin/pkg/auth/authorizer/node). */
 export interface NodeAuthorizer extends Authorizer {
@@ -37,7 +37,7 @@ export function createNodeAuthorizer({ client, isEnabled }: NodeAuthorizerOption
     readsAccounts: hasCertificateRequests || isEnabled('KubeletServiceAccountTokenForCredentialProviders'),
   };
   const synced = followGraph(graph, client, hasCertificateRequests);
-  const uniform = compileRules(uniformRules(isEnabled('ClusterTrustBundle')));
+  const uniform = compileRuleSet(uniformRules(isEnabled('ClusterTrustBundle')));
   return {
     authorize: (attributes) => decide(graph, uniform, features, attributes),
     rulesFor: (user) => (isNode(user) ? UNKNOWN_RULES : NO_RULES),

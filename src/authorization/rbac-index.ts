@@ -3,7 +3,7 @@ import { quote } from '../util/go-quote.ts';
 import type { Decision } from '../api/authorization.ts';
 import type { User } from '../api/user.ts';
 import { type BindingObject, RBAC_GROUP, type RoleObject, type RoleRef, type Subject } from './rbac-objects.ts';
-import { type RuleSet, compileRules } from './rule-set.ts';
+import { type RuleSet, compileRuleSet } from './rule-set.ts';
 
 /** One subject of one binding, with the role it is bound to. */
 export interface Grant {
@@ -47,7 +47,7 @@ export class RbacIndex {
   setRole(namespace: string, name: string, role: RoleObject | undefined): void {
     const kind = namespace === '' ? 'ClusterRole' : 'Role';
     const slot = this.#slot(kind, namespace, name);
-    slot.rules = role === undefined ? undefined : compileRules(role.rules ?? []);
+    slot.rules = role === undefined ? undefined : compileRuleSet(role.rules ?? []);
     this.#dropIfUnused(slot, namespace);
   }
 

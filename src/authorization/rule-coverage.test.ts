@@ -3,7 +3,7 @@ import { LIMITS } from '../util/limits.ts';
 import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 import type { PolicyRule } from './rbac-objects.ts';
 import { describeRights, uncoveredRights, uncoveredRules } from './rule-coverage.ts';
-import { compileRules } from './rule-set.ts';
+import { compileRuleSet } from './rule-set.ts';
 
 const many = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 const product = (count: number): PolicyRule => ({
@@ -13,7 +13,7 @@ const product = (count: number): PolicyRule => ({
   verbs: many('v', count),
 });
 const uncovered = (held: PolicyRule[], wanted: PolicyRule[], budget?: StepBudget): string[] =>
-  describeRights(uncoveredRights([compileRules(held)], wanted, budget));
+  describeRights(uncoveredRights([compileRuleSet(held)], wanted, budget));
 
 describe('rights that a rule gives', () => {
   it('are compared without being expanded', () => {
@@ -76,7 +76,7 @@ describe('rights that a rule gives', () => {
       // The rights one by one, each against each held rule (component-helpers/auth/rbac/validation: ruleCovers).
       const missing = singles(wanted).filter((right) => !held.some((owner) => covers(owner, right)));
       expect(uncoveredRules(held, [wanted])).toEqual(missing);
-      const blocks = uncoveredRights([compileRules(held)], [wanted]);
+      const blocks = uncoveredRights([compileRuleSet(held)], [wanted]);
       const expanded = blocks.flatMap((block) =>
         'path' in block
           ? []

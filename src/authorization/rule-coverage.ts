@@ -2,7 +2,7 @@ import { quote } from '../util/go-quote.ts';
 import { LIMITS } from '../util/limits.ts';
 import { StepBudget } from '../util/step-budget.ts';
 import type { PolicyRule } from './rbac-objects.ts';
-import { type ResourceGrant, type RuleSet, type VerbSet, compileRules } from './rule-set.ts';
+import { type ResourceGrant, type RuleSet, type VerbSet, compileRuleSet } from './rule-set.ts';
 
 /**
  * Rights as the product of lists: every verb on every resource of every group, with every name (undefined: with all names); or every verb on a path.
@@ -51,7 +51,7 @@ export function uncoveredRights(held: readonly RuleSet[], wanted: readonly Polic
 
 /** The rights in `wanted`, each as a rule of its own, that `held` does not give. For rules of our own: it expands them. */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
-  const sets = [compileRules(held)];
+  const sets = [compileRuleSet(held)];
   return wanted.flatMap(singleRights).filter((right) => uncoveredRights(sets, [right]).length > 0);
 }
 

@@ -34,7 +34,7 @@ export interface RuleQuery {
   name: string;
 }
 
-export function compileRules(rules: readonly PolicyRule[]): RuleSet {
+export function compileRuleSet(rules: readonly PolicyRule[]): RuleSet {
   const byResource = new Map<string, ResourceGrant[]>();
   const byPath = new Map<string, VerbSet[]>();
   const pathPrefixes: { prefix: string; verbs: VerbSet }[] = [];

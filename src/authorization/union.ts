@@ -6,7 +6,7 @@ import type { User } from '../api/user.ts';
 const NO_OPINION: Decision = { decision: 'noOpinion', reason: '' };
 
 /** The first authorizer with an opinion decides; where none has one, the reasons of all are given, one a line (apiserver/pkg/authorization/union). */
-export function unionOf(authorizers: readonly Authorizer[]): Authorizer {
+export function unionOfAuthorizers(authorizers: readonly Authorizer[]): Authorizer {
   return {
     authorize: (attributes) => decideFrom(authorizers, 0, attributes, undefined),
     rulesFor: (user, namespace) => collectRules(authorizers, user, namespace),

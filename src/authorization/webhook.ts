@@ -1,4 +1,4 @@
-import { flagOf, reviewStatus, textOf } from '../client/review-answer.ts';
+import { flagOf, reviewStatus, stringField } from '../client/review-answer.ts';
 import { DEFAULT_RETRY, type RetryOptions, type WebhookClient, WebhookError, withRetries } from '../client/webhook-client.ts';
 import type { Authorizer, UserRules } from '../registry/authorizer.ts';
 import type { AuthorizationAttributes, Decision } from '../api/authorization.ts';
@@ -114,7 +114,7 @@ async function review(options: AuthorizationWebhookOptions, spec: JsonObject): P
 }
 
 function decisionOf(status: JsonObject): Decision {
-  const [isAllowed, isDenied, reason] = [flagOf(status, 'allowed'), flagOf(status, 'denied'), textOf(status, 'reason')];
+  const [isAllowed, isDenied, reason] = [flagOf(status, 'allowed'), flagOf(status, 'denied'), stringField(status, 'reason')];
   if (isAllowed && isDenied) return { decision: 'deny', reason, error: 'webhook subject access review returned both allow and deny response' };
   return { decision: isDenied ? 'deny' : isAllowed ? 'allow' : 'noOpinion', reason };
 }

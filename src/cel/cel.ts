@@ -3,7 +3,7 @@ import { estimateCost } from './cost/estimate.ts';
 import type { SizeEstimator } from './cost/node.ts';
 import type { CostEstimate } from './cost/range.ts';
 import type { Environment } from './environment.ts';
-import { Cancelled, type Activation, type Evaluator, type Frame } from './frame.ts';
+import { Cancelled, type Activation, type PlannedExpression, type EvaluationFrame } from './frame.ts';
 import { parse } from './parser.ts';
 import { PlanError, planExpression } from './planner.ts';
 import { CelErrors, Source } from './source.ts';
@@ -66,8 +66,8 @@ export function compile(text: string, environment: Environment): Program {
   };
 }
 
-function run(evaluate: Evaluator, localCount: number, variables: Activation, options: EvaluationOptions = {}): Evaluation {
-  const frame: Frame = {
+function run(evaluate: PlannedExpression, localCount: number, variables: Activation, options: EvaluationOptions = {}): Evaluation {
+  const frame: EvaluationFrame = {
     variables,
     locals: localCount === 0 ? NO_LOCALS : Array.from({ length: localCount }, () => undefined),
     cost: 0,

@@ -6,7 +6,7 @@ import type { CelValue } from './values.ts';
 export type Activation = Readonly<Record<string, CelValue>>;
 
 /** What one evaluation carries along. */
-export interface Frame {
+export interface EvaluationFrame {
   readonly variables: Activation;
   /** Variables of comprehensions, by the slot that the planner gave them; undefined where a bound name was not needed yet. */
   readonly locals: (CelValue | undefined)[];
@@ -19,7 +19,7 @@ export interface Frame {
 }
 
 /** A part of an expression, ready to run. Errors are answered, not thrown. */
-export type Evaluator = (frame: Frame) => CelValue;
+export type PlannedExpression = (frame: EvaluationFrame) => CelValue;
 
 /** Ends an evaluation that costs too much or takes too long. */
 export class Cancelled extends Error {
@@ -31,7 +31,7 @@ export class Cancelled extends Error {
   }
 }
 
-export function charge(frame: Frame, cost: number): void {
+export function charge(frame: EvaluationFrame, cost: number): void {
   frame.cost += cost;
   if (frame.cost > frame.costLimit) throw new Cancelled('costLimitExceeded');
 }
@@ -43,7 +43,7 @@ const UNITS_PER_EXCESS_STEP = 10;
  * Runs a regular expression for a call that cost so many units. Upstream's cost model knows the lengths of text and pattern, not that `a{1000}` is as long as
  * a thousand letters: steps up to `includedSteps` are in the cost of the call, as all of them are for patterns in common use, and others are charged.
  */
-export function withRegexpSteps<R>(frame: Frame, includedSteps: number, run: (budget: StepBudget) => R): R {
+export function withRegexpSteps<R>(frame: EvaluationFrame, includedSteps: number, run: (budget: StepBudget) => R): R {
   const affordable = includedSteps + Math.floor((frame.costLimit - frame.cost) / UNITS_PER_EXCESS_STEP);
   const budget = new StepBudget(Math.min(affordable, LIMITS.regexpStepsOfExpression - frame.regexpSteps));
   try {
@@ -59,6 +59,6 @@ export function withRegexpSteps<R>(frame: Frame, includedSteps: number, run: (bu
 /** As Kubernetes sets it (apiserver/pkg/apis/cel CheckFrequency). */
 const ITERATIONS_BETWEEN_CHECKS = 100;
 
-export function countIteration(frame: Frame): void {
+export function countIteration(frame: EvaluationFrame): void {
   if (++frame.iterations % ITERATIONS_BETWEEN_CHECKS === 0 && frame.isInterrupted?.()) throw new Cancelled('interrupted');
 }

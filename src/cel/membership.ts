@@ -1,4 +1,4 @@
-import type { Evaluator } from './frame.ts';
+import type { PlannedExpression } from './frame.ts';
 import { isNumber } from './numbers.ts';
 import type { CelList } from './values.ts';
 import { CelDouble, CelError, CelUint, canonicalInt, type CelValue } from './values.ts';
@@ -6,7 +6,7 @@ import { CelDouble, CelError, CelUint, canonicalInt, type CelValue } from './val
 type Member = string | boolean | number | bigint;
 
 /** `x in [constants]` as one look into a set, whatever the length. Undefined where an element is of a type that is not looked up so. */
-export function membershipTest(arg: Evaluator, list: CelList): Evaluator | undefined {
+export function membershipTest(arg: PlannedExpression, list: CelList): PlannedExpression | undefined {
   const members = new Set<Member>();
   for (let index = 0; index < list.size; index++) {
     const element = list.get(index);

@@ -1,7 +1,7 @@
 import type { FunctionReference } from './checker.ts';
 import type { CallCost } from './cost/size.ts';
 import type { FunctionDeclaration, Overload, Search, SearchDeclaration } from './declarations.ts';
-import { charge, withRegexpSteps, type Evaluator, type Frame } from './frame.ts';
+import { charge, withRegexpSteps, type PlannedExpression, type EvaluationFrame } from './frame.ts';
 import { typeTest } from './runtime-types.ts';
 import { CelError, typeOf, type CelValue } from './values.ts';
 
@@ -48,7 +48,7 @@ export const unknownOverload = (name: string, args: readonly CelValue[]): CelErr
  * A call that evaluates its arguments, answers with the first error among them, and else runs. Costs are counted as cel-go's tracker counts: with
  * one or two arguments also where one of them is an error, with more only where none is.
  */
-export function planStrictCall(dispatch: Dispatch, args: readonly Evaluator[], cost: CallCost, isVariadic: boolean): Evaluator {
+export function planStrictCall(dispatch: Dispatch, args: readonly PlannedExpression[], cost: CallCost, isVariadic: boolean): PlannedExpression {
   if (isVariadic || args.length > 2) return planVariadicCall(dispatch, args, cost);
   const [first, second] = args;
   if (first === undefined) return planVariadicCall(dispatch, [], cost);
@@ -62,10 +62,10 @@ export function planStrictCall(dispatch: Dispatch, args: readonly Evaluator[], c
 export function planSearchCall(
   search: Search,
   { text: perText, pattern: perPattern }: SearchDeclaration['stepsPerCharacter'],
-  args: readonly Evaluator[],
+  args: readonly PlannedExpression[],
   cost: CallCost,
   isCompiled: boolean,
-): Evaluator {
+): PlannedExpression {
   const answersErrorsFirst = isCompiled || args.length > 2;
   return (frame) => {
     const values: CelValue[] = [];
@@ -88,16 +88,16 @@ export function planSearchCall(
 const lengthOf = (value: CelValue | undefined): number => (typeof value === 'string' ? value.length : 0);
 
 /** Before the call. */
-function chargeArguments(frame: Frame, cost: CallCost, args: readonly CelValue[]): void {
+function chargeArguments(frame: EvaluationFrame, cost: CallCost, args: readonly CelValue[]): void {
   if (typeof cost === 'function') charge(frame, cost(args));
 }
 
 /** After the call. */
-function chargeResult(frame: Frame, cost: CallCost, result: CelValue): void {
+function chargeResult(frame: EvaluationFrame, cost: CallCost, result: CelValue): void {
   if (typeof cost === 'object') charge(frame, cost.ofResult(result));
 }
 
-function planUnaryCall(dispatch: Dispatch, arg: Evaluator, cost: CallCost): Evaluator {
+function planUnaryCall(dispatch: Dispatch, arg: PlannedExpression, cost: CallCost): PlannedExpression {
   if (typeof cost === 'number') {
     return (frame) => {
       const a = arg(frame);
@@ -114,7 +114,7 @@ function planUnaryCall(dispatch: Dispatch, arg: Evaluator, cost: CallCost): Eval
   };
 }
 
-function planBinaryCall(dispatch: Dispatch, first: Evaluator, second: Evaluator, cost: CallCost): Evaluator {
+function planBinaryCall(dispatch: Dispatch, first: PlannedExpression, second: PlannedExpression, cost: CallCost): PlannedExpression {
   if (typeof cost === 'number') {
     return (frame) => {
       const a = first(frame);
@@ -133,7 +133,7 @@ function planBinaryCall(dispatch: Dispatch, first: Evaluator, second: Evaluator,
   };
 }
 
-function planVariadicCall(dispatch: Dispatch, args: readonly Evaluator[], cost: CallCost): Evaluator {
+function planVariadicCall(dispatch: Dispatch, args: readonly PlannedExpression[], cost: CallCost): PlannedExpression {
   return (frame) => {
     const values: CelValue[] = [];
     for (const arg of args) {

@@ -1,22 +1,22 @@
 import type { Comprehension, Expr } from './ast.ts';
-import { countIteration, type Evaluator, type Frame } from './frame.ts';
+import { countIteration, type PlannedExpression, type EvaluationFrame } from './frame.ts';
 import type { Plan, Planner } from './planner.ts';
 import { ArrayList, CelError, CelList, CelMap, GrowingList, GrowingMap, typeOf, type CelValue } from './values.ts';
 
 /** Where variables of comprehensions live. Names are resolved while planning, so that evaluation only indexes an array. */
 export class Slots {
-  readonly #scopes: ReadonlyMap<string, Evaluator>[] = [];
+  readonly #scopes: ReadonlyMap<string, PlannedExpression>[] = [];
   count = 0;
 
   allocate(): number {
     return this.count++;
   }
 
-  find(name: string): Evaluator | undefined {
+  find(name: string): PlannedExpression | undefined {
     return this.#scopes.findLast((scope) => scope.has(name))?.get(name);
   }
 
-  within<R>(variables: ReadonlyMap<string, Evaluator>, plan: () => R): R {
+  within<R>(variables: ReadonlyMap<string, PlannedExpression>, plan: () => R): R {
     this.#scopes.push(variables);
     const result = plan();
     this.#scopes.pop();
@@ -25,7 +25,7 @@ export class Slots {
 }
 
 const readSlot =
-  (slot: number): Evaluator =>
+  (slot: number): PlannedExpression =>
   (frame) =>
     frame.locals[slot]!;
 
@@ -40,10 +40,10 @@ const isBinding = ({ range, condition }: Comprehension): boolean => isEmptyList(
 const isEmptyList = (expr: Expr): boolean => expr.kind === 'list' && expr.elements.length === 0;
 
 /** The value is computed when the name is first used, and once. */
-function planBinding(planner: Planner, expr: Comprehension, range: Plan): Evaluator {
+function planBinding(planner: Planner, expr: Comprehension, range: Plan): PlannedExpression {
   const init = planner.plan(expr.init).evaluate;
   const slot = planner.slots.allocate();
-  const readOnce: Evaluator = (frame) => {
+  const readOnce: PlannedExpression = (frame) => {
     const known = frame.locals[slot];
     if (known !== undefined) return known;
     const value = init(frame);
@@ -62,11 +62,11 @@ interface Fold {
   accumulator: number;
   variable: number;
   variable2: number | undefined;
-  condition: Evaluator;
-  step: Evaluator;
+  condition: PlannedExpression;
+  step: PlannedExpression;
 }
 
-function planFold(planner: Planner, expr: Comprehension, range: Plan): Evaluator {
+function planFold(planner: Planner, expr: Comprehension, range: Plan): PlannedExpression {
   const { slots } = planner;
   const init = planner.plan(expr.init).evaluate;
   const accumulator = slots.allocate();
@@ -99,7 +99,7 @@ function growing(init: CelValue): CelValue {
 
 const settled = (value: CelValue): CelValue => (value instanceof GrowingList ? new ArrayList(value.items) : value);
 
-function foldList(frame: Frame, list: CelList, fold: Fold): void {
+function foldList(frame: EvaluationFrame, list: CelList, fold: Fold): void {
   const { locals } = frame;
   const { size } = list;
   for (let index = 0; index < size; index++) {
@@ -112,7 +112,7 @@ function foldList(frame: Frame, list: CelList, fold: Fold): void {
   }
 }
 
-function foldMap(frame: Frame, map: CelMap, fold: Fold): void {
+function foldMap(frame: EvaluationFrame, map: CelMap, fold: Fold): void {
   const { locals } = frame;
   for (const key of map.keys()) {
     locals[fold.variable] = key;
@@ -122,7 +122,7 @@ function foldMap(frame: Frame, map: CelMap, fold: Fold): void {
 }
 
 /** Whether to go on. */
-function stepOnce(frame: Frame, fold: Fold): boolean {
+function stepOnce(frame: EvaluationFrame, fold: Fold): boolean {
   if (fold.condition(frame) === false) return false;
   frame.locals[fold.accumulator] = fold.step(frame);
   countIteration(frame);

@@ -5,7 +5,7 @@ import { LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST } from './cost/fa
 import { callCost, equalityCost, inequalityCost } from './cost/runtime.ts';
 import { show } from './convert.ts';
 import type { Environment } from './environment.ts';
-import { charge, type Evaluator } from './frame.ts';
+import { charge, type PlannedExpression } from './frame.ts';
 import * as operators from './operators.ts';
 import { Slots, planComprehension } from './plan-comprehension.ts';
 import { dispatchOf, planSearchCall, planStrictCall } from './plan-call.ts';
@@ -19,9 +19,9 @@ export class PlanError extends Error {}
 
 /** How a part of an expression is run. */
 export interface Plan {
-  evaluate: Evaluator;
+  evaluate: PlannedExpression;
   /** For what names a value (variables, fields, elements): the same without the one unit that naming costs. Branches of `?:` and indexes are read so. */
-  resolve?: Evaluator;
+  resolve?: PlannedExpression;
   /** Known without running anything. */
   constant?: CelValue;
 }
@@ -32,7 +32,7 @@ const CONVERSIONS = new Set(['bool', 'bytes', 'double', 'duration', 'dyn', 'int'
 const constantPlan = (value: CelValue): Plan => ({ evaluate: () => value, constant: value });
 
 /** Costs one unit when evaluated as it is. */
-const attribute = (resolve: Evaluator): Plan => ({
+const attribute = (resolve: PlannedExpression): Plan => ({
   resolve,
   evaluate: (frame) => {
     const value = resolve(frame);
@@ -44,7 +44,7 @@ const attribute = (resolve: Evaluator): Plan => ({
 const isConstant = (plan: Plan): plan is Plan & { constant: CelValue } => plan.constant !== undefined;
 
 /** Turns a checked expression into closures. Throws PlanError. */
-export function planExpression(checked: CheckedExpr, environment: Environment): { evaluate: Evaluator; localCount: number } {
+export function planExpression(checked: CheckedExpr, environment: Environment): { evaluate: PlannedExpression; localCount: number } {
   const planner = new Planner(checked, environment);
   const { evaluate } = planner.plan(checked.expr);
   return { evaluate, localCount: planner.slots.count };
@@ -83,7 +83,7 @@ export class Planner {
     }
   }
 
-  #variable(name: string): Evaluator {
+  #variable(name: string): PlannedExpression {
     const local = this.slots.find(name);
     if (local !== undefined) return local;
     const missing = new CelError(`no such attribute(s): ${name}`);
@@ -96,7 +96,7 @@ export class Planner {
     const { field } = expr;
     if (!expr.isTest) return this.#qualified(operand, (object) => qualify(object, field));
     // The unit that naming costs is given back for a test.
-    const evaluate: Evaluator = (frame) => {
+    const evaluate: PlannedExpression = (frame) => {
       const object = read(frame);
       if (object instanceof CelError || isNone(object)) return object instanceof CelError ? object : false;
       const answer = isPresent(object, field);
@@ -109,7 +109,7 @@ export class Planner {
   /** A value read out of another: a unit for that, and a unit for the whole chain unless it starts at a choice. */
   #qualified(operand: Plan, read: (object: CelValue) => CelValue): Plan {
     const readOperand = operand.resolve ?? operand.evaluate;
-    const resolve: Evaluator = (frame) => {
+    const resolve: PlannedExpression = (frame) => {
       const object = readOperand(frame);
       if (object instanceof CelError || isNone(object)) return object;
       const value = read(object);
@@ -153,7 +153,7 @@ export class Planner {
     if (isConstant(index)) return this.#qualified(operand, (object) => read(object, index.constant));
     const readOperand = operand.resolve ?? operand.evaluate;
     const readIndex = index.resolve ?? index.evaluate;
-    const resolve: Evaluator = (frame) => {
+    const resolve: PlannedExpression = (frame) => {
       const object = readOperand(frame);
       if (object instanceof CelError || isNone(object)) return object;
       const key = readIndex(frame);
@@ -225,7 +225,7 @@ export class Planner {
   }
 
   /** Of constants a constant, which costs nothing. */
-  #construction(parts: readonly Plan[], construct: Evaluator, cost: number): Plan {
+  #construction(parts: readonly Plan[], construct: PlannedExpression, cost: number): Plan {
     if (this.#environment.isOptimized && parts.every(isConstant)) {
       const value = construct(NO_FRAME);
       if (value instanceof CelError) throw new PlanError(value.message);
@@ -266,7 +266,7 @@ const isChoice = (plan: Plan): boolean => plan.resolve !== undefined && plan.res
 const isNone = (value: CelValue): boolean => value instanceof CelOptional && value.value === undefined;
 
 /** `&&` and `||`: the deciding value wins over an error on the other side. */
-function planLogical(left: Evaluator, right: Evaluator, deciding: boolean): Evaluator {
+function planLogical(left: PlannedExpression, right: PlannedExpression, deciding: boolean): PlannedExpression {
   return (frame) => {
     const a = left(frame);
     if (a === deciding) return deciding;
@@ -282,7 +282,7 @@ function planConditional(condition: Plan, whenTrue: Plan, whenFalse: Plan): Plan
   const test = condition.evaluate;
   const readTrue = whenTrue.resolve ?? whenTrue.evaluate;
   const readFalse = whenFalse.resolve ?? whenFalse.evaluate;
-  const evaluate: Evaluator = (frame) => {
+  const evaluate: PlannedExpression = (frame) => {
     const answer = test(frame);
     if (answer === true) return readTrue(frame);
     if (answer === false) return readFalse(frame);
@@ -291,7 +291,7 @@ function planConditional(condition: Plan, whenTrue: Plan, whenFalse: Plan): Plan
   return { evaluate, resolve: evaluate };
 }
 
-function planEquality(left: Evaluator, right: Evaluator, isNegated: boolean): Evaluator {
+function planEquality(left: PlannedExpression, right: PlannedExpression, isNegated: boolean): PlannedExpression {
   const costOf = isNegated ? inequalityCost : equalityCost;
   return (frame) => {
     const a = left(frame);
@@ -304,7 +304,7 @@ function planEquality(left: Evaluator, right: Evaluator, isNegated: boolean): Ev
   };
 }
 
-function planNotStrictlyFalse(arg: Evaluator): Evaluator {
+function planNotStrictlyFalse(arg: PlannedExpression): PlannedExpression {
   return (frame) => {
     const value = arg(frame);
     charge(frame, 1);
@@ -313,7 +313,7 @@ function planNotStrictlyFalse(arg: Evaluator): Evaluator {
 }
 
 /** `a.or(b)`, `a.orValue(b)`: `b` is only evaluated where it is needed, and the call itself costs nothing. */
-function planOptionalOr(left: Evaluator, right: Evaluator, isUnwrapped: boolean): Evaluator {
+function planOptionalOr(left: PlannedExpression, right: PlannedExpression, isUnwrapped: boolean): PlannedExpression {
   return (frame) => {
     const optional = left(frame);
     if (!(optional instanceof CelOptional)) return optional;
@@ -322,7 +322,7 @@ function planOptionalOr(left: Evaluator, right: Evaluator, isUnwrapped: boolean)
   };
 }
 
-function planList(elements: readonly Evaluator[], optionalIndexes: ReadonlySet<number>): Evaluator {
+function planList(elements: readonly PlannedExpression[], optionalIndexes: ReadonlySet<number>): PlannedExpression {
   return (frame) => {
     const items: CelValue[] = [];
     for (const [index, element] of elements.entries()) {
@@ -337,12 +337,12 @@ function planList(elements: readonly Evaluator[], optionalIndexes: ReadonlySet<n
 }
 
 interface EntryPlan {
-  key: Evaluator;
-  value: Evaluator;
+  key: PlannedExpression;
+  value: PlannedExpression;
   isOptional: boolean;
 }
 
-function planMap(entries: readonly EntryPlan[]): Evaluator {
+function planMap(entries: readonly EntryPlan[]): PlannedExpression {
   return (frame) => {
     const map = new EntryMap();
     for (const entry of entries) {
@@ -364,8 +364,8 @@ function optionalEntry(key: CelValue, value: CelValue, isOptional: boolean): Cel
 }
 
 function planFields(
-  fields: readonly { name: string; value: Evaluator; isOptional: boolean }[],
-): (frame: Parameters<Evaluator>[0]) => ReadonlyMap<string, CelValue> | CelError {
+  fields: readonly { name: string; value: PlannedExpression; isOptional: boolean }[],
+): (frame: Parameters<PlannedExpression>[0]) => ReadonlyMap<string, CelValue> | CelError {
   return (frame) => {
     const values = new Map<string, CelValue>();
     for (const field of fields) {

@@ -27,7 +27,7 @@ type Collect = (options?: { type: 'minor' }) => void;
 let gc: Collect | undefined;
 
 /** What `node --expose-gc` gives to programs. */
-export function collectGarbage(options?: { type: 'minor' }): void {
+export function collectMemory(options?: { type: 'minor' }): void {
   if (gc === undefined) {
     setFlagsFromString('--expose-gc');
     gc = runInNewContext('gc') as Collect;
@@ -45,7 +45,7 @@ const YOUNG_BYTES = 4 * 1024 * 1024;
 export function collectBetweenTurns(): void {
   clearUpBetweenTurns(() => {
     if (youngBytes() < YOUNG_BYTES) return false;
-    collectGarbage({ type: 'minor' });
+    collectMemory({ type: 'minor' });
     return true;
   });
 }

@@ -1,5 +1,5 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { collectGarbage } from './garbage-collection.ts';
+import { collectMemory } from './garbage-collection.ts';
 
 type Generation = 'minor' | 'major';
 
@@ -59,8 +59,8 @@ function loopUtilization(): () => number {
 
 /** Compacting: the objects that stay lie between those that went, and pages are given back only when empty. */
 function collectGeneration(generation: Generation): void {
-  if (generation === 'minor') return collectGarbage({ type: 'minor' });
+  if (generation === 'minor') return collectMemory({ type: 'minor' });
   setFlagsFromString('--compact-on-every-full-gc');
-  collectGarbage();
+  collectMemory();
   setFlagsFromString('--no-compact-on-every-full-gc');
 }

@@ -25,7 +25,7 @@ export function flagOf(status: JsonObject, field: string): boolean {
   return value;
 }
 
-export function textOf(object: JsonObject, field: string): string {
+export function stringField(object: JsonObject, field: string): string {
   const value = ownValue(object, field) ?? '';
   if (typeof value !== 'string') throw malformed(field, 'a string');
   return value;

@@ -3,13 +3,13 @@ import { notFound, serviceUnavailable } from '../api/errors.ts';
 import { quote } from '../util/go-quote.ts';
 import type { Client, Informer } from './client.ts';
 
-export interface Address {
+export interface HostAndPort {
   host: string;
   port: number;
 }
 
 /** Where a port of a service is reached: asked anew for every connection, it never waits. Throws an Error that says why nobody can be reached. */
-export type ServiceAddress = (namespace: string, name: string, port: number) => Address;
+export type ServiceAddress = (namespace: string, name: string, port: number) => HostAndPort;
 
 interface Service extends ApiObject {
   spec?: { type?: string; clusterIP?: string; externalName?: string; ipFamilies?: string[] | null; ports?: { name?: string; port: number }[] | null };
@@ -48,7 +48,7 @@ export function endpointAddresses(client: Client, random: () => number = Math.ra
     const { name: portName = '' } = portOf(spec, name, port);
     const [preferred] = spec.ipFamilies ?? [];
     const all = slices.of(namespace, name);
-    const ready = (candidates: readonly EndpointSlice[]): Address[] => candidates.flatMap((slice) => readyAddresses(slice, portName));
+    const ready = (candidates: readonly EndpointSlice[]): HostAndPort[] => candidates.flatMap((slice) => readyAddresses(slice, portName));
     const first = ready(all.filter(({ addressType }) => preferred === undefined || addressType === preferred));
     const addresses = first.length > 0 ? first : ready(all);
     if (addresses.length === 0) throw serviceUnavailable(`no endpoints available for service ${quote(name)}`);
@@ -58,7 +58,7 @@ export function endpointAddresses(client: Client, random: () => number = Math.ra
 
 /** The service of this server itself leads back to it, whatever the network knows of it (kube-aggregator/pkg/apiserver, NewLoopbackServiceResolver). */
 export const withLoopback =
-  (others: ServiceAddress, own: () => Address): ServiceAddress =>
+  (others: ServiceAddress, own: () => HostAndPort): ServiceAddress =>
   (namespace, name, port) =>
     namespace === 'default' && name === 'kubernetes' && port === 443 ? own() : others(namespace, name, port);
 
@@ -91,7 +91,7 @@ class SliceIndex {
 
 const MAX_KEPT = 1_000;
 
-function readyAddresses({ endpoints, ports }: EndpointSlice, portName: string): Address[] {
+function readyAddresses({ endpoints, ports }: EndpointSlice, portName: string): HostAndPort[] {
   const port = ports?.find(({ name = '' }) => name === portName)?.port;
   if (port === undefined) return [];
   const ready = endpoints?.filter(({ conditions }) => conditions?.ready ?? true) ?? [];

@@ -1,5 +1,5 @@
 import { createAuditor } from '../audit/auditor.ts';
-import { type AuditBackend, type AuditObserver, ignoringErrors, unionOf } from '../audit/backend.ts';
+import { type AuditBackend, type AuditObserver, ignoringErrors, unionOfBackends } from '../audit/backend.ts';
 import { BatchingBackend, type BatchOptions } from '../audit/batching.ts';
 import { legacyLine } from '../audit/legacy-line.ts';
 import { type LineWriter, type LogFormat, logBackend, openLog } from '../audit/log-backend.ts';
@@ -55,7 +55,7 @@ export async function openAuditing({ options, logger, egress, worker }: Foundati
   return {
     start(counters) {
       const observer = observerOf(counters, logger);
-      backend = unionOf([
+      backend = unionOfBackends([
         ...(writer ? [wrapped(logBackend(writer, options.auditLogFormat as LogFormat, observer), logOptions(options), observer)] : []),
         ...(receiver ? [wrapped(webhookBackend(receiver, { initialBackoffMs: initialBackoffMs(options) }, observer), webhookOptions(options), observer)] : []),
       ]);

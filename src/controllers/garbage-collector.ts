@@ -5,7 +5,7 @@ import { equalJson } from '../encoding/json-equal.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import { type Controller, type ControllerOptions, FIELD_MANAGER } from './controller.ts';
 import { ReportBudget, invalidNamespaceEvent } from './owner-events.ts';
-import { type Dependent, OwnershipGraph, type Place } from './ownership-graph.ts';
+import { type Dependent, OwnershipGraph, type ObjectIdentity } from './ownership-graph.ts';
 import { WorkQueue } from './work-queue.ts';
 import { onAbort } from '../util/on-abort.ts';
 
@@ -36,9 +36,9 @@ class GarbageCollector {
   readonly #queue: WorkQueue;
   readonly #graph = new OwnershipGraph();
   /** Being deleted in the foreground: they go when no dependent that blocks is left. */
-  readonly #awaiting = new Map<string, Place>();
+  readonly #awaiting = new Map<string, ObjectIdentity>();
   /** Being deleted without their dependents, which are to forget them first. */
-  readonly #orphaning = new Map<string, Place>();
+  readonly #orphaning = new Map<string, ObjectIdentity>();
   /** Whose owners have not been looked for since they were named. */
   readonly #unverified = new Set<string>();
   /** Whose owner is of a kind that is not served: they are looked at again when a kind comes. */
@@ -104,7 +104,7 @@ class GarbageCollector {
   #seen(resource: ResourceIdentity, { metadata }: ApiObject): void {
     const { namespace = '', name = '', uid = '', ownerReferences: owners = [], finalizers = [] } = metadata;
     const isBeingDeleted = metadata.deletionTimestamp !== undefined;
-    const place: Place = { resource, namespace, name, uid };
+    const place: ObjectIdentity = { resource, namespace, name, uid };
     this.#seeOwners({ ...place, owners, isBeingDeleted });
     const isOrphaning = isBeingDeleted && finalizers.includes(ORPHAN);
     const isAwaiting = isBeingDeleted && !isOrphaning && finalizers.includes(FOREGROUND);
@@ -151,12 +151,12 @@ class GarbageCollector {
     await this.#collect(dependent, isNew);
   }
 
-  async #orphan(owner: Place): Promise<void> {
+  async #orphan(owner: ObjectIdentity): Promise<void> {
     await Promise.all(this.#graph.dependentsOf(owner.uid).map((dependent) => this.#forgetOwners(dependent, new Set([owner.uid]))));
     await this.#removeFinalizer(owner, ORPHAN);
   }
 
-  async #awaitDependents(owner: Place): Promise<void> {
+  async #awaitDependents(owner: ObjectIdentity): Promise<void> {
     const blocking = this.#graph.blockingDependentsOf(owner.uid);
     if (blocking.length === 0) return this.#removeFinalizer(owner, FOREGROUND);
     for (const { uid } of blocking) if (!this.#awaiting.has(uid)) this.#queue.add(uid);
@@ -266,7 +266,7 @@ class GarbageCollector {
     });
   }
 
-  #removeFinalizer(place: Place, finalizer: string): Promise<void> {
+  #removeFinalizer(place: ObjectIdentity, finalizer: string): Promise<void> {
     return this.#amend(place, ({ metadata }) => {
       if (!metadata.finalizers?.includes(finalizer)) return false;
       metadata.finalizers = metadata.finalizers.filter((other) => other !== finalizer);
@@ -275,11 +275,11 @@ class GarbageCollector {
   }
 
   /** Changes the object if it is still the one that is meant. */
-  async #amend({ uid, namespace, name, ...place }: Place, change: (object: ApiObject) => boolean | void): Promise<void> {
+  async #amend({ uid, namespace, name, ...place }: ObjectIdentity, change: (object: ApiObject) => boolean | void): Promise<void> {
     await ignoringNotFound(this.#clientOf(place).update(namespace, name, (object) => object.metadata.uid === uid && change(object)));
   }
 
-  #clientOf({ resource: { group, plural } }: Pick<Place, 'resource'>): ResourceClient {
+  #clientOf({ resource: { group, plural } }: Pick<ObjectIdentity, 'resource'>): ResourceClient {
     return this.#client.resource(group, plural, FIELD_MANAGER);
   }
 }
@@ -307,7 +307,7 @@ function policyOf({ metadata: { finalizers = [] } }: ApiObject): Policy {
 }
 
 /** Answers whether it was not in before and now is. */
-function keepIn(places: Map<string, Place>, place: Place, isIn: boolean): boolean {
+function keepIn(places: Map<string, ObjectIdentity>, place: ObjectIdentity, isIn: boolean): boolean {
   const wasIn = places.has(place.uid);
   if (isIn) places.set(place.uid, place);
   else places.delete(place.uid);

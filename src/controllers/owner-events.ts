@@ -1,12 +1,12 @@
 import type { Event } from '../apis/facts/types/core-v1.ts';
 import { type OwnerReference, apiVersionOf } from '../api/api-object.ts';
 import { timeOf } from '../util/time.ts';
-import type { Place } from './ownership-graph.ts';
+import type { ObjectIdentity } from './ownership-graph.ts';
 
 const COMPONENT = 'garbage-collector-controller';
 
 /** Tells of an owner that is in another namespace than the object that names it. */
-export function invalidNamespaceEvent({ resource, namespace, name, uid }: Place, owner: OwnerReference, now: Date): Event {
+export function invalidNamespaceEvent({ resource, namespace, name, uid }: ObjectIdentity, owner: OwnerReference, now: Date): Event {
   const identity = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}]`;
   // Upstream names events after their object and the nanosecond in hexadecimal.
   const moment = (BigInt(now.getTime()) * 1_000_000n).toString(16);

@@ -2,7 +2,7 @@ import type { ResourceIdentity } from '../client/client.ts';
 import type { OwnerReference } from '../api/api-object.ts';
 
 /** Where an object is found. */
-export interface Place {
+export interface ObjectIdentity {
   resource: ResourceIdentity;
   namespace: string;
   name: string;
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** An object that says who owns it. */
-export interface Dependent extends Place {
+export interface Dependent extends ObjectIdentity {
   owners: readonly OwnerReference[];
   isBeingDeleted: boolean;
 }

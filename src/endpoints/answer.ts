@@ -8,7 +8,7 @@ import { JSON_TYPE, type Offer, type OutputForm, YAML_TYPE, isPretty, negotiateO
 import type { ServerRequest } from './request.ts';
 import { respond, transformed } from './respond.ts';
 import { type ResourceTarget, isStoredForm } from './target.ts';
-import { type View, viewOf } from './view.ts';
+import { type ClientView, clientViewOf } from './view.ts';
 
 /** The form a resource's answer will have. Verbs ask before they do anything: a client that cannot read the answer gets nothing done. */
 export function outputForm(request: ServerRequest, target: ResourceTarget, mayStream = false): OutputForm {
@@ -36,29 +36,29 @@ export function answerEntry(request: ServerRequest, target: ResourceTarget, stat
       form,
       transformed(request, () => entry.bytes),
     );
-  return answerViewed(request, viewOf(target), status, form, entry);
+  return answerViewed(request, clientViewOf(target), status, form, entry);
 }
 
 /** The same with what was just written. */
 export function answerWritten(request: ServerRequest, target: ResourceTarget, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
   const { subresource } = target;
   if (!subresource?.readWritten) return answerEntry(request, target, status, form, entry);
-  return answerViewed(request, { ...viewOf(target), convert: subresource.readWritten.bind(subresource) }, status, form, entry);
+  return answerViewed(request, { ...clientViewOf(target), convert: subresource.readWritten.bind(subresource) }, status, form, entry);
 }
 
-export function answerViewed(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
+export function answerViewed(request: ServerRequest, view: ClientView, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
   return entry.bytes.length > LARGE_BYTES ? answerLarge(request, view, status, form, entry) : answerEncoded(request, view, status, form, entry);
 }
 
 /** Decoding and encoding have a turn each. The entry does not keep what is decoded: it is held here. */
-async function answerLarge(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): Promise<void> {
+async function answerLarge(request: ServerRequest, view: ClientView, status: number, form: OutputForm, entry: CacheEntry): Promise<void> {
   const decoded = [entry.object()];
   await nextTurn();
   await answerEncoded(request, view, status, form, entry);
   decoded.length = 0;
 }
 
-function answerEncoded(request: ServerRequest, view: View, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
+function answerEncoded(request: ServerRequest, view: ClientView, status: number, form: OutputForm, entry: CacheEntry): void | Promise<void> {
   const encodeAs = (wanted: OutputForm): Buffer => encodeEntry(view, wanted, entry, () => request.query);
   return respond(
     request,
@@ -71,7 +71,7 @@ function answerEncoded(request: ServerRequest, view: View, status: number, form:
 
 export function answerList(request: ServerRequest, target: ResourceTarget, form: OutputForm, list: ListResult): void | Promise<void> {
   const isRewritten = form.mediaType === YAML_TYPE || (form.mediaType === JSON_TYPE && isPretty(request, form));
-  const encodeAs = (wanted: OutputForm): Body => encodeList(viewOf(target), wanted, list, () => request.query, isRewritten);
+  const encodeAs = (wanted: OutputForm): Body => encodeList(clientViewOf(target), wanted, list, () => request.query, isRewritten);
   return respond(
     request,
     200,

@@ -11,7 +11,7 @@ import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { surrogateEscapeIn } from '../encoding/surrogate-escapes.ts';
 import { nextTurn, runSliced } from '../util/time-slice.ts';
 import type { ServerRequest } from './request.ts';
-import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
+import { checkName, nameOf, namespaceOf, defaultNamespace } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
 
 /** What an apply patch makes of the object that is there, or of none (endpoints/handlers/patch.go applyPatcher). */
@@ -45,7 +45,7 @@ export async function applier(
       const why = `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`;
       throw conflict({ group: info.apiGroup, resource: info.resource }, name, why);
     }
-    placeInNamespace(object, namespace);
+    defaultNamespace(object, namespace);
     checkName(object, name);
     return applied;
   };

@@ -12,7 +12,7 @@ import { type ResourceTarget, clientKindOf } from './target.ts';
 const LOG_OFFER: Offer = { isResource: true, isCustom: false, hasNoTable: true, mayStream: false, alsoProduces: 'text/plain' };
 
 /** exec, attach, portforward, logs and proxies (apiserver/pkg/endpoints/handlers/rest.go ConnectResource). */
-export async function connect(request: ServerRequest, target: ResourceTarget, connector: Connector): Promise<void> {
+export async function handleConnect(request: ServerRequest, target: ResourceTarget, connector: Connector): Promise<void> {
   const { exchange, info, query } = request;
   const { store, served } = target;
   const path = restOfPath(request);

@@ -15,12 +15,12 @@ import { parseCreateOptions } from './options.ts';
 import { dedupeOwnerReferences } from './owner-references.ts';
 import { readTypedBody } from './read-body.ts';
 import type { ServerRequest } from './request.ts';
-import { nameOf, namespaceOf, placeInNamespace } from './scope.ts';
+import { nameOf, namespaceOf, defaultNamespace } from './scope.ts';
 import { respondStatus } from './status.ts';
 import type { ResourceTarget } from './target.ts';
-import { LooseEntry, unconverted, viewOf } from './view.ts';
+import { LooseEntry, unconverted, clientViewOf } from './view.ts';
 
-export async function create(request: ServerRequest, target: ResourceTarget): Promise<void> {
+export async function handleCreate(request: ServerRequest, target: ResourceTarget): Promise<void> {
   const form = outputForm(request, target);
   const body = await readTypedBody(request, target);
   const options = parseCreateOptions(request.query);
@@ -29,7 +29,7 @@ export async function create(request: ServerRequest, target: ResourceTarget): Pr
   const recorded = recordBody(request, target, sent);
   if (recorded) await recorded;
   const namespace = namespaceOf(request, target);
-  placeInNamespace(sent.object, namespace);
+  defaultNamespace(sent.object, namespace);
   if (target.subresource) return createSubresource(request, target, form, sent, options);
 
   dedupeOwnerReferences(sent.object, (text) => request.warn(text));
@@ -66,5 +66,5 @@ async function createSubresource(request: ServerRequest, target: ResourceTarget,
   const answer = await subresource.create({ namespace: namespaceOf(request, target), name: nameOf(request), body, dryRun, context: request, store, admit });
   if (isStatus(answer)) return respondStatus(request, target.environment, 201, form, withCode(answer));
   const canonical = normalize(subresource.schema, answer as unknown as JsonObject) as unknown as ApiObject;
-  return answerViewed(request, unconverted(viewOf(target)), 201, form, new LooseEntry(canonical));
+  return answerViewed(request, unconverted(clientViewOf(target)), 201, form, new LooseEntry(canonical));
 }

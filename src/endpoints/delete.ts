@@ -13,7 +13,7 @@ import type { ResourceTarget } from './target.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { LooseEntry } from './view.ts';
 
-export async function deleteObject(request: ServerRequest, target: ResourceTarget): Promise<void> {
+export async function handleDelete(request: ServerRequest, target: ResourceTarget): Promise<void> {
   const form = outputForm(request, target);
   const options = await readDeleteOptions(request, target);
   const { info } = request;

@@ -5,7 +5,7 @@ import type { ServerRequest } from './request.ts';
 import { namespaceOf } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
 
-export async function deleteCollection(request: ServerRequest, target: ResourceTarget): Promise<void> {
+export async function handleDeleteCollection(request: ServerRequest, target: ResourceTarget): Promise<void> {
   const form = outputForm(request, target);
   const selected = parseListQuery(request.query, { target, name: '' });
   const options = await readDeleteOptions(request, target);

@@ -1,29 +1,29 @@
 import { genericMethodNotAllowed, genericNotFound, methodNotSupported } from '../api/errors.ts';
 import { offerOf } from './answer.ts';
-import { connect } from './connect.ts';
-import { create } from './create.ts';
-import { deleteObject } from './delete.ts';
-import { deleteCollection } from './deletecollection.ts';
-import { get } from './get.ts';
-import { list } from './list.ts';
+import { handleConnect } from './connect.ts';
+import { handleCreate } from './create.ts';
+import { handleDelete } from './delete.ts';
+import { handleDeleteCollection } from './deletecollection.ts';
+import { handleGet } from './get.ts';
+import { handleList } from './list.ts';
 import { isRouted as isAccepted } from './negotiation.ts';
-import { isPatchRouted, patch } from './patch.ts';
+import { handlePatch, isPatchRouted } from './patch.ts';
 import type { ServerRequest } from './request.ts';
 import type { ResourceTarget } from './target.ts';
-import { update } from './update.ts';
-import { watch } from './watch.ts';
+import { handleUpdate } from './update.ts';
+import { handleWatch } from './watch.ts';
 
 type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 const HANDLERS: Record<Verb, (request: ServerRequest, target: ResourceTarget) => void | Promise<void>> = {
-  get,
-  list,
-  watch,
-  create,
-  update,
-  patch,
-  delete: deleteObject,
-  deletecollection: deleteCollection,
+  get: handleGet,
+  list: handleList,
+  watch: handleWatch,
+  create: handleCreate,
+  update: handleUpdate,
+  patch: handlePatch,
+  delete: handleDelete,
+  deletecollection: handleDeleteCollection,
 };
 
 /** What the methods mean on a collection, on an object in it, and on a subresource. `watch` stands in for a GET that asks for it. */
@@ -33,7 +33,7 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, Verb>> = { GET: 'get', POST: 'c
 
 /** Answers a request for a resource, or throws what it is to be answered with. Synchronous where nothing has to be waited for. */
 export function serveResource(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
-  if (target.subresource?.connect) return connect(request, target, target.subresource.connect);
+  if (target.subresource?.connect) return handleConnect(request, target, target.subresource.connect);
   // Custom resources have no routes: their handler tells it before it looks at the verb (apiextensions-apiserver customresource_handler.go).
   if (target.isCustom) tellOfDeprecation(request, target);
   const verb = verbOf(request, target);

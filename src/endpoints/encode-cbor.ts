@@ -6,7 +6,7 @@ import type { JsonObject } from '../encoding/json-types.ts';
 import type { Body, PiecedBody } from './body.ts';
 import type { Transform } from './negotiation.ts';
 import { metaApiVersion, partialMetadata } from './partial-metadata.ts';
-import { type View, clientObject, formName } from './view.ts';
+import { type ClientView, clientObject, formName } from './view.ts';
 
 /**
  * Objects, lists and events in CBOR (KEP-4222). Upstream writes map entries of answers in an order of chance; here it is the deterministic one, in which
@@ -14,30 +14,30 @@ import { type View, clientObject, formName } from './view.ts';
  */
 
 /** One object. */
-export const cborOf = (view: View, entry: CacheEntry): Buffer =>
+export const cborOf = (view: ClientView, entry: CacheEntry): Buffer =>
   entry.form(`cbor ${formName(view)}`, () => encodeCbor(clientObject(view, entry), view.kind.schema));
 
 /** As an item of a list: those of built-in kinds leave out their type. */
-function cborItemOf(view: View, entry: CacheEntry): Buffer {
+function cborItemOf(view: ClientView, entry: CacheEntry): Buffer {
   return entry.form(`cbor item ${formName(view)}`, () => {
     const object = clientObject(view, entry);
     return encodeCborItem(view.isCustom ? object : { ...object, kind: undefined, apiVersion: undefined }, view.kind.schema);
   });
 }
 
-const partialOf = (view: View, entry: CacheEntry, transform: Transform): JsonObject => ({
+const partialOf = (view: ClientView, entry: CacheEntry, transform: Transform): JsonObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: metaApiVersion(transform),
   metadata: partialMetadata(view, entry) as unknown as JsonObject,
 });
 
-export const partialCborOf = (view: View, entry: CacheEntry, transform: Transform): Buffer => encodeCbor(partialOf(view, entry, transform), undefined);
+export const partialCborOf = (view: ClientView, entry: CacheEntry, transform: Transform): Buffer => encodeCbor(partialOf(view, entry, transform), undefined);
 
-export const cborList = (view: View, listMeta: JsonObject, { entries }: ListResult): PiecedBody =>
+export const cborList = (view: ClientView, listMeta: JsonObject, { entries }: ListResult): PiecedBody =>
   listOf({ kind: view.listKind, apiVersion: view.apiVersion }, listMeta, entries, (entry) => cborItemOf(view, entry));
 
 /** Upstream's list has no items rather than an empty list of them. */
-export function partialCborList(view: View, transform: Transform, listMeta: JsonObject, { entries }: ListResult): Body {
+export function partialCborList(view: ClientView, transform: Transform, listMeta: JsonObject, { entries }: ListResult): Body {
   const type = { kind: 'PartialObjectMetadataList', apiVersion: metaApiVersion(transform) };
   if (entries.length === 0) return encodeCbor({ ...type, metadata: listMeta, items: null }, undefined);
   return listOf(type, listMeta, entries, (entry) => encodeCborItem(partialOf(view, entry, transform), undefined));

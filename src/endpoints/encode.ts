@@ -14,10 +14,10 @@ import { type IncludeObject, parseTableOptions } from './options.ts';
 import { metaApiVersion, partialJson, partialMetadata } from './partial-metadata.ts';
 import { metaSchema } from './target.ts';
 import { TABLE_TAIL, type TableOptions, emptyTable, tableHead, tableRow } from './table.ts';
-import { type View, clientObject, formName, jsonOf, typePrefix, typePrefixLengthOf } from './view.ts';
+import { type ClientView, clientObject, formName, jsonOf, typePrefix, typePrefixLengthOf } from './view.ts';
 
 /** One object in the negotiated form: JSON (from which YAML is made), protobuf or CBOR. */
-export function encodeEntry(view: View, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
+export function encodeEntry(view: ClientView, form: OutputForm, entry: CacheEntry, query: () => URLSearchParams): Buffer {
   const { transform } = form;
   if (transform === undefined) return encodeObject(view, form, entry);
   if (transform.kind === 'PartialObjectMetadataList') {
@@ -30,20 +30,20 @@ export function encodeEntry(view: View, form: OutputForm, entry: CacheEntry, que
 }
 
 /** As it is, without a transform. */
-export function encodeObject(view: View, { mediaType }: OutputForm, entry: CacheEntry): Buffer {
+export function encodeObject(view: ClientView, { mediaType }: OutputForm, entry: CacheEntry): Buffer {
   if (mediaType === CBOR_TYPE) return cborOf(view, entry);
   return mediaType === PROTOBUF_TYPE ? envelopeOf(view, entry) : jsonOf(view, entry);
 }
 
 /** As PartialObjectMetadata. */
-export function encodePartial(view: View, { mediaType }: OutputForm, transform: Transform, entry: CacheEntry): Buffer {
+export function encodePartial(view: ClientView, { mediaType }: OutputForm, transform: Transform, entry: CacheEntry): Buffer {
   if (mediaType === CBOR_TYPE) return partialCborOf(view, entry, transform);
   return mediaType === PROTOBUF_TYPE ? partialEnvelopeOf(view, entry, transform) : partialJson(view, entry, transform.version);
 }
 
 /** One object as a Table of one row. */
 export function encodeTable(
-  view: View,
+  view: ClientView,
   options: { version: Transform['version']; includeObject: IncludeObject },
   entry: CacheEntry,
   withColumns: boolean,
@@ -62,15 +62,15 @@ export const tableOptions = ({ version }: Transform, query: URLSearchParams): { 
   includeObject: parseTableOptions(query),
 });
 
-const envelopeOf = (view: View, entry: CacheEntry): Buffer => encodeEnvelope(view.apiVersion, view.kind.kind, protobufOf(view, entry));
+const envelopeOf = (view: ClientView, entry: CacheEntry): Buffer => encodeEnvelope(view.apiVersion, view.kind.kind, protobufOf(view, entry));
 
-function partialEnvelopeOf(view: View, entry: CacheEntry, transform: Transform): Buffer {
+function partialEnvelopeOf(view: ClientView, entry: CacheEntry, transform: Transform): Buffer {
   const partial = { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(transform), metadata: partialMetadata(view, entry) };
   return encodeProtobufObject(metaSchema(view.environment, transform.version, partial.kind), partial);
 }
 
 /** The object's message, without its envelope. */
-function protobufOf(view: View, entry: CacheEntry): Buffer {
+function protobufOf(view: ClientView, entry: CacheEntry): Buffer {
   return entry.form(`protobuf ${formName(view)}`, () => encodeProtobuf(view.kind.schema, clientObject(view, entry)));
 }
 
@@ -78,7 +78,7 @@ function protobufOf(view: View, entry: CacheEntry): Buffer {
  * `isRewritten`: JSON that is going to be parsed and written in another form, item by item. Only a list that is sent as it is stored is put together from
  * what is there; all others are made in slices.
  */
-export function encodeList(view: View, form: OutputForm, list: ListResult, query: () => URLSearchParams, isRewritten = false): Body {
+export function encodeList(view: ClientView, form: OutputForm, list: ListResult, query: () => URLSearchParams, isRewritten = false): Body {
   const { transform, mediaType } = form;
   if (transform?.kind === 'PartialObjectMetadata')
     throw notAcceptable(`you requested PartialObjectMetadata, but the requested object is a list (${goListType(view)})`);
@@ -103,7 +103,7 @@ function* eachOf(entries: readonly CacheEntry[], make: (entry: CacheEntry) => Bu
   for (const entry of entries) yield make(entry);
 }
 
-function* tableRows(view: View, entries: readonly CacheEntry[], options: TableOptions): Iterable<Buffer | undefined> {
+function* tableRows(view: ClientView, entries: readonly CacheEntry[], options: TableOptions): Iterable<Buffer | undefined> {
   const now = view.environment.now();
   const { compareRows } = view;
   if (compareRows === undefined) {
@@ -136,14 +136,14 @@ const listMeta = (list: ListResult): JsonObject => ({
 });
 
 /** Upstream's lists of custom objects have no type that would leave this out. */
-const ownListMeta = ({ isCustom }: View, list: ListResult): JsonObject => (isCustom ? { continue: '', ...listMeta(list) } : listMeta(list));
+const ownListMeta = ({ isCustom }: ClientView, list: ListResult): JsonObject => (isCustom ? { continue: '', ...listMeta(list) } : listMeta(list));
 
-const protobufList = (view: View, list: ListResult): PiecedBody => ({
+const protobufList = (view: ClientView, list: ListResult): PiecedBody => ({
   pieces: () =>
     encodeProtobufList({ apiVersion: view.apiVersion, kind: view.listKind }, listMetaMessage(list), list.entries, (entry) => protobufOf(view, entry)),
 });
 
-function partialProtobufList(view: View, list: ListResult, transform: Transform): PiecedBody {
+function partialProtobufList(view: ClientView, list: ListResult, transform: Transform): PiecedBody {
   const type = { apiVersion: metaApiVersion(transform), kind: 'PartialObjectMetadataList' };
   const schema = metaSchema(view.environment, transform.version, 'PartialObjectMetadata');
   const messageOf = (entry: CacheEntry): Buffer => encodeProtobuf(schema, { metadata: partialMetadata(view, entry) });
@@ -168,14 +168,14 @@ function listMetaMessage(list: ListResult): Buffer {
   return writer.finish();
 }
 
-function objectList(view: View, head: string, { entries }: ListResult): Body {
+function objectList(view: ClientView, head: string, { entries }: ListResult): Body {
   const form = itemForm(view);
   const shared = sharedRuns(entries, form);
   return shared ? new RunListBody(head, shared, LIST_TAIL) : new JsonListBody(head, objectItems(form, entries), LIST_TAIL);
 }
 
 /** Items of built-in kinds leave out their type, which the list's says; those of custom resources carry it. */
-const itemForm = (view: View): ItemForm => ({
+const itemForm = (view: ClientView): ItemForm => ({
   name: formName(view),
   bytesOf: (entry) => jsonOf(view, entry),
   skipOf: (entry) => (view.isCustom ? 0 : typePrefixLengthOf(view, entry)),
@@ -202,9 +202,9 @@ function* separateItems({ bytesOf, skipOf }: ItemForm, entries: readonly CacheEn
 const OPENING_BRACE = Buffer.from('{');
 
 /** Upstream's name of the internal type, which its refusals print. */
-const goListType = (view: View): string => (view.kind.schema.custom === undefined ? `${goType(view)}List` : '*unstructured.UnstructuredList');
+const goListType = (view: ClientView): string => (view.kind.schema.custom === undefined ? `${goType(view)}List` : '*unstructured.UnstructuredList');
 
-export const goType = ({ kind, storedGroup }: View): string => `*${internalPackage(storedGroup ?? kind.group)}.${kind.kind}`;
+export const goType = ({ kind, storedGroup }: ClientView): string => `*${internalPackage(storedGroup ?? kind.group)}.${kind.kind}`;
 
 /** The Go package of a group's internal types. */
 export const internalPackage = (group: string): string => (group === '' ? 'core' : group.split('.')[0]!);

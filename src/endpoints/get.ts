@@ -5,9 +5,9 @@ import { nameOf, namespaceOf } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
 
 /** Synchronous where the store is: most reads are. */
-export function get(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
+export function handleGet(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   const form = outputForm(request, target);
-  const resourceVersion = request.exchange.target.includes('?') ? parseGetOptions(request.query, target.store.definition.isUncached ?? false) : '';
+  const resourceVersion = request.exchange.target.includes('?') ? parseGetOptions(request.query, target.store.definition.storage.isUncached ?? false) : '';
   const found = target.store.get(namespaceOf(request, target), nameOf(request), resourceVersion);
   if (found instanceof Promise) return found.then((entry) => answerEntry(request, target, 200, form, entry));
   return answerEntry(request, target, 200, form, found);

@@ -6,7 +6,7 @@ import type { ServerRequest } from './request.ts';
 import { namespaceOf } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
 
-export function list(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
+export function handleList(request: ServerRequest, target: ResourceTarget): void | Promise<void> {
   const form = outputForm(request, target, true);
   const options: ListOptions = { ...parseListOptions(request.query, { target, name: '' }), checkWanted: () => checkWanted(request) };
   const found = target.store.list(namespaceOf(request, target), options);

@@ -2,7 +2,7 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { ApiObject, ObjectMeta } from '../api/api-object.ts';
 import { stringifyJson } from '../encoding/json.ts';
 import type { Transform } from './negotiation.ts';
-import { type View, clientObject, typePrefix } from './view.ts';
+import { type ClientView, clientObject, typePrefix } from './view.ts';
 
 /** PartialObjectMetadata: any object, cut down to what all objects have. */
 const KIND = 'PartialObjectMetadata';
@@ -16,14 +16,14 @@ function partialHead(version: Transform['version']): Buffer {
   return Buffer.from(`${typePrefix(KIND, metaApiVersion({ version }))}"metadata":`);
 }
 
-export function partialJson(view: View, entry: CacheEntry, version: Transform['version']): Buffer {
+export function partialJson(view: ClientView, entry: CacheEntry, version: Transform['version']): Buffer {
   const metadata =
     view.unlistedAnnotation === undefined && !view.hasOwnMetadata ? metadataBytes(entry) : Buffer.from(stringifyJson(partialMetadata(view, entry)));
   return Buffer.concat([HEADS[version], metadata, CLOSING_BRACE]);
 }
 
 /** The metadata, without what upstream writes only into whole objects. */
-export function partialMetadata(view: View, entry: CacheEntry): ObjectMeta {
+export function partialMetadata(view: ClientView, entry: CacheEntry): ObjectMeta {
   const { unlistedAnnotation } = view;
   const { metadata } = view.hasOwnMetadata ? (clientObject(view, entry) as unknown as ApiObject) : entry.object();
   if (unlistedAnnotation === undefined || metadata.annotations?.[unlistedAnnotation] === undefined) return metadata;

@@ -13,9 +13,9 @@ import { type PatchMechanism, jsonPatch, mergePatch, strategicMergePatch } from 
 import { readBytes } from './read-body.ts';
 import type { ServerRequest } from './request.ts';
 import { registeredSchema } from './schemes.ts';
-import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
+import { checkName, nameOf, namespaceOf, defaultNamespace } from './scope.ts';
 import { type ResourceTarget, clientKindOf } from './target.ts';
-import { clientObject, LooseEntry, viewOf } from './view.ts';
+import { clientObject, LooseEntry, clientViewOf } from './view.ts';
 
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -33,7 +33,7 @@ const MECHANISMS: Readonly<Record<string, PatchMechanism>> = {
 const PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH];
 const CUSTOM_PATCH_TYPES = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH];
 
-export async function patch(request: ServerRequest, target: ResourceTarget): Promise<void> {
+export async function handlePatch(request: ServerRequest, target: ResourceTarget): Promise<void> {
   const patchType = patchTypeOf(request, target);
   const form = outputForm(request, target);
   const bytes = await readBytes(request);
@@ -85,7 +85,7 @@ function knownPatchTypes(isCustom: boolean, hasCbor: boolean | undefined): reado
 
 /** The patch is made against the version in the path, then the result is taken as if it had been PUT. Called anew when another writer came first. */
 function patcher(request: ServerRequest, target: ResourceTarget, apply: (before: JsonObject) => ReturnType<PatchMechanism>): NextObject {
-  const view = viewOf(target);
+  const view = clientViewOf(target);
   const { subresource } = target;
   const before = subresource?.readToWrite ? { ...view, convert: subresource.readToWrite.bind(subresource) } : view;
   const namespace = namespaceOf(request, target);
@@ -94,7 +94,7 @@ function patcher(request: ServerRequest, target: ResourceTarget, apply: (before:
     if (current === undefined) throw notFound({ group: request.info.apiGroup, resource: request.info.resource }, name);
     const { patched, sentEmpty } = await apply(clientObject(before, new LooseEntry(current)));
     const object = withType(patched, view.kind);
-    placeInNamespace(object, namespace);
+    defaultNamespace(object, namespace);
     checkName(object, name);
     const sent = { object, sentEmpty, served: target.served };
     return subresource?.write ? writeThrough(subresource, current, sent) : sent;

@@ -130,16 +130,18 @@ describe('list', () => {
 
   test('as a table, with metadata or whole objects beside the cells', async () => {
     const target = threeConfigMaps();
-    target.store.definition.columns = [
-      {
-        name: 'Data',
-        type: 'string',
-        format: '',
-        description: 'd',
-        priority: 0,
-        cell: (object) => Object.keys((object as unknown as { data: object }).data).length,
-      },
-    ];
+    target.store.definition.table = {
+      columns: [
+        {
+          name: 'Data',
+          type: 'string',
+          format: '',
+          description: 'd',
+          priority: 0,
+          cell: (object) => Object.keys((object as unknown as { data: object }).data).length,
+        },
+      ],
+    };
     const { exchange } = await serve(target, 'GET', `${COLLECTION}?limit=1`, { headers: { accept: `${TABLE},application/json` } });
     expect(exchange.json).toEqual({
       kind: 'Table',

@@ -7,7 +7,7 @@ import { GenericStore } from '../registry/generic-store.ts';
 import { CacheFeed } from '../storage/cache/feed.ts';
 import { openCache } from '../storage/cache/object-cache.ts';
 import { jsonCodec } from '../storage/codec.ts';
-import type { Change, Engine } from '../storage/engine.ts';
+import type { StorageChange, Engine } from '../storage/engine.ts';
 import { openMemoryEngine } from '../storage/engines/memory.ts';
 import type { ResourceTarget } from './target.ts';
 import { environment, serve } from './test-support.ts';
@@ -22,7 +22,7 @@ interface Race {
 }
 
 /** `rival` writes what the other writer does, through the engine itself. */
-async function raceOf(definition: ResourceDefinition, rival: (engine: Engine, change: Change) => Promise<unknown>): Promise<Race> {
+async function raceOf(definition: ResourceDefinition, rival: (engine: Engine, change: StorageChange) => Promise<unknown>): Promise<Race> {
   const engine = openMemoryEngine();
   let losses = 0;
   const commit = engine.commit.bind(engine);
@@ -33,7 +33,7 @@ async function raceOf(definition: ResourceDefinition, rival: (engine: Engine, ch
     }
     return commit(change);
   };
-  const keyPrefix = `/registry/${definition.storagePrefix}/`;
+  const keyPrefix = `/registry/${definition.storage.prefix}/`;
   const cache = openCache(new CacheFeed(engine), keyPrefix, { codec: jsonCodec });
   await cache.ready;
   const store = new GenericStore({
@@ -51,7 +51,7 @@ async function raceOf(definition: ResourceDefinition, rival: (engine: Engine, ch
 }
 
 /** Writes the present value once more with another annotation, as a controller does that annotates what it sees. */
-async function annotate(engine: Engine, { key }: Change): Promise<void> {
+async function annotate(engine: Engine, { key }: StorageChange): Promise<void> {
   const { value, revision } = (await engine.get(key))!;
   const object = JSON.parse(value.toString()) as { metadata: { annotations?: object } };
   object.metadata.annotations = { rival: String(revision) };
@@ -99,7 +99,7 @@ describe('lists that were sent empty', () => {
 describe('what an update creates, and another writer creates first', () => {
   const addresses = (ip: string): object[] => [{ addresses: [{ ip }] }];
   const object = (metadata: object, ip: string): object => ({ kind: 'Endpoints', apiVersion: 'v1', metadata, subsets: addresses(ip) });
-  const createFirst = (engine: Engine, { key }: Change): Promise<unknown> => {
+  const createFirst = (engine: Engine, { key }: StorageChange): Promise<unknown> => {
     const value = object({ name: 'e', namespace: 'ns', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' }, '10.0.0.1');
     return engine.commit({ type: 'put', key, value: Buffer.from(JSON.stringify(value)), expected: 0 });
   };

@@ -10,7 +10,7 @@ export const namespaceOf = ({ info }: ServerRequest, { store }: ResourceTarget):
 export const nameOf = ({ info }: ServerRequest): string => info.parts[1] ?? '';
 
 /** An object belongs to the namespace of its request (registry/rest EnsureObjectNamespaceMatchesRequestNamespace). */
-export function placeInNamespace({ metadata }: ApiObject, namespace: string): void {
+export function defaultNamespace({ metadata }: ApiObject, namespace: string): void {
   const given = metadata.namespace ?? '';
   if (given === namespace) return;
   if (given === '') metadata.namespace = namespace;

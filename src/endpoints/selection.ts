@@ -2,7 +2,7 @@ import type { Selection } from '../registry/store.ts';
 import { badRequest } from '../api/errors.ts';
 import { quote } from '../util/go-quote.ts';
 import { EVERY_FIELD, type FieldSelector, fieldSelectorOf, parseFieldSelector } from '../api/field-selector.ts';
-import { EVERYTHING, type LabelSelector, SelectorSyntaxError, parseLabelSelector } from '../api/label-selector.ts';
+import { EVERY_LABEL, type LabelSelector, SelectorSyntaxError, parseLabelSelector } from '../api/label-selector.ts';
 import type { ResourceTarget } from './target.ts';
 
 /** Whose fields may be selected by, and the one name the path limits the collection to ('' for all). */
@@ -11,13 +11,13 @@ export interface SelectorScope {
   name: string;
 }
 
-const ALL: Selection = { labels: EVERYTHING, fields: EVERY_FIELD };
+const ALL: Selection = { labels: EVERY_LABEL, fields: EVERY_FIELD };
 
 /** `validate` runs where upstream checks the other options: after the selectors' syntax, before their fields. */
 export function selectionOf(query: URLSearchParams, scope: SelectorScope, validate: () => void): Selection {
   const labelText = query.get('labelSelector') ?? '';
   const fieldText = query.get('fieldSelector') ?? '';
-  const labels = labelText === '' ? EVERYTHING : parsed(() => parseLabelSelector(labelText));
+  const labels = labelText === '' ? EVERY_LABEL : parsed(() => parseLabelSelector(labelText));
   const fields = fieldText === '' ? EVERY_FIELD : parsed(() => parseFieldSelector(fieldText));
   validate();
   for (const { field } of fields.requirements) checkField(field, scope.target);

@@ -154,7 +154,7 @@ export function targetOf(
     shortNames: [],
     categories: [],
     verbs: VERBS,
-    storagePrefix: plural,
+    storage: { prefix: plural },
     served: [served],
     ...more,
   };

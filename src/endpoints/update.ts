@@ -10,12 +10,12 @@ import { parseUpdateOptions } from './options.ts';
 import { dedupeOwnerReferences } from './owner-references.ts';
 import { readBytes } from './read-body.ts';
 import type { ServerRequest } from './request.ts';
-import { checkName, nameOf, namespaceOf, placeInNamespace } from './scope.ts';
+import { checkName, nameOf, namespaceOf, defaultNamespace } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { LooseEntry } from './view.ts';
 
-export async function update(request: ServerRequest, target: ResourceTarget): Promise<void> {
+export async function handleUpdate(request: ServerRequest, target: ResourceTarget): Promise<void> {
   const form = outputForm(request, target);
   const bytes = await readBytes(request);
   const parsed = parseUpdateOptions(request.query);
@@ -30,7 +30,7 @@ export async function update(request: ServerRequest, target: ResourceTarget): Pr
   const name = nameOf(request);
   const settled = (sent: SentObject): SentObject => {
     const { object } = sent;
-    placeInNamespace(object, namespace);
+    defaultNamespace(object, namespace);
     checkName(object, name);
     dedupeOwnerReferences(object, warn);
     return { object, sentEmpty: sent.sentEmpty, served: target.served };

@@ -8,7 +8,7 @@ import type { JsonObject } from '../encoding/json-types.ts';
 import { type ClientKind, type EndpointEnvironment, type ResourceTarget, clientKindOf } from './target.ts';
 
 /** How stored objects look to the clients of one target: which kind and version they see, and how it is made. */
-export interface View {
+export interface ClientView {
   kind: ClientKind;
   listKind: string;
   apiVersion: string;
@@ -22,16 +22,16 @@ export interface View {
   rowConditions: ((stored: ApiObject) => readonly RowCondition[]) | undefined;
   compareRows: ((a: ApiObject, b: ApiObject) => number) | undefined;
   /** See ResourceDefinition. */
-  whenEmpty: ResourceDefinition['whenEmpty'];
+  bookmark: ResourceDefinition['bookmark'];
   unlistedAnnotation: string | undefined;
   storedGroup: string | undefined;
   isCustom: boolean;
   environment: EndpointEnvironment;
 }
 
-const views = new WeakMap<ResourceTarget, View>();
+const views = new WeakMap<ResourceTarget, ClientView>();
 
-export function viewOf(target: ResourceTarget): View {
+export function clientViewOf(target: ResourceTarget): ClientView {
   const known = views.get(target);
   if (known) return known;
   const view = makeView(target);
@@ -39,20 +39,20 @@ export function viewOf(target: ResourceTarget): View {
   return view;
 }
 
-function makeView(target: ResourceTarget): View {
+function makeView(target: ResourceTarget): ClientView {
   const { store, served, subresource, isCustom, environment } = target;
   const kind = clientKindOf(target);
   const convert = subresource?.read ? subresource.read.bind(subresource) : served.fromStored?.bind(served);
   const isOwnKind = subresource === undefined || subresource.kind === served.kind;
   const apiVersion = apiVersionOf(kind.group, kind.version);
   const typePrefixLength = Buffer.byteLength(typePrefix(kind.kind, apiVersion));
-  const { columns, rowConditions, compareRows } = isOwnKind ? store.definition : {};
+  const { columns, rowConditions, compareRows } = (isOwnKind && store.definition.table) || {};
   const rows = {
     columns: isOwnKind ? (served.columns ?? columns) : subresource.columns,
-    rowConditions: rowConditions?.bind(store.definition),
-    compareRows: compareRows?.bind(store.definition),
+    rowConditions: rowConditions?.bind(store.definition.table),
+    compareRows: compareRows?.bind(store.definition.table),
   };
-  const { unlistedAnnotation, storedGroup, whenEmpty } = store.definition;
+  const { table, storage, bookmark } = store.definition;
   return {
     kind,
     listKind: (isOwnKind ? served.listKind : undefined) ?? `${kind.kind}List`,
@@ -61,34 +61,35 @@ function makeView(target: ResourceTarget): View {
     convert,
     hasOwnMetadata: subresource?.read !== undefined,
     ...rows,
-    whenEmpty,
-    unlistedAnnotation,
-    storedGroup,
+    bookmark,
+    unlistedAnnotation: table?.unlistedAnnotation,
+    storedGroup: storage.group,
     isCustom,
     environment,
   };
 }
 
 /** The same clients, shown objects that are already of their kind and version. */
-export const unconverted = (view: View): View => (view.convert ? { ...view, convert: undefined, hasOwnMetadata: false } : view);
+export const unconverted = (view: ClientView): ClientView => (view.convert ? { ...view, convert: undefined, hasOwnMetadata: false } : view);
 
 /** Names this view's encodings of an entry among those that other views made. */
-export const formName = (view: View): string => `${view.apiVersion} ${view.kind.kind}`;
+export const formName = (view: ClientView): string => `${view.apiVersion} ${view.kind.kind}`;
 
 /** The object as the view's clients see it. Shared where nothing was converted: never to be changed. */
-export function clientObject(view: View, entry: CacheEntry): JsonObject {
+export function clientObject(view: ClientView, entry: CacheEntry): JsonObject {
   if (view.convert === undefined) return entry.object<JsonObject>();
   return normalize(view.kind.schema, view.convert(clone(entry.object())) as unknown as JsonObject);
 }
 
 /** The object as JSON: the stored bytes where the view shows them as they are. */
-export function jsonOf(view: View, entry: CacheEntry): Buffer {
+export function jsonOf(view: ClientView, entry: CacheEntry): Buffer {
   if (view.convert === undefined) return entry.bytes;
   return entry.form(`json ${formName(view)}`, () => Buffer.from(stringifyJson(clientObject(view, entry))));
 }
 
 /** How many bytes of `jsonOf` are `{"kind":"K","apiVersion":"V",`. */
-export const typePrefixLengthOf = (view: View, entry: CacheEntry): number => (view.convert === undefined ? entry.typePrefixLength : view.typePrefixLength);
+export const typePrefixLengthOf = (view: ClientView, entry: CacheEntry): number =>
+  view.convert === undefined ? entry.typePrefixLength : view.typePrefixLength;
 
 export const typePrefix = (kind: string, apiVersion: string): string => `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
 

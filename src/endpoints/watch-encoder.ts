@@ -10,29 +10,52 @@ import { CBOR_TYPE, type OutputForm, PROTOBUF_TYPE } from './negotiation.ts';
 import { encodeStatus } from './status.ts';
 import type { TableOptions } from './table.ts';
 import type { EndpointEnvironment, ResourceTarget } from './target.ts';
-import { LooseEntry, type View, formName, unconverted, viewOf } from './view.ts';
+import { LooseEntry, type ClientView, formName, unconverted, clientViewOf } from './view.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Makes the frames of one watch. Frames of events are kept with the event's object, so that all watchers of one form share them. */
+/** Of each view, by form. */
+const encoders = new WeakMap<ClientView, Map<string, WatchEncoder>>();
+
+/** The encoder of all watches of this form; tables are each watch's own. Throws where the query asks for tables that there are not. */
+export function watchEncoder(target: ResourceTarget, form: OutputForm, query: URLSearchParams): WatchEncoder {
+  const view = clientViewOf(target);
+  const { mediaType, transform } = form;
+  const name = `watch ${mediaType} ${transform ? `${transform.kind} ${transform.version}` : formName(view)}`;
+  if (transform?.kind === 'Table') return new WatchEncoder(view, form, name, tableOptions(transform, query));
+  let byForm = encoders.get(view);
+  if (byForm === undefined) encoders.set(view, (byForm = new Map()));
+  let encoder = byForm.get(name);
+  if (encoder === undefined) byForm.set(name, (encoder = new WatchEncoder(view, form, name, undefined)));
+  return encoder;
+}
+
+interface Bookmark {
+  readonly revision: number;
+  readonly isInitialEventsEnd: boolean;
+  readonly frame: Buffer;
+}
+
+/** Makes the frames of watches. Frames of events are kept with the event's object, so that all watchers of one form share them. */
 export class WatchEncoder {
-  readonly #view: View;
+  readonly #view: ClientView;
   readonly #form: OutputForm;
   readonly #environment: EndpointEnvironment;
   /** By event type: under which name an entry keeps the frame. */
   readonly #frameNames: Record<EventType, string>;
   readonly #table: TableOptions | undefined;
   #hasSentColumns = false;
+  /** Ten thousand watches that nothing happens to are sent the same ones. */
+  #lastBookmark: Bookmark | undefined;
 
-  /** Throws where the query asks for tables that there are not. */
-  constructor(target: ResourceTarget, form: OutputForm, query: URLSearchParams) {
-    this.#view = viewOf(target);
+  /** `name`: of the form. */
+  constructor(view: ClientView, form: OutputForm, name: string, table: TableOptions | undefined) {
+    this.#view = view;
     this.#form = form;
-    this.#environment = target.environment;
-    this.#table = form.transform?.kind === 'Table' ? tableOptions(form.transform, query) : undefined;
-    const name = `watch ${form.mediaType} ${form.transform ? `${form.transform.kind} ${form.transform.version}` : formName(this.#view)}`;
+    this.#environment = view.environment;
+    this.#table = table;
     this.#frameNames = { ADDED: `${name} ADDED`, MODIFIED: `${name} MODIFIED`, DELETED: `${name} DELETED` };
   }
 
@@ -44,18 +67,26 @@ export class WatchEncoder {
 
   /** An object of the kind with nothing in it but the version that the watch has reached. */
   bookmark(revision: number, isInitialEventsEnd: boolean): Buffer {
-    const { kind, apiVersion, whenEmpty } = this.#view;
-    const annotations = { ...whenEmpty?.annotations, ...(isInitialEventsEnd && { [INITIAL_EVENTS_END]: 'true' }) };
-    const metadata = { resourceVersion: String(revision), annotations };
-    const object = normalize(kind.schema, { kind: kind.kind, apiVersion, metadata, ...(whenEmpty?.spec && { spec: whenEmpty.spec }) });
-    return this.#frame('BOOKMARK', this.#encode(bookmarkView(this.#view), new LooseEntry(object as unknown as ApiObject)));
+    const last = this.#lastBookmark;
+    if (last?.revision === revision && last.isInitialEventsEnd === isInitialEventsEnd) return last.frame;
+    const frame = this.#makeBookmark(revision, isInitialEventsEnd);
+    if (this.#table === undefined) this.#lastBookmark = { revision, isInitialEventsEnd, frame };
+    return frame;
   }
 
   error(status: Status): Buffer {
     return this.#frame('ERROR', encodeStatus(this.#environment, this.#form.mediaType, status));
   }
 
-  #encode(view: View, entry: CacheEntry): Buffer {
+  #makeBookmark(revision: number, isInitialEventsEnd: boolean): Buffer {
+    const { kind, apiVersion, bookmark } = this.#view;
+    const annotations = { ...bookmark?.annotations, ...(isInitialEventsEnd && { [INITIAL_EVENTS_END]: 'true' }) };
+    const metadata = { resourceVersion: String(revision), annotations };
+    const object = normalize(kind.schema, { kind: kind.kind, apiVersion, metadata, ...(bookmark?.spec && { spec: bookmark.spec }) });
+    return this.#frame('BOOKMARK', this.#encode(bookmarkView(this.#view), new LooseEntry(object as unknown as ApiObject)));
+  }
+
+  #encode(view: ClientView, entry: CacheEntry): Buffer {
     const { transform } = this.#form;
     if (transform === undefined) return encodeObject(view, this.#form, entry);
     if (this.#table) {
@@ -73,7 +104,7 @@ export class WatchEncoder {
 }
 
 /** A bookmark's row is that of an object with nothing in it. Cells that can not be read from one are empty. */
-const bookmarkView = (view: View): View => ({
+const bookmarkView = (view: ClientView): ClientView => ({
   ...unconverted(view),
   columns: view.columns?.map((column) => ({ ...column, cell: (...of) => cellOrEmpty(() => column.cell(...of)) })),
   rowConditions: undefined,

@@ -7,14 +7,14 @@ import type { ServerRequest } from './request.ts';
 import { nameOf, namespaceOf } from './scope.ts';
 import type { ResourceTarget } from './target.ts';
 import { ApiError } from '../api/errors.ts';
-import { WatchEncoder } from './watch-encoder.ts';
+import { watchEncoder } from './watch-encoder.ts';
 import { WatchStream } from './watch-stream.ts';
 
 /** setTimeout's longest. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** Answers with a stream of events, which outlives this call: until the client goes, its time is up, the server shuts down or the history is gone. */
-export async function watch(request: ServerRequest, target: ResourceTarget): Promise<void> {
+export async function handleWatch(request: ServerRequest, target: ResourceTarget): Promise<void> {
   const form = outputForm(request, target, true);
   const options = parseWatchOptions(request.query, { target, name: nameOf(request) });
   const stream = openStream(request, target, form, options);
@@ -31,7 +31,7 @@ export async function watch(request: ServerRequest, target: ResourceTarget): Pro
 
 function openStream(request: ServerRequest, target: ResourceTarget, form: OutputForm, options: WatchRequestOptions): WatchStream {
   const begin = beginning(request, target, form);
-  const encoder = new WatchEncoder(target, form, request.query);
+  const encoder = watchEncoder(target, form, request.query);
   return new WatchStream(request, begin, encoder, Math.min(timeoutMs(target, options.timeoutSeconds), TIMER_MAX_MS));
 }
 
@@ -61,8 +61,11 @@ const withoutLengths = (stream: ResponseStream): ResponseStream => ({
   destroy: () => stream.destroy(),
 });
 
+/** Node keeps timers of one duration in one list, of any number in a heap: ten thousand watches have some hundred durations. */
+const TIMEOUT_STEPS = 256;
+
 /** Spread out, so that the watches of a busy moment do not all come back in another one. */
 function timeoutMs({ environment }: ResourceTarget, timeoutSeconds: number): number {
   if (timeoutSeconds !== 0) return Math.max(0, timeoutSeconds * 1000);
-  return environment.minRequestTimeoutMs * (1 + environment.random());
+  return environment.minRequestTimeoutMs * (1 + Math.floor(environment.random() * TIMEOUT_STEPS) / TIMEOUT_STEPS);
 }

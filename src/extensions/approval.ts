@@ -3,10 +3,10 @@ import type { CustomResourceDefinition } from '../apis/facts/types/apiextensions
 import {
   type DefinitionClient,
   type DefinitionControllerOptions,
-  findCondition,
+  findDefinitionCondition,
   followDefinitions,
   isSameCondition,
-  setCondition,
+  setDefinitionCondition,
   updateStatus,
 } from './definition-conditions.ts';
 
@@ -28,7 +28,7 @@ export function keepApproval(definitions: DefinitionClient, options: DefinitionC
       if (!current || isSame(current)) return;
       await updateStatus(definitions, name, (definition) => {
         if (isSame(definition)) return false;
-        setCondition(definition, conditionFor(definition)!, options.now());
+        setDefinitionCondition(definition, conditionFor(definition)!, options.now());
         return true;
       });
     },
@@ -39,7 +39,7 @@ export function keepApproval(definitions: DefinitionClient, options: DefinitionC
 function isSame(definition: CustomResourceDefinition): boolean {
   const wanted = conditionFor(definition);
   // A group never changes, so that a condition never has to go.
-  return wanted === undefined || isSameCondition(findCondition(definition, TYPE), { ...wanted, lastTransitionTime: null });
+  return wanted === undefined || isSameCondition(findDefinitionCondition(definition, TYPE), { ...wanted, lastTransitionTime: null });
 }
 
 function conditionFor({ metadata, spec }: CustomResourceDefinition): { type: string; status: string; reason: string; message: string } | undefined {

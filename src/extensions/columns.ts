@@ -11,7 +11,7 @@ const NAME: Column = { name: 'Name', type: 'string', format: 'name', description
 const AGE: CustomResourceColumnDefinition = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
 /** The columns of `kubectl get`: the name, then what the definition tells, or else the age (…/customresource/tableconvertor). */
-export function columnsOf(definitions: readonly CustomResourceColumnDefinition[] | undefined): Column[] {
+export function customColumns(definitions: readonly CustomResourceColumnDefinition[] | undefined): Column[] {
   return [NAME, ...(definitions && definitions.length > 0 ? definitions : [AGE]).map(column)];
 }
 

@@ -11,12 +11,12 @@ import { forbidden } from '../api/errors.ts';
 import { equalJson } from '../encoding/json-equal.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { compareVersionNames } from '../api/version-names.ts';
-import { columnsOf } from './columns.ts';
+import { customColumns } from './columns.ts';
 import { type VersionRules, customWarnings, ruleWarnings, validateCustom, validateCustomStatus } from './custom-validation.ts';
 import { compileJsonPath, printFound } from './json-path.ts';
 import type { Converter } from './conversion/converter.ts';
 import { splitPath } from './nested.ts';
-import { scaleSubresource } from './scale.ts';
+import { customScaleSubresource } from './scale.ts';
 import { withDefaultsToCome } from './stored-form.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './rules/validation-rules.ts';
 
@@ -88,27 +88,28 @@ function define({ spec, status }: Outline, own: CustomVersion, all: readonly Cus
     get schema() {
       return own.schema;
     },
-    storagePrefix: `${spec.group}/${names.plural}`,
+    storage: { prefix: `${spec.group}/${names.plural}` },
     served: [own, ...all.filter((version) => version !== own)],
     ...(all.length > 1 && { convert: (object: ApiObject, apiVersion: string) => convertedOne(converter, object, apiVersion) }),
-    losesOwnersOfGoneVersions: true,
     hasStatus,
     ...(hasStatus && { generation: 'spec' as const }),
     prepareForCreate({ object }) {
       object.metadata.generation = 1;
     },
-    beginCreate(object) {
-      if (!parts.isTerminating()) return NOTHING_TO_FINISH;
-      throw forbidden(
-        { group: spec.group, resource: names.plural },
-        object.metadata.name ?? '',
-        'create not allowed while custom resource definition is terminating',
-      );
+    transactions: {
+      beginCreate(object) {
+        if (!parts.isTerminating()) return NOTHING_TO_FINISH;
+        throw forbidden(
+          { group: spec.group, resource: names.plural },
+          object.metadata.name ?? '',
+          'create not allowed while custom resource definition is terminating',
+        );
+      },
     },
     validate: ({ object }, errors) => validateCustom(own.rules, object, undefined, errors),
     validatesInSlices: true,
     ...update,
-    columns: columnsOf(own.source.additionalPrinterColumns),
+    table: { columns: customColumns(own.source.additionalPrinterColumns) },
     subresources: subresourcesOf(own, parts, update),
   };
 }
@@ -162,7 +163,7 @@ function subresourcesOf(own: CustomVersion, parts: CustomParts, update: UpdateRu
   return {
     ...(subresources?.status && { status }),
     ...(subresources?.scale && {
-      scale: scaleSubresource(subresources.scale, parts.scale, { ...update, toBeStored: (object) => withDefaultsToCome(own, object) }),
+      scale: customScaleSubresource(subresources.scale, parts.scale, { ...update, toBeStored: (object) => withDefaultsToCome(own, object) }),
     }),
   };
 }
@@ -213,7 +214,7 @@ function customVersion({ spec, status }: Outline, source: VersionOutline, parts:
     replicasPath: source.subresources?.scale && splitPath(source.subresources.scale.specReplicasPath),
     ...(source.deprecated && { deprecation: source.deprecationWarning ?? deprecationOf(spec, source) }),
     selectable,
-    columns: columnsOf(source.additionalPrinterColumns),
+    columns: customColumns(source.additionalPrinterColumns),
   };
 }
 

@@ -16,16 +16,16 @@ export interface DefinitionControllerOptions {
 type Condition = CustomResourceDefinitionCondition;
 export type DefinitionClient = ResourceClient<CustomResourceDefinition>;
 
-export const findCondition = ({ status }: CustomResourceDefinition, type: string): Condition | undefined =>
+export const findDefinitionCondition = ({ status }: CustomResourceDefinition, type: string): Condition | undefined =>
   (status.conditions ?? []).find((condition) => condition.type === type);
 
-export const isConditionTrue = (definition: CustomResourceDefinition, type: string): boolean => findCondition(definition, type)?.status === 'True';
+export const isConditionTrue = (definition: CustomResourceDefinition, type: string): boolean => findDefinitionCondition(definition, type)?.status === 'True';
 
 export const isSameCondition = (a: Condition | undefined, b: Condition | undefined): boolean =>
   a?.status === b?.status && a?.reason === b?.reason && a?.message === b?.message;
 
 /** Writes the condition in the place of the one of its type. Its time changes with its status only. */
-export function setCondition({ status }: CustomResourceDefinition, condition: Omit<Condition, 'lastTransitionTime'>, now: Date): void {
+export function setDefinitionCondition({ status }: CustomResourceDefinition, condition: Omit<Condition, 'lastTransitionTime'>, now: Date): void {
   const conditions = status.conditions ?? [];
   const index = conditions.findIndex(({ type }) => type === condition.type);
   const old = conditions[index];

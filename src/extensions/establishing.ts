@@ -3,22 +3,22 @@ import { caBundleProblem } from '../apis/validation/ca-bundle.ts';
 import {
   type DefinitionClient,
   type DefinitionControllerOptions,
-  findCondition,
+  findDefinitionCondition,
   followDefinitions,
   isConditionTrue,
   isSameCondition,
-  setCondition,
+  setDefinitionCondition,
   updateStatus,
 } from './definition-conditions.ts';
 
-export interface Outcome {
+export interface ConditionOutcome {
   status: 'True' | 'False';
   reason: string;
   message: string;
 }
 
-const ESTABLISHED: Outcome = { status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
-const INVALID_CA_BUNDLE: Outcome = { status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' };
+const ESTABLISHED: ConditionOutcome = { status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
+const INVALID_CA_BUNDLE: ConditionOutcome = { status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' };
 
 /** Calls a definition established once its names are accepted: from then on its resource is served (apiextensions-apiserver/pkg/controller/establish). */
 export function keepEstablished(definitions: DefinitionClient, options: DefinitionControllerOptions): Promise<void> {
@@ -29,8 +29,9 @@ export function keepEstablished(definitions: DefinitionClient, options: Definiti
       if (!current || !isDue(current)) return;
       await updateStatus(definitions, name, (definition) => {
         const condition = conditionFor(definition);
-        if (!isDue(definition) || isSameCondition(findCondition(definition, condition.type), { ...condition, lastTransitionTime: null })) return false;
-        setCondition(definition, condition, options.now());
+        if (!isDue(definition) || isSameCondition(findDefinitionCondition(definition, condition.type), { ...condition, lastTransitionTime: null }))
+          return false;
+        setDefinitionCondition(definition, condition, options.now());
         return true;
       });
     },
@@ -40,9 +41,12 @@ export function keepEstablished(definitions: DefinitionClient, options: Definiti
 
 const isDue = (definition: CustomResourceDefinition): boolean => isConditionTrue(definition, 'NamesAccepted') && !isConditionTrue(definition, 'Established');
 
-const conditionFor = (definition: CustomResourceDefinition): { type: string } & Outcome => ({ type: 'Established', ...establishedOutcome(definition) });
+const conditionFor = (definition: CustomResourceDefinition): { type: string } & ConditionOutcome => ({
+  type: 'Established',
+  ...establishedOutcome(definition),
+});
 
-export function establishedOutcome({ spec }: CustomResourceDefinition): Outcome {
+export function establishedOutcome({ spec }: CustomResourceDefinition): ConditionOutcome {
   const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? '';
   return caBundleProblem(bundle) === undefined ? ESTABLISHED : INVALID_CA_BUNDLE;
 }

@@ -6,7 +6,7 @@ import {
   type DefinitionControllerOptions,
   followDefinitions,
   isConditionTrue,
-  setCondition,
+  setDefinitionCondition,
   updateStatus,
 } from './definition-conditions.ts';
 
@@ -54,7 +54,7 @@ async function finalize(definitions: DefinitionClient, name: string, uid: string
   const isMeant = (definition: CustomResourceDefinition): boolean => definition.metadata.uid === uid && isPending(definition);
   await updateStatus(definitions, name, (definition) => {
     if (!isMeant(definition)) return false;
-    setCondition(definition, IN_PROGRESS, now());
+    setDefinitionCondition(definition, IN_PROGRESS, now());
     return true;
   });
   const current = definitions.informer.get('', name);
@@ -63,7 +63,7 @@ async function finalize(definitions: DefinitionClient, name: string, uid: string
   if (isEstablished) await deleteInstances(current, signal);
   await updateStatus(definitions, name, (definition) => {
     if (!isMeant(definition)) return false;
-    setCondition(definition, isEstablished ? COMPLETED : NEVER_ESTABLISHED, now());
+    setDefinitionCondition(definition, isEstablished ? COMPLETED : NEVER_ESTABLISHED, now());
     definition.metadata.finalizers = definition.metadata.finalizers!.filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
     return true;
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ApiObject } from '../api/api-object.ts';
 import type { Json } from '../encoding/json-types.ts';
 import { StepBudget } from '../util/step-budget.ts';
-import { columnsOf } from './columns.ts';
+import { customColumns } from './columns.ts';
 import { compileJsonPath, printFound } from './json-path.ts';
 
 const OBJECT: Json = {
@@ -61,7 +61,7 @@ describe('what a path looks at is bounded', () => {
   });
 
   test('columns of a row share what they look at, rows do not', () => {
-    const [, ...cells] = columnsOf(Array.from({ length: 50 }, (_, index) => ({ name: `c${index}`, type: 'integer', jsonPath: '..v' })));
+    const [, ...cells] = customColumns(Array.from({ length: 50 }, (_, index) => ({ name: `c${index}`, type: 'integer', jsonPath: '..v' })));
     const object = { ...wide, metadata: {} } as unknown as ApiObject;
     const now = new Date();
     const row = (at: Date): number => cells.filter(({ cell }) => cell(object, at) !== null).length;

@@ -1,4 +1,4 @@
-import type { Admission } from '../registry/admission.ts';
+import type { AdmissionController } from '../registry/admission.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { StorageConversion } from '../registry/storage-conversion.ts';
 import type { ResourceStore, WatchOptions, WatchSink } from '../registry/store.ts';
@@ -53,7 +53,7 @@ export class LazyStore implements ResourceStore {
   get ready(): Promise<void> {
     return this.#store.ready;
   }
-  get admission(): Admission {
+  get admission(): AdmissionController {
     return this.#store.admission;
   }
 

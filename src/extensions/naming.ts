@@ -1,24 +1,24 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../apis/facts/types/apiextensions-v1.ts';
 import { quote } from '../util/go-quote.ts';
 import { equalJson } from '../encoding/json-equal.ts';
-import { type Outcome, establishedOutcome } from './establishing.ts';
+import { type ConditionOutcome, establishedOutcome } from './establishing.ts';
 import {
   type DefinitionClient,
   type DefinitionControllerOptions,
-  findCondition,
+  findDefinitionCondition,
   followDefinitions,
   isSameCondition,
-  setCondition,
+  setDefinitionCondition,
   updateStatus,
 } from './definition-conditions.ts';
 
 interface NamingResult {
   names: CustomResourceDefinitionNames;
-  accepted: Outcome;
+  accepted: ConditionOutcome;
 }
 
-const NO_CONFLICTS: Outcome = { status: 'True', reason: 'NoConflicts', message: 'no conflicts found' };
-const NOT_ACCEPTED: Outcome = { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' };
+const NO_CONFLICTS: ConditionOutcome = { status: 'True', reason: 'NoConflicts', message: 'no conflicts found' };
+const NOT_ACCEPTED: ConditionOutcome = { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' };
 
 /**
  * Gives each definition the names it asks for, unless another of its group has them, and tells so in `status.acceptedNames` and the condition
@@ -49,10 +49,10 @@ async function syncNames(definitions: DefinitionClient, name: string, all: Accep
   await updateStatus(definitions, name, (definition) => {
     const { names, accepted } = decideNames(definition, all);
     const condition = { type: 'NamesAccepted', lastTransitionTime: null, ...accepted };
-    if (equalJson(definition.status.acceptedNames, names) && isSameCondition(findCondition(definition, 'NamesAccepted'), condition)) return false;
+    if (equalJson(definition.status.acceptedNames, names) && isSameCondition(findDefinitionCondition(definition, 'NamesAccepted'), condition)) return false;
     definition.status.acceptedNames = names;
-    setCondition(definition, condition, now());
-    setCondition(definition, { type: 'Established', ...establishedAfter(definition, accepted) }, now());
+    setDefinitionCondition(definition, condition, now());
+    setDefinitionCondition(definition, { type: 'Established', ...establishedAfter(definition, accepted) }, now());
     return true;
   });
   all.set(name, definitions.informer.get('', name));
@@ -122,8 +122,8 @@ export class AcceptedNames {
 }
 
 /** Established stays true once it was. What is accepted here is served already; only a conversion that cannot work keeps it from being established. */
-function establishedAfter(definition: CustomResourceDefinition, accepted: Outcome): Outcome {
-  const old = findCondition(definition, 'Established');
+function establishedAfter(definition: CustomResourceDefinition, accepted: ConditionOutcome): ConditionOutcome {
+  const old = findDefinitionCondition(definition, 'Established');
   if (old?.status === 'True') return { status: 'True', reason: old.reason ?? '', message: old.message ?? '' };
   if (accepted.status === 'True') return establishedOutcome(definition);
   return old ? { status: old.status as 'False', reason: old.reason ?? '', message: old.message ?? '' } : NOT_ACCEPTED;

@@ -4,11 +4,11 @@ import { FieldErrors, summarize } from '../api/field-errors.ts';
 import {
   type DefinitionClient,
   type DefinitionControllerOptions,
-  findCondition,
+  findDefinitionCondition,
   followDefinitions,
   isSameCondition,
   removeCondition,
-  setCondition,
+  setDefinitionCondition,
   updateStatus,
 } from './definition-conditions.ts';
 
@@ -34,7 +34,7 @@ export async function keepNonStructuralSchemas(definitions: DefinitionClient, op
       await updateStatus(definitions, name, (definition) => {
         if (isSame(definition)) return false;
         const condition = conditionFor(definition);
-        if (condition) setCondition(definition, condition, options.now());
+        if (condition) setDefinitionCondition(definition, condition, options.now());
         else removeCondition(definition, TYPE);
         return true;
       });
@@ -45,7 +45,7 @@ export async function keepNonStructuralSchemas(definitions: DefinitionClient, op
 
 function isSame(definition: CustomResourceDefinition): boolean {
   const wanted = conditionFor(definition);
-  const found = findCondition(definition, TYPE);
+  const found = findDefinitionCondition(definition, TYPE);
   return isSameCondition(wanted && { ...wanted, lastTransitionTime: null }, found);
 }
 

@@ -5,7 +5,7 @@ import type { ApiObject } from '../api/api-object.ts';
 import { badRequest, internalError } from '../api/errors.ts';
 import type { FieldErrors } from '../api/field-errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
-import { columnsOf } from './columns.ts';
+import { customColumns } from './columns.ts';
 import { AccessError, nestedInteger, nestedText, setNested, splitPath } from './nested.ts';
 
 type Paths = CustomResourceSubresourceScale;
@@ -26,7 +26,7 @@ const COLUMNS: readonly CustomResourceColumnDefinition[] = [
 ];
 
 /** `/scale`: an autoscaling/v1 Scale made of what stands at the definition's paths (…/registry/customresource/etcd.go ScaleREST). */
-export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, update: UpdateRules): Subresource {
+export function customScaleSubresource(paths: Paths, schema: () => ObjectSchema, update: UpdateRules): Subresource {
   const read = (object: ApiObject): ApiObject =>
     readScale(object, paths, () => {
       throw internalError(`the spec replicas field "${paths.specReplicasPath}" does not exist`);
@@ -41,7 +41,7 @@ export function scaleSubresource(paths: Paths, schema: () => ObjectSchema, updat
     verbs: ['get', 'patch', 'update'],
     replicasPath: splitPath(paths.specReplicasPath),
     update,
-    columns: columnsOf(COLUMNS).map((column) => columnOf(read, column)),
+    columns: customColumns(COLUMNS).map((column) => columnOf(read, column)),
     read,
     readToWrite: (object) => readScale(object, paths, () => NO_REPLICAS),
     // A conversion may have lost what was written.

@@ -4,7 +4,7 @@ import type { User } from '../api/user.ts';
 import { dealHand, hashFlow } from './dealer.ts';
 import type { Flow } from './flow.ts';
 import type { FlowStats } from './metrics.ts';
-import type { FlowSchema, NonResourceRule, PolicyRule, ResourceRule, Subject } from './objects.ts';
+import type { FlowSchema, FlowNonResourceRule, FlowSchemaRule, FlowResourceRule, FlowSubject } from './objects.ts';
 import type { PriorityLevel } from './priority-level.ts';
 
 /** A FlowSchema whose level exists. */
@@ -17,8 +17,9 @@ export interface ActiveSchema {
 /** A schema as one user meets it: only with the rules whose subjects include that user. */
 interface Candidate {
   readonly schema: ActiveSchema;
-  readonly rules: readonly PolicyRule[];
-  readonly flows: Map<string, Flow>;
+  readonly rules: readonly FlowSchemaRule[];
+  /** Most users are met by one schema of all: the others have none. */
+  flows: Map<string, Flow> | undefined;
 }
 
 /** Flows kept of one user and schema; there are as many namespaces as clients care to name. */
@@ -50,22 +51,25 @@ export class FlowClassifier {
 
   /** The fallback comes last, without rules. */
   #candidatesOf(user: User): Candidate[] {
-    const candidates = this.#schemas.map((schema) =>
-      candidateOf(
-        schema,
-        (schema.object.spec.rules ?? []).filter(({ subjects }) => subjects?.some((subject) => includes(subject, user))),
-      ),
-    );
-    return [...candidates.filter(({ rules }) => rules.length > 0), candidateOf(this.#fallback, [])];
+    const candidates: Candidate[] = [];
+    for (const schema of this.#schemas) {
+      const all = schema.object.spec.rules ?? [];
+      const rules = all.filter(({ subjects }) => subjects?.some((subject) => includes(subject, user)));
+      if (rules.length > 0) candidates.push(candidateOf(schema, rules.length === all.length ? all : rules));
+    }
+    candidates.push(candidateOf(this.#fallback, NO_RULES));
+    return candidates;
   }
 }
 
-const candidateOf = (schema: ActiveSchema, rules: readonly PolicyRule[]): Candidate => ({ schema, rules, flows: new Map() });
+const candidateOf = (schema: ActiveSchema, rules: readonly FlowSchemaRule[]): Candidate => ({ schema, rules, flows: undefined });
+const NO_RULES: readonly FlowSchemaRule[] = [];
 const nameOf = ({ object }: ActiveSchema): string => object.metadata.name!;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function flowIn(candidate: Candidate, user: User, info: RequestInfo): Flow {
-  const { schema, flows } = candidate;
+  const { schema } = candidate;
+  const flows = (candidate.flows ??= new Map<string, Flow>());
   const distinguisher = distinguisherOf(schema, user, info);
   let flow = flows.get(distinguisher);
   if (flow !== undefined) return flow;
@@ -96,7 +100,7 @@ function createFlow({ object, level, stats }: ActiveSchema, distinguisher: strin
   return { schema: { name, uid }, level, distinguisher, hand, stats, lastTurn: 0 };
 }
 
-function includes({ kind, user, group, serviceAccount }: Subject, who: User): boolean {
+function includes({ kind, user, group, serviceAccount }: FlowSubject, who: User): boolean {
   switch (kind) {
     case 'User':
       return user !== undefined && (user.name === '*' || user.name === who.name);
@@ -114,12 +118,12 @@ function isServiceAccount({ namespace, name }: { namespace: string; name: string
   return name === '*' ? userName.startsWith(prefix) : userName === `${prefix}${name}`;
 }
 
-function matches({ resourceRules, nonResourceRules }: PolicyRule, info: RequestInfo): boolean {
+function matches({ resourceRules, nonResourceRules }: FlowSchemaRule, info: RequestInfo): boolean {
   if (info.isResourceRequest) return resourceRules?.some((rule) => matchesResource(rule, info)) ?? false;
   return nonResourceRules?.some((rule) => matchesPath(rule, info)) ?? false;
 }
 
-function matchesResource({ verbs, apiGroups, resources, clusterScope, namespaces }: ResourceRule, info: RequestInfo): boolean {
+function matchesResource({ verbs, apiGroups, resources, clusterScope, namespaces }: FlowResourceRule, info: RequestInfo): boolean {
   if (!has(verbs, info.verb) || !has(apiGroups, info.apiGroup) || !hasResource(resources, info)) return false;
   return info.namespace === '' ? clusterScope === true : has(namespaces, info.namespace);
 }
@@ -129,7 +133,7 @@ function hasResource(resources: readonly string[] | null, { resource, subresourc
 }
 
 /** A path of a rule covers what lies below it, whether or not it ends in a star (apiserver/pkg/util/flowcontrol/rule.go). */
-function matchesPath({ verbs, nonResourceURLs }: NonResourceRule, { verb, path }: RequestInfo): boolean {
+function matchesPath({ verbs, nonResourceURLs }: FlowNonResourceRule, { verb, path }: RequestInfo): boolean {
   if (!has(verbs, verb)) return false;
   return nonResourceURLs?.some((url) => url === '*' || url === path || path.startsWith(asFolder(url))) ?? false;
 }

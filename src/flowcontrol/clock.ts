@@ -6,4 +6,4 @@ export interface FlowClock extends MonotonicClock {
   nextTurn(callback: () => void): void;
 }
 
-export const systemClock: FlowClock = { ...monotonicClock, nextTurn: (callback) => void setImmediate(callback) };
+export const flowClock: FlowClock = { ...monotonicClock, nextTurn: (callback) => void setImmediate(callback) };

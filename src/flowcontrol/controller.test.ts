@@ -9,7 +9,7 @@ import { firstQueryValue, splitTarget } from '../server/request-target.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import type { User } from '../api/user.ts';
 import { FlowController } from './controller.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeFlowClock } from './fake-clock.ts';
 import { API_VERSION, GROUP } from './objects.ts';
 import type { Ticket } from './ticket.ts';
 
@@ -18,7 +18,7 @@ const BOB: User = { name: 'bob', groups: ['system:authenticated'] };
 const ADMIN: User = { name: 'admin', groups: ['system:masters', 'system:authenticated'] };
 
 async function newController({ serverSeats = 600, hasDefaults = true } = {}) {
-  const clock = new FakeClock();
+  const clock = new FakeFlowClock();
   const client = new FakeClient();
   const registry = new MetricRegistry();
   const stats = new Map<string, { count: number; averageBytes: number }>();

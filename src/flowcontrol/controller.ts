@@ -5,7 +5,7 @@ import type { IncomingRequest } from '../server/server-request.ts';
 import { parseFieldSelector } from '../api/field-selector.ts';
 import { adjustSeats } from './borrowing.ts';
 import { type ActiveSchema, FlowClassifier } from './classifier.ts';
-import { type FlowClock, systemClock } from './clock.ts';
+import { type FlowClock, flowClock } from './clock.ts';
 import type { Flow } from './flow.ts';
 import { FlowMetrics, type FlowMetricsOptions } from './metrics.ts';
 import { API_VERSION, CATCH_ALL, type FlowSchema, type FlowSchemaSpec, GROUP, type PriorityLevelConfiguration, type PriorityLevelSpec } from './objects.ts';
@@ -58,7 +58,7 @@ export class FlowController implements FlowControl {
   constructor(options: FlowControllerOptions) {
     this.#options = options;
     this.#sources = { statsOf: options.statsOf, watches: this.#watches, countsBytes: options.countsBytes, hasWatchList: options.hasWatchList };
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? flowClock;
     this.#turn = new Turn(this.#clock, {
       onNext: () => this.#dispatchAll(),
       onOver: () => {

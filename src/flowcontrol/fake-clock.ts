@@ -2,7 +2,7 @@ import { TestClock } from '../util/test-clock.ts';
 import type { FlowClock } from './clock.ts';
 
 /** For tests: time stands still until it is told to pass, and so does the event loop. */
-export class FakeClock extends TestClock implements FlowClock {
+export class FakeFlowClock extends TestClock implements FlowClock {
   #turns: (() => void)[] = [];
 
   nextTurn(callback: () => void): void {

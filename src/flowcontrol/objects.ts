@@ -10,23 +10,23 @@ export interface FlowSchemaSpec {
   priorityLevelConfiguration: { name: string };
   matchingPrecedence: number;
   distinguisherMethod?: { type: string };
-  rules?: PolicyRule[];
+  rules?: FlowSchemaRule[];
 }
 
-export interface PolicyRule {
-  subjects: Subject[] | null;
-  resourceRules?: ResourceRule[];
-  nonResourceRules?: NonResourceRule[];
+export interface FlowSchemaRule {
+  subjects: FlowSubject[] | null;
+  resourceRules?: FlowResourceRule[];
+  nonResourceRules?: FlowNonResourceRule[];
 }
 
-export interface Subject {
+export interface FlowSubject {
   kind: string;
   user?: { name: string };
   group?: { name: string };
   serviceAccount?: { namespace: string; name: string };
 }
 
-export interface ResourceRule {
+export interface FlowResourceRule {
   verbs: string[] | null;
   apiGroups: string[] | null;
   resources: string[] | null;
@@ -34,7 +34,7 @@ export interface ResourceRule {
   namespaces: string[] | null;
 }
 
-export interface NonResourceRule {
+export interface FlowNonResourceRule {
   verbs: string[] | null;
   nonResourceURLs: string[] | null;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MetricRegistry } from '../server/metrics/registry.ts';
 import { parseRequestInfo } from '../server/request-info.ts';
 import { dealHand, hashFlow } from './dealer.ts';
-import { FakeClock } from './fake-clock.ts';
+import { FakeFlowClock } from './fake-clock.ts';
 import type { Flow } from './flow.ts';
 import { FlowMetrics } from './metrics.ts';
 import { PriorityLevel } from './priority-level.ts';
@@ -13,7 +13,7 @@ import { ONE_SEAT } from './work-estimate.ts';
 const INFO = parseRequestInfo('GET', '/api/v1/namespaces/a/pods/b');
 
 function newLevel({ seats = 4, queues = 16, handSize = 4, queueLengthLimit = 10 } = {}) {
-  const clock = new FakeClock();
+  const clock = new FakeFlowClock();
   const turn = new Turn(clock, { onNext: () => level.queues.dispatch(), onOver: () => level.queues.readOn() });
   const metrics = new FlowMetrics(new MetricRegistry(), () => [], { nowMs: () => 0, limits: { readOnly: 1, mutating: 1 } });
   const level: PriorityLevel = new PriorityLevel(
@@ -90,7 +90,7 @@ describe('seats', () => {
 
 describe('fairness', () => {
   /** Serves for a while with requests of 10 ms each; who gets how many? */
-  function serve(level: PriorityLevel, clock: FakeClock, durationMs: number, served: Map<string, number>): void {
+  function serve(level: PriorityLevel, clock: FakeFlowClock, durationMs: number, served: Map<string, number>): void {
     for (let elapsedMs = 0; elapsedMs < durationMs; elapsedMs += 10) {
       clock.pass(10);
       const executing = Array.from(level.queues.executing);
@@ -138,7 +138,7 @@ describe('fairness', () => {
 
 describe('the thread', () => {
   /** A request that is answered at once, after `workMs` of work. */
-  function answerAtOnce(ticket: Ticket, clock: FakeClock, workMs: number, order: string[]): void {
+  function answerAtOnce(ticket: Ticket, clock: FakeFlowClock, workMs: number, order: string[]): void {
     const answer = (): void => {
       clock.work(workMs);
       order.push(ticket.flow.distinguisher);

@@ -1,5 +1,5 @@
 import type { RequestInfo } from '../endpoints/request.ts';
-import type { Admission } from '../server/flow-control.ts';
+import type { QueuedRequest } from '../server/flow-control.ts';
 import type { ConnectionInfo } from '../serving/exchange.ts';
 import type { Bagged } from '../util/bag.ts';
 import type { User } from '../api/user.ts';
@@ -26,7 +26,7 @@ export type HeldConnection = Pick<ConnectionInfo, 'holdBack' | 'readOn'>;
  *           ↘ executing            ↗
  *           ↘ rejected   (from waiting too: its time is up, or its client has gone)
  */
-export class Ticket implements Admission, Bagged {
+export class Ticket implements QueuedRequest, Bagged {
   readonly flow: Flow;
   readonly work: WorkEstimate;
   readonly holder: TicketHolder;

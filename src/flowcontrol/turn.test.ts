@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from './fake-clock.ts';
+import { FakeFlowClock } from './fake-clock.ts';
 import { Turn } from './turn.ts';
 
 test('what is put off is done in order, a little in each turn, after those who wait', () => {
-  const clock = new FakeClock();
+  const clock = new FakeFlowClock();
   const done: string[] = [];
   const onNext = (): void => {
     clock.work(0.2);
@@ -20,7 +20,7 @@ test('what is put off is done in order, a little in each turn, after those who w
 });
 
 test('a turn that nobody needs goes to what is put off', () => {
-  const clock = new FakeClock();
+  const clock = new FakeFlowClock();
   const done: number[] = [];
   const turn = new Turn(clock, { onNext() {} });
   for (let i = 0; i < 20; i++) {
@@ -34,7 +34,7 @@ test('a turn that nobody needs goes to what is put off', () => {
 });
 
 test('what is put off is bounded: more is done at once', () => {
-  const turn = new Turn(new FakeClock(), { onNext() {} });
+  const turn = new Turn(new FakeFlowClock(), { onNext() {} });
   let done = 0;
   for (let i = 0; i < 10_001; i++) turn.putOff(() => done++);
   expect(done).toBe(1);

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type Dial, dialDirectly, dialUnix } from '../net/dial.ts';
 import { type Clock, systemClock } from '../util/clock.ts';
 import { ClientConnection, type ClientStream, type ClientStreamEvents, type StreamFailure } from '../http2/client-connection.ts';
-import { type Fields, encodeHeaders, lastValue } from '../http2/hpack.ts';
+import { type HeaderFields, encodeHeaders, lastValue } from '../http2/hpack.ts';
 import { TlsDialer } from '../serving/tls-dialer.ts';
 import { MAX_MESSAGE_BYTES, MessageAssembler, framed } from './message-assembler.ts';
 import { GrpcCode, GrpcError, errorOfHttpStatus, statusOf } from './status.ts';
@@ -223,7 +223,7 @@ class Call implements ClientStreamEvents {
     this.#connection!.cancel(this.#stream!);
   }
 
-  onHeaders(fields: Fields): void {
+  onHeaders(fields: HeaderFields): void {
     this.#status ??= statusOf(fields);
     // Trailers have no HTTP status.
     if (this.#status || lastValue(fields, ':status') === undefined) return;

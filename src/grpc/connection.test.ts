@@ -2,7 +2,7 @@ import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { GrpcChannel } from './channel.ts';
-import { Flag, type Frame, FrameReader, FrameType, PREFACE, frame, numberFrame, settingsFrame } from '../http2/frames.ts';
+import { FrameFlag, type Frame, Http2FrameReader, FrameType, PREFACE, frame, numberFrame, settingsFrame } from '../http2/frames.ts';
 import { encodeHeaders } from '../http2/hpack.ts';
 import { framed } from './message-assembler.ts';
 import { GrpcCode, type GrpcError } from './status.ts';
@@ -29,7 +29,7 @@ async function listening(server: Server): Promise<GrpcChannel> {
 /** A server that says what it is told to, frame by frame. */
 function scripted(answer: Answer): Promise<GrpcChannel> {
   const server = createServer((socket) => {
-    const reader = new FrameReader();
+    const reader = new Http2FrameReader();
     let skipped = 0;
     socket.on('error', () => undefined);
     socket.write(settingsFrame([]));
@@ -44,7 +44,7 @@ function scripted(answer: Answer): Promise<GrpcChannel> {
   return listening(server);
 }
 
-const isRequest = ({ type, flags }: Frame): boolean => type === FrameType.data && (flags & Flag.endStream) !== 0;
+const isRequest = ({ type, flags }: Frame): boolean => type === FrameType.data && (flags & FrameFlag.endStream) !== 0;
 const OK_HEADERS = encodeHeaders({ ':status': '200', 'content-type': 'application/grpc' });
 const OK_TRAILERS = encodeHeaders({ 'grpc-status': '0' });
 const call = (channel: GrpcChannel): Promise<string | GrpcError> =>
@@ -62,13 +62,13 @@ describe('frames', () => {
       const prioritized = Buffer.concat([Buffer.from([2]), Buffer.alloc(5), OK_HEADERS.subarray(0, 4), Buffer.alloc(2)]);
       const message = framed(Buffer.from('answer'));
       const bytes = Buffer.concat([
-        frame(FrameType.headers, Flag.padded | Flag.priority, streamId, prioritized),
+        frame(FrameType.headers, FrameFlag.padded | FrameFlag.priority, streamId, prioritized),
         frame(FrameType.continuation, 0, streamId, OK_HEADERS.subarray(4, 9)),
-        frame(FrameType.continuation, Flag.endHeaders, streamId, OK_HEADERS.subarray(9)),
-        frame(FrameType.data, Flag.padded, streamId, padded(message.subarray(0, 7))),
+        frame(FrameType.continuation, FrameFlag.endHeaders, streamId, OK_HEADERS.subarray(9)),
+        frame(FrameType.data, FrameFlag.padded, streamId, padded(message.subarray(0, 7))),
         frame(0xee, 0xff, streamId, Buffer.from('of no known kind')),
         frame(FrameType.data, 0, streamId, message.subarray(7)),
-        frame(FrameType.headers, Flag.endHeaders | Flag.endStream, streamId, OK_TRAILERS),
+        frame(FrameType.headers, FrameFlag.endHeaders | FrameFlag.endStream, streamId, OK_TRAILERS),
       ]);
       for (const byte of bytes) socket.write(Buffer.from([byte]));
     });
@@ -89,9 +89,9 @@ describe('frames', () => {
   test('what is against the rules ends the connection', async () => {
     const wrongs: ((streamId: number) => Buffer)[] = [
       (id) => frame(FrameType.pushPromise, 0, id, Buffer.alloc(4)),
-      (id) => frame(FrameType.continuation, Flag.endHeaders, id, OK_HEADERS),
-      (id) => frame(FrameType.data, Flag.padded, id, Buffer.from([9, 1])),
-      (id) => frame(FrameType.headers, Flag.endHeaders, id, Buffer.from([0xbe])),
+      (id) => frame(FrameType.continuation, FrameFlag.endHeaders, id, OK_HEADERS),
+      (id) => frame(FrameType.data, FrameFlag.padded, id, Buffer.from([9, 1])),
+      (id) => frame(FrameType.headers, FrameFlag.endHeaders, id, Buffer.from([0xbe])),
       () => numberFrame(FrameType.windowUpdate, 0, 2 ** 31 - 1),
       (id) => Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0, 0]), numberFrame(0, id, 0)]),
     ];
@@ -107,11 +107,11 @@ describe('frames', () => {
     const sizes: number[] = [];
     const channel = await scripted((received, socket) => {
       const { type, streamId, payload } = received;
-      if (type === FrameType.settings && !(received.flags & Flag.ack)) socket.write(settingsFrame([[4, 5]]));
+      if (type === FrameType.settings && !(received.flags & FrameFlag.ack)) socket.write(settingsFrame([[4, 5]]));
       if (type !== FrameType.data) return;
       sizes.push(payload.length);
       if (isRequest(received)) {
-        socket.write(frame(FrameType.headers, Flag.endHeaders | Flag.endStream, streamId, encodeHeaders({ ':status': '200', 'grpc-status': '5' })));
+        socket.write(frame(FrameType.headers, FrameFlag.endHeaders | FrameFlag.endStream, streamId, encodeHeaders({ ':status': '200', 'grpc-status': '5' })));
       } else socket.write(numberFrame(FrameType.windowUpdate, streamId, 5));
     });
     // The first call may be sent before the settings are known.

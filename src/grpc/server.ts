@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { BlockWriter, type Fields } from '../http2/hpack.ts';
-import type { RequestHead } from '../http2/request-head.ts';
+import { BlockWriter } from '../http2/hpack.ts';
+import type { Http2RequestHead } from '../http2/request-head.ts';
 import { ServerConnection, type ServerStream, type ServerStreamEvents } from '../http2/server-connection.ts';
 import type { UnsentLedger } from '../net/unsent-answers.ts';
 import { type Clock, systemClock } from '../util/clock.ts';
@@ -69,8 +69,8 @@ export function serveGrpc(socket: Socket, service: GrpcService, { maxMessageByte
     socket,
     { ...LIMITS, clock, unsent: NO_LEDGER },
     {
-      onRequest: (stream, head, fields) => {
-        stream.events = beginCall({ connection, stream, head, fields, service, maxMessageBytes });
+      onRequest: (stream, head) => {
+        stream.events = beginCall({ connection, stream, head, service, maxMessageBytes });
       },
       onOversizedHead: (stream) => {
         stream.events = IGNORED;
@@ -88,8 +88,7 @@ export function serveGrpc(socket: Socket, service: GrpcService, { maxMessageByte
 interface NewCall {
   connection: ServerConnection;
   stream: ServerStream;
-  head: RequestHead;
-  fields: Fields;
+  head: Http2RequestHead;
   service: GrpcService;
   maxMessageBytes: number;
 }

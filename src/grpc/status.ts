@@ -1,4 +1,4 @@
-import { type Fields, lastValue } from '../http2/hpack.ts';
+import { type HeaderFields, lastValue } from '../http2/hpack.ts';
 
 /** gRPC's status codes that are told apart here (grpc/status.proto); all others are carried as their number. */
 export const GrpcCode = {
@@ -61,7 +61,7 @@ const CODE_OF_HTTP_STATUS: Readonly<Record<number, number>> = { 400: 13, 401: 16
 const MAX_DETAILS_CHARACTERS = 4096;
 
 /** The status that headers or trailers carry; undefined when they carry none. */
-export function statusOf(fields: Fields): { code: number; details: string } | undefined {
+export function statusOf(fields: HeaderFields): { code: number; details: string } | undefined {
   const status = lastValue(fields, 'grpc-status');
   if (status === undefined) return undefined;
   const code = Number(status);
@@ -70,7 +70,7 @@ export function statusOf(fields: Fields): { code: number; details: string } | un
 }
 
 /** The error of an HTTP answer that is not gRPC's 200; undefined for that. */
-export function errorOfHttpStatus(fields: Fields): GrpcError | undefined {
+export function errorOfHttpStatus(fields: HeaderFields): GrpcError | undefined {
   const status = Number(lastValue(fields, ':status'));
   if (status === 200) return undefined;
   return new GrpcError(CODE_OF_HTTP_STATUS[status] ?? GrpcCode.unknown, `unexpected HTTP status code received from server: ${status}`);

@@ -1,4 +1,4 @@
-import { Flag, FrameType, frame, goawayFrame, headersFrames, numberFrame, settingsFrame } from '../http2/frames.ts';
+import { FrameFlag, FrameType, frame, goawayFrame, headersFrames, numberFrame, settingsFrame } from '../http2/frames.ts';
 import { encodeHeaders } from '../http2/hpack.ts';
 import { framed } from './message-assembler.ts';
 import type { RawCall } from './test-raw-server.ts';
@@ -86,7 +86,7 @@ export const ATTACKS: Readonly<Record<string, (call: RawCall) => void>> = {
   },
   'no status': (call) => {
     call.send(NOTHING);
-    call.write(frame(FrameType.data, Flag.endStream, call.streamId, NOTHING));
+    call.write(frame(FrameType.data, FrameFlag.endStream, call.streamId, NOTHING));
   },
   'a status of no number': (call) => call.end(trailers({ ':status': '200', 'grpc-status': 'fine' })),
   'a status beyond all': (call) => call.end(trailers({ ':status': '200', 'grpc-status': '1e309', 'grpc-message': '%' })),
@@ -118,8 +118,8 @@ export const ATTACKS: Readonly<Record<string, (call: RawCall) => void>> = {
     call.write(frame(FrameType.headers, 0, call.streamId, HEADERS));
     call.flood(() => frame(FrameType.continuation, 0, call.streamId, NOTHING));
   },
-  'a flood of headers': (call) => call.flood(() => frame(FrameType.headers, Flag.endHeaders, call.streamId, HEADERS)),
-  'a flood of interim answers': (call) => call.flood(() => frame(FrameType.headers, Flag.endHeaders, call.streamId, encodeHeaders({ ':status': '103' }))),
+  'a flood of headers': (call) => call.flood(() => frame(FrameType.headers, FrameFlag.endHeaders, call.streamId, HEADERS)),
+  'a flood of interim answers': (call) => call.flood(() => frame(FrameType.headers, FrameFlag.endHeaders, call.streamId, encodeHeaders({ ':status': '103' }))),
   'a megabyte of headers': (call) => call.end(trailers({ ':status': '200', 'x-large': 'x'.repeat(1_000_000) })),
   'an HPACK bomb of the table': (call) => {
     const field = remembered('bomb', 'x'.repeat(4000));
@@ -134,7 +134,7 @@ export const ATTACKS: Readonly<Record<string, (call: RawCall) => void>> = {
 
   // Frames.
   'a flood of PING': (call) => call.flood(() => frame(FrameType.ping, 0, 0, Buffer.alloc(8))),
-  'a flood of answers to PING': (call) => call.flood(() => frame(FrameType.ping, Flag.ack, 0, Buffer.alloc(8))),
+  'a flood of answers to PING': (call) => call.flood(() => frame(FrameType.ping, FrameFlag.ack, 0, Buffer.alloc(8))),
   'a flood of SETTINGS': (call) => call.flood((index) => settingsFrame([[4, 1 + (index % 2)]])),
   'SETTINGS of a thousand': (call) => call.flood(() => settingsFrame(Array.from({ length: 1000 }, (_, id) => [1000 + id, 0] as const))),
   'a flood of RST_STREAM': (call) => call.flood(() => numberFrame(FrameType.rstStream, call.streamId, 8)),
@@ -153,7 +153,7 @@ export const ATTACKS: Readonly<Record<string, (call: RawCall) => void>> = {
   },
   'a flood of padding': (call) => {
     call.begin();
-    call.flood(() => frame(FrameType.data, Flag.padded, call.streamId, Buffer.concat([Buffer.from([200]), Buffer.alloc(200)])));
+    call.flood(() => frame(FrameType.data, FrameFlag.padded, call.streamId, Buffer.concat([Buffer.from([200]), Buffer.alloc(200)])));
   },
   'a flood of PRIORITY': (call) => call.flood(() => frame(FrameType.priority, 0, call.streamId, Buffer.alloc(5))),
   'a flood of frames of no known kind': (call) => call.flood(() => frame(0xee, 0xff, call.streamId, LETTER)),
@@ -161,9 +161,9 @@ export const ATTACKS: Readonly<Record<string, (call: RawCall) => void>> = {
     call.write(numberFrame(FrameType.rstStream, call.streamId, 8));
     call.flood(() => frame(FrameType.data, 0, call.streamId, LETTER));
   },
-  'streams that nobody opened': (call) => void call.write(frame(FrameType.headers, Flag.endHeaders, call.streamId + 2, HEADERS)),
-  'streams of the server’s own': (call) => void call.write(frame(FrameType.headers, Flag.endHeaders, 2, HEADERS)),
-  'a promise to push': (call) => void call.write(frame(FrameType.pushPromise, Flag.endHeaders, call.streamId, Buffer.alloc(4))),
+  'streams that nobody opened': (call) => void call.write(frame(FrameType.headers, FrameFlag.endHeaders, call.streamId + 2, HEADERS)),
+  'streams of the server’s own': (call) => void call.write(frame(FrameType.headers, FrameFlag.endHeaders, 2, HEADERS)),
+  'a promise to push': (call) => void call.write(frame(FrameType.pushPromise, FrameFlag.endHeaders, call.streamId, Buffer.alloc(4))),
   'a frame of sixteen megabytes': (call) => void call.write(Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0, 0]), Buffer.alloc(4)])),
   'no streams at all': (call) => {
     call.write(settingsFrame([[3, 0]]));

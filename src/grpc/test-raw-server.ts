@@ -1,5 +1,5 @@
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
-import { Flag, type Frame, FrameReader, FrameType, PREFACE, frame, headersFrames, numberFrame, settingsFrame } from '../http2/frames.ts';
+import { FrameFlag, type Frame, Http2FrameReader, FrameType, PREFACE, frame, headersFrames, numberFrame, settingsFrame } from '../http2/frames.ts';
 import { HeaderReader, encodeHeaders, lastValue } from '../http2/hpack.ts';
 import { MessageAssembler, framed } from './message-assembler.ts';
 
@@ -120,7 +120,7 @@ export class RawGrpcServer {
   }
 
   #serve(socket: Socket): void {
-    const frames = new FrameReader();
+    const frames = new Http2FrameReader();
     const headers = new HeaderReader({ tableBytes: 4096, listBytes: 1024 * 1024, fieldCount: 1000 });
     const calls = new Map<number, { call: RawCall; take: (piece: Buffer) => void }>();
     let skipped = 0;
@@ -142,8 +142,9 @@ export class RawGrpcServer {
 
   #onFrame(socket: Socket, received: Frame, headers: HeaderReader, calls: Map<number, { call: RawCall; take: (piece: Buffer) => void }>): void {
     const { type, flags, streamId, payload } = received;
-    if (type === FrameType.settings && !(flags & Flag.ack) && !socket.destroyed) socket.write(frame(FrameType.settings, Flag.ack, 0, Buffer.alloc(0)));
-    if (type === FrameType.ping && !(flags & Flag.ack) && !socket.destroyed) socket.write(frame(FrameType.ping, Flag.ack, 0, payload));
+    if (type === FrameType.settings && !(flags & FrameFlag.ack) && !socket.destroyed)
+      socket.write(frame(FrameType.settings, FrameFlag.ack, 0, Buffer.alloc(0)));
+    if (type === FrameType.ping && !(flags & FrameFlag.ack) && !socket.destroyed) socket.write(frame(FrameType.ping, FrameFlag.ack, 0, payload));
     if (type === FrameType.headers) {
       const call = new RawCall(socket, streamId, lastValue(headers.read(payload), ':path') ?? '');
       calls.set(streamId, { call, take: this.#messagesOf(call) });

@@ -1,6 +1,6 @@
 import { quote } from '../util/go-quote.ts';
 import type { BodyReader } from './body-reader.ts';
-import { type Fields, readFields } from './fields.ts';
+import { type HeaderLines, readFields } from './fields.ts';
 
 /** Of the line before a chunk, with its extensions. */
 const MAX_LINE_BYTES = 4096;
@@ -19,7 +19,7 @@ type Part = 'size' | 'data' | 'data-end' | 'trailers';
 export class ChunkedBody implements BodyReader {
   isDone = false;
   /** Once it is done, where there are some. */
-  trailers: Fields | undefined;
+  trailers: HeaderLines | undefined;
   #part: Part = 'size';
   #remainingBytes = 0;
   /** A line that is not over; trailers up to here. */

@@ -4,7 +4,7 @@ import { ownCopy } from '../util/own-copy.ts';
 /* Header fields as HTTP/1.1 writes them (RFC 9110 §5, RFC 9112 §5). Lines end in CRLF, nothing is folded, and nothing is guessed: what is not a field might be read as two. */
 
 /** `name, value, name, value, …`: names in lower case, values a character a byte. */
-export type Fields = string[];
+export type HeaderLines = string[];
 
 export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** What no value may hold. */
@@ -33,8 +33,8 @@ export function fieldName(written: string): string | undefined {
 }
 
 /** Field lines from `start` on: of a head, or of trailers. Throws an Error in Go's words where one is none. */
-export function readFields(text: string, start: number): Fields {
-  const fields: Fields = [];
+export function readFields(text: string, start: number): HeaderLines {
+  const fields: HeaderLines = [];
   for (let at = start; at < text.length;) {
     const end = endOfLine(text, at);
     const colon = text.indexOf(':', at);

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { BadRequest, type RequestHead, checkedHead } from './request-head.ts';
+import { BadRequest, type Http1RequestHead, checkedHead } from './request-head.ts';
 import { RequestParser } from './request-parser.ts';
 
 /* What llhttp and our rules behind it make of heads, as they come from the network. */
@@ -17,9 +17,9 @@ class Source extends Duplex {
 }
 
 /** Throws BadRequest. */
-function parseText(text: string): Promise<RequestHead> {
+function parseText(text: string): Promise<Http1RequestHead> {
   const source = new Source();
-  return new Promise<RequestHead>((resolve, reject) => {
+  return new Promise<Http1RequestHead>((resolve, reject) => {
     const onParsed = (request: Parameters<typeof checkedHead>[0]): void => {
       try {
         resolve(checkedHead(request, LIMITS));
@@ -33,7 +33,7 @@ function parseText(text: string): Promise<RequestHead> {
   }).finally(() => source.destroy());
 }
 
-const parse = (...lines: string[]): Promise<RequestHead> => parseText(lines.join('\r\n'));
+const parse = (...lines: string[]): Promise<Http1RequestHead> => parseText(lines.join('\r\n'));
 
 const refusalOf = (text: string): Promise<string> =>
   parseText(text).then(
@@ -55,7 +55,7 @@ describe('a head', () => {
     });
   });
 
-  test.each<[string[], Partial<RequestHead>]>([
+  test.each<[string[], Partial<Http1RequestHead>]>([
     [['\r\nGET / HTTP/1.1', HOST], { method: 'GET' }],
     [['DANCE / HTTP/1.1', HOST], { method: 'DANCE' }],
     [['OPTIONS * HTTP/1.1', HOST], { target: '*' }],

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { quote } from '../util/go-quote.ts';
 import { withLine } from '../net/header-lines.ts';
-import { type Fields, LENGTH } from './fields.ts';
+import { type HeaderLines, LENGTH } from './fields.ts';
 import { statusText } from './status-text.ts';
 
 /* The heads of requests (RFC 9112 §3, §5, §6), held to Go's rules where they are stricter than the RFC's and to the RFC's where they are stricter than Go's. */
@@ -22,7 +22,7 @@ export class BadRequest extends Error {
   }
 }
 
-export interface RequestHead {
+export interface Http1RequestHead {
   method: string;
   /** Path and query; the authority of CONNECT. */
   target: string;
@@ -30,7 +30,7 @@ export interface RequestHead {
   minorVersion: 0 | 1;
   /** Lower-case names; lines of one name joined. The owner's to change. */
   headers: IncomingHttpHeaders;
-  fields: Fields;
+  fields: HeaderLines;
   /** Of the body; Infinity for one in chunks. */
   bodyBytes: number;
   /** Whether the client would send another request behind this one. */
@@ -55,11 +55,11 @@ export interface UncheckedHead {
   target: string;
   /** `1.1` */
   version: string;
-  fields: Fields;
+  fields: HeaderLines;
 }
 
 /** The rules that llhttp does not have. Throws BadRequest. */
-export function checkedHead({ method, target, version, fields }: UncheckedHead, { headerCount }: HeadLimits): RequestHead {
+export function checkedHead({ method, target, version, fields }: UncheckedHead, { headerCount }: HeadLimits): Http1RequestHead {
   if (version !== '1.1' && version !== '1.0') throw unsupportedVersion(version);
   if (fields.length > 2 * headerCount) throw tooLarge('too many header lines');
   const minorVersion = version === '1.1' ? 1 : 0;
@@ -107,7 +107,7 @@ const refuseSecond: Readonly<Record<string, (before: string, value: string) => v
   },
 };
 
-function joinedHeaders(fields: Fields): IncomingHttpHeaders {
+function joinedHeaders(fields: HeaderLines): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {};
   for (let index = 0; index < fields.length; index += 2) {
     const name = fields[index]!;

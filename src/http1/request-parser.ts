@@ -1,6 +1,6 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, createServer } from 'node:http';
 import { type Duplex, Readable } from 'node:stream';
-import { type Fields, fieldName, readFields } from './fields.ts';
+import { type HeaderLines, fieldName, readFields } from './fields.ts';
 import { BadRequest, type HeadLimits, tooLarge, unsupportedVersion } from './request-head.ts';
 
 /** A request as llhttp read it; its head is still to be checked (request-head.ts). */
@@ -8,7 +8,7 @@ export interface ParsedRequest {
   method: string;
   target: string;
   version: string;
-  fields: Fields;
+  fields: HeaderLines;
   /** Flows as other streams do. It is at its end at once where there is no body, and `complete` once all of it was parsed. */
   body: Readable & { readonly complete: boolean };
   /** What came behind a request to change the protocol, or behind one that the parser cannot go on after. */
@@ -72,7 +72,7 @@ export class RequestParser {
 
 function parsed(request: IncomingMessage, rest: Buffer | undefined, finish: () => void): ParsedRequest {
   const { method = '', url = '', httpVersion, rawHeaders } = request;
-  const fields: Fields = rawHeaders;
+  const fields: HeaderLines = rawHeaders;
   for (let index = 0; index < fields.length; index += 2) fields[index] = fieldName(fields[index]!) ?? fields[index]!;
   return { method, target: url, version: httpVersion, fields, body: request, rest, finish };
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { MonotonicClock, Timer } from '../util/clock.ts';
 import { withListener } from '../util/listeners.ts';
 import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../net/unsent-answers.ts';
-import { BadRequest, type HeadLimits, type RequestHead, checkedHead } from './request-head.ts';
+import { BadRequest, type HeadLimits, type Http1RequestHead, checkedHead } from './request-head.ts';
 import type { ParsedRequest, RequestParser, RequestReceiver } from './request-parser.ts';
 
 /** What one connection may cost. */
@@ -26,7 +26,7 @@ export interface ServerConnectionOptions extends ConnectionLimits {
 
 export interface ServerConnectionEvents {
   /** Gives the connection its `owner` before anything else. `hasBody`: something follows the head. */
-  onRequest(head: RequestHead, hasBody: boolean): void;
+  onRequest(head: Http1RequestHead, hasBody: boolean): void;
   /** The connection was given up because its client does not read. */
   onUnread(message: string): void;
   /** What came was no request, or none came in time; the connection ends. */
@@ -378,7 +378,7 @@ export class ServerConnection implements UnsentHolder, RequestReceiver {
   #begin(request: ParsedRequest): void {
     this.#request = request;
     this.#bodyBytes = this.#receivedBytes = this.#unwantedBytes = 0;
-    let head: RequestHead;
+    let head: Http1RequestHead;
     try {
       head = checkedHead(request, this.#options);
     } catch (error) {

@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Random } from '../util/test-random.ts';
-import { Flag, FrameType, PREFACE, Setting, frame, settingsFrame } from './frames.ts';
+import { FrameFlag, FrameType, PREFACE, Setting, frame, settingsFrame } from './frames.ts';
 import { BlockWriter } from './hpack.ts';
 import { ServerConnection } from './server-connection.ts';
 import { CountingClock, TestPeer, TestRequest, TestServer, blockOf, data, get, goaway, headers, post, requestBlock, reset, widen } from './test-peer.ts';
@@ -36,8 +36,8 @@ const FLOODS: Record<string, (index: number) => Buffer> = {
   'priorities (CVE-2019-9513)': (index) => frame(FrameType.priority, 0, odd(index), Buffer.alloc(5)),
   'frames of no kind': (index) => frame(0x20 + (index % 100), 0, 0, NOTHING),
   'empty data (CVE-2019-9518)': (index) => (index === 0 ? post(1) : data(1, NOTHING)),
-  'data of padding alone (CVE-2019-9518)': (index) => (index === 0 ? post(1) : frame(FrameType.data, Flag.padded, 1, Buffer.alloc(1))),
-  'empty data of a stream that we have ended': (index) => (index === 0 ? headers(1, NOTHING, Flag.endHeaders) : data(1, NOTHING)),
+  'data of padding alone (CVE-2019-9518)': (index) => (index === 0 ? post(1) : frame(FrameType.data, FrameFlag.padded, 1, Buffer.alloc(1))),
+  'empty data of a stream that we have ended': (index) => (index === 0 ? headers(1, NOTHING, FrameFlag.endHeaders) : data(1, NOTHING)),
 };
 
 test.each(Object.entries(FLOODS))('%s', async (_, next) => {
@@ -54,7 +54,7 @@ test.each(Object.entries(FLOODS))('%s', async (_, next) => {
 });
 
 describe('header blocks', () => {
-  const goOn = (payload: Buffer, isLast = false): Buffer => frame(FrameType.continuation, isLast ? Flag.endHeaders : 0, 1, payload);
+  const goOn = (payload: Buffer, isLast = false): Buffer => frame(FrameType.continuation, isLast ? FrameFlag.endHeaders : 0, 1, payload);
 
   test.each([
     ['of parts without end (CVE-2024-27316)', Buffer.alloc(1000, 0x82)],
@@ -62,7 +62,7 @@ describe('header blocks', () => {
     ['of tiny parts without end', Buffer.from([0x82])],
   ])('%s', async (_, part) => {
     server = await TestServer.start(hold);
-    const peer = TestPeer.greet(server.port).send(headers(1, NOTHING, Flag.endStream), ...Array.from({ length: 2000 }, () => goOn(part)));
+    const peer = TestPeer.greet(server.port).send(headers(1, NOTHING, FrameFlag.endStream), ...Array.from({ length: 2000 }, () => goOn(part)));
     await peer.closed;
     expect(server.problems).toEqual(['headers are too large']);
   });
@@ -71,7 +71,7 @@ describe('header blocks', () => {
     server = await TestServer.start(hold, { headerBytes: 64 * 1024 });
     // One field of 4,000 bytes that is remembered, and 60,000 references to it: 240 MB.
     const field = Buffer.concat([Buffer.from([0x40, 1, 0x78, 0x7f, 0xa1, 0x1e]), Buffer.alloc(4000, 'y')]);
-    const peer = TestPeer.greet(server.port).send(headers(1, Buffer.concat([requestBlock('/'), field]), Flag.endStream));
+    const peer = TestPeer.greet(server.port).send(headers(1, Buffer.concat([requestBlock('/'), field]), FrameFlag.endStream));
     for (let count = 0; count < 3; count++) peer.send(goOn(Buffer.alloc(16_384, 0xbe), count === 2));
     expect(await peer.reaction()).toEqual(['answer 1', 'data 1 end']);
     expect(server.requests).toEqual([]);
@@ -183,11 +183,11 @@ function someFrame(random: Random, opened: { lastId: number }): Buffer {
     () => get(begin()),
     () => post(begin()),
     () => post(begin(), '/', [['content-length', String(random.below(10))]]),
-    () => headers(begin(), requestBlock('/').subarray(0, 2), Flag.endStream),
+    () => headers(begin(), requestBlock('/').subarray(0, 2), FrameFlag.endStream),
     () => data(id, Buffer.alloc(random.below(20)), random.chance(0.3)),
     () => data(id, Buffer.alloc(random.below(20))),
     () => headers(id, blockOf([['x', 'y']])),
-    () => frame(FrameType.continuation, Flag.endHeaders, opened.lastId, requestBlock('/').subarray(2)),
+    () => frame(FrameType.continuation, FrameFlag.endHeaders, opened.lastId, requestBlock('/').subarray(2)),
     () => reset(id),
     () => widen(random.chance(0.5) ? 0 : id, random.pick([0, 1, 1000, 2 ** 31 - 1])),
     () => settingsFrame([[1 + random.below(7), random.pick([0, 1, 100, 16_384, 65_535, 2 ** 31 - 1])]]),

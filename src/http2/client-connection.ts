@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../util/clock.ts';
 import { CONNECTION_WINDOW_BYTES, Http2Connection } from './connection.ts';
 import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, Http2Error, PREFACE, Setting, frame, headersFrames, numberFrame, settingsFrame } from './frames.ts';
-import { type Fields, withoutTable } from './hpack.ts';
+import { type HeaderFields, withoutTable } from './hpack.ts';
 import { RateLimit } from './rate-limit.ts';
 import { type StreamEvents, Http2Stream } from './stream.ts';
 
@@ -39,7 +39,7 @@ export interface StreamFailure {
 /** What the owner of a stream is told; `onEnd` or `onFailure` is the last. */
 export interface ClientStreamEvents extends StreamEvents {
   /** At the beginning, and again for each interim answer and for trailers. */
-  onHeaders(fields: Fields): void;
+  onHeaders(fields: HeaderFields): void;
   onEnd(): void;
   onFailure(failure: StreamFailure): void;
 }
@@ -211,7 +211,7 @@ export class ClientConnection extends Http2Connection<ClientStream> {
     return streamId < this.#nextStreamId && streamId % 2 === 1;
   }
 
-  protected override onHeaders(streamId: number, stream: ClientStream | undefined, fields: Fields, endsStream: boolean, isTooLarge: boolean): void {
+  protected override onHeaders(streamId: number, stream: ClientStream | undefined, fields: HeaderFields, endsStream: boolean, isTooLarge: boolean): void {
     if (isTooLarge) return this.destroy('protocol error: headers are too large');
     if (!endsStream || !stream) this.onControlFrame();
     if (!stream && !this.wasBegun(streamId)) return this.destroy(`protocol error: a frame of stream ${streamId}, which nobody has opened`);

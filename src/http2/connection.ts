@@ -3,9 +3,9 @@ import type { UnsentClaim } from '../net/unsent-answers.ts';
 import {
   DEFAULT_WINDOW_BYTES,
   ErrorCode,
-  Flag,
+  FrameFlag,
   type Frame,
-  FrameReader,
+  Http2FrameReader,
   FrameType,
   Http2Error,
   MAX_WINDOW_BYTES,
@@ -18,7 +18,7 @@ import {
   unpadded,
 } from './frames.ts';
 import { HeaderBlocks } from './header-blocks.ts';
-import type { Fields, HeaderLimits } from './hpack.ts';
+import type { HeaderFields, HeaderLimits } from './hpack.ts';
 import { Outbox, giveBack, isReusable } from './outbox.ts';
 import { StreamTable } from './stream-table.ts';
 import type { Http2Stream, StreamEvents } from './stream.ts';
@@ -47,7 +47,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   /** What still comes is not listened to. */
   protected isDeaf = false;
   readonly #streamWindowBytes: number;
-  readonly #frames = new FrameReader();
+  readonly #frames = new Http2FrameReader();
   readonly #blocks: HeaderBlocks;
   #sendWindowBytes = DEFAULT_WINDOW_BYTES;
   #initialStreamWindowBytes = DEFAULT_WINDOW_BYTES;
@@ -114,7 +114,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   /** Whether a stream of this number was ever begun, by either end. */
   protected abstract wasBegun(streamId: number): boolean;
   /** A block of headers; `stream` is undefined where it is not open. Not all are there where it `isTooLarge`. */
-  protected abstract onHeaders(streamId: number, stream: Stream | undefined, fields: Fields, endsStream: boolean, isTooLarge: boolean): void;
+  protected abstract onHeaders(streamId: number, stream: Stream | undefined, fields: HeaderFields, endsStream: boolean, isTooLarge: boolean): void;
   /** Without its padding; may be empty. */
   protected abstract onData(stream: Stream, piece: Buffer, endsStream: boolean): void;
   /** Without its padding, of one that is over. */
@@ -349,7 +349,7 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
   #onFrame(received: Frame): void {
     const { type, streamId } = received;
     if (this.#blocks.isUnfinished && type !== FrameType.continuation) throw new Http2Error('header frames in the wrong order');
-    if (!this.#hasSettings && (type !== FrameType.settings || received.flags & Flag.ack)) throw new Http2Error('the first frame is not settings');
+    if (!this.#hasSettings && (type !== FrameType.settings || received.flags & FrameFlag.ack)) throw new Http2Error('the first frame is not settings');
     switch (type) {
       case FrameType.data:
         return this.#onDataFrame(received);
@@ -390,8 +390,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     const { flags, payload, streamId } = received;
     this.#takeFromWindow(payload.length);
     const stream = this.#streamOf(received);
-    const endsStream = (flags & Flag.endStream) !== 0;
-    const data = flags & Flag.padded ? unpadded(received) : payload;
+    const endsStream = (flags & FrameFlag.endStream) !== 0;
+    const data = flags & FrameFlag.padded ? unpadded(received) : payload;
     if (data.length === 0 && !endsStream) this.onControlFrame();
     if (!stream) return this.onLateData(streamId, endsStream);
     stream.receivableBytes -= payload.length;
@@ -444,12 +444,12 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
 
   #onSettingsFrame(received: Frame): void {
     if (received.streamId !== 0) throw new Http2Error('settings of a stream');
-    if (received.flags & Flag.ack) return checkSize(received, 0);
+    if (received.flags & FrameFlag.ack) return checkSize(received, 0);
     const settings = readSettings(received.payload);
     const windowBytes = settings.get(Setting.initialWindowSize);
     if (windowBytes !== undefined) this.#changeStreamWindows(windowBytes);
     this.#hasSettings = this.#hasNewRoom = true;
-    this.#reply(frame(FrameType.settings, Flag.ack, 0, NOTHING));
+    this.#reply(frame(FrameType.settings, FrameFlag.ack, 0, NOTHING));
     this.onControlFrame();
     this.onSettings(settings.get(Setting.maxConcurrentStreams));
   }
@@ -466,8 +466,8 @@ export abstract class Http2Connection<Stream extends Http2Stream<StreamEvents>> 
     const { flags, streamId, payload } = received;
     if (streamId !== 0) throw new Http2Error('a ping of a stream');
     checkSize(received, 8);
-    if (flags & Flag.ack) return this.onPong();
+    if (flags & FrameFlag.ack) return this.onPong();
     this.onControlFrame();
-    this.#reply(frame(FrameType.ping, Flag.ack, 0, payload));
+    this.#reply(frame(FrameType.ping, FrameFlag.ack, 0, payload));
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type ClientHttp2Stream, connect } from 'node:http2';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Random } from '../util/test-random.ts';
-import { Flag, FrameType, Setting, frame, settingsFrame } from './frames.ts';
+import { FrameFlag, FrameType, Setting, frame, settingsFrame } from './frames.ts';
 import { BlockWriter, HeaderReader } from './hpack.ts';
 import { TestPeer, TestServer, data, get, post, widen } from './test-peer.ts';
 
@@ -42,7 +42,7 @@ describe('what we send', () => {
       ['e', 0],
       ['l', 0],
       ['l', 0],
-      ['o', Flag.endStream],
+      ['o', FrameFlag.endStream],
     ]);
     peer.socket.destroy();
   });
@@ -141,7 +141,7 @@ describe('what we receive', () => {
     server = await TestServer.start(undefined, { streamWindowBytes: 1000 });
     const peer = TestPeer.greet(server.port).send(post(1));
     for (let count = 0; count < 20; count++) {
-      peer.send(frame(FrameType.data, Flag.padded, 1, Buffer.concat([Buffer.from([200, 120]), Buffer.alloc(200)])));
+      peer.send(frame(FrameType.data, FrameFlag.padded, 1, Buffer.concat([Buffer.from([200, 120]), Buffer.alloc(200)])));
       await peer.reaction();
     }
     peer.send(data(1, '', true));

@@ -12,7 +12,7 @@ export const FrameType = {
   windowUpdate: 8,
   continuation: 9,
 } as const;
-export const Flag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
+export const FrameFlag = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 export const Setting = { headerTableSize: 1, enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4, maxFrameSize: 5, maxHeaderListSize: 6 } as const;
 /** Why a stream or a connection ended (§7). */
 export const ErrorCode = {
@@ -71,12 +71,12 @@ export function frame(type: number, flags: number, streamId: number, payload: Bu
 
 /** A block in as many frames as it needs: mostly one. */
 export function headersFrames(streamId: number, block: Buffer, isLast: boolean): Buffer {
-  const flags = isLast ? Flag.endStream : 0;
-  if (block.length <= DEFAULT_FRAME_BYTES) return frame(FrameType.headers, flags | Flag.endHeaders, streamId, block);
+  const flags = isLast ? FrameFlag.endStream : 0;
+  if (block.length <= DEFAULT_FRAME_BYTES) return frame(FrameType.headers, flags | FrameFlag.endHeaders, streamId, block);
   const frames = [frame(FrameType.headers, flags, streamId, block.subarray(0, DEFAULT_FRAME_BYTES))];
   for (let at = DEFAULT_FRAME_BYTES; at < block.length; at += DEFAULT_FRAME_BYTES) {
     const isLastPart = at + DEFAULT_FRAME_BYTES >= block.length;
-    frames.push(frame(FrameType.continuation, isLastPart ? Flag.endHeaders : 0, streamId, block.subarray(at, at + DEFAULT_FRAME_BYTES)));
+    frames.push(frame(FrameType.continuation, isLastPart ? FrameFlag.endHeaders : 0, streamId, block.subarray(at, at + DEFAULT_FRAME_BYTES)));
   }
   return Buffer.concat(frames);
 }
@@ -134,11 +134,11 @@ export function checkSize({ payload }: Frame, sizeBytes: number): void {
 
 /** The payload of a DATA or HEADERS frame without its padding and priority. Throws where they do not fit. */
 export function unpadded({ flags, payload, streamId }: Frame, hasPriority = false): Buffer {
-  if (!hasPriority && !(flags & Flag.padded)) return payload;
-  const paddingStart = flags & Flag.padded ? 1 : 0;
+  if (!hasPriority && !(flags & FrameFlag.padded)) return payload;
+  const paddingStart = flags & FrameFlag.padded ? 1 : 0;
   const start = paddingStart + (hasPriority ? PRIORITY_BYTES : 0);
   if (start > payload.length) throw new Http2Error('a frame that ends too early', ErrorCode.frameSizeError);
-  const padding = flags & Flag.padded ? payload[0]! : 0;
+  const padding = flags & FrameFlag.padded ? payload[0]! : 0;
   if (start + padding > payload.length) throw new Http2Error('the padding of a frame is longer than the frame');
   if (hasPriority) checkDependency(payload, paddingStart, streamId);
   return payload.subarray(start, payload.length - padding);
@@ -167,7 +167,7 @@ function tooLong(bytes: Buffer, at: number, length: number): Http2Error {
 }
 
 /** Cuts what arrives into frames; payloads share the memory of what arrived. */
-export class FrameReader {
+export class Http2FrameReader {
   #bytes: Buffer = NOTHING;
   #at = 0;
 

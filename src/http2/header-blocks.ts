@@ -1,5 +1,5 @@
-import { ErrorCode, Flag, type Frame, FrameType, Http2Error, unpadded } from './frames.ts';
-import { type Fields, type HeaderLimits, HeaderReader } from './hpack.ts';
+import { ErrorCode, FrameFlag, type Frame, FrameType, Http2Error, unpadded } from './frames.ts';
+import { type HeaderFields, type HeaderLimits, HeaderReader } from './hpack.ts';
 
 /** A block that came in more frames than its size can explain is there to keep us busy (CVE-2024-27316 and the like). */
 const MAX_FRAMES = 64;
@@ -31,11 +31,11 @@ export class HeaderBlocks {
   /** A HEADERS or CONTINUATION frame; the whole block, where this is its last. Throws where it does not belong here, or is too much. */
   push(received: Frame): Buffer | undefined {
     const isFirst = received.type === FrameType.headers;
-    const isLast = (received.flags & Flag.endHeaders) !== 0;
+    const isLast = (received.flags & FrameFlag.endHeaders) !== 0;
     if (isFirst === this.isUnfinished) throw new Http2Error('header frames in the wrong order');
-    const part = isFirst ? unpadded(received, (received.flags & Flag.priority) !== 0) : received.payload;
+    const part = isFirst ? unpadded(received, (received.flags & FrameFlag.priority) !== 0) : received.payload;
     if (isFirst) {
-      this.endsStream = (received.flags & Flag.endStream) !== 0;
+      this.endsStream = (received.flags & FrameFlag.endStream) !== 0;
       if (isLast) return part;
     }
     const block = (this.#unfinished ??= { streamId: received.streamId, parts: [], sizeBytes: 0 });
@@ -50,7 +50,7 @@ export class HeaderBlocks {
   }
 
   /** Throws where the block is not one. */
-  read(block: Buffer): Fields {
+  read(block: Buffer): HeaderFields {
     return this.#reader.read(block);
   }
 

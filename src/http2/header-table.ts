@@ -1,10 +1,10 @@
 import { ErrorCode, Http2Error } from './frames.ts';
 
 /** A header field. */
-export type Field = readonly [name: string, value: string];
+export type HeaderField = readonly [name: string, value: string];
 
 /** RFC 7541 Appendix A, from index 1 on. */
-export const STATIC_TABLE: readonly Field[] = [
+export const STATIC_TABLE: readonly HeaderField[] = [
   [':authority', ''],
   [':method', 'GET'],
   [':method', 'POST'],
@@ -80,7 +80,7 @@ export class HeaderTable {
   #allowedBytes: number;
   #sizeBytes = 0;
   /** The oldest first; those before `#start` are gone. */
-  #fields: (Field | undefined)[] = [];
+  #fields: (HeaderField | undefined)[] = [];
   #start = 0;
 
   /** Without bytes, nothing is remembered, and what a block says does not depend on those before it. */
@@ -89,13 +89,13 @@ export class HeaderTable {
   }
 
   /** Throws where there is none. */
-  get(index: number): Field {
+  get(index: number): HeaderField {
     const field = index <= STATIC_TABLE.length ? STATIC_TABLE[index - 1] : this.#fields[this.#fields.length + STATIC_TABLE.length - index];
     if (!field) throw new Http2Error(`header ${index} of a table that there is not`, ErrorCode.compressionError);
     return field;
   }
 
-  add(field: Field): void {
+  add(field: HeaderField): void {
     this.#fields.push(field);
     this.#sizeBytes += sizeOf(field);
     this.#shrink();
@@ -122,4 +122,4 @@ export class HeaderTable {
 /** Empty places, before the others are moved. */
 const MAX_GONE_FIELDS = 256;
 
-const sizeOf = ([name, value]: Field): number => name.length + value.length + FIELD_OVERHEAD_BYTES;
+const sizeOf = ([name, value]: HeaderField): number => name.length + value.length + FIELD_OVERHEAD_BYTES;

@@ -1,4 +1,4 @@
-import { ErrorCode, Flag, FrameType, FRAME_HEADER_BYTES, DEFAULT_FRAME_BYTES, Http2Error, headersFrames, writeFrameHeader } from './frames.ts';
+import { ErrorCode, FrameFlag, FrameType, FRAME_HEADER_BYTES, DEFAULT_FRAME_BYTES, Http2Error, headersFrames, writeFrameHeader } from './frames.ts';
 import { FIELD_OVERHEAD_BYTES, HeaderTable, STATIC_TABLE } from './header-table.ts';
 import { decodeHuffman } from './huffman.ts';
 import type { Outbox } from './outbox.ts';
@@ -6,10 +6,10 @@ import type { Outbox } from './outbox.ts';
 /* Header compression of HTTP/2 (RFC 7541). */
 
 /** `name, value, name, value, …` in the order in which they came. */
-export type Fields = readonly string[];
+export type HeaderFields = readonly string[];
 
 /** The last of a name; undefined where there is none. */
-export function lastValue(fields: Fields, name: string): string | undefined {
+export function lastValue(fields: HeaderFields, name: string): string | undefined {
   for (let index = fields.length - 2; index >= 0; index -= 2) if (fields[index] === name) return fields[index + 1];
   return undefined;
 }
@@ -66,7 +66,7 @@ export class BlockWriter {
     const length = this.#length;
     if (length > DEFAULT_FRAME_BYTES) return outbox.add(headersFrames(streamId, this.take(), endsStream));
     const start = outbox.reserve(FRAME_HEADER_BYTES + length);
-    const at = writeFrameHeader(outbox.target, start, length, FrameType.headers, Flag.endHeaders | (endsStream ? Flag.endStream : 0), streamId);
+    const at = writeFrameHeader(outbox.target, start, length, FrameType.headers, FrameFlag.endHeaders | (endsStream ? FrameFlag.endStream : 0), streamId);
     this.#bytes.copy(outbox.target, at, 0, length);
     this.#length = 0;
   }
@@ -131,7 +131,7 @@ export class HeaderReader {
   readonly #limits: HeaderLimits;
   readonly #table: HeaderTable;
   /** Without a table, blocks stand for themselves, and one seen before need not be read again: answers of one server mostly carry the same few. */
-  #remembered: Map<string, Fields> | undefined;
+  #remembered: Map<string, HeaderFields> | undefined;
   /** The block that was read last says more than is allowed; what was too much is left out. */
   isTooLarge = false;
   /** Of that block, as SETTINGS_MAX_HEADER_LIST_SIZE counts. */
@@ -144,7 +144,7 @@ export class HeaderReader {
   }
 
   /** Throws where the block is not one. */
-  read(block: Buffer): Fields {
+  read(block: Buffer): HeaderFields {
     const remembered = this.#remembered;
     if (!remembered || block.length > MAX_REMEMBERED_BYTES) return this.#decode(block);
     const name = block.toString('latin1');
@@ -156,7 +156,7 @@ export class HeaderReader {
     return fields;
   }
 
-  #decode(block: Buffer): Fields {
+  #decode(block: Buffer): HeaderFields {
     const fields: string[] = [];
     const cursor = { block, position: 0 };
     this.#listBytes = 0;

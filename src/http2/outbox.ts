@@ -11,6 +11,7 @@ const LARGE_BYTES = TURN_BYTES + 8 * FRAME_HEADER_BYTES + SPARE_BYTES;
 /** Large ones that are kept for later turns. */
 const MAX_FREE = 8;
 
+const NOTHING = Buffer.alloc(0);
 let slab = Buffer.allocUnsafeSlow(0);
 let slabUsedBytes = 0;
 const free: Buffer[] = [];
@@ -22,7 +23,7 @@ const free: Buffer[] = [];
 export class Outbox {
   sizeBytes = 0;
   /** Where the room is that was reserved last. */
-  target: Buffer = slab;
+  target: Buffer = NOTHING;
   /** The run of bytes in `target` that is this one's; what was written before it and stands elsewhere is in `#pieces`. */
   #start = 0;
   #end = 0;
@@ -55,7 +56,9 @@ export class Outbox {
     this.sizeBytes = 0;
     this.#pieces = undefined;
     this.#isOwn = false;
-    this.#start = this.#end;
+    // A connection that says nothing for an hour would hold a slab for so long, in which others may have had all but a hundred bytes.
+    this.target = NOTHING;
+    this.#start = this.#end = 0;
     if (!pieces) return last;
     pieces.push(last);
     const whole = Buffer.concat(pieces);

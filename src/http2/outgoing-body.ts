@@ -1,4 +1,4 @@
-import { DEFAULT_FRAME_BYTES, FRAME_HEADER_BYTES, Flag, FrameType, writeFrameHeader } from './frames.ts';
+import { DEFAULT_FRAME_BYTES, FRAME_HEADER_BYTES, FrameFlag, FrameType, writeFrameHeader } from './frames.ts';
 import { type Outbox, TURN_BYTES } from './outbox.ts';
 
 /** Pieces that were sent, before the others are moved. */
@@ -98,7 +98,7 @@ export class OutgoingBody {
     const { target } = outbox;
     for (let index = 1, leftBytes = sizeBytes; index <= count; index++) {
       const length = Math.min(DEFAULT_FRAME_BYTES, leftBytes);
-      at = writeFrameHeader(target, at, length, FrameType.data, isLast && index === count ? Flag.endStream : 0, streamId);
+      at = writeFrameHeader(target, at, length, FrameType.data, isLast && index === count ? FrameFlag.endStream : 0, streamId);
       this.#copy(target, at, length);
       at += length;
       leftBytes -= length;

@@ -1,8 +1,8 @@
 import { withLine } from '../net/header-lines.ts';
-import type { Fields } from './hpack.ts';
+import type { HeaderFields } from './hpack.ts';
 
 /** What a block of headers asks for. */
-export interface RequestHead {
+export interface Http2RequestHead {
   method: string;
   /** Path and query; `/` where the method has none. */
   target: string;
@@ -22,7 +22,7 @@ const FORBIDDEN_IN_TARGET = /[\0-\x20\x7f]/;
 const DIGITS = /^[0-9]{1,15}$/;
 
 /** Undefined where the block is no request (RFC 9113 §8.1.1). */
-export function readRequestHead(fields: Fields): RequestHead | undefined {
+export function readRequestHead(fields: HeaderFields): Http2RequestHead | undefined {
   const own: Record<string, string | undefined> = { ':method': undefined, ':scheme': undefined, ':path': undefined, ':authority': undefined };
   let index = 0;
   for (; index < fields.length && fields[index]!.charCodeAt(0) === 0x3a; index += 2) {
@@ -48,7 +48,7 @@ function isWhole({ ':method': method, ':scheme': scheme, ':path': path, ':author
 }
 
 /** Whether what follows a body is what may (§8.1): headers, and none of HTTP/2's own. */
-export function areTrailers(fields: Fields): boolean {
+export function areTrailers(fields: HeaderFields): boolean {
   for (let index = 0; index < fields.length; index += 2) if (!isAllowed(fields[index]!, fields[index + 1]!)) return false;
   return true;
 }
@@ -56,7 +56,7 @@ export function areTrailers(fields: Fields): boolean {
 const isAllowed = (name: string, value: string): boolean =>
   NAME.test(name) && !FORBIDDEN_IN_VALUE.test(value) && !CONNECTION_FIELDS.has(name) && (name !== 'te' || value === 'trailers');
 
-function readHeaders(fields: Fields, start: number): Record<string, string> | undefined {
+function readHeaders(fields: HeaderFields, start: number): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (let index = start; index < fields.length; index += 2) {
     const name = fields[index]!;

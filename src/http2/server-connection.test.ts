@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Flag, FrameType, PREFACE, Setting, frame, settingsFrame } from './frames.ts';
+import { FrameFlag, FrameType, PREFACE, Setting, frame, settingsFrame } from './frames.ts';
 import { TestPeer, TestServer, blockOf, data, get, goaway, headers, post, requestBlock, reset, widen } from './test-peer.ts';
 
 let server: TestServer;
@@ -16,7 +16,7 @@ const NOTHING = Buffer.alloc(0);
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const raw = (type: number, flags: number, streamId: number, payload: Buffer | string = NOTHING): Buffer =>
   frame(type, flags, streamId, typeof payload === 'string' ? hex(payload) : payload);
-const { endStream: END_STREAM, endHeaders: END_HEADERS, padded: PADDED, priority: PRIORITY, ack: ACK } = Flag;
+const { endStream: END_STREAM, endHeaders: END_HEADERS, padded: PADDED, priority: PRIORITY, ack: ACK } = FrameFlag;
 const fields = (...list: (readonly [string, string])[]): Buffer => headers(1, blockOf(list));
 const GET = [':method', 'GET'] as const;
 const HTTPS = [':scheme', 'https'] as const;

@@ -4,8 +4,8 @@ import type { Requester, UnsentClaim, UnsentHolder, UnsentLedger } from '../net/
 import { type AbuseLimits, AbuseGuard } from './abuse-guard.ts';
 import { CONNECTION_WINDOW_BYTES, Http2Connection } from './connection.ts';
 import { DEFAULT_WINDOW_BYTES, ErrorCode, FrameType, Http2Error, PREFACE, Setting, goawayFrame, headersFrames, numberFrame, settingsFrame } from './frames.ts';
-import { type BlockWriter, type Fields, withoutTable } from './hpack.ts';
-import { type RequestHead, areTrailers, readRequestHead } from './request-head.ts';
+import { type BlockWriter, type HeaderFields, withoutTable } from './hpack.ts';
+import { type Http2RequestHead, areTrailers, readRequestHead } from './request-head.ts';
 import { type StreamEvents, Http2Stream } from './stream.ts';
 
 /** What one connection may cost. */
@@ -33,7 +33,7 @@ export interface ServerConnectionOptions extends ConnectionLimits {
 
 export interface ServerConnectionEvents {
   /** Gives the stream its `events` before anything else. `hasBody`: something may follow the headers. */
-  onRequest(stream: ServerStream, head: RequestHead, fields: Fields, hasBody: boolean): void;
+  onRequest(stream: ServerStream, head: Http2RequestHead, fields: HeaderFields, hasBody: boolean): void;
   /** More headers than are allowed; to be answered as such. */
   onOversizedHead(stream: ServerStream): void;
   /** The client does what no honest one does; the connection is cut off. */
@@ -112,7 +112,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   #preface = PREFACE;
   #lastStreamId = 0;
   /** Streams that we ended before the client did, the oldest first: what it sent before it heard of that still comes. */
-  readonly #unheard = new Set<number>();
+  #unheard: Set<number> | undefined;
   #hasSentHeaders = false;
   #hasBegun = false;
   #isClosing = false;
@@ -202,8 +202,9 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   #writeReset(streamId: number, code: number, isHeard: boolean): void {
     this.write(numberFrame(FrameType.rstStream, streamId, code));
     if (isHeard) return;
-    this.#unheard.add(streamId);
-    if (this.#unheard.size > MAX_UNHEARD_STREAMS) this.#unheard.delete(this.#unheard.values().next().value!);
+    const unheard = (this.#unheard ??= new Set());
+    unheard.add(streamId);
+    if (unheard.size > MAX_UNHEARD_STREAMS) unheard.delete(unheard.values().next().value!);
   }
 
   #close(stream: ServerStream): void {
@@ -261,7 +262,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
   /** What was on its way when we ended a stream, or said that we take no more, is passed over. A client that has ended one may say nothing more on it (§5.1). */
   #passOver(streamId: number, endsStream: boolean, code: number): void {
     if (streamId > this.#lastStreamId) return;
-    if (!this.#unheard.has(streamId)) throw new Http2Error(`a frame of stream ${streamId}, which is over`, code);
+    if (!this.#unheard?.has(streamId)) throw new Http2Error(`a frame of stream ${streamId}, which is over`, code);
     if (endsStream) this.#unheard.delete(streamId);
   }
 
@@ -269,7 +270,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
     this.#passOver(streamId, endsStream, ErrorCode.streamClosed);
   }
 
-  protected override onHeaders(streamId: number, stream: ServerStream | undefined, fields: Fields, endsStream: boolean, isTooLarge: boolean): void {
+  protected override onHeaders(streamId: number, stream: ServerStream | undefined, fields: HeaderFields, endsStream: boolean, isTooLarge: boolean): void {
     if (stream) return this.#onTrailers(stream, endsStream && !isTooLarge && areTrailers(fields));
     if (streamId % 2 === 0) throw new Http2Error('a stream of a number that is not the client’s');
     if (streamId <= this.#lastStreamId || this.#isClosing) return this.#passOver(streamId, endsStream, ErrorCode.protocolError);
@@ -281,7 +282,7 @@ export class ServerConnection extends Http2Connection<ServerStream> {
     this.#onRequest(streamId, fields, endsStream, isTooLarge);
   }
 
-  #onRequest(streamId: number, fields: Fields, endsStream: boolean, isTooLarge: boolean): void {
+  #onRequest(streamId: number, fields: HeaderFields, endsStream: boolean, isTooLarge: boolean): void {
     const head = isTooLarge ? undefined : readRequestHead(fields);
     if (!isTooLarge && (!head || (endsStream && head.contentLength))) return this.#refuse(streamId, endsStream);
     const stream = new ServerStream(this.#options.streamWindowBytes);

@@ -1,5 +1,5 @@
-/** A power of two. */
-const FIRST_CAPACITY = 16;
+/** A power of two. Most connections have one request or two at a time, and there may be ten thousand of them. */
+const FIRST_CAPACITY = 4;
 
 /**
  * A connection's open streams by number. The tables of V8's Maps and objects are made anew every few dozen changes; those that were given up hold on to what

@@ -4,9 +4,9 @@ import { FakeClock } from '../storage/fake-clock.ts';
 import { UnsentAnswers, type UnsentLimits } from '../serving/unsent-answers.ts';
 import type { MonotonicClock, Timer } from '../util/clock.ts';
 import type { Requester } from '../net/unsent-answers.ts';
-import { ErrorCode, Flag, type Frame, FrameReader, FrameType, PREFACE, frame, goawayFrame, numberFrame, settingsFrame } from './frames.ts';
+import { ErrorCode, FrameFlag, type Frame, Http2FrameReader, FrameType, PREFACE, frame, goawayFrame, numberFrame, settingsFrame } from './frames.ts';
 import { BlockWriter } from './hpack.ts';
-import type { RequestHead } from './request-head.ts';
+import type { Http2RequestHead } from './request-head.ts';
 import { ServerConnection, type ServerConnectionOptions, type ServerStream } from './server-connection.ts';
 
 /* For tests: our end of HTTP/2 on a socket of the loopback, and a client that sends any frames it likes. */
@@ -66,9 +66,9 @@ export class TestRequest {
   requester: Requester | undefined;
   readonly connection: ServerConnection;
   readonly stream: ServerStream;
-  readonly head: RequestHead;
+  readonly head: Http2RequestHead;
 
-  constructor(connection: ServerConnection, stream: ServerStream, head: RequestHead) {
+  constructor(connection: ServerConnection, stream: ServerStream, head: Http2RequestHead) {
     this.connection = connection;
     this.stream = stream;
     this.head = head;
@@ -173,7 +173,7 @@ export class TestServer {
     while (this.#sockets.size > 0) await new Promise(setImmediate);
   }
 
-  #take(connection: ServerConnection, stream: ServerStream, head: RequestHead): TestRequest {
+  #take(connection: ServerConnection, stream: ServerStream, head: Http2RequestHead): TestRequest {
     const request = new TestRequest(connection, stream, head);
     request.listen();
     return request;
@@ -185,7 +185,7 @@ const codeAt = (payload: Buffer, at: number): string => codeNames.get(payload.re
 
 /** What a frame means to a client; undefined where it says nothing of a request. */
 function meaningOf({ type, flags, streamId, payload }: Frame): string | undefined {
-  const end = flags & Flag.endStream ? ' end' : '';
+  const end = flags & FrameFlag.endStream ? ' end' : '';
   if (type === FrameType.headers) return `answer ${streamId}${end}`;
   if (type === FrameType.data) return `data ${streamId}${end}`;
   if (type === FrameType.rstStream) return `reset ${streamId} ${codeAt(payload, 0)}`;
@@ -203,7 +203,7 @@ export class TestPeer {
   #pings = 0;
 
   constructor(port: number) {
-    const reader = new FrameReader();
+    const reader = new Http2FrameReader();
     this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
     this.socket.on('data', (piece: Buffer) => {
       reader.add(piece);
@@ -239,7 +239,7 @@ export class TestPeer {
   async reaction(): Promise<string[]> {
     const payload = Buffer.alloc(8);
     payload.writeUInt32BE(++this.#pings, 4);
-    const isPong = ({ type, flags, payload: received }: Frame): boolean => type === FrameType.ping && flags === Flag.ack && received.equals(payload);
+    const isPong = ({ type, flags, payload: received }: Frame): boolean => type === FrameType.ping && flags === FrameFlag.ack && received.equals(payload);
     this.send(frame(FrameType.ping, 0, 0, payload));
     await this.until(() => this.frames.some(isPong));
     const told = this.frames.splice(0).flatMap((received) => meaningOf(received) ?? []);
@@ -252,7 +252,7 @@ export class TestPeer {
   }
 
   hasEnded(streamId: number): boolean {
-    return this.frames.some((one) => one.streamId === streamId && one.type <= FrameType.headers && (one.flags & Flag.endStream) !== 0);
+    return this.frames.some((one) => one.streamId === streamId && one.type <= FrameType.headers && (one.flags & FrameFlag.endStream) !== 0);
   }
 }
 
@@ -266,15 +266,15 @@ export function blockOf(fields: readonly (readonly [string, string])[]): Buffer 
 export const requestBlock = (path: string, method = 'GET', more: readonly (readonly [string, string])[] = []): Buffer =>
   blockOf([[':method', method], [':scheme', 'https'], [':path', path], [':authority', 'a'], ...more]);
 
-export const headers = (streamId: number, block: Buffer, flags: number = Flag.endStream | Flag.endHeaders): Buffer =>
+export const headers = (streamId: number, block: Buffer, flags: number = FrameFlag.endStream | FrameFlag.endHeaders): Buffer =>
   frame(FrameType.headers, flags, streamId, block);
 /** A request without a body. */
 export const get = (streamId: number, path = '/'): Buffer => headers(streamId, requestBlock(path));
 /** The beginning of one that has a body. */
 export const post = (streamId: number, path = '/echo', more: readonly (readonly [string, string])[] = []): Buffer =>
-  headers(streamId, requestBlock(path, 'POST', more), Flag.endHeaders);
+  headers(streamId, requestBlock(path, 'POST', more), FrameFlag.endHeaders);
 export const data = (streamId: number, bytes: Buffer | string, isLast = false): Buffer =>
-  frame(FrameType.data, isLast ? Flag.endStream : 0, streamId, Buffer.from(bytes));
+  frame(FrameType.data, isLast ? FrameFlag.endStream : 0, streamId, Buffer.from(bytes));
 export const reset = (streamId: number): Buffer => numberFrame(FrameType.rstStream, streamId, ErrorCode.cancel);
 export const widen = (streamId: number, sizeBytes: number): Buffer => numberFrame(FrameType.windowUpdate, streamId, sizeBytes);
 export const goaway = (): Buffer => goawayFrame(0, ErrorCode.noError, '');

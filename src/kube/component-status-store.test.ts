@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { EVERYTHING } from '../api/label-selector.ts';
+import { EVERY_LABEL } from '../api/label-selector.ts';
 import { parseFieldSelector } from '../api/field-selector.ts';
 import { ComponentStatusStore, probeHealth } from './component-status-store.ts';
 
@@ -19,7 +19,7 @@ test('components are asked when a client asks', async () => {
     metadata: { name: 'scheduler' },
     conditions: [{ type: 'Healthy', status: 'True', message: 'ok' }],
   });
-  const { entries } = await store.list('', { ...options, selection: { labels: EVERYTHING, fields: parseFieldSelector('metadata.name=etcd-0') } });
+  const { entries } = await store.list('', { ...options, selection: { labels: EVERY_LABEL, fields: parseFieldSelector('metadata.name=etcd-0') } });
   expect(entries.map((entry) => entry.object())).toMatchObject([{ metadata: { name: 'etcd-0' }, conditions: [{ status: 'False', error: 'gone' }] }]);
   await expect(store.get('', 'other')).rejects.toThrow('componentstatus "other" not found');
   await expect(store.create()).rejects.toThrow('create is not supported on resources of kind "componentstatuses"');

@@ -2,7 +2,7 @@ import { request } from 'node:https';
 import { componentStatuses } from '../apis/core/component-status.ts';
 import type { ComponentStatus } from '../apis/facts/types/core-v1.ts';
 import { LooseEntry } from '../endpoints/view.ts';
-import type { Admission } from '../registry/admission.ts';
+import type { AdmissionController } from '../registry/admission.ts';
 import type { ListOptions, ListResult, ResourceStore } from '../registry/store.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import { methodNotSupported, notFound } from '../api/errors.ts';
@@ -28,10 +28,10 @@ export const defaultProbes = (storage: () => Promise<Probed>): Record<string, ()
 export class ComponentStatusStore implements ResourceStore<ComponentStatus> {
   readonly definition = componentStatuses;
   readonly ready = Promise.resolve();
-  readonly admission: Admission;
+  readonly admission: AdmissionController;
   readonly #probes: Record<string, () => Promise<Probed>>;
 
-  constructor(admission: Admission, probes: Record<string, () => Promise<Probed>>) {
+  constructor(admission: AdmissionController, probes: Record<string, () => Promise<Probed>>) {
     this.admission = admission;
     this.#probes = probes;
   }

@@ -53,12 +53,12 @@ test('all kinds are looked at', () => expect(kinds).toHaveLength(68));
 describe.each(kinds.map((definition) => [`${apiVersionOf(definition.group, definition.version)}/${definition.plural}`, definition] as const))(
   '%s',
   (name, definition) => {
-    const { plural, storagePrefix, storedGroup, group } = definition;
+    const { plural, storage, group } = definition;
     const { written, isJson } = storedKind(definition);
 
     test('is kept where upstream keeps it', () => {
-      expect(storagePrefix).toBe(IRREGULAR_PREFIXES[plural] ?? plural);
-      expect(storedResource(`${storagePrefix}/some/name`)).toEqual({ group: storedGroup ?? group, resource: plural });
+      expect(storage.prefix).toBe(IRREGULAR_PREFIXES[plural] ?? plural);
+      expect(storedResource(`${storage.prefix}/some/name`)).toEqual({ group: storage.group ?? group, resource: plural });
     });
 
     test('is written in the version that discovery of the reference tells', () => {

@@ -16,7 +16,7 @@ const PREVIOUS_MINOR = '1.35';
 type MetricFlags = Pick<CompletedOptions, 'showHiddenMetricsForVersion' | 'disabledMetrics' | 'allowMetricLabels' | 'allowMetricLabelsManifest'>;
 
 /** What is wrong with the flags, in upstream's words and order (component-base/metrics/api/v1/config.go). The manifest itself is read at start. */
-export function validateMetrics({
+export function validateMetricFlags({
   showHiddenMetricsForVersion: version,
   disabledMetrics,
   allowMetricLabels,

@@ -9,7 +9,7 @@ import type { Draft } from './completion.ts';
 import type { AnyFlag } from './flags/flag.ts';
 import { flagsByName, optionName, type Options } from './flags/options.ts';
 import { file } from './flags/types.ts';
-import { validateMetrics } from './metric-selection.ts';
+import { validateMetricFlags } from './metric-selection.ts';
 import { validateAuditing } from './validation-auditing.ts';
 import { validateAuthentication, validateAuthorization } from './validation-auth.ts';
 import { validateRuntimeConfig } from './validation-runtime-config.ts';
@@ -26,7 +26,7 @@ export const validateOptions = (options: Draft): string[] => [
   ...validateAdmission(options),
   ...validateRuntimeConfig(options),
   ...validateControllers(options),
-  ...validateMetrics(options),
+  ...validateMetricFlags(options),
   ...validateLogs(options),
   ...validateLeadership(options),
   ...validateServiceRanges(options),

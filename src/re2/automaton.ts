@@ -1,6 +1,6 @@
 import type { StepBudget } from '../util/step-budget.ts';
 import { WORD_CHARS, has, type CharSet } from './char-set.ts';
-import { holds, type Program, type Surroundings } from './program.ts';
+import { holds, type RegexpProgram, type Surroundings } from './program.ts';
 
 /** A set of steps that the program may be at, before a character is read. */
 interface State {
@@ -24,7 +24,7 @@ const MAX_REMEMBERED = 100_000;
  * in a known state costs nothing that is counted; making a state costs as many steps as the program can be at.
  */
 export class Automaton {
-  readonly #program: Program;
+  readonly #program: RegexpProgram;
   /** First code points of classes: characters between two of them are all the same to the program. */
   readonly #boundaries: readonly number[];
   readonly #asciiClasses: Uint16Array;
@@ -34,7 +34,7 @@ export class Automaton {
   #remembered = 0;
   #start: State | undefined;
 
-  constructor(program: Program) {
+  constructor(program: RegexpProgram) {
     this.#program = program;
     this.#boundaries = classBoundaries(program);
     this.#asciiClasses = Uint16Array.from({ length: ASCII }, (_, code) => this.#searchClass(code));
@@ -154,7 +154,7 @@ class PlaceSet {
 
 const NEWLINE = 10;
 
-function classBoundaries({ steps, hasAssertions }: Program): readonly number[] {
+function classBoundaries({ steps, hasAssertions }: RegexpProgram): readonly number[] {
   const boundaries = new Set([0]);
   const sets = new Set<CharSet>();
   for (const step of steps) if (step.op === 'chars') sets.add(step.set);

@@ -9,7 +9,7 @@ export type Step =
   | { op: 'assert'; assertion: Assertion; next: number }
   | { op: 'match' };
 
-export interface Program {
+export interface RegexpProgram {
   readonly steps: readonly Step[];
   readonly start: number;
   /** Whether a match can only begin at the beginning of the text. */
@@ -36,7 +36,7 @@ export function programSize(tree: Node): number {
 }
 
 /** Whoever calls it has looked at the size. */
-export function compileProgram(tree: Node): Program {
+export function compileProgram(tree: Node): RegexpProgram {
   const compiler = new Compiler();
   const start = compiler.compile(tree, compiler.add({ op: 'match' }));
   return { steps: compiler.steps, start, isAnchored: beginsAtStart(tree), hasAssertions: compiler.steps.some((step) => step.op === 'assert') };

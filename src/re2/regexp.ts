@@ -3,7 +3,7 @@ import { LIMITS } from '../util/limits.ts';
 import { StepBudget } from '../util/step-budget.ts';
 import { Automaton } from './automaton.ts';
 import { RegexpError, TOO_LARGE, parsePattern, parseShape } from './parse.ts';
-import { type Program, compileProgram, programSize } from './program.ts';
+import { type RegexpProgram, compileProgram, programSize } from './program.ts';
 import { SearchSpace, search } from './search.ts';
 
 /** Steps of a pattern's own, for compiling it and for the states that it is found to have, by the length of the pattern. Few patterns in use need a tenth. */
@@ -22,7 +22,7 @@ export class Regexp {
   readonly #pattern: string;
   #ownStepsLeft = 0;
   #hasOwnSteps = false;
-  #program: Program | undefined;
+  #program: RegexpProgram | undefined;
   #automaton: Automaton | undefined;
 
   /** The syntax is known to be right, and the size of the program to be within bounds. */
@@ -77,7 +77,7 @@ export class Regexp {
     }
   }
 
-  #programFor(budget: StepBudget): Program {
+  #programFor(budget: StepBudget): RegexpProgram {
     if (this.#program === undefined) {
       budget.spend(this.size + this.#pattern.length);
       this.#program = compileProgram(parsePattern(this.#pattern, budget));
@@ -98,7 +98,7 @@ export class Regexp {
 /** For one match that nobody else counts. */
 const unsharedBudget = (): StepBudget => new StepBudget(LIMITS.regexpStepsOfExpression);
 
-function allMatches(program: Program, text: string, mostMatches: number, budget: StepBudget): string[] {
+function allMatches(program: RegexpProgram, text: string, mostMatches: number, budget: StepBudget): string[] {
   const found: string[] = [];
   const space = new SearchSpace(program);
   let previousEnd = -1;

@@ -1,6 +1,6 @@
 import type { StepBudget } from '../util/step-budget.ts';
 import { has } from './char-set.ts';
-import { holds, type Program, type Surroundings } from './program.ts';
+import { holds, type RegexpProgram, type Surroundings } from './program.ts';
 
 /** Where a match is, in UTF-16 units. */
 export interface Match {
@@ -10,11 +10,11 @@ export interface Match {
 
 /** What searches of one program need, made once for many of them: it is as large as the program. */
 export class SearchSpace {
-  readonly program: Program;
+  readonly program: RegexpProgram;
   current: Threads;
   next: Threads;
 
-  constructor(program: Program) {
+  constructor(program: RegexpProgram) {
     this.program = program;
     this.current = new Threads(program.steps.length);
     this.next = new Threads(program.steps.length);
@@ -87,7 +87,7 @@ export function search(space: SearchSpace, text: string, from: number, budget: S
 }
 
 /** Adds a step and all that it leads to without reading, in the order of preference. */
-function enter({ steps }: Program, threads: Threads, place: number, start: number, surroundings: Surroundings, budget: StepBudget): void {
+function enter({ steps }: RegexpProgram, threads: Threads, place: number, start: number, surroundings: Surroundings, budget: StepBudget): void {
   const { pending } = threads;
   for (let at: number | undefined = place; at !== undefined; at = pending.pop()) {
     budget.spend();

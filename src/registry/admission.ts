@@ -38,7 +38,7 @@ export interface AdmissionAttributes {
 }
 
 /** The port through which a write passes admission; `src/admission/` implements it. Throws ApiError to refuse. */
-export interface Admission {
+export interface AdmissionController {
   /** May change `attributes.object`. Runs before validation. */
   mutate(attributes: AdmissionAttributes): Promise<void> | void;
   /** Sees the object as it will be stored. */

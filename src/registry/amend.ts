@@ -22,7 +22,7 @@ export async function amend<T extends ApiObject>(
     change(object);
     const amended = canonical(parts, object);
     if (dryRun) return amended;
-    const ttlSeconds = parts.definition.ttlSeconds?.(amended);
+    const ttlSeconds = parts.definition.storage.ttlSeconds?.(amended);
     try {
       const revision = await parts.engine.commit({
         type: 'put',

@@ -7,7 +7,7 @@ import { difference, hasPath, isEmpty, setOf } from '../schema/ownership/field-s
 import { MIGRATING_MANAGER, lastAppliedFields, updateLastApplied } from '../schema/ownership/last-applied.ts';
 import { ItemError } from '../schema/ownership/list-items.ts';
 import { ManagedFieldsError, type Managers, encodeManagers, storedManagers } from '../schema/ownership/managers.ts';
-import { type Writer, ownersAfterApply, ownersAfterUpdate } from '../schema/ownership/own.ts';
+import { type FieldWriter, ownersAfterApply, ownersAfterUpdate } from '../schema/ownership/own.ts';
 import { parentManagers, scaleManagers } from '../schema/ownership/scale-managers.ts';
 import { typePlanOf } from '../schema/ownership/type-plan.ts';
 import { type Application, OwnershipConflicts, type Versioned } from '../schema/ownership/updater.ts';
@@ -123,7 +123,7 @@ function validateLive(apply: Apply, { metadata }: ApiObject, live: Versioned, fa
 function trackedManagers(apply: Apply, way: WayOfWriting, live: Versioned, managers: Managers, checkLive: CheckLive = () => {}): Managers {
   if (managers.size > 0) return managers;
   checkLive((shown) => `failed to create manager for existing fields: failed to convert new object (${shown}) to smd typed`);
-  const writer: Writer = { ...writerOf(apply, live.apiVersion), name: BEFORE_FIRST_APPLY };
+  const writer: FieldWriter = { ...writerOf(apply, live.apiVersion), name: BEFORE_FIRST_APPLY };
   try {
     return ownersAfterUpdate(way, way.nothing(live.apiVersion), live, managers, writer, apply.steps);
   } catch (error) {

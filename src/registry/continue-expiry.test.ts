@@ -14,7 +14,7 @@ import { openMemoryEngine } from '../storage/engines/memory.ts';
 import { FakeClock } from '../storage/fake-clock.ts';
 import { ApiError } from '../api/errors.ts';
 import { EVERY_FIELD } from '../api/field-selector.ts';
-import { EVERYTHING } from '../api/label-selector.ts';
+import { EVERY_LABEL } from '../api/label-selector.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { GenericStore } from './generic-store.ts';
 import type { ListOptions, ListResult } from './store.ts';
@@ -145,7 +145,7 @@ async function lister(engine: Engine, feed: CacheFeed): Promise<(options: Partia
     now: () => new Date(0),
   });
   const options: ListOptions = {
-    selection: { labels: EVERYTHING, fields: EVERY_FIELD },
+    selection: { labels: EVERY_LABEL, fields: EVERY_FIELD },
     limit: 0,
     continue: '',
     resourceVersion: '',

@@ -23,7 +23,7 @@ import {
   groupKind,
   groupResource,
   keyOf,
-  placeInNamespace,
+  ensureNamespaceMatches,
   writtenEntry,
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
@@ -83,7 +83,7 @@ async function admit<T extends ApiObject>(creation: Creation<T>, sent: SentObjec
     if (owned) await owned;
     if (context.isLarge) await nextTurn();
   }
-  placeInNamespace(parts.definition, object, namespace);
+  ensureNamespaceMatches(parts.definition, object, namespace);
   const { managedFields } = object.metadata;
   const requestedName = object.metadata.name ?? '';
   const attributes = attributesOf(creation, sent, requestedName);
@@ -123,7 +123,7 @@ async function inFreeName<T extends ApiObject>({ parts }: Creation<T>, admitted:
   for (let attempt = 1; ; attempt++) {
     try {
       const named = { ...admitted, object: clone(admitted.object) };
-      named.object.metadata.name = (parts.definition.nameFrom ?? generateName)(prefix);
+      named.object.metadata.name = (parts.definition.naming?.generate ?? generateName)(prefix);
       return await storeFitting(named, store);
     } catch (error) {
       if (attempt === GENERATED_NAME_ATTEMPTS || !(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
@@ -149,9 +149,9 @@ async function inTransaction<T extends ApiObject>(
   store: () => Promise<WriteResult<T>>,
 ): Promise<WriteResult<T>> {
   fillSystemMetadata(object.metadata, parts.now());
-  placeInNamespace(parts.definition, object, namespace);
+  ensureNamespaceMatches(parts.definition, object, namespace);
   // Only who creates the object itself allocates for it.
-  const transaction = options.subresource ? undefined : await parts.definition.beginCreate?.(object, context, options.dryRun);
+  const transaction = options.subresource ? undefined : await parts.definition.transactions?.beginCreate?.(object, context, options.dryRun);
   try {
     const result = await store();
     await transaction?.commit();
@@ -211,7 +211,7 @@ async function storeNew<T extends ApiObject>({ parts, context, options }: Creati
   // The reference finds this in its storage layer, which neither a dry run nor an update that creates reaches, and answers accordingly.
   if (Number(resourceVersion) > 0 && !options.isUpdate) throw unknownError('resourceVersion should not be set on objects to be created');
   delete stored.metadata.resourceVersion;
-  const ttlSeconds = definition.ttlSeconds?.(stored);
+  const ttlSeconds = definition.storage.ttlSeconds?.(stored);
   if (context.isLarge) await nextTurn();
   const encoded = encodeStored(parts, stored);
   const value = encoded instanceof Promise ? await encoded : encoded;
@@ -260,7 +260,7 @@ const appliesMetadataRules = ({ validatesMetadata = true }: Pick<ResourceDefinit
 
 /** What the kind demands of an object by itself, whatever it was before. */
 export function validateWhole<T extends ApiObject>(definition: ResourceDefinition<T>, write: Write<T>, errors: FieldErrors): void {
-  const nameErrors: NameRule = (name, isPrefix) => definition.nameErrors?.(name, isPrefix, write.settings) ?? subdomainName(name, isPrefix);
+  const nameErrors: NameRule = (name, isPrefix) => definition.naming?.errors?.(name, isPrefix, write.settings) ?? subdomainName(name, isPrefix);
   if (appliesMetadataRules(definition)) validateMetadata(write.object.metadata, definition.namespaced, nameErrors, errors.at('metadata'));
   definition.validate?.(write, errors);
 }

@@ -12,8 +12,34 @@ import type { Change, KindContext, KindSettings, Write } from './write.ts';
  * All that is particular about one resource. Built-in kinds are values of this, one file each under `src/apis/`; CRDs are turned into it.
  * Hooks see the object in its storage version unless they say otherwise, and change it in place.
  */
-export interface ResourceDefinition<T extends ApiObject = ApiObject> extends UpdateRules<T> {
-  /** The storage version's names. */
+export interface ResourceDefinition<T extends ApiObject = ApiObject> extends ResourceNames, CreateRules<T>, UpdateRules<T> {
+  schema: ObjectSchema;
+  /** Every group-version under which clients reach the resource; the storage version first. */
+  served: readonly ServedVersion[];
+  /** Of the server that serves it. */
+  settings: KindSettings;
+  storage: StorageRules<T>;
+  naming?: NamingRules;
+  deletion?: DeletionRules<T>;
+  transactions?: TransactionHooks<T>;
+  /** Field selectors beyond metadata.name and metadata.namespace. */
+  selectable?: Selectable<T>;
+  /** What is said of a field that is not `selectable`, where it is not the usual words. */
+  unselectable?(field: string): string;
+  /** `kubectl get`; Name and Created At where absent. */
+  table?: TableRules<T>;
+  /** What upstream's conversion adds to an object with nothing in it, as which bookmarks are sent. */
+  bookmark?: { annotations?: Readonly<Record<string, string>>; spec?: JsonObject };
+  /**
+   * Custom resources with several versions: an object of one of `served` in another. Nothing is pruned, and nothing defaulted. It takes time, or throws
+   * ApiError, where a webhook converts. Elsewhere versions are converted through the stored form (ServedVersion).
+   */
+  convert?(object: ApiObject, apiVersion: string): ApiObject | Promise<ApiObject>;
+  subresources?: Record<string, Subresource<T>>;
+}
+
+/** Those of the storage version. */
+export interface ResourceNames {
   group: string;
   version: string;
   kind: string;
@@ -23,95 +49,22 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Upd
   shortNames: readonly string[];
   categories: readonly string[];
   verbs: readonly string[];
-  schema: ObjectSchema;
-  /** Where objects are kept, below the store's prefix: `configmaps`, `services/specs`, `apiextensions.k8s.io/customresourcedefinitions`. */
-  storagePrefix: string;
+}
+
+/** How objects are kept. */
+export interface StorageRules<T extends ApiObject = ApiObject> {
+  /** Where, below the store's prefix: `configmaps`, `services/specs`, `apiextensions.k8s.io/customresourcedefinitions`. */
+  prefix: string;
   /** What upstream's stored form has of its own; protobuf in `version` where absent. Counts only where values are stored as upstream stores them. */
-  stored?: UpstreamForm;
+  form?: UpstreamForm;
+  /** The group of the kind that is stored, where it is another (events): what is said of an object rather than of a resource names this one. */
+  group?: string;
   /** An object may be stored without some of its defaults, which follow from what was made after it was defaulted: they are filled in whenever it is read. */
   defaultsOnRead?: boolean;
-  /** The group of the kind that is stored, where it is another (events): what is said of an object rather than of a resource names this one. */
-  storedGroup?: string;
-  /** What upstream's conversion adds to an object with nothing in it, as which bookmarks are sent. */
-  whenEmpty?: { annotations?: Readonly<Record<string, string>>; spec?: JsonObject };
-  /** Every group-version under which clients reach the resource; the storage version first. */
-  served: readonly ServedVersion[];
-  /** Of the server that serves it. */
-  settings: KindSettings;
-
-  /**
-   * An update forgets all owners where one of them speaks a version that there is not, since upstream can convert nothing to it (custom resources);
-   * elsewhere that owner alone is forgotten.
-   */
-  losesOwnersOfGoneVersions?: boolean;
-  /**
-   * Custom resources with several versions: an object of one of `served` in another. Nothing is pruned, and nothing defaulted. It takes time, or throws
-   * ApiError, where a webhook converts. Elsewhere versions are converted through the stored form (ServedVersion).
-   */
-  convert?(object: ApiObject, apiVersion: string): ApiObject | Promise<ApiObject>;
-
-  /** What is wrong with a name, in upstream's words; a DNS-1123 subdomain where absent. `isPrefix`: of a generateName. */
-  nameErrors?(name: string, isPrefix: boolean, settings: KindSettings): string[];
-  /** What a generateName becomes; with a random ending where absent. */
-  nameFrom?(prefix: string): string;
-  /** Admission is asked which fields the user may not set so, and validation reports them with its own errors (`Admission.rights`). */
-  asksForRights?: boolean;
-  /** PUT to a missing name creates it. */
-  createsOnUpdate?: boolean;
-  /** Whether validation of such a new object must see the lists that were sent empty, which are not stored. Updates compare with what is stored. */
-  validatesSentEmpty?(sent: T): boolean;
-  /** `spec`: 1 at creation, one more whenever anything but metadata and status changes. */
-  generation?: 'spec';
-  /** Clients write `status` only through the subresource: dropped on create, kept from the old object on update. */
-  hasStatus?: boolean;
-  /** `prepareForCreate` makes the whole status of a new one, and sees what was sent as such. */
-  makesStatus?: boolean;
-  /** DELETE answers with the object instead of a Status. */
-  returnsDeletedObject?: boolean;
-  /** Why a DELETE of this name is refused, whether it is there or not. A DELETE of the whole collection does not ask. */
-  refusesDelete?(name: string): string | undefined;
-  /** Sent with every DELETE that names no propagation policy. */
-  deletionWarning?: string;
-  /** Where DELETE names no propagation policy; `none` where owner references mean nothing (events). */
-  defaultPropagation?: 'Background' | 'Orphan' | 'none';
-  /** `orphanDependents: false` asks for what the policy Foreground does (namespaces). */
-  foregroundUnlessOrphaned?: true;
-  /** Removed by the store after so long. */
-  ttlSeconds?(object: T): number | undefined;
-  /** Seconds until a DELETE takes effect; absent means at once. `requested` is what the client asked for. */
-  gracePeriodSeconds?(object: T, requested: number | undefined): number;
-  /** Whether a DELETE of an object without finalizers or grace may take it from the store (false: namespaces with spec.finalizers). */
-  mayDelete?(object: T): boolean;
-  /** Called on the object that a DELETE leaves standing (finalizers or grace pending), before it is written. */
-  markDeleting?(object: T): void;
-  /** The first DELETE only marks it, whatever propagation it asks for. */
-  marksBeforePropagation?: true;
-
-  prepareForCreate?(write: Write<T>): void;
-  /** `old` is there where `validatesWhole` has a changed object validated: what it had already may be let stay. */
-  validate?(write: Write<T>, errors: FieldErrors): void;
-  /** Validation compiles expressions or patterns, and so may take long: it is run in slices (api/validation-run.ts). */
-  validatesInSlices?: true;
-  /** What runs around the store: allocations, derived objects. */
-  beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
-  beginUpdate?(object: T, old: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
-  afterDelete?(object: T, context: RequestContext, dryRun: boolean): Promise<void> | void;
-
-  /** Field selectors beyond metadata.name and metadata.namespace. */
-  selectable?: Selectable<T>;
-  /** What is said of a field that is not `selectable`, where it is not the usual words. */
-  unselectable?(field: string): string;
   /** Upstream keeps no watch cache of it: what its cache takes liberties with, its store does to the letter. */
   isUncached?: true;
-  /** The order of a Table's rows, where it is not that of their names. */
-  compareRows?(a: T, b: T): number;
-  /** `kubectl get`; Name and Created At where absent. */
-  columns?: readonly Column<T>[];
-  /** An annotation that upstream's conversion writes into whole objects: Tables and PartialObjectMetadata are made without it. */
-  unlistedAnnotation?: string;
-  /** What a Table says of the object's row beside its cells; nothing where absent. */
-  rowConditions?(object: T): readonly RowCondition[];
-  subresources?: Record<string, Subresource<T>>;
+  /** Removed by the store after so long. */
+  ttlSeconds?(object: T): number | undefined;
 }
 
 /** How upstream stores a kind (pkg/kubeapiserver/default_storage_factory_builder.go and its like in the other two servers). */
@@ -122,6 +75,74 @@ export interface UpstreamForm {
   isJson?: boolean;
   /** Versions that are not served, but may be stored. */
   older?: readonly StoredVersion[];
+}
+
+export interface NamingRules {
+  /** What is wrong with a name, in upstream's words; a DNS-1123 subdomain where absent. `isPrefix`: of a generateName. */
+  errors?(name: string, isPrefix: boolean, settings: KindSettings): string[];
+  /** What a generateName becomes; with a random ending where absent. */
+  generate?(prefix: string): string;
+}
+
+/** What a DELETE does, where it is not to take an object without finalizers at once. */
+export interface DeletionRules<T extends ApiObject = ApiObject> {
+  /** Answered with the object instead of a Status. */
+  returnsObject?: boolean;
+  /** Why a DELETE of this name is refused, whether it is there or not. A DELETE of the whole collection does not ask. */
+  refusal?(name: string): string | undefined;
+  /** Sent with every DELETE that names no propagation policy. */
+  warning?: string;
+  /** Where none is named; `none` where owner references mean nothing (events). */
+  defaultPropagation?: 'Background' | 'Orphan' | 'none';
+  /** `orphanDependents: false` asks for what the policy Foreground does (namespaces). */
+  foregroundUnlessOrphaned?: true;
+  /** Seconds until it takes effect; absent means at once. `requested` is what the client asked for. */
+  gracePeriodSeconds?(object: T, requested: number | undefined): number;
+  /** Whether an object without finalizers or grace may be taken from the store (false: namespaces with spec.finalizers). */
+  mayRemove?(object: T): boolean;
+  /** Called on an object that is left standing (finalizers or grace pending), before it is written. */
+  mark?(object: T): void;
+  /** The first DELETE only marks it, whatever propagation it asks for. */
+  marksBeforePropagation?: true;
+}
+
+/** What runs around the store: allocations, derived objects. */
+export interface TransactionHooks<T extends ApiObject = ApiObject> {
+  beginCreate?(object: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
+  beginUpdate?(object: T, old: T, context: RequestContext, dryRun: boolean): Promise<Transaction> | Transaction;
+  afterDelete?(object: T, context: RequestContext, dryRun: boolean): Promise<void> | void;
+}
+
+/** How objects are shown in a Table. */
+export interface TableRules<T extends ApiObject = ApiObject> {
+  columns?: readonly Column<T>[];
+  /** The order of rows, where it is not that of their names. */
+  compareRows?(a: T, b: T): number;
+  /** What is said of the object's row beside its cells; nothing where absent. */
+  rowConditions?(object: T): readonly RowCondition[];
+  /** An annotation that upstream's conversion writes into whole objects: Tables and PartialObjectMetadata are made without it. */
+  unlistedAnnotation?: string;
+}
+
+/** What a new object must be and becomes. */
+export interface CreateRules<T extends ApiObject = ApiObject> {
+  /** PUT to a missing name creates it. */
+  createsOnUpdate?: boolean;
+  /** `spec`: 1 at creation, one more whenever anything but metadata and status changes. */
+  generation?: 'spec';
+  /** Clients write `status` only through the subresource: dropped on create, kept from the old object on update. */
+  hasStatus?: boolean;
+  /** `prepareForCreate` makes the whole status of a new one, and sees what was sent as such. */
+  makesStatus?: boolean;
+  prepareForCreate?(write: Write<T>): void;
+  /** `old` is there where `validatesWhole` has a changed object validated: what it had already may be let stay. */
+  validate?(write: Write<T>, errors: FieldErrors): void;
+  /** Whether validation of such a new object must see the lists that were sent empty, which are not stored. Updates compare with what is stored. */
+  validatesSentEmpty?(sent: T): boolean;
+  /** Validation compiles expressions or patterns, and so may take long: it is run in slices (api/validation-run.ts). */
+  validatesInSlices?: true;
+  /** Admission is asked which fields the user may not set so, and validation reports them with its own errors (`AdmissionController.rights`). */
+  asksForRights?: boolean;
 }
 
 /** What one way of updating (the object itself, or a subresource) may change. */

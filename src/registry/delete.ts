@@ -60,7 +60,7 @@ export async function deleteObject<T extends ApiObject>(
 
 function warnOfPropagation<T extends ApiObject>({ definition }: StoreParts<T>, context: RequestContext, options: DeleteOptions): void {
   const isNamed = options.propagationPolicy !== undefined || options.orphanDependents !== undefined;
-  if (definition.deletionWarning !== undefined && !isNamed) context.warn(definition.deletionWarning);
+  if (definition.deletion?.warning !== undefined && !isNamed) context.warn(definition.deletion.warning);
 }
 
 async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<DeleteResult<T>> {
@@ -68,15 +68,15 @@ async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<Dele
   const { definition } = parts;
   checkPreconditions(deletion);
   // Asked again while something else must empty it first: nothing changes, and nobody is asked.
-  if (object.metadata.deletionTimestamp && definition.mayDelete?.(object) === false) return { object, isGone: false, answersWithObject: true };
+  if (object.metadata.deletionTimestamp && definition.deletion?.mayRemove?.(object) === false) return { object, isGone: false, answersWithObject: true };
   const grace = beginGrace(deletion);
-  const answersWithObject = definition.returnsDeletedObject ?? false;
+  const answersWithObject = definition.deletion?.returnsObject ?? false;
   if (grace === 'pending') return { object, isGone: false, answersWithObject };
   await admitDelete(deletion, optionsWithGrace(deletion, grace));
 
   const finalizers = collectorFinalizers(deletion);
   const isHeld = finalizers.length > 0;
-  const mayGo = !isHeld && (definition.mayDelete?.(object) ?? true);
+  const mayGo = !isHeld && (definition.deletion?.mayRemove?.(object) ?? true);
   // Nothing is written before it goes: it is answered as it was, with the collector's finalizers that were to go.
   if (mayGo && grace === 'none') return remove(deletion, deletion.entry.revision, answersWithObject);
   const before = object.metadata.finalizers ?? [];
@@ -85,7 +85,7 @@ async function attempt<T extends ApiObject>(deletion: Deletion<T>): Promise<Dele
   if (mayGo && object.metadata.deletionGracePeriodSeconds === 0) return remove(deletion, await writeZeroGrace(deletion), answersWithObject);
 
   if (!object.metadata.deletionTimestamp) markAsDeleting(deletion);
-  definition.markDeleting?.(object);
+  definition.deletion?.mark?.(object);
   return { object: await writeMarked(deletion), isGone: false, answersWithObject: true };
 }
 
@@ -93,7 +93,7 @@ function checkPreconditions<T extends ApiObject>(deletion: Deletion<T>): void {
   const { name, options, object } = deletion;
   const { definition } = deletion.parts;
   const { uid, resourceVersion } = options.preconditions ?? {};
-  if (definition.mayDelete) return checkMarkedFirst(deletion);
+  if (definition.deletion?.mayRemove) return checkMarkedFirst(deletion);
   const { group, kind: resource } = groupKind(definition);
   const kind = { group, resource };
   if (uid !== undefined && uid !== object.metadata.uid) {
@@ -128,7 +128,7 @@ function checkMarkedFirst<T extends ApiObject>({ parts: { definition }, name, op
 function beginGrace<T extends ApiObject>({ parts, options, object }: Deletion<T>): 'none' | 'begun' | 'pending' {
   const { metadata } = object;
   const requested = requestedGrace(options);
-  if (!parts.definition.gracePeriodSeconds) return 'none';
+  if (!parts.definition.deletion?.gracePeriodSeconds) return 'none';
   if (metadata.deletionTimestamp) {
     const current = metadata.deletionGracePeriodSeconds ?? 0;
     if (current === 0) return 'none';
@@ -136,7 +136,7 @@ function beginGrace<T extends ApiObject>({ parts, options, object }: Deletion<T>
     shortenGrace(metadata, current, requested, parts.now());
     return 'begun';
   }
-  const seconds = parts.definition.gracePeriodSeconds(object, requested);
+  const seconds = parts.definition.deletion.gracePeriodSeconds(object, requested);
   metadata.deletionTimestamp = formatSeconds(new Date(parts.now().getTime() + seconds * 1000));
   metadata.deletionGracePeriodSeconds = seconds;
   if (metadata.generation) metadata.generation++;
@@ -167,8 +167,8 @@ function shortenGrace(metadata: ApiObject['metadata'], current: number, requeste
 function collectorFinalizers<T extends ApiObject>({ parts, options, object }: Deletion<T>): string[] {
   const present = object.metadata.finalizers ?? [];
   if (!parts.collectsGarbage) return present;
-  if (parts.definition.marksBeforePropagation && !object.metadata.deletionTimestamp) return present;
-  const { defaultPropagation = 'Background', foregroundUnlessOrphaned } = parts.definition;
+  if (parts.definition.deletion?.marksBeforePropagation && !object.metadata.deletionTimestamp) return present;
+  const { defaultPropagation = 'Background', foregroundUnlessOrphaned } = parts.definition.deletion ?? {};
   const isForeground = foregroundUnlessOrphaned && options.orphanDependents === false;
   const policy = isForeground ? 'Foreground' : propagation(defaultPropagation, options, present);
   const wanted = policy === 'Orphan' ? ORPHAN : policy === 'Foreground' ? FOREGROUND : undefined;
@@ -248,7 +248,7 @@ async function remove<T extends ApiObject>(
     const revision = await timedStorage(context, parts.engine.commit({ type: 'delete', key, expected }));
     object.metadata.resourceVersion = String(revision);
   }
-  await parts.definition.afterDelete?.(object, context, options.dryRun);
+  await parts.definition.transactions?.afterDelete?.(object, context, options.dryRun);
   return { object, isGone: true, answersWithObject };
 }
 

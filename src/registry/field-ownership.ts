@@ -2,7 +2,7 @@ import { DecodeError } from '../schema/decode.ts';
 import { normalize } from '../schema/normalize.ts';
 import { ItemError } from '../schema/ownership/list-items.ts';
 import { ManagedFieldsError, type Managers, NO_MANAGERS, decodeManagers, encodeManager, encodeManagers, storedManagers } from '../schema/ownership/managers.ts';
-import { type Writer, ownersAfterUpdate, ownerOfNew } from '../schema/ownership/own.ts';
+import { type FieldWriter, ownersAfterUpdate, ownerOfNew } from '../schema/ownership/own.ts';
 import { fieldElement } from '../schema/ownership/path-element.ts';
 import { type ReplicasPaths, parentManagers, scaleManagers } from '../schema/ownership/scale-managers.ts';
 import type { Versioned } from '../schema/ownership/updater.ts';
@@ -86,7 +86,7 @@ export function setEntries({ metadata }: ApiObject, entries: JsonObject[] | unde
   else metadata.managedFields = entries;
 }
 
-export function writerOf({ context, options, now }: OwnedWrite, apiVersion: string): Writer {
+export function writerOf({ context, options, now }: OwnedWrite, apiVersion: string): FieldWriter {
   return { name: options.fieldManager || managerOfUserAgent(context.userAgent), apiVersion, subresource: options.subresource ?? '', time: formatSeconds(now) };
 }
 
@@ -121,7 +121,8 @@ function updatedEntries(
   const managers = inStep(steps, () => managersBefore(object, old, options.subresource ?? ''));
   // Ownership that nobody tracks is not tracked by an update: only by an apply, or from the creation on.
   if (managers.size === 0 && old !== undefined) return undefined;
-  if (definition.losesOwnersOfGoneVersions && !way.knowsAll(managers)) return undefined;
+  // Upstream can convert no custom object to a version that there is not; elsewhere that owner alone is forgotten.
+  if (definition.schema.custom !== undefined && !way.knowsAll(managers)) return undefined;
   if (managers.size === 0) return newEntries(write, sharedWay(definition, options.subresource ?? ''), sent, steps);
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);

@@ -2,7 +2,7 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { forbidden } from '../api/errors.ts';
-import type { Admission } from './admission.ts';
+import type { AdmissionController } from './admission.ts';
 import { amend } from './amend.ts';
 import { create } from './create.ts';
 import type { ResourceDefinition } from './definition.ts';
@@ -26,7 +26,7 @@ import type {
 import { update } from './update.ts';
 import type { NextObject } from './write.ts';
 
-const ADMITS_ALL: Admission = { mutate() {}, validate() {} };
+const ADMITS_ALL: AdmissionController = { mutate() {}, validate() {} };
 
 /** The store of every resource that is kept: built-in or custom, they differ only in their definition. */
 export class GenericStore<T extends ApiObject = ApiObject> implements ResourceStore<T> {
@@ -41,7 +41,7 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
   get ready(): Promise<void> {
     return this.#parts.cache.ready;
   }
-  get admission(): Admission {
+  get admission(): AdmissionController {
     return this.#parts.admission;
   }
   get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry> {
@@ -64,7 +64,7 @@ export class GenericStore<T extends ApiObject = ApiObject> implements ResourceSt
     return update(this.#parts, context, namespace, name, decode, options);
   }
   async delete(context: RequestContext, namespace: string, name: string, options: DeleteOptions): Promise<DeleteResult<T>> {
-    const refusal = this.definition.refusesDelete?.(name);
+    const refusal = this.definition.deletion?.refusal?.(name);
     if (refusal !== undefined) throw forbidden(groupResource(this.definition), name, refusal);
     return deleteObject(this.#parts, context, namespace, name, options);
   }

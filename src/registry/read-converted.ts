@@ -1,7 +1,7 @@
 import type { CacheEntry, CacheEvent } from '../storage/cache/cache.ts';
 import { internalError } from '../api/errors.ts';
 import { EVERY_FIELD } from '../api/field-selector.ts';
-import { EVERYTHING } from '../api/label-selector.ts';
+import { EVERY_LABEL } from '../api/label-selector.ts';
 import { encodeContinue } from './continue-token.ts';
 import type { StorageConversion } from './storage-conversion.ts';
 import type { ListOptions, ListResult, WatchSink } from './store.ts';
@@ -33,7 +33,7 @@ export async function listConverted(
   }
   // Version 0 is served whole from upstream's cache.
   const limit = options.resourceVersion === '0' && options.continue === '' ? 0 : options.limit;
-  const unselected: ListOptions = { ...options, limit: limit > 0 ? Math.max(limit, PAGE_ENTRIES) : 0, selection: { labels: EVERYTHING, fields: EVERY_FIELD } };
+  const unselected: ListOptions = { ...options, limit: limit > 0 ? Math.max(limit, PAGE_ENTRIES) : 0, selection: { labels: EVERY_LABEL, fields: EVERY_FIELD } };
   const found: CacheEntry[] = [];
   let page = await stored.list(unselected);
   const { revision } = page;

@@ -25,7 +25,7 @@ function waitForVersion({ cache, definition }: StoreParts, resourceVersion: stri
   if (resourceVersion === '') return cache.freshen();
   const revision = parseVersion(resourceVersion);
   if (revision === 0) return undefined;
-  return (definition.isUncached || isExact) && revision > cache.revision
+  return (definition.storage.isUncached || isExact) && revision > cache.revision
     ? refuseUnlessReached(cache, revision, resourceVersion)
     : cache.waitFor(revision, resourceVersion);
 }
@@ -80,7 +80,7 @@ function listFirst(parts: StoreParts, namespace: string, options: ListOptions): 
   // Of one object, a limit alone asks for none but the newest state (storage/interfaces.go ValidateListOptions).
   const isExact = version > 0 && isExactList(options) && (key === undefined || options.resourceVersionMatch === 'Exact');
   // Version 0 is served whole from upstream's cache.
-  const limit = options.resourceVersion === '0' && !parts.definition.isUncached ? 0 : options.limit;
+  const limit = options.resourceVersion === '0' && !parts.definition.storage.isUncached ? 0 : options.limit;
   const expired = (): Error => resourceExpired('The resourceVersion for the provided list is too old.');
   if (key !== undefined) return isExact ? pageAt(parts, key, options, 0, { revision: version }, expired) : listOne(parts, key, options.selection);
   return isExact ? pageAt(parts, prefix, options, limit, { revision: version }, expired) : page(parts, prefix, options, limit, {});

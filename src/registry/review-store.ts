@@ -2,7 +2,7 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { methodNotSupported } from '../api/errors.ts';
-import type { Admission } from './admission.ts';
+import type { AdmissionController } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { recordOwnership } from './field-ownership.ts';
 import type { RequestContext } from './request-context.ts';
@@ -10,18 +10,24 @@ import type { DeleteResult, ListResult, ResourceStore, WriteOptions, WriteResult
 import { type NextObject, convertObject, defaultObject } from './write.ts';
 
 /** Answers what a client posts; nothing is kept. Where the answer is a Status, it says that something was done (the former bindings). */
-export type Review<T extends ApiObject = ApiObject> = (object: T, context: RequestContext, namespace: string, dryRun: boolean, now: Date) => Promise<T> | T;
+export type ReviewHandler<T extends ApiObject = ApiObject> = (
+  object: T,
+  context: RequestContext,
+  namespace: string,
+  dryRun: boolean,
+  now: Date,
+) => Promise<T> | T;
 
 /** A resource of questions: what is posted is admitted, answered and forgotten (access reviews, token reviews). */
 export class ReviewStore<T extends ApiObject = ApiObject> implements ResourceStore<T> {
   readonly definition: ResourceDefinition<T>;
   readonly ready = Promise.resolve();
-  readonly #review: Review<T>;
-  readonly admission: Admission;
+  readonly #review: ReviewHandler<T>;
+  readonly admission: AdmissionController;
 
   readonly #now: () => Date;
 
-  constructor(definition: ResourceDefinition<T>, review: Review<T>, admission: Admission, now: () => Date) {
+  constructor(definition: ResourceDefinition<T>, review: ReviewHandler<T>, admission: AdmissionController, now: () => Date) {
     this.#now = now;
     this.definition = definition;
     this.#review = review;

@@ -7,7 +7,7 @@ import { badRequest, tooLargeForStore } from '../api/errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { demandObjectPath } from '../api/object-path.ts';
 import type { EmptyPaths } from '../schema/empty-paths.ts';
-import type { Admission, AdmissionAttributes, AdmissionOperation } from './admission.ts';
+import type { AdmissionController, AdmissionAttributes, AdmissionOperation } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 import type { StorageConversion } from './storage-conversion.ts';
@@ -21,7 +21,7 @@ export interface StoreParts<T extends ApiObject = ApiObject> {
   codec: StoredCodec;
   /** `/registry/configmaps/` */
   keyPrefix: string;
-  admission: Admission;
+  admission: AdmissionController;
   /** Whether deletions may leave work to a garbage collector by finalizers (--enable-garbage-collector). */
   collectsGarbage: boolean;
   /** --delete-collection-workers */
@@ -35,7 +35,7 @@ export const groupResource = (definition: ResourceDefinition): GroupResource => 
 
 /** The kind as errors about an object name it. */
 export const groupKind = (definition: ResourceDefinition): { group: string; kind: string } => ({
-  group: definition.storedGroup ?? definition.group,
+  group: definition.storage.group ?? definition.group,
   kind: definition.kind,
 });
 
@@ -82,7 +82,7 @@ function pruned<T extends ApiObject>({ definition: { schema } }: StoreParts<T>, 
 /** A dry run answers with what would be read. */
 export function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T | Promise<T> {
   if (parts.conversion) return parts.conversion.asRead(stored) as T | Promise<T>;
-  if (!parts.definition.defaultsOnRead) return pruned(parts, stored);
+  if (!parts.definition.storage.defaultsOnRead) return pruned(parts, stored);
   parts.definition.served[0]!.default?.(stored);
   return canonical(parts, stored);
 }
@@ -103,7 +103,7 @@ function bytesOf({ codec }: StoreParts, object: ApiObject): Buffer {
 }
 
 /** The namespace of an object is its request's; a cluster-scoped one has none. */
-export function placeInNamespace(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
+export function ensureNamespaceMatches(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
   const given = object.metadata.namespace ?? '';
   if (!definition.namespaced) delete object.metadata.namespace;
   else if (given === '') object.metadata.namespace = namespace;

@@ -3,7 +3,7 @@ import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import type { FieldSelector } from '../api/field-selector.ts';
 import type { LabelSelector } from '../api/label-selector.ts';
-import type { Admission } from './admission.ts';
+import type { AdmissionController } from './admission.ts';
 import type { ResourceDefinition } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 import type { NextObject } from './write.ts';
@@ -17,7 +17,7 @@ export interface ResourceStore<T extends ApiObject = ApiObject> {
   /** Resolves once everything stored can be read; rejects where it cannot. */
   readonly ready: Promise<void>;
   /** Whom writes ask. */
-  readonly admission: Admission;
+  readonly admission: AdmissionController;
 
   /** `resourceVersion`: '' for the newest, '0' for whatever is at hand, N for not older than N. Synchronous where nothing has to be waited for. */
   get(namespace: string, name: string, resourceVersion: string): CacheEntry | Promise<CacheEntry>;

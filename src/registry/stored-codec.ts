@@ -13,7 +13,7 @@ import type { ResourceDefinition } from './definition.ts';
 /** How objects of a built-in resource are stored: as upstream does where an encoding is named, else as the JSON that clients are sent. */
 export function codecOf(definition: ResourceDefinition, encoding: UpstreamEncoding | undefined): StoredCodec {
   if (encoding !== undefined) return upstreamCodec(storedKind(definition), encoding);
-  return definition.defaultsOnRead ? defaultingCodec(definition) : jsonCodec;
+  return definition.storage.defaultsOnRead ? defaultingCodec(definition) : jsonCodec;
 }
 
 const defaultingCodec = ({ schema, served: [own] }: ResourceDefinition): StoredCodec => ({
@@ -40,7 +40,10 @@ export function unservedCodec(schema: ObjectSchema, encoding: UpstreamEncoding |
 
 /** Schemas are looked up when they are first asked for, so this does not ask. */
 export function storedKind(definition: ResourceDefinition): StoredKind {
-  const { stored: form = {}, served } = definition;
+  const {
+    storage: { form = {} },
+    served,
+  } = definition;
   const readable = (): StoredVersion[] => [ownVersion(definition), ...served.filter(({ toStored }) => toStored !== undefined), ...(form.older ?? [])];
   let known: StoredVersion[] | undefined;
   return {

@@ -3,14 +3,14 @@ import { CommitConflict, type Engine, type Stored } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { parseOwnJson } from '../encoding/json.ts';
 
-export interface Versioned<T extends ApiObject> {
+export interface ObjectAtRevision<T extends ApiObject> {
   object: T;
   revision: number;
 }
 
 export interface StoredUpdate<T extends ApiObject> {
   /** What the caller last knew of the object, to spare a reading. It may be old. */
-  known?: Versioned<T> | undefined;
+  known?: ObjectAtRevision<T> | undefined;
   /** The store removes the object after so long. */
   ttlSeconds?: number;
 }
@@ -31,7 +31,7 @@ export class StoredObjects<T extends ApiObject> {
     this.#prefix = prefix;
   }
 
-  async get(name: string): Promise<Versioned<T> | undefined> {
+  async get(name: string): Promise<ObjectAtRevision<T> | undefined> {
     return this.#read(await this.#engine.get(this.#prefix + name));
   }
 
@@ -48,7 +48,7 @@ export class StoredObjects<T extends ApiObject> {
     name: string,
     change: (current: T | undefined) => T | undefined,
     { known, ttlSeconds }: StoredUpdate<T> = {},
-  ): Promise<Versioned<T> | undefined> {
+  ): Promise<ObjectAtRevision<T> | undefined> {
     let current = known ?? (await this.get(name));
     let mayBeOld = known !== undefined;
     for (;;) {
@@ -89,7 +89,7 @@ export class StoredObjects<T extends ApiObject> {
     }
   }
 
-  #read(stored: Stored | undefined): Versioned<T> | undefined {
+  #read(stored: Stored | undefined): ObjectAtRevision<T> | undefined {
     if (stored === undefined) return undefined;
     const { value, revision } = stored;
     return { object: parseOwnJson(this.#codec.toClientBytes(value, revision)) as unknown as T, revision };

@@ -26,7 +26,7 @@ import {
   groupKind,
   groupResource,
   keyOf,
-  placeInNamespace,
+  ensureNamespaceMatches,
   writtenEntry,
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
@@ -162,7 +162,7 @@ async function inTransaction<T extends ApiObject>(
   { object }: SentObject<T>,
   store: () => Promise<WriteResult<T>>,
 ): Promise<WriteResult<T>> {
-  const transaction = options.subresource === '' ? await parts.definition.beginUpdate?.(object, old, context, options.dryRun) : undefined;
+  const transaction = options.subresource === '' ? await parts.definition.transactions?.beginUpdate?.(object, old, context, options.dryRun) : undefined;
   try {
     const result = await store();
     await transaction?.commit();
@@ -201,7 +201,7 @@ function checkUid<T extends ApiObject>({ parts, name, key, old, options }: Attem
 
 /** A dry run is checked before the storage, which knows what stands before its keys. */
 function otherUid({ definition, keyPrefix }: StoreParts, key: string, name: string, { dryRun }: UpdateOptions, given: string, actual: string): Error {
-  const shown = dryRun ? `/${definition.storagePrefix}/${key.slice(keyPrefix.length)}` : key;
+  const shown = dryRun ? `/${definition.storage.prefix}/${key.slice(keyPrefix.length)}` : key;
   const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`;
   return conflict(groupResource(definition), name, `StorageError: invalid object, Code: 4, Key: ${shown}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
 }
@@ -245,7 +245,7 @@ async function prepare<T extends ApiObject>({ parts, context, namespace, rules, 
   const { definition } = parts;
   const { object, sentEmpty } = sent;
   const write: Change<T> = { object, old, sentEmpty, settings: definition.settings, now: parts.now(), context };
-  placeInNamespace(definition, object, namespace);
+  ensureNamespaceMatches(definition, object, namespace);
   if (old.metadata.generation === undefined) delete object.metadata.generation;
   else object.metadata.generation = old.metadata.generation;
   if (definition.hasStatus) keepUnwritable(write, options.subresource);
@@ -325,12 +325,12 @@ const commit = <T extends ApiObject>(call: Attempt<T>, { object }: Change<T>): P
 /** The last finalizer of a deleted object was taken off: this update is what removes it. */
 function isFinished<T extends ApiObject>({ parts: { definition }, old }: Attempt<T>, object: T): boolean {
   if ((object.metadata.finalizers ?? []).length > 0 || !old.metadata.deletionTimestamp) return false;
-  return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0 && (definition.mayDelete?.(object) ?? true);
+  return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0 && (definition.deletion?.mayRemove?.(object) ?? true);
 }
 
 async function removeFinished<T extends ApiObject>({ parts, context, key, entry, options }: Attempt<T>, object: T): Promise<WriteResult<T>> {
   if (!options.dryRun) await parts.engine.commit({ type: 'delete', key, expected: entry.revision });
-  await parts.definition.afterDelete?.(object, context, options.dryRun);
+  await parts.definition.transactions?.afterDelete?.(object, context, options.dryRun);
   return { object, entry: undefined, created: false };
 }
 
@@ -345,7 +345,7 @@ async function commitChange<T extends ApiObject>({ parts, context, key, entry, o
   const before = parts.conversion?.storedOf(entry) ?? entry;
   const isSame = parts.codec.toClientBytes(value, entry.revision).equals(before.bytes);
   if (isSame && (await isStoredSo(parts, key, entry, value))) return { object, entry, created: false };
-  const ttlSeconds = parts.definition.ttlSeconds?.(object);
+  const ttlSeconds = parts.definition.storage.ttlSeconds?.(object);
   const change = { type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) } as const;
   const revision = await timedStorage(context, parts.engine.commit(change));
   object.metadata.resourceVersion = String(revision);

@@ -3,7 +3,7 @@ import { quote } from '../util/go-quote.ts';
 import type { FieldSchema, TypeSchema } from './schema.ts';
 
 /** How a field is merged. */
-export interface Lookup {
+export interface MergeLookup {
   /** Of the object, or of the list's items. */
   type: TypeSchema;
   strategy?: string;
@@ -11,13 +11,13 @@ export interface Lookup {
 }
 
 /** A field that holds an object on both sides. Throws 500 where the type knows no such field, as strategicpatch does. */
-export function lookUpObject(type: TypeSchema, key: string): Lookup {
+export function lookUpObject(type: TypeSchema, key: string): MergeLookup {
   const field = fieldOf(type, key);
   return { type: field.type, ...strategyOf(field) };
 }
 
 /** A field that holds a list on both sides. */
-export function lookUpList(type: TypeSchema, key: string): Lookup {
+export function lookUpList(type: TypeSchema, key: string): MergeLookup {
   const field = fieldOf(type, key);
   if (field.type.type !== 'list') throw unknownError(`expected slice or array type, but got: ${goKind(type)}`);
   const { items, patchMergeKey } = field.type;

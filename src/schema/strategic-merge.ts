@@ -7,7 +7,7 @@ import { BudgetExceeded, StepBudget } from '../util/step-budget.ts';
 import type { SlicedWork } from '../util/time-slice.ts';
 import { parsePatchObject } from './merge-patch.ts';
 import type { ObjectSchema, TypeSchema } from './schema.ts';
-import { type Lookup, lookUpList, lookUpObject } from './strategic-merge-lookup.ts';
+import { type MergeLookup, lookUpList, lookUpObject } from './strategic-merge-lookup.ts';
 import { type ItemKey, inOrderOf, itemKeys } from './strategic-merge-order.ts';
 
 const DIRECTIVE = '$patch';
@@ -128,13 +128,13 @@ function setOrDelete(object: JsonObject, key: string, value: Json | undefined): 
   else setKey(object, key, value);
 }
 
-const mergeField = (lookup: Lookup, current: JsonObject, patch: JsonObject, budget: StepBudget): JsonObject =>
+const mergeField = (lookup: MergeLookup, current: JsonObject, patch: JsonObject, budget: StepBudget): JsonObject =>
   lookup.strategy === 'replace' ? patch : mergeObject(lookup.type, current, patch, budget);
 
-const mergeListField = (lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] =>
+const mergeListField = (lookup: MergeLookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] =>
   lookup.strategy === 'merge' || isDeletion ? mergeList(lookup, current, patch, isDeletion, budget) : patch;
 
-function mergeList(lookup: Lookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] {
+function mergeList(lookup: MergeLookup, current: Json[], patch: Json[], isDeletion: boolean, budget: StepBudget): Json[] {
   if (current.length === 0 && patch.length === 0) return current;
   const isPlain = typeof (current[0] ?? patch[0]) !== 'object';
   budget.spend((isPlain ? STEPS_OF_PLAIN_ITEM : STEPS_OF_ITEM) * (current.length + patch.length));

@@ -3,7 +3,7 @@ import type { IncomingRequest } from './server-request.ts';
 /** Decides which requests are served now, later or not: what the priority-and-fairness filter asks. */
 export interface FlowControl {
   /** Synchronous: a request that finds a seat costs no promise. */
-  arrive(request: IncomingRequest): Admission;
+  arrive(request: IncomingRequest): QueuedRequest;
   /** A watch begins, and will make writes costlier. Returns the way to say that it has ended. */
   trackWatch(request: IncomingRequest): () => void;
   /** Does this in one of the next turns of the event loop, when those who wait have had theirs. It must not throw. */
@@ -11,7 +11,7 @@ export interface FlowControl {
 }
 
 /** One request's place. */
-export interface Admission {
+export interface QueuedRequest {
   /** Becomes `executing` or `rejected` if it is `waiting`; `onDecision` tells. */
   readonly state: 'waiting' | 'executing' | 'rejected' | 'over';
   readonly flowSchemaUid: string;

@@ -5,7 +5,7 @@ import { genericNotFound } from '../api/errors.ts';
 import type { ApiVersion, InstalledResource } from '../registry/api-version.ts';
 import type { HealthCheck } from './health.ts';
 import type { PostStartHook, PreShutdownHook } from './hooks.ts';
-import { hasPath } from './served-path.ts';
+import { servesPath } from './served-path.ts';
 
 /**
  * One server of the chain: its API groups, its other paths, its hooks and checks. It answers what it knows and hands the rest to its delegate;
@@ -123,7 +123,7 @@ function isServedAt({ store, isCustom }: ResourceTarget, info: RequestInfo): boo
   // What can only be created has no paths of single ones.
   if (info.name !== '' && info.subresource === '' && verbs.length === 1 && verbs[0] === 'create') return false;
   const isRead = info.verb === 'list' || info.verb === 'watch';
-  return hasPath(namespaced, info) && (!isCustom || !namespaced || info.namespace !== '' || isRead);
+  return servesPath(namespaced, info) && (!isCustom || !namespaced || info.namespace !== '' || isRead);
 }
 
 const SLASH = 47;

@@ -9,7 +9,7 @@ import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
 import { isApiError } from '../api/errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP } from '../api/user.ts';
-import { EVERYTHING, StoreFollower } from './store-follower.ts';
+import { LIST_ALL, StoreFollower } from './store-follower.ts';
 
 /** A new one for each write, which marks it where the object is large. */
 const makeContext = (): RequestContext => ({
@@ -86,7 +86,7 @@ class StoreClient<T extends ApiObject> implements ResourceClient<T> {
     return orUndefined(async () => (await this.#store.get(namespace, name, '')).object<T>());
   }
   async list(namespace: string): Promise<T[]> {
-    return (await this.#store.list(namespace, { ...EVERYTHING, resourceVersion: '' })).entries.map((entry) => objectIn<T>(entry));
+    return (await this.#store.list(namespace, { ...LIST_ALL, resourceVersion: '' })).entries.map((entry) => objectIn<T>(entry));
   }
   /** Defaults come from the version it is stored in, which is the one that code here speaks. */
   async create(namespace: string, object: T): Promise<T> {
@@ -163,11 +163,11 @@ class StoreInformer<T extends ApiObject> implements Informer<T> {
     }
   }
   list(namespace: string): T[] {
-    return this.#atHand(this.#store.list(namespace, EVERYTHING)).entries.map((entry) => objectIn<T>(entry));
+    return this.#atHand(this.#store.list(namespace, LIST_ALL)).entries.map((entry) => objectIn<T>(entry));
   }
   async scan(visit: (object: T) => void, concerns: Concerns, signal: AbortSignal): Promise<void> {
     let sliceEndMs = performance.now() + SCAN_SLICE_MS;
-    for (const entry of this.#atHand(this.#store.list('', EVERYTHING)).entries) {
+    for (const entry of this.#atHand(this.#store.list('', LIST_ALL)).entries) {
       if (performance.now() > sliceEndMs) {
         await new Promise((resolve) => void setTimeout(resolve, SCAN_PAUSE_MS));
         sliceEndMs = performance.now() + SCAN_SLICE_MS;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseRequestInfo } from './request-info.ts';
-import { hasPath } from './served-path.ts';
+import { servesPath } from './served-path.ts';
 
-const served = (path: string, isNamespaced: boolean): boolean => hasPath(isNamespaced, parseRequestInfo('GET', path));
+const served = (path: string, isNamespaced: boolean): boolean => servesPath(isNamespaced, parseRequestInfo('GET', path));
 
 test.each([
   '/api/v1/pods',

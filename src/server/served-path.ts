@@ -7,7 +7,7 @@ const SLASH = 47;
  * allowed by a role of that namespace (CVE-2019-11247), and one behind `/watch/` or `/proxy/` by the right to that verb, whatever the method does.
  * The paths that there are: apiserver/pkg/endpoints/installer.go.
  */
-export function hasPath(isNamespaced: boolean, { path, apiPrefix, verb, parts, subresource }: RequestInfo): boolean {
+export function servesPath(isNamespaced: boolean, { path, apiPrefix, verb, parts, subresource }: RequestInfo): boolean {
   // Before the resource stand the group-version, a verb (one segment), a namespace (two), or both.
   const before = countSegments(path) - parts.length - (apiPrefix === 'api' ? 2 : 3);
   const isBelowNamespace = before >= 2;

@@ -5,12 +5,12 @@ import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { Subscription } from '../storage/engine.ts';
 import type { ApiObject } from '../api/api-object.ts';
 import { EVERY_FIELD } from '../api/field-selector.ts';
-import { EVERYTHING as EVERY_LABEL } from '../api/label-selector.ts';
+import { EVERY_LABEL } from '../api/label-selector.ts';
 import { nextTurn } from '../util/time-slice.ts';
 
 export type ChangeListener<T> = (object: T | undefined, old: T | undefined) => void;
 
-export const EVERYTHING: ListOptions = {
+export const LIST_ALL: ListOptions = {
   selection: { labels: EVERY_LABEL, fields: EVERY_FIELD },
   limit: 0,
   continue: '',
@@ -18,7 +18,7 @@ export const EVERYTHING: ListOptions = {
   resourceVersionMatch: '',
 };
 const WATCH: Omit<WatchOptions, 'resourceVersion'> = {
-  selection: EVERYTHING.selection,
+  selection: LIST_ALL.selection,
   resourceVersionMatch: '',
   allowBookmarks: false,
   sendInitialEvents: false,
@@ -56,7 +56,7 @@ export class StoreFollower<T extends ApiObject> implements Subscription {
   }
 
   #atHand(): ListResult {
-    const state = this.#store.list('', EVERYTHING);
+    const state = this.#store.list('', LIST_ALL);
     if (state instanceof Promise) throw new Error(`reading ${this.#store.definition.plural} from the cache had to wait`);
     return state;
   }
@@ -132,7 +132,7 @@ export class StoreFollower<T extends ApiObject> implements Subscription {
     }
     while (!this.#isClosed) {
       try {
-        await this.#store.list('', { ...EVERYTHING, resourceVersion: '' });
+        await this.#store.list('', { ...LIST_ALL, resourceVersion: '' });
         break;
       } catch {
         await new Promise<void>((resolve) => void setTimeout(resolve, RETRY_MS).unref());

@@ -1,9 +1,9 @@
-import type { Admission } from '../registry/admission.ts';
+import type { AdmissionController } from '../registry/admission.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { GenericStore } from '../registry/generic-store.ts';
 import { codecOf, customCodec, unservedCodec } from '../registry/stored-codec.ts';
 import { StoredObjects } from '../registry/stored-objects.ts';
-import { type Review, ReviewStore } from '../registry/review-store.ts';
+import { type ReviewHandler, ReviewStore } from '../registry/review-store.ts';
 import type { StorageConversion } from '../registry/storage-conversion.ts';
 import type { ResourceStore } from '../registry/store.ts';
 import type { ObjectCache } from '../storage/cache/cache.ts';
@@ -23,7 +23,7 @@ export interface StoresOptions {
   keyPrefix: string;
   /** Where values are stored as upstream stores them; as our own JSON where absent. */
   encoding?: UpstreamEncoding;
-  admission: Admission;
+  admission: AdmissionController;
   collectsGarbage: boolean;
   deleteWorkers: number;
   client: InProcessClient;
@@ -46,7 +46,7 @@ export class Stores {
   open(definition: ResourceDefinition): ResourceStore {
     const { admission, collectsGarbage, deleteWorkers, now, client } = this.#options;
     const feed = this.#feedOf(definition);
-    const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
+    const keyPrefix = `${this.#options.keyPrefix}${definition.storage.prefix}/`;
     const known = this.#caches.get(keyPrefix);
     const codec = known?.codec ?? codecOf(definition, this.#options.encoding);
     const cache = known?.cache ?? openCache(feed, keyPrefix, { codec });
@@ -65,7 +65,7 @@ export class Stores {
   ): { storeOf(definition: ResourceDefinition, conversion?: StorageConversion): ResourceStore; close(): void } {
     const { admission, collectsGarbage, deleteWorkers, now } = this.#options;
     const feed = this.#feedOf(definition);
-    const keyPrefix = `${this.#options.keyPrefix}${definition.storagePrefix}/`;
+    const keyPrefix = `${this.#options.keyPrefix}${definition.storage.prefix}/`;
     const codec = customCodec(form, this.#options.encoding);
     const cache = openCache(feed, keyPrefix, { codec });
     this.#cachesApart.add(cache);
@@ -85,8 +85,8 @@ export class Stores {
     return new StoredObjects(engine, unservedCodec(schema, this.#options.encoding), `${this.#options.keyPrefix}${folder}/`);
   }
 
-  review<T extends ApiObject>(definition: ResourceDefinition, review: Review<T>): ResourceStore {
-    return new ReviewStore(definition, review as unknown as Review, this.#options.admission, this.#options.now);
+  review<T extends ApiObject>(definition: ResourceDefinition, review: ReviewHandler<T>): ResourceStore {
+    return new ReviewStore(definition, review as unknown as ReviewHandler, this.#options.admission, this.#options.now);
   }
 
   /** Resolves once the caches opened so far have what is stored; rejects when one could not be loaded. */
@@ -107,8 +107,8 @@ export class Stores {
     for (const each of new Set([feed, ...(feedOverrides?.values() ?? [])])) each.close();
   }
 
-  #feedOf({ group, storedGroup = group, plural }: ResourceDefinition): CacheFeed {
-    return this.#options.feedOverrides?.get(`${storedGroup}/${plural}`) ?? this.#options.feed;
+  #feedOf({ group, storage, plural }: ResourceDefinition): CacheFeed {
+    return this.#options.feedOverrides?.get(`${storage.group ?? group}/${plural}`) ?? this.#options.feed;
   }
 
   /** The resources (`deployments.apps`) whose caches are not what the store is. */

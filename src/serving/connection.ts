@@ -1,5 +1,4 @@
 import type { TLSSocket } from 'node:tls';
-import { peerCertificatesOf } from './certificates/peer.ts';
 import type { ConnectionInfo, Exchange } from './exchange.ts';
 
 /** What reads a connection's requests, in its version of HTTP. */
@@ -9,23 +8,19 @@ export type RequestReader = Pick<ConnectionInfo, 'holdBack' | 'readOn'>;
 export class Connection implements ConnectionInfo {
   readonly socket: TLSSocket;
   readonly remoteAddress: string;
+  readonly peerCertificates: readonly Buffer[];
   certificateUser?: unknown;
   /** True once the client was asked to open another connection; answers then close this one. */
   isClosing = false;
   openExchanges = 0;
-  #peerCertificates: readonly Buffer[] | undefined;
   /** Closes when idle: what that means is for the HTTP version to say. */
   #closeGracefully: () => void = () => {};
   #reader: RequestReader | undefined;
 
-  constructor(socket: TLSSocket) {
+  constructor(socket: TLSSocket, peerCertificates: readonly Buffer[]) {
     this.socket = socket;
+    this.peerCertificates = peerCertificates;
     this.remoteAddress = plainAddress(socket.remoteAddress ?? '');
-  }
-
-  get peerCertificates(): readonly Buffer[] {
-    this.#peerCertificates ??= peerCertificatesOf(this.socket);
-    return this.#peerCertificates;
   }
 
   setGracefulClose(close: () => void): void {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { RequestHead } from '../http1/request-head.ts';
+import type { Http1RequestHead } from '../http1/request-head.ts';
 import { type RequestEvents, type ServerConnection, UNWANTED_BODY_BYTES } from '../http1/server-connection.ts';
 import { byteSizeOf } from '../util/byte-size.ts';
 import { type ResponseBody, partsOf, writeParts } from './body.ts';
@@ -23,7 +23,7 @@ export class Http1Exchange extends HttpExchange implements Exchange, RequestEven
   /** The client waits for a word before it sends its body. */
   #isAwaited: boolean;
 
-  constructor(connection: Connection, http1: ServerConnection, head: RequestHead, hasBody: boolean) {
+  constructor(connection: Connection, http1: ServerConnection, head: Http1RequestHead, hasBody: boolean) {
     super(connection, head, head.fields, hasBody);
     this.httpVersion = head.minorVersion === 0 ? '1.0' : '1.1';
     this.#http1 = http1;

@@ -48,7 +48,7 @@ class Served {
       },
       onProblem: () => this.problems++,
     });
-    http1.serve(new Connection(this.socket as Duplex as TLSSocket));
+    http1.serve(new Connection(this.socket as Duplex as TLSSocket, []));
   }
 
   get openExchanges(): number {

@@ -1,5 +1,5 @@
-import { BlockWriter, type Fields } from '../http2/hpack.ts';
-import type { RequestHead } from '../http2/request-head.ts';
+import { BlockWriter, type HeaderFields } from '../http2/hpack.ts';
+import type { Http2RequestHead } from '../http2/request-head.ts';
 import type { ServerConnection, ServerStream, ServerStreamEvents } from '../http2/server-connection.ts';
 import { byteSizeOf } from '../util/byte-size.ts';
 import { type ResponseBody, partsOf } from './body.ts';
@@ -19,7 +19,7 @@ export class Http2Exchange extends HttpExchange implements Exchange, ServerStrea
   readonly #stream: ServerStream;
   #drainListeners: readonly (() => void)[] | undefined;
 
-  constructor(connection: Connection, http2: ServerConnection, stream: ServerStream, head: RequestHead, fields: Fields, hasBody: boolean) {
+  constructor(connection: Connection, http2: ServerConnection, stream: ServerStream, head: Http2RequestHead, fields: HeaderFields, hasBody: boolean) {
     super(connection, head, fields, hasBody);
     this.#http2 = http2;
     this.#stream = stream;

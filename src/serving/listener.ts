@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { type AddressInfo, type ListenOptions as NetListenOptions, type Server, type Socket, createServer } from 'node:net';
 import { type SecureContextOptions, type Server as TlsServer, type TLSSocket, createServer as createTlsServer } from 'node:tls';
 import { monotonicClock } from '../util/clock.ts';
 import { type ServingCertificates, type ServingContexts, createContexts } from './certificates/contexts.ts';
 import { checkKeyType, parsePeerCertificates } from './certificates/peer.ts';
+import { ResumedChains } from './certificates/resumed-chains.ts';
 import { Connection, type ExchangeSink } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import { createHttp1 } from './http1.ts';
@@ -57,6 +59,11 @@ export class ListenError extends Error {
 /** TCP keep-alive finds clients that went without a word; upstream's period. */
 const KEEP_ALIVE_MS = 3 * 60_000;
 
+/** What Node takes: a name, a key for HMAC and one for AES, of 16 bytes each. */
+const TICKET_KEY_BYTES = 48;
+/** Go renews them as often (crypto/tls, ticketKeyRotation): whoever learns a key can read TLS 1.2 sessions that were resumed by its tickets. */
+const TICKET_KEY_LIFETIME_MS = 24 * 3_600_000;
+
 /**
  * Serves HTTP/1.1 and HTTP/2 over TLS on one port. Every request comes to `onExchange`; one that it throws on is cut off, and the rest live on.
  * Rejects with ListenError when the port cannot be had.
@@ -75,9 +82,15 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
   let tlsHandshakeErrors = 0;
 
   const tlsServers = createTlsServers(options, limits, contexts);
+  const chains = new ResumedChains(() => tlsServers.all.forEach((tlsServer) => tlsServer.setTicketKeys(randomBytes(TICKET_KEY_BYTES))));
+  let keyTimer = monotonicClock.after(TICKET_KEY_LIFETIME_MS, renewTicketKeys);
+  function renewTicketKeys(): void {
+    chains.forget();
+    keyTimer = monotonicClock.after(TICKET_KEY_LIFETIME_MS, renewTicketKeys);
+  }
   for (const server of tlsServers.all) {
     server.on('secureConnection', (socket: TLSSocket) => {
-      const connection = new Connection(socket);
+      const connection = new Connection(socket, chains.chainOf(socket));
       clients.add(connection);
       const refusal = certificateRefusal(connection);
       if (refusal !== undefined) {
@@ -114,6 +127,7 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
       return tlsHandshakeErrors;
     },
     async close({ graceMs }) {
+      keyTimer.cancel();
       server.close();
       clients.requestClose(graceMs);
       await Promise.all([stoppedListening, clients.whenGone()]);

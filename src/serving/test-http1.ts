@@ -23,7 +23,7 @@ class Served {
 
   constructor([client, server]: [Socket, Socket], limits: ServingLimits, onExchange: (exchange: Exchange) => void) {
     this.client = client;
-    this.connection = new Connection(server as TLSSocket);
+    this.connection = new Connection(server as TLSSocket, []);
     server.on('error', () => server.destroy());
     client.on('error', () => {});
     client.on('data', (piece: Buffer) => (this.text += piece.toString('latin1')));

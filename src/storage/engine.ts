@@ -14,14 +14,14 @@ export interface Engine {
    * `after`: only keys beyond this one. `limit`: at most so many. `revision`: the state as of that revision; throws Compacted when it is no longer kept,
    * and RangeError when it has not been reached. `hasExactCount` false: `remaining` need only tell whether there are more.
    */
-  range(prefix: string, options?: RangeOptions): Promise<Range>;
+  range(prefix: string, options?: RangeOptions): Promise<RangeResult>;
 
   /**
    * Applies the change if the key's revision is `expected` (0: the key is absent) and answers with the change's revision once it is durable.
    * Throws CommitConflict, with the key's current value, otherwise; by then that value is visible to `get` and to watchers' queues. Commits of one key
    * are decided in the order in which they came. The engine keeps `change.value`: nobody may write to it afterwards. A delete of an absent key conflicts.
    */
-  commit(change: Change): Promise<number>;
+  commit(change: StorageChange): Promise<number>;
 
   /**
    * Calls `sink` with every change of keys under `prefix` whose revision is `from` or later, in revision order, with no gap and no repetition,
@@ -83,7 +83,7 @@ export interface RangeOptions {
   hasExactCount?: boolean;
 }
 
-export interface Range {
+export interface RangeResult {
   items: Stored[];
   /** The state's revision: what a list's resourceVersion is. */
   revision: number;
@@ -91,7 +91,7 @@ export interface Range {
   remaining: number;
 }
 
-export type Change = Put | Delete;
+export type StorageChange = Put | Delete;
 
 export interface Put {
   type: 'put';

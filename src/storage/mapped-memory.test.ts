@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mappedMemory, viewOf } from './mapped-memory.ts';
+import { mappedMemory, sliceOf } from './mapped-memory.ts';
 
 const MIB = 1024 * 1024;
 
@@ -8,7 +8,7 @@ test('memory that is not written to costs nothing, and is like any other', () =>
   const memory = mappedMemory(256 * MIB);
   expect(process.memoryUsage.rss() - beforeBytes).toBeLessThan(128 * MIB);
   memory.write('früh', 200 * MIB);
-  const view = viewOf(memory.subarray(100 * MIB), 100 * MIB, 100 * MIB + 5);
+  const view = sliceOf(memory.subarray(100 * MIB), 100 * MIB, 100 * MIB + 5);
   expect(memory.length).toBe(256 * MIB);
   expect(Buffer.isBuffer(view)).toBe(true);
   expect(view.toString()).toBe('früh');

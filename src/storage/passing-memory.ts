@@ -1,4 +1,4 @@
-import { mappedMemory, viewOf } from './mapped-memory.ts';
+import { mappedMemory, sliceOf } from './mapped-memory.ts';
 
 const PIECE_BYTES = 64 * 1024;
 /** Larger values get memory of their own. */
@@ -19,5 +19,5 @@ export function passingMemory(sizeBytes: number): Buffer {
     usedBytes = 0;
   }
   usedBytes += sizeBytes;
-  return viewOf(piece, usedBytes - sizeBytes, usedBytes);
+  return sliceOf(piece, usedBytes - sizeBytes, usedBytes);
 }

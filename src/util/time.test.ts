@@ -27,6 +27,9 @@ describe('times', () => {
 
   test('micro times need six digits', () => {
     expect(canonicalMicroTime('2020-01-02T03:04:05.000006+01:00')).toBe('2020-01-02T02:04:05.000006Z');
+    for (const text of ['2020-01-02T03:04:05.000006Z', '2024-02-29T23:59:59.999999Z']) expect(canonicalMicroTime(text)).toBe(text);
+    expect(canonicalMicroTime('0001-01-01T00:00:00.000000Z')).toBeNull();
+    expect(() => canonicalMicroTime('2023-02-29T03:04:05.000006Z')).toThrow('day out of range');
     expect(() => canonicalMicroTime('2020-01-02T03:04:05Z')).toThrow(
       'parsing time "2020-01-02T03:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
     );

@@ -18,6 +18,7 @@ const MICROSECONDS_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 /** 0001-01-01T00:00:00Z: Go's zero time, which meta/v1 writes as null. */
 const ZERO_SECONDS = -62_135_596_800;
 const CANONICAL = /^2[0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$/;
+const CANONICAL_MICRO = /^2[0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z$/;
 
 /** RFC 3339 as meta/v1 Time takes it. Throws TimeError. */
 export const parseTime = (text: string): Moment => new TimeReader(text, SECONDS_LAYOUT).read();
@@ -47,8 +48,9 @@ export function canonicalTime(text: string): string | null {
   return isZero(moment) ? null : formatTime(moment);
 }
 
-/** The same for MicroTime. */
+/** The same for MicroTime: every node renews its lease with one every ten seconds. */
 export function canonicalMicroTime(text: string): string | null {
+  if (CANONICAL_MICRO.test(text)) return text;
   const moment = parseMicroTime(text);
   return isZero(moment) ? null : formatMicroTime(moment);
 }

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { ProcessExit, ProcessLimits } from '../supervision/supervised-process.ts';
 import { SupervisedProcess } from '../supervision/supervised-process.ts';
-import { DeadlyRequests } from '../supervision/deadly-requests.ts';
+import { DeadlyRequests } from '../supervision/supervisor.ts';
 import type { StallReport } from '../supervision/protocol.ts';
 import { seatShares } from './seat-shares.ts';
 import { type PrimaryMessage, type PrintedMetrics, WORKER_VARIABLE, type WorkerMessage, type WorkerSettings } from './settings.ts';

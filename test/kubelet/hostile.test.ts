@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { HEADER_DICTIONARY_ID } from '../../src/serving/spdy/dictionary.ts';
-import { CONTROL, FrameReader, controlFrame, dataHeader } from '../../src/serving/spdy/frames.ts';
+import { CONTROL, SpdyFrameReader, controlFrame, dataHeader } from '../../src/serving/spdy/frames.ts';
 import { HeaderWriter } from '../../src/serving/spdy/header-block.ts';
 import { OPCODE } from '../../src/serving/websocket/frames.ts';
 import { clientFrame } from '../../src/serving/websocket/test-frames.ts';
@@ -89,7 +89,7 @@ const acceptAll = (socket: Duplex, onAll: () => void = () => {}): void => {
     socket.write(accept(payload.readUInt32BE(0), writer));
     if (payload.readUInt32BE(0) === STDERR) onAll();
   };
-  const frames = new FrameReader({ control, data: () => {} });
+  const frames = new SpdyFrameReader({ control, data: () => {} });
   socket.on('data', (chunk: Buffer) => frames.feed(chunk));
 };
 

@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { quote } from '../../util/go-quote.ts';
-import { PREFIX, type Policy, type PolicyDefaults, equalStandards, standardName } from './policy.ts';
+import { PREFIX, type NamespaceLevels, type PolicyDefaults, equalStandards, standardName } from './policy.ts';
 
 /** pod-security.admission.config.k8s.io PodSecurityConfiguration. */
 export interface PodSecurityConfiguration {
@@ -28,7 +28,12 @@ export function runsExempt({ runtimeClasses }: PodSecurityConfiguration, runtime
 }
 
 /** For whoever labels a namespace that is exempt; undefined where the labels ask for nothing. */
-export function exemptionWarning(name: string, policy: Policy, defaultPolicy: Policy, labels: Readonly<Record<string, string>> = {}): string | undefined {
+export function exemptionWarning(
+  name: string,
+  policy: NamespaceLevels,
+  defaultPolicy: NamespaceLevels,
+  labels: Readonly<Record<string, string>> = {},
+): string | undefined {
   const modes = ['enforce', 'audit', 'warn'] as const;
   const isOpen = modes.every((mode) => policy[mode].level === 'privileged');
   if (isOpen || modes.every((mode) => equalStandards(policy[mode], defaultPolicy[mode]))) return undefined;

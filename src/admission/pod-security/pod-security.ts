@@ -12,7 +12,7 @@ import type { PodLike, Violation } from './check.ts';
 import { violationsOf } from './evaluate.ts';
 import { NOT_CONFIGURED, type PodSecurityConfiguration, exemptionWarning, isExempt, runsExempt } from './exemptions.ts';
 import { existingPodWarnings } from './existing-pods.ts';
-import { PREFIX, type Policy, type Standard, compareLevels, equalStandards, policyOf, standardName } from './policy.ts';
+import { PREFIX, type NamespaceLevels, type Standard, compareLevels, equalStandards, policyOf, standardName } from './policy.ts';
 
 /** Where a kind keeps its template of pods. */
 const TEMPLATES: ReadonlyMap<string, (object: ApiObject) => PodTemplateSpec | undefined> = new Map([
@@ -106,7 +106,7 @@ function checkTemplate(attributes: AdmissionAttributes, found: NamespacePolicy |
 }
 
 /** For the audit record, and where the request goes through, for the client. */
-function report({ context }: AdmissionAttributes, { audit, warn }: Policy, pod: PodLike, isAllowed: boolean): void {
+function report({ context }: AdmissionAttributes, { audit, warn }: NamespaceLevels, pod: PodLike, isAllowed: boolean): void {
   const audited = violationsOf(audit, pod);
   if (audited.length > 0) context.annotateAudit(`${PREFIX}audit-violations`, `would violate PodSecurity ${describe(audit, audited)}`);
   const warned = isAllowed ? violationsOf(warn, pod) : [];

@@ -12,7 +12,7 @@ export interface Standard {
 
 const MODES = ['enforce', 'audit', 'warn'] as const;
 /** What a namespace refuses, records and warns of. */
-export type Policy = Record<(typeof MODES)[number], Standard>;
+export type NamespaceLevels = Record<(typeof MODES)[number], Standard>;
 
 export const PREFIX = 'pod-security.kubernetes.io/';
 const VERSION = /^v1\.(0|[1-9][0-9]{0,8})$/;
@@ -30,9 +30,9 @@ export type PolicyDefaults = Readonly<Record<string, string>>;
  * What a namespace's labels ask for, and where they do not say, the defaults. Always a policy, even where labels are wrong: then enforcement is strict, while audit and warnings are open
  * (pod-security-admission/api PolicyToEvaluate).
  */
-export function policyOf(labels: Readonly<Record<string, string>> = {}, defaults: PolicyDefaults = {}): { policy: Policy; errors: FieldErrors } {
+export function policyOf(labels: Readonly<Record<string, string>> = {}, defaults: PolicyDefaults = {}): { policy: NamespaceLevels; errors: FieldErrors } {
   const errors = new FieldErrors().at('metadata', 'labels');
-  const policy = Object.fromEntries(MODES.map((mode) => [mode, standardOf(labels, defaults, mode, errors)])) as Policy;
+  const policy = Object.fromEntries(MODES.map((mode) => [mode, standardOf(labels, defaults, mode, errors)])) as NamespaceLevels;
   const { enforce, warn } = policy;
   const hasEnforceLevel = isLevel(labels[`${PREFIX}enforce`] ?? '');
   if (labels[`${PREFIX}warn`] === undefined && hasEnforceLevel && compareLevels(enforce.level, warn.level) > 0) {
@@ -42,7 +42,7 @@ export function policyOf(labels: Readonly<Record<string, string>> = {}, defaults
   return { policy, errors };
 }
 
-function standardOf(labels: Readonly<Record<string, string>>, defaults: PolicyDefaults, mode: keyof Policy, errors: FieldErrors): Standard {
+function standardOf(labels: Readonly<Record<string, string>>, defaults: PolicyDefaults, mode: keyof NamespaceLevels, errors: FieldErrors): Standard {
   const level = labels[PREFIX + mode] ?? defaults[mode] ?? 'privileged';
   const version = labels[`${PREFIX}${mode}-version`] ?? defaults[`${mode}-version`] ?? 'latest';
   const minor = version === 'latest' ? Infinity : Number(VERSION.exec(version)?.[1]);

@@ -14,7 +14,7 @@ export class OutOfBudget extends Error {
 }
 
 /** What an expression came to for a request: one of the two. */
-export interface Outcome {
+export interface ExpressionOutcome {
   readonly value: CelValue | undefined;
   readonly error: string | undefined;
 }
@@ -52,7 +52,7 @@ class LazyVariables extends CelMap {
 }
 
 /** Evaluates expressions of one policy for one request, within a budget (apiserver/pkg/admission/plugin/cel/activation.go). */
-export class Evaluation {
+export class PolicyEvaluation {
   readonly #activation: Activation;
   remainingBudget: number;
 
@@ -63,7 +63,7 @@ export class Evaluation {
   }
 
   /** Throws OutOfBudget, and Pending where the authorizer does. */
-  evaluate({ text, program, problem }: CompiledExpression): Outcome {
+  evaluate({ text, program, problem }: CompiledExpression): ExpressionOutcome {
     if (!program) return { value: undefined, error: `compilation error: ${problem!.detail}` };
     const { value, cost } = program.evaluate(this.#activation);
     this.#spend(cost);

@@ -2,8 +2,8 @@ import type { MatchResources, NamedRuleWithOperations } from '../../apis/facts/t
 import { parsedSelector } from '../../apis/validation/label-selector.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../api/api-object.ts';
-import { type LabelSelector, EVERYTHING } from '../../api/label-selector.ts';
-import type { View, Views } from '../webhooks/view.ts';
+import { type LabelSelector, EVERY_LABEL } from '../../api/label-selector.ts';
+import type { AdmissionView, Views } from '../webhooks/view.ts';
 
 /** What matching asks beside the attributes. */
 export interface MatchFacts {
@@ -28,8 +28,8 @@ export class ResourceMatcher {
   constructor({ resourceRules = [], excludeResourceRules = [], namespaceSelector, objectSelector, matchPolicy }: MatchResources) {
     this.rules = resourceRules;
     this.#excluded = excludeResourceRules;
-    this.namespaces = parsedSelector(namespaceSelector ?? {}) ?? EVERYTHING;
-    this.objects = parsedSelector(objectSelector ?? {}) ?? EVERYTHING;
+    this.namespaces = parsedSelector(namespaceSelector ?? {}) ?? EVERY_LABEL;
+    this.objects = parsedSelector(objectSelector ?? {}) ?? EVERY_LABEL;
     this.#matchesEquivalents = matchPolicy !== undefined && matchPolicy !== 'Exact';
     const operations = new Set(resourceRules.flatMap((rule) => rule.operations ?? []));
     this.#operations = resourceRules.length === 0 || operations.has('*') ? undefined : operations;
@@ -42,7 +42,7 @@ export class ResourceMatcher {
   }
 
   /** How the request's objects are to be shown; undefined where it is none of those. Throws where the namespace is to be looked at and missing. */
-  match(facts: MatchFacts): View | undefined {
+  match(facts: MatchFacts): AdmissionView | undefined {
     const matched = this.rules.length === 0 ? facts.views.requested : this.#matchRules(this.rules, facts);
     if (!matched || (this.#excluded.length > 0 && this.#matchRules(this.#excluded, facts))) return undefined;
     if (!this.#matchesObject(facts.attributes)) return undefined;
@@ -51,7 +51,7 @@ export class ResourceMatcher {
     return isInNamespace ? matched : undefined;
   }
 
-  #matchRules(rules: readonly NamedRuleWithOperations[], { attributes, views }: MatchFacts): View | undefined {
+  #matchRules(rules: readonly NamedRuleWithOperations[], { attributes, views }: MatchFacts): AdmissionView | undefined {
     const candidates = rules.filter((rule) => ruleNames(rule, attributes));
     if (candidates.length === 0) return undefined;
     if (candidates.some((rule) => namesVersion(rule, views.requested))) return views.requested;
@@ -80,7 +80,7 @@ export class ResourceMatcher {
 
 const includes = (items: readonly string[] | undefined, wanted: string): boolean => items !== undefined && (items.includes('*') || items.includes(wanted));
 
-const namesVersion = ({ apiGroups, apiVersions }: NamedRuleWithOperations, { group, version }: View): boolean =>
+const namesVersion = ({ apiGroups, apiVersions }: NamedRuleWithOperations, { group, version }: AdmissionView): boolean =>
   includes(apiGroups, group) && includes(apiVersions, version);
 
 /** All but the group and version. */

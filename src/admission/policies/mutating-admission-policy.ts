@@ -10,7 +10,7 @@ import { stringifyJson } from '../../encoding/json.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
-import type { View } from '../webhooks/view.ts';
+import type { AdmissionView } from '../webhooks/view.ts';
 import { type AdmissionMetrics, policyErrorType } from '../metrics.ts';
 import type { ConditionsResult } from './policy-expressions.ts';
 import { Mutator } from './mutator.ts';
@@ -31,7 +31,7 @@ interface Invocation {
   readonly id: string;
   readonly hook: MutatingHook;
   readonly binding: string;
-  readonly view: View;
+  readonly view: AdmissionView;
   readonly param: ApiObject | undefined;
 }
 
@@ -43,9 +43,9 @@ interface Failure {
 /** Nothing is done with it before all is known: evaluations may have to be repeated. */
 interface Outcome {
   /** The object as policies have left it, in each version that one of them asked for: none sees what others did in another. */
-  objects: Map<View, JsonObject>;
+  objects: Map<AdmissionView, JsonObject>;
   /** The version of the policy that came last: what it left counts. */
-  last: View | undefined;
+  last: AdmissionView | undefined;
   isPatched: boolean;
   failures: Failure[];
   /** Invocations that ran and are to run again where the object changes after them. */
@@ -206,7 +206,7 @@ function mutatedBy(
   return readBack(mutated, view, mutation.isConfiguration ? undefined : schema);
 }
 
-function schemaOf({ definition, subresource }: AdmissionAttributes, { group, version, kind }: View): ObjectSchema {
+function schemaOf({ definition, subresource }: AdmissionAttributes, { group, version, kind }: AdmissionView): ObjectSchema {
   const own = definition?.subresources?.[subresource];
   const served = definition?.served.find((one) => one.group === group && one.version === version);
   // A status is the object itself, in the version that the policy sees.
@@ -219,11 +219,11 @@ function schemaOf({ definition, subresource }: AdmissionAttributes, { group, ver
  * Whether the OpenAPI document of the kind's own group version has it, from which alone policies learn of types: that of a subresource of another group (Scale,
  * Eviction, TokenRequest) does not, nor that of what a connection is asked for with (policy/mutating/patch/typeconverter.go).
  */
-const isPublished = ({ operation }: AdmissionAttributes, { group, version, kind }: View): boolean =>
+const isPublished = ({ operation }: AdmissionAttributes, { group, version, kind }: AdmissionView): boolean =>
   operation !== 'CONNECT' && kind.group === group && kind.version === version;
 
 /** What was applied to a built-in object is made one of its type again before it is anything else (policy/mutating/dispatcher.go dispatchOne). */
-function demandConvertible(schema: ObjectSchema, applied: JsonObject, { group, version, kind }: View): void {
+function demandConvertible(schema: ObjectSchema, applied: JsonObject, { group, version, kind }: AdmissionView): void {
   if (schema.custom !== undefined) return;
   try {
     convert(schema, applied);
@@ -234,13 +234,13 @@ function demandConvertible(schema: ObjectSchema, applied: JsonObject, { group, v
 }
 
 /** The converter of a custom resource knows no kind but its own, whatever a patched scale was before (apiextensions-apiserver conversion/converter.go). */
-function demandOwnKind({ definition }: AdmissionAttributes, schema: ObjectSchema, { kind: { group, version } }: View): void {
+function demandOwnKind({ definition }: AdmissionAttributes, schema: ObjectSchema, { kind: { group, version } }: AdmissionView): void {
   if (definition?.schema.custom !== undefined && schema.custom === undefined)
     throw new PatchError(`request to convert CR to an invalid group/version: ${apiVersionOf(group, version)}`);
 }
 
 /** What a JSON patch made is read strictly (policy/mutating/patch/json_patch.go); of custom objects, nothing is unknown as yet. */
-function readBack(shown: JsonObject, view: View, strictSchema: ObjectSchema | undefined): JsonObject {
+function readBack(shown: JsonObject, view: AdmissionView, strictSchema: ObjectSchema | undefined): JsonObject {
   try {
     if (strictSchema !== undefined && strictSchema.custom === undefined) refuseUnknown(strictSchema, shown);
     return view.edited(shown);
@@ -251,7 +251,7 @@ function readBack(shown: JsonObject, view: View, strictSchema: ObjectSchema | un
 }
 
 /** What a configuration was merged into is converted to its type (policy/mutating/patch/smd.go), which is for the policy to fail at. */
-const notConvertible = ({ kind: { group, version, kind } }: View, { message }: Error): PatchError =>
+const notConvertible = ({ kind: { group, version, kind } }: AdmissionView, { message }: Error): PatchError =>
   new PatchError(`unable to convert unstructured object to ${group}/${version}, Kind=${kind}: error decoding from json: ${message}`);
 
 function refuseUnknown(schema: ObjectSchema, shown: JsonObject): void {

@@ -3,7 +3,7 @@ import type { MutatingAdmissionPolicy } from '../../apis/facts/types/admissionre
 import type { Activation } from '../../cel/frame.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
-import { COST_BUDGET, Evaluation, OutOfBudget } from './evaluation.ts';
+import { COST_BUDGET, PolicyEvaluation, OutOfBudget } from './evaluation.ts';
 import { PatchError, configurationApplied, jsonPatched } from './patches.ts';
 import { type ConditionsResult, PolicyExpressions, evaluateConditions } from './policy-expressions.ts';
 
@@ -47,7 +47,7 @@ export class Mutator {
   mutated({ isConfiguration, expression }: Mutation, object: JsonObject, inputs: Activation, schema: ObjectSchema | undefined): JsonObject {
     if (expression.problem) throw new PatchError(expression.problem.detail);
     try {
-      const { value, error } = new Evaluation(inputs, this.#expressions.variables, COST_BUDGET).evaluate(expression);
+      const { value, error } = new PolicyEvaluation(inputs, this.#expressions.variables, COST_BUDGET).evaluate(expression);
       if (error !== undefined) throw new PatchError(error);
       return isConfiguration ? configurationApplied(object, value!, schema) : jsonPatched(object, value!);
     } catch (error) {

@@ -2,7 +2,7 @@ import { declaredEnvironment, variableType, withVariables, type Declarations } f
 import { compileIn, type CompiledExpression, type ExpressionResult, type NamedExpression } from '../../apis/admissionregistration/expressions.ts';
 import type { Activation } from '../../cel/frame.ts';
 import { aggregateMessage } from '../../api/aggregate-message.ts';
-import { Evaluation, MATCH_CONDITIONS_COST_BUDGET, OutOfBudget } from './evaluation.ts';
+import { PolicyEvaluation, MATCH_CONDITIONS_COST_BUDGET, OutOfBudget } from './evaluation.ts';
 
 /** Compiles the expressions of one policy: all see its variables, and each variable those before it. */
 export class PolicyExpressions {
@@ -46,11 +46,11 @@ export function evaluateConditions(
   if (conditions.length === 0) return UNCONDITIONAL;
   const beganMs = performance.now();
   const errors: string[] = [];
-  const holds = allHold(conditions, new Evaluation({ ...inputs, namespaceObject: null }, variables, MATCH_CONDITIONS_COST_BUDGET), errors);
+  const holds = allHold(conditions, new PolicyEvaluation({ ...inputs, namespaceObject: null }, variables, MATCH_CONDITIONS_COST_BUDGET), errors);
   return { holds, errors: errors.length, durationMs: performance.now() - beganMs };
 }
 
-function allHold(conditions: readonly CompiledExpression[], evaluation: Evaluation, errors: string[]): boolean | string {
+function allHold(conditions: readonly CompiledExpression[], evaluation: PolicyEvaluation, errors: string[]): boolean | string {
   try {
     for (const condition of conditions) {
       const { value, error } = evaluation.evaluate(condition);

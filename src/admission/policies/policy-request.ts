@@ -8,10 +8,10 @@ import { notFound } from '../../api/errors.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { Answers } from '../../util/pending.ts';
 import type { PluginEnvironment } from '../plugin.ts';
-import { namespaceOf } from '../webhooks/match.ts';
+import { namespaceOfWrite } from '../webhooks/match.ts';
 import { requestOf } from '../webhooks/review.ts';
 import { type ShownObjects, sentObjects } from '../webhooks/shown-objects.ts';
-import { type View, type Views, viewsOf } from '../webhooks/view.ts';
+import { type AdmissionView, type Views, viewsOf } from '../webhooks/view.ts';
 import type { MatchFacts } from './matching.ts';
 import { requestAuthorizer } from './request-authorizer.ts';
 
@@ -23,7 +23,7 @@ export class PolicyRequest implements MatchFacts {
   readonly isClusterWide: boolean;
   readonly #mayChange: boolean;
   readonly #conversions = new Answers<JsonObject>();
-  readonly #shown = new Map<View, ShownObjects>();
+  readonly #shown = new Map<AdmissionView, ShownObjects>();
   #authorizer: AuthorizerValue | undefined;
   #labelled: { labels: Record<string, string> | undefined } | Error | undefined;
 
@@ -44,13 +44,13 @@ export class PolicyRequest implements MatchFacts {
   #findLabels(): { labels: Record<string, string> | undefined } | Error {
     const { resource, subresource, operation, object } = this.attributes;
     if (resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return { labels: object?.metadata.labels };
-    const name = namespaceOf(this.attributes);
+    const name = namespaceOfWrite(this.attributes);
     const found = this.#find(name);
     return found ? { labels: found.metadata.labels } : missingNamespace(name);
   }
 
   /** The variables of an expression. The objects are as the view has them. */
-  inputs(view: View, params: ApiObject | undefined, { object, oldObject }: ShownObjects): Activation {
+  inputs(view: AdmissionView, params: ApiObject | undefined, { object, oldObject }: ShownObjects): Activation {
     const { attributes, environment, views } = this;
     const { group, resource, subresource, name, namespace, kind } = attributes;
     this.#authorizer ??= requestAuthorizer(environment.authorizer, attributes.user);
@@ -62,12 +62,12 @@ export class PolicyRequest implements MatchFacts {
       namespaceObject: isInNamespace ? jsonValue(shownNamespace(this.#existing(namespace))) : null,
       request: jsonValue(requestOf(attributes, views.requested, view)),
       authorizer: this.#authorizer,
-      'authorizer.requestResource': this.#authorizer.resource({ apiGroup: group, resource, subresource, namespace: namespaceOf(attributes), name }),
+      'authorizer.requestResource': this.#authorizer.resource({ apiGroup: group, resource, subresource, namespace: namespaceOfWrite(attributes), name }),
     };
   }
 
   /** The request's objects. Not to be changed. Throws Pending where they have to be converted, and ApiError where they cannot be. */
-  shown(view: View): ShownObjects {
+  shown(view: AdmissionView): ShownObjects {
     let shown = this.#shown.get(view);
     if (!shown) {
       const sent = sentObjects(this.attributes);
@@ -78,7 +78,7 @@ export class PolicyRequest implements MatchFacts {
   }
 
   /** As it is where it is stored in that form. */
-  #shownOne(view: View, sent: SentObject | undefined, which: 'old' | 'new'): JsonObject | undefined {
+  #shownOne(view: AdmissionView, sent: SentObject | undefined, which: 'old' | 'new'): JsonObject | undefined {
     if (sent === undefined) return undefined;
     const { group, version, kind } = this.attributes.kind;
     const isStoredSo = view.kind.version === version && view.kind.kind === kind && view.kind.group === group;

@@ -11,7 +11,7 @@ const EXEMPT_GROUPS = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
 const EXEMPT = new Set(['validatingadmissionpolicies', 'validatingadmissionpolicybindings', 'mutatingadmissionpolicies', 'mutatingadmissionpolicybindings']);
 
 /** What both kinds of policies have. */
-export interface Policy extends ApiObject {
+export interface AdmissionPolicy extends ApiObject {
   spec: { failurePolicy?: string; matchConstraints?: MatchResources; paramKind?: ParamKind; variables?: Variable[] };
 }
 
@@ -26,7 +26,7 @@ interface BoundPolicy<B extends PolicyBinding> {
 }
 
 /** A policy that is in force. */
-export interface Hook<P extends Policy, B extends PolicyBinding, C> {
+export interface Hook<P extends AdmissionPolicy, B extends PolicyBinding, C> {
   readonly policy: P;
   readonly matcher: ResourceMatcher;
   readonly bindings: readonly BoundPolicy<B>[];
@@ -35,7 +35,7 @@ export interface Hook<P extends Policy, B extends PolicyBinding, C> {
 }
 
 /** The policies that are in force, by the resources that their rules name. Worked out anew when one has changed. */
-export class PolicySource<P extends Policy, B extends PolicyBinding, C> {
+export class PolicySource<P extends AdmissionPolicy, B extends PolicyBinding, C> {
   readonly synced: Promise<void>;
   isSynced = false;
   readonly #list: () => { policies: P[]; bindings: B[] };

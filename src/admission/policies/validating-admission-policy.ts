@@ -6,7 +6,7 @@ import { type AdmissionPlugin, EVERY_OPERATION, type PluginEnvironment } from '.
 import { type AdmissionMetrics, type PolicyAction, policyErrorType } from '../metrics.ts';
 import { refusal } from '../refusal.ts';
 import type { ShownObjects } from '../webhooks/shown-objects.ts';
-import type { View } from '../webhooks/view.ts';
+import type { AdmissionView } from '../webhooks/view.ts';
 import type { LabelIndex } from './label-index.ts';
 import { ConfigurationError, paramResource, paramsFor } from './params.ts';
 import { settled } from '../../util/pending.ts';
@@ -86,7 +86,7 @@ function guarded(hook: ValidatingHook, binding: string | undefined, findings: Fi
   }
 }
 
-function evaluatePolicy(hook: ValidatingHook, view: View, request: PolicyRequest, before: Findings): Findings {
+function evaluatePolicy(hook: ValidatingHook, view: AdmissionView, request: PolicyRequest, before: Findings): Findings {
   const { attributes, environment } = request;
   const resource = paramResource(environment.client, hook.policy.spec.paramKind);
   const collected = new Map<string, Set<string>>();
@@ -108,7 +108,7 @@ function evaluatePolicy(hook: ValidatingHook, view: View, request: PolicyRequest
   return findings;
 }
 
-function converted(view: View, request: PolicyRequest): ShownObjects {
+function converted(view: AdmissionView, request: PolicyRequest): ShownObjects {
   try {
     return request.shown(view);
   } catch (error) {

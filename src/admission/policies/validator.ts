@@ -2,7 +2,7 @@ import type { ValidatingAdmissionPolicy, Validation } from '../../apis/facts/typ
 import type { CompiledExpression } from '../../apis/admissionregistration/expressions.ts';
 import type { Activation } from '../../cel/frame.ts';
 import { typeOf } from '../../cel/values.ts';
-import { COST_BUDGET, Evaluation, OutOfBudget, type Outcome } from './evaluation.ts';
+import { COST_BUDGET, PolicyEvaluation, OutOfBudget, type ExpressionOutcome } from './evaluation.ts';
 import { type ConditionsResult, PolicyExpressions, evaluateConditions } from './policy-expressions.ts';
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
@@ -71,14 +71,14 @@ export class Validator {
     if (conditions.holds === false) return { ...NOTHING, conditions };
     if (conditions.holds !== true) return { ...(this.#ignoresErrors ? NOTHING : this.#failed(conditions.holds)), conditions };
     try {
-      return this.#evaluateValidations(new Evaluation(inputs, variables, COST_BUDGET), inputs);
+      return this.#evaluateValidations(new PolicyEvaluation(inputs, variables, COST_BUDGET), inputs);
     } catch (error) {
       if (error instanceof OutOfBudget) return this.#failed(error.message);
       throw error;
     }
   }
 
-  #evaluateValidations(evaluation: Evaluation, inputs: Activation): PolicyResult {
+  #evaluateValidations(evaluation: PolicyEvaluation, inputs: Activation): PolicyResult {
     const broken: Broken[] = [];
     for (const [index, { expression }] of this.#validations.entries()) {
       const beganMs = performance.now();
@@ -90,10 +90,10 @@ export class Validator {
     delete withoutAuthorizer['authorizer'];
     delete withoutAuthorizer['authorizer.requestResource'];
     const { variables } = this.#expressions;
-    const messages = new Evaluation(withoutAuthorizer, variables, evaluation.remainingBudget);
+    const messages = new PolicyEvaluation(withoutAuthorizer, variables, evaluation.remainingBudget);
     const ignored: Unanswered[] = [];
     const refusals = broken.flatMap((one) => this.#refusal(one, messages, ignored) ?? []);
-    return { refusals, ignored, ...this.#annotate(new Evaluation(withoutAuthorizer, variables, COST_BUDGET)) };
+    return { refusals, ignored, ...this.#annotate(new PolicyEvaluation(withoutAuthorizer, variables, COST_BUDGET)) };
   }
 
   #failed(message: string): PolicyResult {
@@ -102,7 +102,7 @@ export class Validator {
       : { ...NOTHING, refusals: [{ index: 0, message, reason: '', durationMs: 0 }] };
   }
 
-  #refusal({ index, outcome, durationMs }: Broken, messages: Evaluation, ignored: Unanswered[]): Refusal | undefined {
+  #refusal({ index, outcome, durationMs }: Broken, messages: PolicyEvaluation, ignored: Unanswered[]): Refusal | undefined {
     const failed = (message: string): Refusal | undefined => {
       if (!this.#ignoresErrors) return { index, message, reason: '', durationMs };
       ignored.push({ message, durationMs });
@@ -118,7 +118,7 @@ export class Validator {
     }
   }
 
-  #annotate(evaluation: Evaluation): Pick<PolicyResult, 'annotations' | 'annotationErrors'> {
+  #annotate(evaluation: PolicyEvaluation): Pick<PolicyResult, 'annotations' | 'annotationErrors'> {
     const annotations: { key: string; value: string }[] = [];
     const annotationErrors: Unanswered[] = [];
     for (const { key, expression } of this.#annotations) {
@@ -137,12 +137,12 @@ export class Validator {
 /** A validation that did not come to true. */
 interface Broken {
   readonly index: number;
-  readonly outcome: Outcome;
+  readonly outcome: ExpressionOutcome;
   readonly durationMs: number;
 }
 
 /** Nothing where it is not fit to be shown. */
-function computedMessage({ value }: Outcome): string | undefined {
+function computedMessage({ value }: ExpressionOutcome): string | undefined {
   const text = typeof value === 'string' ? value.trim() : '';
   return Buffer.byteLength(text) > MAX_MESSAGE_BYTES || text.includes('\n') ? undefined : text;
 }

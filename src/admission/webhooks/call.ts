@@ -10,7 +10,7 @@ import type { AdmissionMetrics, WebhookType } from '../metrics.ts';
 import type { Invocation } from './match.ts';
 import { type Verdict, createReview, readVerdict, reviewVersion } from './review.ts';
 import type { ShownObjects } from './shown-objects.ts';
-import type { View } from './view.ts';
+import type { AdmissionView } from './view.ts';
 
 /** The webhook could not be asked, or its answer could not be used: its failure policy says what comes of it. */
 export class CallFailure extends Error {
@@ -39,7 +39,7 @@ const WITHOUT_SIDE_EFFECTS = new Set(['None', 'NoneOnDryRun']);
 export async function callWebhook(
   { webhook, view }: Invocation,
   attributes: AdmissionAttributes,
-  requested: View,
+  requested: AdmissionView,
   shown: ShownObjects,
   isMutating: boolean,
 ): Promise<Verdict> {

@@ -4,14 +4,14 @@ import type { AdmissionAttributes } from '../../registry/admission.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { notFound } from '../../api/errors.ts';
 import type { Webhook } from './configuration.ts';
-import type { View, Views } from './view.ts';
+import type { AdmissionView, Views } from './view.ts';
 
 /** A webhook that a write concerns, and the version in which it wants to see it. */
 export interface Invocation {
   webhook: Webhook;
   /** Of the webhook among all that are configured. */
   index: number;
-  view: View;
+  view: AdmissionView;
 }
 
 const CONFIGURATION_KINDS = new Set([
@@ -30,11 +30,11 @@ export const isAdmissionConfiguration = ({ group, resource }: AdmissionAttribute
 const isNamespace = ({ group, resource }: AdmissionAttributes): boolean => group === '' && resource === 'namespaces';
 
 /** Requests for a namespace itself are in it. */
-export const namespaceOf = (attributes: AdmissionAttributes): string =>
+export const namespaceOfWrite = (attributes: AdmissionAttributes): string =>
   isNamespace(attributes) ? attributes.name || (attributes.object?.metadata.name ?? '') : attributes.namespace;
 
 /** By rules alone, which look at no object: the version that the client speaks first, then the others, where the webhook takes equivalents. */
-export function viewFor({ spec: { rules = [], matchPolicy } }: Webhook, attributes: AdmissionAttributes, views: Views): View | undefined {
+export function viewFor({ spec: { rules = [], matchPolicy } }: Webhook, attributes: AdmissionAttributes, views: Views): AdmissionView | undefined {
   const { requested, equivalents } = views;
   if (rules.some((rule) => ruleMatches(rule, attributes, requested))) return requested;
   if (matchPolicy !== 'Equivalent') return undefined;
@@ -48,7 +48,7 @@ export function viewFor({ spec: { rules = [], matchPolicy } }: Webhook, attribut
 function ruleMatches(
   { operations, apiGroups, apiVersions, resources = [], scope = '*' }: RuleWithOperations,
   attributes: AdmissionAttributes,
-  { group, version }: View,
+  { group, version }: AdmissionView,
 ): boolean {
   return (
     includes(operations, attributes.operation) &&
@@ -95,7 +95,7 @@ export class SelectorMatcher {
   #namespaceLabels(attributes: AdmissionAttributes, object: ApiObject | undefined): Record<string, string> | undefined {
     const { operation, subresource } = attributes;
     if (attributes.resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return object?.metadata.labels;
-    const name = namespaceOf(attributes);
+    const name = namespaceOfWrite(attributes);
     const found = this.#namespaces.get('', name);
     if (!found) throw notFound({ group: '', resource: 'namespaces' }, name);
     return found.metadata.labels;

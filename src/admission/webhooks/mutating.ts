@@ -14,14 +14,14 @@ import type { AdmissionMetrics } from '../metrics.ts';
 import type { AdmissionPlugin, PluginEnvironment } from '../plugin.ts';
 import { CallFailure, callWebhook, counted, outcomeOf } from './call.ts';
 import { WebhookSource } from './configuration.ts';
-import { EVERY_OPERATION, callEnvironment } from './environment.ts';
+import { EVERY_OPERATION, callEnvironment } from './call-environment.ts';
 import type { Invocation } from './match.ts';
 import { patchFailure } from './patch-failure.ts';
 import { Rounds } from './rounds.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
 import type { Verdict } from './review.ts';
 import { ChangedWrite, type ShownObjects } from './shown-objects.ts';
-import type { View } from './view.ts';
+import type { AdmissionView } from './view.ts';
 
 const PATCH = 'patch.webhook.admission.k8s.io/';
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
@@ -71,7 +71,7 @@ async function ask(
   metrics: AdmissionMetrics,
   invocation: Invocation,
   attributes: AdmissionAttributes,
-  requested: View,
+  requested: AdmissionView,
   write: ChangedWrite,
   round: number,
 ): Promise<boolean> {
@@ -158,7 +158,7 @@ function patchedObject(before: JsonObject, operations: readonly JsonPatchOperati
   return patched;
 }
 
-function readPatched(patched: JsonObject, isMarked: boolean, view: View): JsonObject {
+function readPatched(patched: JsonObject, isMarked: boolean, view: AdmissionView): JsonObject {
   const literals: NumberLiterals = new Map();
   try {
     return isMarked ? view.edited(withoutMarks(patched, literals) as JsonObject, literals) : view.edited(patched);

@@ -7,11 +7,11 @@ import { evaluateWebhookConditions } from './conditions.ts';
 import type { Webhook } from './configuration.ts';
 import { type Invocation, SelectorMatcher, isAdmissionConfiguration, viewFor } from './match.ts';
 import type { ShownObjects } from './shown-objects.ts';
-import { type View, type Views, viewsOf } from './view.ts';
+import { type AdmissionView, type Views, viewsOf } from './view.ts';
 
 /** What a write is shown to, before any object is looked at. */
 export interface Candidates {
-  requested: View;
+  requested: AdmissionView;
   invocations: readonly Invocation[];
 }
 

@@ -6,18 +6,18 @@ import { quote } from '../../util/go-quote.ts';
 import { apiVersionOf } from '../../api/api-object.ts';
 import { isJsonObject, ownValue } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
-import { namespaceOf } from './match.ts';
+import { namespaceOfWrite } from './match.ts';
 import type { ShownObjects } from './shown-objects.ts';
-import type { View } from './view.ts';
+import type { AdmissionView } from './view.ts';
 
 /** What a webhook is asked. `version` is that of the review: v1 or v1beta1. */
-export interface Review {
+export interface WebhookReview {
   uid: string;
-  version: ReviewVersion;
+  version: AdmissionReviewVersion;
   body: JsonObject;
 }
 
-export type ReviewVersion = 'v1' | 'v1beta1';
+export type AdmissionReviewVersion = 'v1' | 'v1beta1';
 
 /** What a webhook says, whatever the version in which it says it. */
 export interface Verdict {
@@ -35,13 +35,19 @@ const GROUP = 'admission.k8s.io';
 const KIND = 'AdmissionReview';
 
 /** The first one that both sides know. Throws an Error where there is none. */
-export function reviewVersion(accepted: readonly string[]): ReviewVersion {
+export function reviewVersion(accepted: readonly string[]): AdmissionReviewVersion {
   const found = accepted.find((version) => version === 'v1' || version === 'v1beta1');
   if (found === undefined) throw new Error('webhook does not accept known AdmissionReview versions (v1, v1beta1)');
-  return found as ReviewVersion;
+  return found as AdmissionReviewVersion;
 }
 
-export function createReview(version: ReviewVersion, attributes: AdmissionAttributes, requested: View, view: View, objects: ShownObjects): Review {
+export function createReview(
+  version: AdmissionReviewVersion,
+  attributes: AdmissionAttributes,
+  requested: AdmissionView,
+  view: AdmissionView,
+  objects: ShownObjects,
+): WebhookReview {
   const uid = randomUUID();
   const { dryRun, options, ...request } = requestOf(attributes, requested, view);
   const shown = { object: objects.object ?? null, oldObject: objects.oldObject ?? null };
@@ -53,9 +59,9 @@ export function createReview(version: ReviewVersion, attributes: AdmissionAttrib
 }
 
 /** The request without its objects: what conditions see as `request` (apiserver/pkg/admission/plugin/webhook/request, CreateV1AdmissionReview). */
-export function requestOf(attributes: AdmissionAttributes, requested: View, view: View): JsonObject {
+export function requestOf(attributes: AdmissionAttributes, requested: AdmissionView, view: AdmissionView): JsonObject {
   const { resource, subresource, name, operation, user, dryRun } = attributes;
-  const namespace = namespaceOf(attributes);
+  const namespace = namespaceOfWrite(attributes);
   return {
     kind: { ...view.kind },
     resource: { group: view.group, version: view.version, resource },
@@ -93,7 +99,7 @@ function optionsOf({ operation, options }: AdmissionAttributes): JsonObject | nu
 }
 
 /** Throws UnreadableAnswer, or another Error where the answer can be read and is wrong. */
-export async function readVerdict(answer: Buffer, { uid, version }: Review, isMutating: boolean): Promise<Verdict> {
+export async function readVerdict(answer: Buffer, { uid, version }: WebhookReview, isMutating: boolean): Promise<Verdict> {
   const review = await readReview(answer, { apiVersion: apiVersionOf(GROUP, version), kind: KIND, known: KNOWN_KINDS });
   const response = ownValue(review, 'response') ?? null;
   if (response === null) throw new Error('webhook response was absent');

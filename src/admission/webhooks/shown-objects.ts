@@ -3,7 +3,7 @@ import type { ApiObject } from '../../api/api-object.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 import { type SentObject, serverMade } from '../../registry/write.ts';
 import { replaceContent } from '../replace-content.ts';
-import type { View } from './view.ts';
+import type { AdmissionView } from './view.ts';
 
 /** A write's objects as one view has them; undefined where there are none. */
 export interface ShownObjects {
@@ -14,13 +14,13 @@ export interface ShownObjects {
 type Written = Pick<AdmissionAttributes, 'object' | 'sentEmpty' | 'through' | 'oldObject'>;
 
 /** The old object first, as upstream converts them (apiserver/pkg/admission/conversion.go NewVersionedAttributes). */
-export async function shownIn(view: View, written: Written): Promise<ShownObjects> {
+export async function shownIn(view: AdmissionView, written: Written): Promise<ShownObjects> {
   const { object, oldObject } = sentObjects(written);
   const old = oldObject && (await view.show(oldObject));
   return { object: object && (await view.show(object)), oldObject: old };
 }
 
-async function shownToChange(view: View, written: Written): Promise<ShownObjects> {
+async function shownToChange(view: AdmissionView, written: Written): Promise<ShownObjects> {
   if (!view.showToChange) return shownIn(view, written);
   const { object, oldObject } = sentObjects(written);
   return { object: object && view.showToChange(object), oldObject: oldObject && view.showToChange(oldObject) };
@@ -37,7 +37,7 @@ export const sentObjects = ({ object, sentEmpty, through, oldObject }: Written):
  */
 export class ChangedWrite {
   readonly #attributes: AdmissionAttributes;
-  #current: ({ view: View; isChanged: boolean } & ShownObjects) | undefined;
+  #current: ({ view: AdmissionView; isChanged: boolean } & ShownObjects) | undefined;
 
   constructor(attributes: AdmissionAttributes) {
     this.#attributes = attributes;
@@ -48,7 +48,7 @@ export class ChangedWrite {
     return (this.#current?.object as ApiObject | undefined) ?? this.#attributes.object;
   }
 
-  async in(view: View): Promise<ShownObjects> {
+  async in(view: AdmissionView): Promise<ShownObjects> {
     if (this.#current?.view !== view) {
       await this.finish();
       this.#current = { view, isChanged: false, ...(await shownToChange(view, this.#attributes)) };

@@ -5,9 +5,9 @@ import { callWebhook, counted, outcomeOf, requestTimeout } from './call.ts';
 import { WebhookSource } from './configuration.ts';
 import type { Invocation } from './match.ts';
 import { type Candidates, Relevance, candidatesFor } from './relevance.ts';
-import { EVERY_OPERATION, callEnvironment } from './environment.ts';
+import { EVERY_OPERATION, callEnvironment } from './call-environment.ts';
 import { type ShownObjects, shownIn } from './shown-objects.ts';
-import type { View } from './view.ts';
+import type { AdmissionView } from './view.ts';
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/';
 
@@ -29,8 +29,8 @@ export function validatingAdmissionWebhook(environment: PluginEnvironment): Admi
 
   async function dispatch({ requested, invocations }: Candidates, attributes: AdmissionAttributes): Promise<void> {
     const relevant: Invocation[] = [];
-    const views = new Map<View, Promise<ShownObjects>>();
-    const shownFor = (view: View): Promise<ShownObjects> => {
+    const views = new Map<AdmissionView, Promise<ShownObjects>>();
+    const shownFor = (view: AdmissionView): Promise<ShownObjects> => {
       let shown = views.get(view);
       if (!shown) views.set(view, (shown = shownIn(view, attributes).catch(asInternalError)));
       return shown;

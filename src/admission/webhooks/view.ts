@@ -13,7 +13,7 @@ import type { JsonObject } from '../../encoding/json-types.ts';
 import type { PluginEnvironment } from '../plugin.ts';
 
 /** How a write looks in one of the versions in which its resource is served. */
-export interface View {
+export interface AdmissionView {
   /** Of the resource that is written. */
   group: string;
   version: string;
@@ -33,9 +33,9 @@ export interface View {
 
 export interface Views {
   /** As the client made it. */
-  requested: View;
+  requested: AdmissionView;
   /** The same in all other versions that are served. */
-  equivalents: readonly View[];
+  equivalents: readonly AdmissionView[];
 }
 
 /** Servers in one process may have switched off different versions of the same resource. */
@@ -65,7 +65,7 @@ function madeOnce<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V
 function makeViews(server: Served, definition: ResourceDefinition, apiVersion: string, name: string): Views {
   const subresource = definition.subresources?.[name];
   const requested = definition.served.find(({ group, version }) => apiVersionOf(group, version) === apiVersion) ?? definition.served[0]!;
-  const viewIn = (served: ServedVersion): View => {
+  const viewIn = (served: ServedVersion): AdmissionView => {
     if (subresource !== undefined && subresource.kind !== definition.kind) return subresourceView(served, subresource, definition);
     if (served.schema.custom === undefined) return objectView(served);
     return served === requested ? customView(served) : convertedView(served, definition);
@@ -79,7 +79,7 @@ function makeViews(server: Served, definition: ResourceDefinition, apiVersion: s
   return { requested: viewIn(requested), equivalents: others.map(viewIn) };
 }
 
-function objectView(served: ServedVersion): View {
+function objectView(served: ServedVersion): AdmissionView {
   const { group, version, kind, schema } = served;
   return {
     group,
@@ -102,7 +102,7 @@ function objectView(served: ServedVersion): View {
 }
 
 /** A custom object in the version that its client speaks: as it is, since what a webhook adds is pruned only when it is stored. */
-function customView(served: ServedVersion): View {
+function customView(served: ServedVersion): AdmissionView {
   const { group, version, kind, schema } = served;
   const typeFirst = ({ kind: _kind, apiVersion: _apiVersion, ...fields }: JsonObject): JsonObject => ({
     kind,
@@ -126,7 +126,7 @@ function customView(served: ServedVersion): View {
 }
 
 /** The same in another version. */
-function convertedView(served: ServedVersion, { version, group, convert }: ResourceDefinition): View {
+function convertedView(served: ServedVersion, { version, group, convert }: ResourceDefinition): AdmissionView {
   const own = customView(served);
   const [apiVersion, requestedVersion] = [apiVersionOf(served.group, served.version), apiVersionOf(group, version)];
   return {
@@ -144,7 +144,7 @@ function convertedView(served: ServedVersion, { version, group, convert }: Resou
 }
 
 /** Its kind is the same in all versions of the resource. */
-function subresourceView({ group, version }: ServedVersion, subresource: Subresource, definition: ResourceDefinition): View {
+function subresourceView({ group, version }: ServedVersion, subresource: Subresource, definition: ResourceDefinition): AdmissionView {
   const { schema } = subresource;
   const kind = { group: subresource.group, version: subresource.version, kind: subresource.kind };
   const common = {
@@ -166,7 +166,7 @@ function subresourceView({ group, version }: ServedVersion, subresource: Subreso
 }
 
 /** A scale has its owners with it only as long as it may change (apiextensions-apiserver customresource/etcd.go scaleUpdatedObjectInfo, toScaleUpdateValidation). */
-function scaleView(kind: GroupVersionKind, subresource: Subresource, definition: ResourceDefinition): Pick<View, 'show' | 'showToChange' | 'read'> {
+function scaleView(kind: GroupVersionKind, subresource: Subresource, definition: ResourceDefinition): Pick<AdmissionView, 'show' | 'showToChange' | 'read'> {
   const { schema } = subresource;
   const read = (subresource.readWritten ?? subresource.read!).bind(subresource);
   const readToChange = (subresource.readToWrite ?? subresource.read!).bind(subresource);
@@ -182,7 +182,7 @@ function scaleView(kind: GroupVersionKind, subresource: Subresource, definition:
   };
 }
 
-const bareView = ({ group, version, kind }: AdmissionAttributes): View => ({
+const bareView = ({ group, version, kind }: AdmissionAttributes): AdmissionView => ({
   group,
   version,
   kind,

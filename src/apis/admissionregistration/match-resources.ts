@@ -5,7 +5,7 @@ import type { MatchResources, ParamKind, ParamRef } from '../facts/types/admissi
 import { validateChoice } from '../validation/choice.ts';
 import { parsedSelector, validateLabelSelector } from '../validation/label-selector.ts';
 import { EQUIVALENT, MATCH_POLICIES } from './policies.ts';
-import { defaultRules, validateNamedRules } from './rules.ts';
+import { defaultWebhookRules, validateNamedRules } from './rules.ts';
 
 /** What policies and their bindings have in common: what they apply to, and where their parameters come from. */
 const NOT_FOUND_ACTIONS = ['Deny', 'Allow'];
@@ -16,8 +16,8 @@ export function defaultMatchResources(resources: MatchResources | undefined): vo
   resources.matchPolicy ??= EQUIVALENT;
   resources.namespaceSelector ??= {};
   resources.objectSelector ??= {};
-  defaultRules(resources.resourceRules);
-  defaultRules(resources.excludeResourceRules);
+  defaultWebhookRules(resources.resourceRules);
+  defaultWebhookRules(resources.excludeResourceRules);
 }
 
 export function validateMatchResources(resources: MatchResources | undefined, errors: FieldErrors): void {

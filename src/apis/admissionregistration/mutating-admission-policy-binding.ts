@@ -14,7 +14,7 @@ export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionP
     allowsUnconditionalUpdate: false,
 
     default: fillDefaults,
-    stored: { version: 'v1beta1' },
+    storage: { form: { version: 'v1beta1' } },
     alsoServed: earlierVersions<MutatingAdmissionPolicyBinding>('MutatingAdmissionPolicyBinding', fillDefaults, ({ spec }) => {
       if (spec.paramRef) spec.paramRef.parameterNotFoundAction ??= 'Deny';
     }),

@@ -25,7 +25,7 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
   allowsUnconditionalUpdate: false,
 
   default: fillDefaults,
-  stored: { version: 'v1beta1' },
+  storage: { form: { version: 'v1beta1' } },
   alsoServed: earlierVersions<MutatingAdmissionPolicy>('MutatingAdmissionPolicy', fillDefaults),
 
   validatesWhole: 'before',

@@ -1,4 +1,4 @@
-import type { Admission, AdmissionAttributes } from '../../registry/admission.ts';
+import type { AdmissionController, AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import { parseApiVersion } from '../../api/api-object.ts';
 import { invalid } from '../../api/errors.ts';
@@ -28,7 +28,7 @@ const WILDCARD = '*';
  * Whoever writes a policy or a binding that reads parameters must be allowed to read them himself: what expressions make of them would reach him
  * (pkg/registry/admissionregistration, authz.go of each kind). To stand among the validating steps; it changes nothing.
  */
-export function paramAccessCheck(authorizer: Authorizer, lookup: ParamLookup): Admission {
+export function paramAccessCheck(authorizer: Authorizer, lookup: ParamLookup): AdmissionController {
   return {
     mutate() {},
     async validate(attributes) {

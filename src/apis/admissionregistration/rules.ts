@@ -11,7 +11,7 @@ const SCOPES = ['*', 'Cluster', 'Namespaced'];
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const MUTABLE_OPERATIONS = OPERATIONS.filter((operation) => operation !== 'DELETE');
 
-export function defaultRules(rules: readonly Rule[] | undefined): void {
+export function defaultWebhookRules(rules: readonly Rule[] | undefined): void {
   for (const rule of rules ?? []) rule.scope ??= ALL;
 }
 

@@ -10,7 +10,7 @@ import { validateLabelSelector } from '../validation/label-selector.ts';
 import { DEFAULT_WEBHOOK_PORT, validateWebhookClientConfig } from '../validation/webhook-client-config.ts';
 import { expressionsOf, validateMatchConditions } from './match-conditions.ts';
 import { EQUIVALENT, FAIL, FAILURE_POLICIES, MATCH_POLICIES, NEVER, REINVOCATION_POLICIES } from './policies.ts';
-import { defaultRules, validateRules } from './rules.ts';
+import { defaultWebhookRules, validateRules } from './rules.ts';
 import { reservedNameWarnings } from './reserved-names.ts';
 import { repeats } from '../validation/repeats.ts';
 import { checkEach } from '../../api/validation-run.ts';
@@ -74,7 +74,7 @@ export function defaultWebhook(webhook: Webhook): void {
   webhook.objectSelector ??= {};
   webhook.timeoutSeconds ??= 10;
   if (webhook.clientConfig.service) webhook.clientConfig.service.port ??= DEFAULT_WEBHOOK_PORT;
-  defaultRules(webhook.rules);
+  defaultWebhookRules(webhook.rules);
 }
 
 export function defaultMutatingWebhook(webhook: MutatingWebhook): void {

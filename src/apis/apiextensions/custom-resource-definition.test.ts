@@ -240,9 +240,9 @@ test('what an update may change', () => {
 
 test('the first deletion marks', () => {
   const { object } = created(customResourceDefinitions, definition());
-  expect(customResourceDefinitions.mayDelete!(object)).toBe(false);
+  expect(customResourceDefinitions.deletion!.mayRemove!(object)).toBe(false);
   Object.assign(object.metadata, { deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 0, generation: 2 });
-  customResourceDefinitions.markDeleting!(object);
+  customResourceDefinitions.deletion!.mark!(object);
   expect(object.metadata).toMatchObject({ finalizers: [CLEANUP_FINALIZER], generation: 1 });
   expect(object.status.conditions).toMatchObject([{ type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending' }]);
 });

@@ -10,7 +10,7 @@ import { validateUnchanged } from '../validation/immutable.ts';
 import { DEFAULT_WEBHOOK_PORT } from '../validation/webhook-client-config.ts';
 import { APPROVED_ANNOTATION, approvalOf, isProtectedGroup } from './approval.ts';
 import { unknownFormats } from './formats.ts';
-import { validateNames } from './names.ts';
+import { validateDefinitionNames } from './names.ts';
 import { someSchemaOf } from './schema-walk.ts';
 import { type RuleValidation, validateSpec } from './spec-rules.ts';
 import { betaDefinition } from './stored-version.ts';
@@ -25,8 +25,7 @@ const GATED_STATUS: GatedFields = [['CRDObservedGenerationTracking', ['status.ob
 
 /** A resource that users define. What it serves, and which of its names are taken, is for `src/extensions/`, which tells it in the status. */
 export const customResourceDefinitions = defineResource<CustomResourceDefinition>('apiextensions.k8s.io/v1/customresourcedefinitions', {
-  storagePrefix: 'apiextensions.k8s.io/customresourcedefinitions',
-  stored: { version: 'v1beta1', isJson: true, older: [betaDefinition] },
+  storage: { prefix: 'apiextensions.k8s.io/customresourcedefinitions', form: { version: 'v1beta1', isJson: true, older: [betaDefinition] } },
   generation: 'spec',
   allowsUnconditionalUpdate: false,
 
@@ -63,9 +62,11 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   },
 
   // The first DELETE only marks it (registry/customresourcedefinition/etcd.go); `src/extensions/` empties the resource and takes the finalizer off.
-  mayDelete: ({ metadata }) => metadata.deletionTimestamp !== undefined,
-  markDeleting: markTerminating,
-  marksBeforePropagation: true,
+  deletion: {
+    mayRemove: ({ metadata }) => metadata.deletionTimestamp !== undefined,
+    mark: markTerminating,
+    marksBeforePropagation: true,
+  },
 
   subresources: {
     status: {
@@ -74,7 +75,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
         allowsUnconditionalUpdate: false,
         prepareForUpdate: ({ object: definition, old, settings }) => dropGatedFields(GATED_STATUS, definition, old, settings),
         validateUpdate({ object: { status } }, errors) {
-          validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
+          validateDefinitionNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
         },
       },
     },
@@ -139,7 +140,7 @@ function markTerminating({ metadata, status }: CustomResourceDefinition): void {
 
 function validateRest(definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, errors: FieldErrors): void {
   const { spec, status } = definition;
-  validateNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
+  validateDefinitionNames(status.acceptedNames, errors.at('status', 'acceptedNames'));
   validateStoredVersions(definition, errors.at('status', 'storedVersions'));
   validateApproval(definition, old, errors.at('metadata', 'annotations').key(APPROVED_ANNOTATION));
   if (spec.preserveUnknownFields && !old?.spec.preserveUnknownFields) errors.at('spec', 'preserveUnknownFields').invalid(true, PRESERVING);

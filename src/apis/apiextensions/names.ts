@@ -3,7 +3,7 @@ import { dns1035LabelErrors } from '../../api/names.ts';
 import type { CustomResourceDefinitionNames } from '../facts/types/apiextensions-v1.ts';
 
 /** Names of a custom resource: those asked for, or those that were accepted. Which of them must be there is for the caller. */
-export function validateNames(names: CustomResourceDefinitionNames, errors: FieldErrors): void {
+export function validateDefinitionNames(names: CustomResourceDefinitionNames, errors: FieldErrors): void {
   const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = names;
   if (plural !== '') validateLabel(plural, errors.at('plural'));
   if (singular !== '') validateLabel(singular, errors.at('singular'));

@@ -12,7 +12,7 @@ import { validateStringChoice } from '../validation/choice.ts';
 import { type ConversionStrictness, needsConversion, validateConversion } from './conversion.ts';
 import { type DefaultRules, validateDefaults } from './defaults.ts';
 import { type InternalSpec, SCHEMA_FIELDS, internalSpec, printedSchema, printedVersions, subresourcesOf } from './internal-spec.ts';
-import { validateLabel, validateNames } from './names.ts';
+import { validateLabel, validateDefinitionNames } from './names.ts';
 import { type SchemaStrictness, isDefaulted, validateOpenApi } from './openapi-rules.ts';
 import { someSchemaOf } from './schema-walk.ts';
 import { structuralErrors, structuralProblem } from './structural.ts';
@@ -58,7 +58,7 @@ export function validateSpec(spec: CustomResourceDefinitionSpec, demanded: Stric
   }
   validateVersions(internal.versions, spec.versions ? printedVersions(internal.versions) : null, errors);
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) if (!spec.names[field]) errors.at('names', field).required();
-  validateNames(spec.names, errors.at('names'));
+  validateDefinitionNames(spec.names, errors.at('names'));
   validateShared(internal, strictness, errors);
   validateSpecConversion(spec, strictness, errors.at('conversion'));
 }

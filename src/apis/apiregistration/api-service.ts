@@ -15,8 +15,7 @@ const CONDITION_STATUSES = ['True', 'False', 'Unknown'];
 
 /** A group-version, and who serves it: this server, or another behind a Service. */
 export const apiServices = defineResource<APIService>('apiregistration.k8s.io/v1/apiservices', {
-  storagePrefix: 'apiregistration.k8s.io/apiservices',
-  stored: { isJson: true },
+  storage: { prefix: 'apiregistration.k8s.io/apiservices', form: { isJson: true } },
   allowsUnconditionalUpdate: false,
 
   default({ spec }) {

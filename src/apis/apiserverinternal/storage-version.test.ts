@@ -22,7 +22,7 @@ test.each<[object, string[]]>([
 test.each([
   ['deployments', ['name must be in the form of <group>.<resource>']],
   ['apps.deployments', []],
-])('name %s', (name, problems) => expect(storageVersions.nameErrors!(name, false, storageVersions.settings)).toEqual(problems));
+])('name %s', (name, problems) => expect(storageVersions.naming!.errors!(name, false, storageVersions.settings)).toEqual(problems));
 
 test('cells', () => {
   const { object: next } = updated(storageVersions, object, (changed) => (changed.status = { storageVersions: [server, server, server, server] }), 'status');

@@ -17,7 +17,7 @@ const EMPTY = 'must be non-empty';
 
 /** In which version each server of the cluster stores a resource. Named `group.resource`. */
 export const storageVersions = defineResource<StorageVersion>('internal.apiserver.k8s.io/v1alpha1/storageversions', {
-  nameErrors,
+  naming: { errors: nameErrors },
   allowsUnconditionalUpdate: false,
   validatesMetadataUpdate: false,
   validate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),

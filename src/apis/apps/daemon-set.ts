@@ -46,10 +46,10 @@ const STATUS: StatusCounts = {
 
 /** One pod of a template on every node. */
 export const daemonSets = defineResource<DaemonSet>('apps/v1/daemonsets', {
-  whenEmpty: { annotations: { [TEMPLATE_GENERATION]: '0' } },
+  bookmark: { annotations: { [TEMPLATE_GENERATION]: '0' } },
   generation: 'spec',
 
-  unlistedAnnotation: TEMPLATE_GENERATION,
+  table: { unlistedAnnotation: TEMPLATE_GENERATION },
   default(daemonSet) {
     const { metadata, spec } = daemonSet;
     checkTemplateGeneration(metadata.annotations?.[TEMPLATE_GENERATION]);

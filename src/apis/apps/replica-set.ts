@@ -46,7 +46,7 @@ const updateRules: UpdateRules<ReplicaSet> = {
 
 /** So many pods of one template, whichever they are. */
 export const replicaSets = defineResource<ReplicaSet>('apps/v1/replicasets', {
-  whenEmpty: { spec: { replicas: 0 } },
+  bookmark: { spec: { replicas: 0 } },
   ...updateRules,
   generation: 'spec',
 

@@ -12,7 +12,7 @@ import type { RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetSpec, St
 import type { PersistentVolumeClaim, PodTemplateSpec } from '../facts/types/core-v1.ts';
 import { isFeatureOn } from '../features.ts';
 import { validateAnnotations } from '../../registry/metadata.ts';
-import { validateClaimSpec } from '../validation/claim-spec.ts';
+import { validateVolumeClaimSpec } from '../validation/claim-spec.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { amountOf, validateAtMost100Percent, validateIntOrPercent } from '../validation/int-or-percent.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
@@ -91,9 +91,9 @@ const updateRules: UpdateRules<StatefulSet> = {
 
 /** Pods with names, and claims, that stay theirs when they are replaced. */
 export const statefulSets = defineResource<StatefulSet>('apps/v1/statefulsets', {
-  whenEmpty: { spec: { replicas: 0 } },
+  bookmark: { spec: { replicas: 0 } },
   ...updateRules,
-  nameErrors: labelName,
+  naming: { errors: labelName },
   generation: 'spec',
 
   default({ spec }, { settings }) {
@@ -202,7 +202,7 @@ function validateSpec(spec: StatefulSetSpec, errors: FieldErrors, options: SpecO
   validateRetention(spec, errors.at('persistentVolumeClaimRetentionPolicy'));
   if (!options.isUpdate)
     for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
-      validateClaimSpec(claim.spec, errors.at('volumeClaimTemplates').index(index).at('spec'));
+      validateVolumeClaimSpec(claim.spec, errors.at('volumeClaimTemplates').index(index).at('spec'));
   validateNonNegative(spec.replicas, errors.at('replicas'));
   validateNonNegative(spec.minReadySeconds, errors.at('minReadySeconds'));
   validateNonNegative(spec.ordinals?.start, errors.at('ordinals', 'start'));

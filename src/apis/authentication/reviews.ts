@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../registry/request-context.ts';
-import type { Review } from '../../registry/review-store.ts';
+import type { ReviewHandler } from '../../registry/review-store.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { badRequest } from '../../api/errors.ts';
 import { timeOf } from '../../util/time.ts';
@@ -20,7 +20,7 @@ export type TokenReader = (token: string, audiences: readonly string[]) => Promi
 const userInfo = ({ name, uid, groups, extra }: User): object => ({ ...(name && { username: name }), ...(uid && { uid }), groups, ...(extra && { extra }) });
 
 /** Who am I? */
-export const selfSubjectReview: Review<SelfSubjectReview> = ({ kind, apiVersion }, { user }: RequestContext, _namespace, _dryRun, now) => ({
+export const selfSubjectReview: ReviewHandler<SelfSubjectReview> = ({ kind, apiVersion }, { user }: RequestContext, _namespace, _dryRun, now) => ({
   kind,
   apiVersion,
   metadata: { creationTimestamp: timeOf(now) },
@@ -29,7 +29,7 @@ export const selfSubjectReview: Review<SelfSubjectReview> = ({ kind, apiVersion 
 
 /** Who does this token belong to? What the client sent as the status stays where nothing is answered. */
 export const tokenReview =
-  (readToken: TokenReader): Review<TokenReview> =>
+  (readToken: TokenReader): ReviewHandler<TokenReview> =>
   async (review) => {
     const { token, audiences = [] } = review.spec;
     if (!token) throw badRequest('token is required for TokenReview in authentication');

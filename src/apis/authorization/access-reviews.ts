@@ -1,11 +1,11 @@
 import type { Authorizer } from '../../registry/authorizer.ts';
-import type { Review } from '../../registry/review-store.ts';
+import type { ReviewHandler } from '../../registry/review-store.ts';
 import type { ApiObject } from '../../api/api-object.ts';
 import { badRequest, invalid } from '../../api/errors.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import type { User } from '../../api/user.ts';
-import { type AccessSpec, printedPath, questionOf, validateAccessSpec, validateSelectors } from './attributes.ts';
+import { type AccessSpec, printedPath, questionOf, validateAccessSpec, validateAttributeSelectors } from './attributes.ts';
 
 /** SubjectAccessReview, its local form, and SelfSubjectAccessReview: may this subject do that? */
 interface AccessReview extends ApiObject {
@@ -19,7 +19,7 @@ interface RulesReview extends ApiObject {
 }
 
 export const subjectAccessReview =
-  (authorizer: Authorizer): Review<AccessReview> =>
+  (authorizer: Authorizer): ReviewHandler<AccessReview> =>
   async (review) => {
     check((errors) => {
       validateSubject(review, errors);
@@ -29,7 +29,7 @@ export const subjectAccessReview =
   };
 
 export const localSubjectAccessReview =
-  (authorizer: Authorizer): Review<AccessReview> =>
+  (authorizer: Authorizer): ReviewHandler<AccessReview> =>
   async (review, _context, namespace) => {
     check((errors) => {
       validateSubject(review, errors);
@@ -45,18 +45,18 @@ export const localSubjectAccessReview =
   };
 
 export const selfSubjectAccessReview =
-  (authorizer: Authorizer): Review<AccessReview> =>
+  (authorizer: Authorizer): ReviewHandler<AccessReview> =>
   async (review, { user }) => {
     check((errors) => {
       validateAccessSpec(review.spec, errors.at('spec'));
-      validateSelectors(review.spec.resourceAttributes, errors.at('spec', 'resourceAttributes'));
+      validateAttributeSelectors(review.spec.resourceAttributes, errors.at('spec', 'resourceAttributes'));
       validateMetadataEmpty(review, {}, 'must be empty', errors);
     });
     return answer(authorizer, review, user);
   };
 
 export const selfSubjectRulesReview =
-  (authorizer: Authorizer): Review<RulesReview> =>
+  (authorizer: Authorizer): ReviewHandler<RulesReview> =>
   async ({ kind, apiVersion, spec }, { user }) => {
     if (!spec.namespace) throw badRequest('no namespace on request');
     const { resourceRules, nonResourceRules, isIncomplete, evaluationError } = await authorizer.rulesFor(user, spec.namespace);
@@ -80,7 +80,7 @@ function check(rules: (errors: FieldErrors) => void): void {
 function validateSubject({ spec }: AccessReview, errors: FieldErrors): void {
   validateAccessSpec(spec, errors.at('spec'));
   if (!spec.user && (spec.groups ?? []).length === 0) errors.at('spec', 'user').invalid(spec.user ?? '', 'at least one of user or group must be specified');
-  validateSelectors(spec.resourceAttributes, errors.at('spec', 'resourceAttributes'));
+  validateAttributeSelectors(spec.resourceAttributes, errors.at('spec', 'resourceAttributes'));
 }
 
 function validateMetadataEmpty({ metadata }: AccessReview, allowed: object, why: string, errors: FieldErrors): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FieldErrors } from '../../api/field-errors.ts';
-import { questionOf, validateSelectors } from './attributes.ts';
+import { questionOf, validateAttributeSelectors } from './attributes.ts';
 
 const user = { name: 'alice', groups: [] };
 
@@ -25,7 +25,7 @@ test.each([
 
 test('selectors are one of two, and sound', () => {
   const errors = new FieldErrors('spec.resourceAttributes');
-  validateSelectors(
+  validateAttributeSelectors(
     { fieldSelector: { requirements: [{ key: '', operator: 'In' }] }, labelSelector: { rawSelector: 'a', requirements: [{ key: 'k', operator: 'Near' }] } },
     errors,
   );

@@ -120,7 +120,7 @@ export function validateAccessSpec({ resourceAttributes, nonResourceAttributes }
 /** As upstream shows it. */
 export const printedPath = ({ path = '', verb = '' }: NonResourceAttributes): object => ({ Path: path, Verb: verb });
 
-export function validateSelectors(attributes: ResourceAttributes | undefined, errors: FieldErrors): void {
+export function validateAttributeSelectors(attributes: ResourceAttributes | undefined, errors: FieldErrors): void {
   for (const name of ['fieldSelector', 'labelSelector'] as const) {
     const selector = attributes?.[name];
     if (!selector) continue;

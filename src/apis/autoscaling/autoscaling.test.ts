@@ -150,7 +150,7 @@ describe('version 1', () => {
   });
 
   test('the table shows two metrics at most', () => {
-    const targets = horizontalPodAutoscalers.columns!.find(({ name }) => name === 'Targets')!;
+    const targets = horizontalPodAutoscalers.table!.columns!.find(({ name }) => name === 'Targets')!;
     expect(targets.cell(stored, new Date())).toBe('cpu: 30%/70%, <unknown>/10 + 3 more...');
   });
 });

@@ -32,10 +32,12 @@ const PASSING_STATES = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
 /** Pods that run until so many of them have succeeded. */
 export const jobs = defineResource<Job>('batch/v1/jobs', {
   generation: 'spec',
-  // Kept from the time when clients deleted the pods themselves.
-  defaultPropagation: 'Orphan',
-  deletionWarning:
-    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  deletion: {
+    // Kept from the time when clients deleted the pods themselves.
+    defaultPropagation: 'Orphan',
+    warning:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  },
 
   default(job) {
     const { spec } = job;
@@ -54,7 +56,7 @@ export const jobs = defineResource<Job>('batch/v1/jobs', {
   },
   prepareForUpdate: ({ object: { spec }, old, settings }) => dropGatedTemplateFields(spec.template, old.spec.template, settings),
   // Labels that are generated after a job was defaulted become its own when it is read, and are stored with the next write (pkg/apis/batch/v1/defaults.go).
-  defaultsOnRead: true,
+  storage: { defaultsOnRead: true },
 
   validate({ object: job, old, settings }, errors) {
     validateFinalizerNames(job.metadata, errors);

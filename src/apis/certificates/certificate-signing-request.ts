@@ -51,7 +51,7 @@ type Writable = 'approval' | 'certificate' | undefined;
 /** Asks a signer for a certificate, in the name of whoever made the request. */
 export const certificateSigningRequests = defineResource<CertificateSigningRequest>('certificates.k8s.io/v1/certificatesigningrequests', {
   ...updateRules(undefined),
-  nameErrors: () => [],
+  naming: { errors: () => [] },
 
   prepareForCreate({ object: { spec }, context: { user } }) {
     for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];

@@ -19,7 +19,7 @@ export const clusterTrustBundles = defineResource<ClusterTrustBundle>('certifica
   allowsUnconditionalUpdate: false,
 
   /** What a name may be follows from the signer, which only `validate` sees. */
-  nameErrors: () => [],
+  naming: { errors: () => [] },
   validatesWhole: 'before',
   validate({ object: { metadata, spec }, old }, errors) {
     const { signerName = '', trustBundle } = spec;

@@ -15,7 +15,7 @@ const UNREAD: SemanticVersion = { core: [0n, 0n, 0n], prerelease: [] };
 export const leaseCandidates = defineResource<LeaseCandidate>('coordination.k8s.io/v1beta1/leasecandidates', {
   deprecation: `${GROUP}/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+`,
   alsoServed: [sameInVersion(GROUP, 'v1beta1', 'v1alpha2', ALPHA_DEPRECATION)],
-  nameErrors: configMapKeyErrors,
+  naming: { errors: configMapKeyErrors },
   createsOnUpdate: true,
   allowsUnconditionalUpdate: false,
 

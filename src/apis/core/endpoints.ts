@@ -19,7 +19,7 @@ const SHOWN_ADDRESSES = 3;
 
 /** The addresses behind a service, in one object: what EndpointSlices replace. */
 export const endpoints = defineResource<Endpoints>('v1/endpoints', {
-  storagePrefix: 'services/endpoints',
+  storage: { prefix: 'services/endpoints' },
   createsOnUpdate: true,
   deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
 

@@ -13,10 +13,9 @@ const MISPLACED = 'does not match event.namespace';
 /** What both groups share. Nothing is said of metadata beyond what every object must keep, and nothing owns an event or waits for one to go. */
 export const eventTraits = (ttlSeconds: number) =>
   ({
-    storagePrefix: 'events',
+    storage: { prefix: 'events', isUncached: true, ttlSeconds: () => ttlSeconds },
     createsOnUpdate: true,
-    defaultPropagation: 'none',
-    ttlSeconds: () => ttlSeconds,
+    deletion: { defaultPropagation: 'none' },
     validatesMetadata: false,
   }) as const;
 
@@ -27,7 +26,6 @@ export const defineCoreEvents = (ttlSeconds: number): ResourceDefinition<Event> 
     validate: ({ object: event }, errors) => validateEvent(event, 'reportingComponent', errors),
     validateUpdate: ({ object: event }, errors) => validateEvent(event, 'reportingComponent', errors),
 
-    isUncached: true,
     selectable: {
       'involvedObject.kind': ({ involvedObject }) => involvedObject.kind ?? '',
       'involvedObject.namespace': ({ involvedObject }) => involvedObject.namespace ?? '',

@@ -15,7 +15,7 @@ const NAME_LABEL = 'kubernetes.io/metadata.name';
  * /finalize by the controller that has emptied it.
  */
 export const namespaces = defineResource<Namespace>('v1/namespaces', {
-  nameErrors: labelName,
+  naming: { errors: labelName },
 
   /** So that selectors can name a namespace. A generated name is not known yet: `prepareForCreate` sees it. */
   default(namespace) {
@@ -42,11 +42,13 @@ export const namespaces = defineResource<Namespace>('v1/namespaces', {
 
   validateUpdate: ({ object: { metadata } }, errors) => validateFinalizerNames(metadata, errors),
 
-  foregroundUnlessOrphaned: true,
-  mayDelete: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec.finalizers ?? []).length === 0,
-  markDeleting(namespace) {
-    namespace.status = { ...namespace.status, phase: 'Terminating' };
-    delete namespace.metadata.deletionGracePeriodSeconds;
+  deletion: {
+    foregroundUnlessOrphaned: true,
+    mayRemove: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec.finalizers ?? []).length === 0,
+    mark(namespace) {
+      namespace.status = { ...namespace.status, phase: 'Terminating' };
+      delete namespace.metadata.deletionGracePeriodSeconds;
+    },
   },
 
   subresources: {

@@ -22,7 +22,7 @@ const GATED: GatedFields = [['NodeDeclaredFeatures', ['status.declaredFeatures']
 
 /** A machine that pods run on. Its kubelet writes it whole, status and all, when it comes up. */
 export const nodes = defineResource<Node>('v1/nodes', {
-  storagePrefix: 'minions',
+  storage: { prefix: 'minions' },
   // Unlike others, a new node may have its status.
   hasStatus: false,
 

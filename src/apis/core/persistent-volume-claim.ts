@@ -6,7 +6,7 @@ import { compareQuantities, parseQuantity, quantityAt } from '../../api/quantity
 import { defineResource } from '../define.ts';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from '../facts/types/core-v1.ts';
 import { isFeatureOn } from '../features.ts';
-import { validateClaimSpec } from '../validation/claim-spec.ts';
+import { validateVolumeClaimSpec } from '../validation/claim-spec.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
@@ -24,7 +24,7 @@ const RESIZE_STATUSES = ['ControllerResizeInProgress', 'ControllerResizeInfeasib
 /** A pod's wish for storage, which a volume fulfils. */
 export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/persistentvolumeclaims', {
   // A new claim is stored without a phase.
-  defaultsOnRead: true,
+  storage: { defaultsOnRead: true },
   default({ spec, status }) {
     status.phase ??= 'Pending';
     spec.volumeMode ??= 'Filesystem';
@@ -37,12 +37,15 @@ export const persistentVolumeClaims = defineResource<PersistentVolumeClaim>('v1/
 
   validate({ object: { metadata, spec } }, errors) {
     validateFinalizerNames(metadata, errors);
-    validateClaimSpec(spec, errors.at('spec'));
+    validateVolumeClaimSpec(spec, errors.at('spec'));
   },
   validateUpdate({ object: claim, old }, errors) {
     validateFinalizerNames(claim.metadata, errors);
     validateOwnMetadata(claim.metadata, true, errors);
-    validateClaimSpec(claim.spec, errors.at('spec'), { allowInvalidSelector: hasInvalidSelector(old.spec), allowInvalidApiGroup: namesApiGroup(old.spec) });
+    validateVolumeClaimSpec(claim.spec, errors.at('spec'), {
+      allowInvalidSelector: hasInvalidSelector(old.spec),
+      allowInvalidApiGroup: namesApiGroup(old.spec),
+    });
     validateSpecKept(claim, old, errors);
     validateSize(claim, old, errors.at('spec', 'resources', 'requests', STORAGE));
     validateUnchanged(claim.spec.volumeMode, old.spec.volumeMode, errors.at('volumeMode'));

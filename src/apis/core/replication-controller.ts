@@ -24,13 +24,12 @@ const updateRules: UpdateRules<ReplicationController> = {
 export const replicationControllers = defineResource<ReplicationController>('v1/replicationcontrollers', {
   ...updateRules,
   // The newer form of the rule: it counts in bytes, and leaves what names are made from alone.
-  nameErrors: (name, isPrefix) => (isPrefix ? [] : subdomainName(name, false).map((error) => error.replace(/ characters$/, ' bytes'))),
-  storagePrefix: 'controllers',
+  naming: { errors: (name, isPrefix) => (isPrefix ? [] : subdomainName(name, false).map((error) => error.replace(/ characters$/, ' bytes'))) },
+  storage: { prefix: 'controllers', defaultsOnRead: true },
   generation: 'spec',
   // Kept from the time when clients deleted the pods themselves.
-  defaultPropagation: 'Orphan',
+  deletion: { defaultPropagation: 'Orphan' },
 
-  defaultsOnRead: true,
   default({ metadata, spec }) {
     spec.replicas ??= 1;
     if (!spec.template) return;

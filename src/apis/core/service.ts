@@ -1,5 +1,5 @@
 import type { Write } from '../../registry/write.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition, TransactionHooks } from '../../registry/definition.ts';
 import { label1035Name, labelName } from '../../api/names.ts';
 import { defineResource } from '../define.ts';
 import type { Service, ServicePort, ServiceSpec } from '../facts/types/core-v1.ts';
@@ -22,17 +22,14 @@ import {
 
 const DEFAULT_AFFINITY_SECONDS = 10_800;
 
-/** What a server does around the store: addresses and ports come from ranges that it keeps. */
-type AllocationHooks = Pick<ResourceDefinition<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'>;
-
-/** One name, and usually one address, for a set of pods. `allocation`: see `service/allocation.ts`. */
-export const defineServices = (allocation: AllocationHooks): ResourceDefinition<Service> =>
+/** One name, and usually one address, for a set of pods. `allocation`: addresses and ports come from ranges that a server keeps (`service/allocation.ts`). */
+export const defineServices = (allocation: TransactionHooks<Service>): ResourceDefinition<Service> =>
   defineResource<Service>('v1/services', {
-    ...allocation,
-    storagePrefix: 'services/specs',
+    transactions: allocation,
+    storage: { prefix: 'services/specs' },
     createsOnUpdate: true,
     // KEP-5311: what DNS takes, no longer only what starts with a letter.
-    nameErrors: (name, isPrefix, settings) => (isFeatureOn(settings, 'RelaxedServiceNameValidation') ? labelName : label1035Name)(name, isPrefix),
+    naming: { errors: (name, isPrefix, settings) => (isFeatureOn(settings, 'RelaxedServiceNameValidation') ? labelName : label1035Name)(name, isPrefix) },
 
     default({ spec, status }) {
       defaultAffinity(spec);

@@ -44,8 +44,8 @@ test('an event goes into its older form and back', () => {
     firstTimestamp: null,
   });
   expect(served.fromStored!(event)).toMatchObject({ ...GOOD, apiVersion: 'events.k8s.io/v1', deprecatedSource: {}, deprecatedFirstTimestamp: null });
-  expect(events).toMatchObject({ group: 'events.k8s.io', storedGroup: '', storagePrefix: 'events' });
-  expect(events.ttlSeconds!(event)).toBe(3600);
+  expect(events).toMatchObject({ group: 'events.k8s.io', storage: { group: '', prefix: 'events' } });
+  expect(events.storage.ttlSeconds!(event)).toBe(3600);
 });
 
 test('new events use none of what only the older form had', () => {

@@ -49,7 +49,6 @@ export const defineEvents = (ttlSeconds: number): ResourceDefinition<CoreEvent> 
       validateOnlySeriesChanged(event, old, errors);
     },
 
-    isUncached: true,
     selectable: {
       'regarding.kind': ({ involvedObject }) => involvedObject.kind ?? '',
       'regarding.namespace': ({ involvedObject }) => involvedObject.namespace ?? '',

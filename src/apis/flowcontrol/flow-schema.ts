@@ -7,7 +7,7 @@ import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { validateFlowRule } from './flow-schema-rules.ts';
 import { EXEMPT, MANDATORY_FLOW_SCHEMAS } from './mandatory.ts';
-import { statusUpdate, validateConditions } from './status-conditions.ts';
+import { statusUpdate, validateStatusConditions } from './status-conditions.ts';
 
 const DEFAULT_PRECEDENCE = 1000;
 const MAX_PRECEDENCE = 10_000;
@@ -79,12 +79,12 @@ export const flowSchemas = defineResource<FlowSchema>('flowcontrol.apiserver.k8s
     validateSpec(metadata.name ?? '', spec, errors.at('spec'));
     const mandatory = MANDATORY_FLOW_SCHEMAS.get(metadata.name ?? '');
     if (mandatory && !equalJson(spec, mandatory)) errors.at('spec').invalid(internalForm(spec, SPEC), `spec of '${metadata.name}' must equal the fixed value`);
-    validateConditions(flowSchema, errors);
+    validateStatusConditions(flowSchema, errors);
   },
 
   subresources: { status: { update: statusUpdate } },
 
-  compareRows: (a, b) => (a.spec.matchingPrecedence ?? 0) - (b.spec.matchingPrecedence ?? 0) || (a.metadata.name! < b.metadata.name! ? -1 : 1),
+  table: { compareRows: (a, b) => (a.spec.matchingPrecedence ?? 0) - (b.spec.matchingPrecedence ?? 0) || (a.metadata.name! < b.metadata.name! ? -1 : 1) },
   cells: {
     PriorityLevel: ({ spec }) => spec.priorityLevelConfiguration.name,
     MatchingPrecedence: ({ spec }) => spec.matchingPrecedence,

@@ -12,7 +12,7 @@ import type {
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { type InternalFields, internalForm } from '../validation/internal-form.ts';
 import { EXEMPT, MANDATORY_PRIORITY_LEVELS } from './mandatory.ts';
-import { statusUpdate, validateConditions } from './status-conditions.ts';
+import { statusUpdate, validateStatusConditions } from './status-conditions.ts';
 
 /** For versions that are no longer served, and so for nobody. */
 const ZERO_SHARES_ANNOTATION = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
@@ -78,7 +78,7 @@ export const priorityLevelConfigurations = defineResource<PriorityLevelConfigura
       errors.at('metadata', 'annotations').forbidden(`annotation '${ZERO_SHARES_ANNOTATION}' is forbidden`);
     validateSpec(metadata.name ?? '', spec, errors.at('spec'));
     validateMandatory(metadata.name ?? '', spec, errors.at('spec'));
-    validateConditions(level, errors);
+    validateStatusConditions(level, errors);
   },
 
   subresources: { status: { update: statusUpdate } },

@@ -8,7 +8,7 @@ interface Conditioned extends ApiObject {
 }
 
 /** One condition of each type. `errors` stands at the object. */
-export function validateConditions({ status }: Conditioned, errors: FieldErrors): void {
+export function validateStatusConditions({ status }: Conditioned, errors: FieldErrors): void {
   const seen = new Set<string>();
   for (const [index, { type = '' }] of (status?.conditions ?? []).entries()) {
     const at = errors.at('status', 'conditions').index(index).at('type');
@@ -22,5 +22,5 @@ export function validateConditions({ status }: Conditioned, errors: FieldErrors)
 export const statusUpdate: UpdateRules<Conditioned> = {
   validatesMetadata: false,
   prepareForUpdate: keepAllMetadataForStatus,
-  validateUpdate: ({ object }, errors) => validateConditions(object, errors),
+  validateUpdate: ({ object }, errors) => validateStatusConditions(object, errors),
 };

@@ -16,7 +16,7 @@ const MAX_SHOWN_HOSTS = 3;
 
 /** What from outside is let in, by host and path, and to which services. */
 export const ingresses = defineResource<Ingress>('networking.k8s.io/v1/ingresses', {
-  storagePrefix: 'ingress',
+  storage: { prefix: 'ingress' },
   generation: 'spec',
 
   validatesWhole: 'after',

@@ -20,12 +20,14 @@ const PARENT_REF: InternalFields = [
 /** An address of a service range that is taken, by its name, and by whom. */
 export const ipAddresses = defineResource<IPAddress>('networking.k8s.io/v1/ipaddresses', {
   alsoServed: [sameInVersion('networking.k8s.io', 'v1', 'v1beta1', 'networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+')],
-  nameErrors(name) {
-    const problem = canonicalIpProblem(name);
-    return problem === undefined ? [] : [problem];
+  naming: {
+    errors(name) {
+      const problem = canonicalIpProblem(name);
+      return problem === undefined ? [] : [problem];
+    },
+    /** A random ending would make it another address. */
+    generate: (prefix) => prefix,
   },
-  /** A random ending would make it another address. */
-  nameFrom: (prefix) => prefix,
 
   validatesWhole: 'before',
   validate({ object: { metadata, spec } }, errors) {

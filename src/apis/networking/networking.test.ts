@@ -191,7 +191,7 @@ test.each([
   ['2001:DB8::1', ['must be in canonical form ("2001:db8::1")']],
   ['web', ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']],
 ])('the name %s of an address', (name, problems) => {
-  expect(ipAddresses.nameErrors?.(name, false, ipAddresses.settings)).toEqual(problems);
+  expect(ipAddresses.naming?.errors?.(name, false, ipAddresses.settings)).toEqual(problems);
 });
 
 test('an address has a parent, which stays', () => {

@@ -25,7 +25,7 @@ interface Binding extends ApiObject {
 
 /** All of a binding but its name: `roleKinds` are the kinds of roles that it may give, `isNamespaced` whether it gives them in a namespace. */
 export const bindingStrategy = <T extends Binding>(roleKinds: readonly string[], isNamespaced: boolean): Strategy<T> => ({
-  nameErrors: rbacNameErrors,
+  naming: { errors: rbacNameErrors },
   createsOnUpdate: true,
 
   default({ roleRef, subjects }) {

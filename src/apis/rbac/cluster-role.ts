@@ -8,7 +8,7 @@ import { checkEach } from '../../api/validation-run.ts';
 
 /** What may be done in every namespace and outside of them. With an aggregation rule, its rules are filled in from the roles that it selects. */
 export const clusterRoles = defineResource<ClusterRole>('rbac.authorization.k8s.io/v1/clusterroles', {
-  nameErrors: rbacNameErrors,
+  naming: { errors: rbacNameErrors },
   createsOnUpdate: true,
 
   validatesWhole: 'before',

@@ -31,8 +31,8 @@ test.each([
 });
 
 test('names are whatever a path can hold', () => {
-  expect(roles.nameErrors?.('system:node', false, roles.settings)).toEqual([]);
-  expect(roles.nameErrors?.('a/b%', false, roles.settings)).toEqual(["may not contain '/'", "may not contain '%'"]);
+  expect(roles.naming?.errors?.('system:node', false, roles.settings)).toEqual([]);
+  expect(roles.naming?.errors?.('a/b%', false, roles.settings)).toEqual(["may not contain '/'", "may not contain '%'"]);
 });
 
 test('a cluster role may have paths, and an aggregation rule must select', () => {

@@ -5,7 +5,7 @@ import { rbacNameErrors, validatePolicyRules } from './policy-rule.ts';
 
 /** What may be done in a namespace. Who may write one is the escalation check's to say, an admission step. */
 export const roles = defineResource<Role>('rbac.authorization.k8s.io/v1/roles', {
-  nameErrors: rbacNameErrors,
+  naming: { errors: rbacNameErrors },
   createsOnUpdate: true,
 
   validatesWhole: 'before',

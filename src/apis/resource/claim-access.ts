@@ -1,4 +1,4 @@
-import type { Admission, AdmissionAttributes } from '../../registry/admission.ts';
+import type { AdmissionController, AdmissionAttributes } from '../../registry/admission.ts';
 import type { Authorizer } from '../../registry/authorizer.ts';
 import { type ApiError, forbidden } from '../../api/errors.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
@@ -19,7 +19,7 @@ export type NamespaceLabels = (namespace: string) => Record<string, string> | un
  * Who may have devices that others use (only in namespaces that are marked for it), and who may write which part of a claim's status
  * (KEP-5018; pkg/registry/resource/utils.go).
  */
-export function claimAccessCheck(authorizer: Authorizer, labelsOf: NamespaceLabels): Required<Pick<Admission, 'rights'>> {
+export function claimAccessCheck(authorizer: Authorizer, labelsOf: NamespaceLabels): Required<Pick<AdmissionController, 'rights'>> {
   return {
     async rights(attributes) {
       const { group, resource, subresource, operation, object } = attributes;

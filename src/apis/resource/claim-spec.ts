@@ -17,8 +17,8 @@ import { type InternalFields, internalForm } from '../validation/internal-form.t
 import { MAX_CONFIGS, validateConfiguration } from './configuration.ts';
 import { validateUnique, validateList } from './lists.ts';
 import { validateDomainQualifiedName, validateLabelLikeName, validateSubdomainLikeName } from './names.ts';
-import { validateSelectors } from './selectors.ts';
-import { defaultTolerations, validateTolerations } from './taints.ts';
+import { validateDeviceSelectors } from './selectors.ts';
+import { defaultTolerations, validateDeviceTolerations } from './taints.ts';
 
 /** What a claim asks for, in an object of its own or in a template (pkg/apis/resource/validation). */
 const MAX_REQUESTS = 32;
@@ -108,7 +108,7 @@ export function defaultClaimSpec({ devices }: ResourceClaimSpec, isFlat = false)
   }
 }
 
-export function validateClaimSpec({ devices }: ResourceClaimSpec, errors: FieldErrors, settings: KindSettings): void {
+export function validateResourceClaimSpec({ devices }: ResourceClaimSpec, errors: FieldErrors, settings: KindSettings): void {
   const names = requestNames(devices);
   const at = errors.at('devices');
   if ((devices.requests ?? []).length <= MAX_REQUESTS && expressionLength(devices) > LIMITS.claimExpressionCharacters)
@@ -173,13 +173,13 @@ function validateAlternative(request: DeviceSubRequest, errors: FieldErrors): vo
 function validateExact({ deviceClassName, selectors, allocationMode = '', count = 0, tolerations }: ExactDeviceRequest, errors: FieldErrors): void {
   if (deviceClassName === '') errors.at('deviceClassName').required();
   else validateSubdomainLikeName(deviceClassName, errors.at('deviceClassName'));
-  validateSelectors(selectors, errors.at('selectors'));
+  validateDeviceSelectors(selectors, errors.at('selectors'));
   if (allocationMode === ALL) {
     if (count !== 0) errors.at('count').invalid(count, `must not be specified when allocationMode is '${ALL}'`);
   } else if (allocationMode === EXACT_COUNT) {
     if (count <= 0) errors.at('count').invalid(count, 'must be greater than zero');
   } else errors.at('allocationMode').notSupported(allocationMode, [ALL, EXACT_COUNT]);
-  validateTolerations(tolerations, errors.at('tolerations'));
+  validateDeviceTolerations(tolerations, errors.at('tolerations'));
 }
 
 function validateConstraint(

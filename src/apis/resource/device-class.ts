@@ -8,7 +8,7 @@ import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { isExtendedResource } from '../validation/resource-names.ts';
 import { MAX_CONFIGS, validateConfiguration } from './configuration.ts';
 import { validateList } from './lists.ts';
-import { validateSelectors } from './selectors.ts';
+import { validateDeviceSelectors } from './selectors.ts';
 import { betaVersions } from './versions.ts';
 
 const GATED: GatedFields = [['DRAExtendedResource', ['spec.extendedResourceName']]];
@@ -19,7 +19,7 @@ export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/dev
   alsoServed: betaVersions<DeviceClass>('DeviceClass'),
   generation: 'spec',
   // Upstream's newer package for such names speaks of bytes.
-  nameErrors: (name, isPrefix) => subdomainName(name, isPrefix).map((error) => error.replace(/ characters$/, ' bytes')),
+  naming: { errors: (name, isPrefix) => subdomainName(name, isPrefix).map((error) => error.replace(/ characters$/, ' bytes')) },
 
   prepareForCreate: ({ object: deviceClass, settings }) => dropGatedFields(GATED, deviceClass, undefined, settings),
   prepareForUpdate: ({ object: deviceClass, old, settings }) => dropGatedFields(GATED, deviceClass, old, settings),
@@ -37,7 +37,7 @@ export const deviceClasses = defineResource<DeviceClass>('resource.k8s.io/v1/dev
 });
 
 function validateSpec({ selectors, config, extendedResourceName }: DeviceClass['spec'], errors: FieldErrors, old?: DeviceClass['spec']): void {
-  validateSelectors(selectors, errors.at('selectors'));
+  validateDeviceSelectors(selectors, errors.at('selectors'));
   const isConfigStored = old !== undefined && equalJson(config, old.config);
   validateList(config, MAX_CONFIGS, (item, at) => validateConfiguration(item, isConfigStored, at), errors.at('config'));
   if (extendedResourceName !== undefined && !isExtendedResource(extendedResourceName))

@@ -6,7 +6,7 @@ import { dropGatedFields } from '../gated-fields.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
 import { validateTemplateMetadata } from '../validation/template-metadata.ts';
-import { GATED_SPEC, defaultClaimSpec, printedClaimSpec, validateClaimSpec } from './claim-spec.ts';
+import { GATED_SPEC, defaultClaimSpec, printedClaimSpec, validateResourceClaimSpec } from './claim-spec.ts';
 import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
 
 /** What the claims of pods are made from. It never changes. */
@@ -29,7 +29,7 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>('res
   validate({ object: { metadata, spec }, settings }, errors) {
     validateFinalizerNames(metadata, errors);
     validateTemplateMetadata(spec.metadata, errors.at('spec', 'metadata'));
-    validateClaimSpec(spec.spec, errors.at('spec', 'spec'), settings);
+    validateResourceClaimSpec(spec.spec, errors.at('spec', 'spec'), settings);
   },
   validatesWhole: 'before',
   validateUpdate({ object: { metadata, spec }, old }, errors) {

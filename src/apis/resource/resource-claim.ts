@@ -5,7 +5,7 @@ import { type GatedFields, dropGatedFields } from '../gated-fields.ts';
 import { keepMetadataForStatus } from '../status-metadata.ts';
 import { validateFinalizerNames } from '../validation/finalizer-names.ts';
 import { validateUnchanged } from '../validation/immutable.ts';
-import { GATED_SPEC, defaultClaimSpec, printedClaimSpec, requestNames, validateClaimSpec } from './claim-spec.ts';
+import { GATED_SPEC, defaultClaimSpec, printedClaimSpec, requestNames, validateResourceClaimSpec } from './claim-spec.ts';
 import { dropDeallocated, validateClaimStatus } from './claim-status.ts';
 import { defaultTolerations } from './taints.ts';
 import { betaVersions, flattenRequests, nestRequests } from './versions.ts';
@@ -36,7 +36,7 @@ export const resourceClaims = defineResource<ResourceClaim>('resource.k8s.io/v1/
   validate({ object: { metadata, spec }, old, settings }, errors) {
     validateFinalizerNames(metadata, errors);
     // What can not change need not be validated again.
-    if (!old) validateClaimSpec(spec, errors.at('spec'), settings);
+    if (!old) validateResourceClaimSpec(spec, errors.at('spec'), settings);
   },
   validatesWhole: 'before',
   validateUpdate({ object: { metadata, spec }, old }, errors) {

@@ -7,7 +7,7 @@ import { validateList } from './lists.ts';
 const MAX_SELECTORS = 32;
 const EXPRESSION_MAX_BYTES = 10 * 1024;
 
-export function validateSelectors(selectors: readonly DeviceSelector[] | undefined, errors: FieldErrors): void {
+export function validateDeviceSelectors(selectors: readonly DeviceSelector[] | undefined, errors: FieldErrors): void {
   validateList(
     selectors,
     MAX_SELECTORS,

@@ -19,7 +19,7 @@ export function defaultTolerations(tolerations: readonly DeviceToleration[] | un
   for (const toleration of tolerations ?? []) toleration.operator ||= 'Equal';
 }
 
-export function validateTolerations(tolerations: readonly DeviceToleration[] | undefined, errors: FieldErrors): void {
+export function validateDeviceTolerations(tolerations: readonly DeviceToleration[] | undefined, errors: FieldErrors): void {
   for (const [index, toleration] of (tolerations ?? []).entries()) validateToleration(toleration, errors.index(index));
 }
 

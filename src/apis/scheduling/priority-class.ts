@@ -35,7 +35,7 @@ export const priorityClasses = defineResource<PriorityClass>('scheduling.k8s.io/
     validateUnchanged(priorityClass.preemptionPolicy, old.preemptionPolicy, errors.at('preemptionPolicy'));
   },
 
-  refusesDelete: (name) => (SYSTEM_CLASSES.has(name) ? 'this is a system priority class and cannot be deleted' : undefined),
+  deletion: { refusal: (name) => (SYSTEM_CLASSES.has(name) ? 'this is a system priority class and cannot be deleted' : undefined) },
 
   cells: {
     Value: ({ value }) => value,

@@ -30,7 +30,7 @@ test('value and policy stay; the system keeps its own', () => {
     'value: Forbidden: may not be changed in an update.',
     'preemptionPolicy: Invalid value: "Never": field is immutable',
   ]);
-  expect(priorityClasses.refusesDelete?.('system-node-critical')).toBe('this is a system priority class and cannot be deleted');
-  expect(priorityClasses.refusesDelete?.('high')).toBeUndefined();
+  expect(priorityClasses.deletion?.refusal?.('system-node-critical')).toBe('this is a system priority class and cannot be deleted');
+  expect(priorityClasses.deletion?.refusal?.('high')).toBeUndefined();
   expect(cellsOf(priorityClasses, object)).toMatchObject({ Name: 'high', Value: 5, 'Global-Default': false, PreemptionPolicy: 'PreemptLowerPriority' });
 });

@@ -10,7 +10,7 @@ import { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
 
 /** What a kind's own hooks make of an object: for tests of kinds without a store around them. */
-export interface Outcome<T> {
+export interface TestOutcome<T> {
   object: T;
   /** `spec.replicas: Invalid value: -1: must be …` */
   problems: string[];
@@ -45,7 +45,7 @@ export function decodedWrite<T extends ApiObject>(definition: ResourceDefinition
   return { ...testWrite(object, definition.settings), sentEmpty };
 }
 
-export function created<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): Outcome<T> {
+export function created<T extends ApiObject>(definition: ResourceDefinition<T>, sent: object): TestOutcome<T> {
   const write = decodedWrite(definition, sent);
   const { object } = write;
   if (definition.generation === 'spec') object.metadata.generation = 1;
@@ -54,7 +54,7 @@ export function created<T extends ApiObject>(definition: ResourceDefinition<T>, 
 }
 
 /** `subresource`: '' for the object itself. `next` is what the client sends. */
-export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, old: T, change: (next: T) => void, subresource = ''): Outcome<T> {
+export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, old: T, change: (next: T) => void, subresource = ''): TestOutcome<T> {
   const object = clone(old);
   change(object);
   const rules = subresource === '' ? definition : (definition.subresources?.[subresource]?.update ?? {});
@@ -70,7 +70,7 @@ export function updated<T extends ApiObject>(definition: ResourceDefinition<T>, 
 
 /** A row of `kubectl get -o wide`, by column. */
 export const cellsOf = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): Record<string, unknown> =>
-  Object.fromEntries((definition.columns ?? []).map(({ name, cell }) => [name, cell(object, NOW)]));
+  Object.fromEntries((definition.table?.columns ?? []).map(({ name, cell }) => [name, cell(object, NOW)]));
 
 /** Each once, as a Status' message has them. */
 function problemsOf(check: (errors: FieldErrors) => void): string[] {

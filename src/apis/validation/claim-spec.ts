@@ -15,7 +15,7 @@ const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWri
 const VOLUME_MODES = ['Block', 'Filesystem'];
 
 /** What a claim asks for, in an object of its own or in a template (pkg/apis/core/validation ValidatePersistentVolumeClaimSpec). */
-export function validateClaimSpec(spec: PersistentVolumeClaimSpec, errors: FieldErrors, options: ClaimSpecOptions = {}): void {
+export function validateVolumeClaimSpec(spec: PersistentVolumeClaimSpec, errors: FieldErrors, options: ClaimSpecOptions = {}): void {
   const modes = spec.accessModes ?? [];
   if (modes.length === 0) errors.at('accessModes').required('at least 1 access mode is required');
   validateLabelSelector(spec.selector, errors.at('selector'), { allowInvalidValues: options.allowInvalidSelector ?? false });

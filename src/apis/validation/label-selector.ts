@@ -1,5 +1,5 @@
 import { FieldErrors } from '../../api/field-errors.ts';
-import { EVERYTHING, type LabelOperator, type LabelRequirement, type LabelSelector as ParsedSelector, labelSelectorOf } from '../../api/label-selector.ts';
+import { EVERY_LABEL, type LabelOperator, type LabelRequirement, type LabelSelector as ParsedSelector, labelSelectorOf } from '../../api/label-selector.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../api/names.ts';
 import { checkEach } from '../../api/validation-run.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../facts/types/meta-v1.ts';
@@ -65,7 +65,7 @@ export function parsedSelector(selector: LabelSelector | null | undefined): Pars
     if (!Object.hasOwn(OPERATORS, operator) || values.length > 0 !== (operator === 'In' || operator === 'NotIn')) return undefined;
     requirements.push({ key, operator: OPERATORS[operator]!, values: [...new Set(values)].toSorted() });
   }
-  if (requirements.length === 0) return EVERYTHING;
+  if (requirements.length === 0) return EVERY_LABEL;
   return requirements.every(isValid) ? labelSelectorOf(requirements) : undefined;
 }
 

@@ -7,7 +7,7 @@ import { LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST } from './factors
 import { estimateStandardCall } from './standard-estimates.ts';
 import { estimateLibraryCall } from './library-estimates.ts';
 import { sizeWith, type CallEstimate, type CostNode, type SizeEstimator } from './node.ts';
-import { ONE, UNBOUNDED, UNKNOWN_SIZE, ZERO, exactly, plus, sum, times, union, type CostEstimate, type SizeEstimate } from './range.ts';
+import { ONE, UNBOUNDED, UNKNOWN_SIZE, NO_COST, exactly, plus, sum, times, union, type CostEstimate, type SizeEstimate } from './range.ts';
 
 /** Sizes of what is inside a list or map: of indexes or keys, and of elements or values. */
 interface EntrySizes {
@@ -56,7 +56,7 @@ class Estimation {
       case 'comprehension':
         return isBinding(expr) ? this.#binding(expr) : this.#comprehension(expr);
       default:
-        return ZERO;
+        return NO_COST;
     }
   }
 
@@ -96,9 +96,9 @@ class Estimation {
     if (reference?.declaration.name === 'dyn') return this.#dyn(expr);
     const argCosts = expr.args.map((arg) => this.cost(arg));
     const args = expr.args.map((arg) => this.#node(arg));
-    if (reference === undefined) return ZERO;
+    if (reference === undefined) return NO_COST;
     const receiver = reference.isNamespaced ? undefined : expr.target;
-    const targetCost = receiver === undefined ? ZERO : this.cost(receiver);
+    const targetCost = receiver === undefined ? NO_COST : this.cost(receiver);
     const target = receiver && this.#node(receiver);
     let range: CostEstimate = { min: UNBOUNDED, max: 0 };
     let resultSize: SizeEstimate | undefined;
@@ -150,7 +150,7 @@ class Estimation {
   }
 
   #unionOfSizes(parts: readonly Expr[]): SizeEstimate {
-    return parts.length === 0 ? ZERO : parts.map((part) => this.#sizeOf(part) ?? UNKNOWN_SIZE).reduce(union);
+    return parts.length === 0 ? NO_COST : parts.map((part) => this.#sizeOf(part) ?? UNKNOWN_SIZE).reduce(union);
   }
 
   #map(expr: MapExpr): CostEstimate {

@@ -1,7 +1,7 @@
 import { REGEX_LENGTH_FACTOR, LIST_CREATE_COST, STRING_TRAVERSAL_FACTOR } from './factors.ts';
 import { NOMINAL_FUNCTIONS } from './kubernetes.ts';
 import { elementNode, type CallEstimate, type CostNode, type EstimatedCall } from './node.ts';
-import { ONE, UNBOUNDED, ZERO, exactly, plus, scaled, times, union, type Range, type SizeEstimate } from './range.ts';
+import { ONE, UNBOUNDED, NO_COST, exactly, plus, scaled, times, union, type CostRange, type SizeEstimate } from './range.ts';
 
 /**
  * What calls of libraries are estimated to cost: cel-go's extensions by overload (ext/lists.go, ext/sets.go), then Kubernetes' by the name of
@@ -60,7 +60,7 @@ const ADDRESS_SIZE: SizeEstimate = { min: 4, max: 16 };
 const MAX_NAME_PATTERN_SIZE = 128;
 const MAX_FORMAT_SIZE = 64;
 
-const traversal = (size: SizeEstimate, factor = 1): Range => scaled(size, factor * STRING_TRAVERSAL_FACTOR);
+const traversal = (size: SizeEstimate, factor = 1): CostRange => scaled(size, factor * STRING_TRAVERSAL_FACTOR);
 
 type Estimate = (call: EstimatedCall) => CallEstimate | undefined;
 
@@ -108,7 +108,7 @@ const ofJoin: Estimate = ({ target, args, sizeOf }) => {
   if (target === undefined) return undefined;
   const count = sizeOf(target);
   const element = elementNode(target);
-  let size = element === undefined ? ZERO : times(count, sizeOf(element));
+  let size = element === undefined ? NO_COST : times(count, sizeOf(element));
   if (args.length > 0) size = plus(size, times(sizeOf(args[0]!), { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }));
   return { cost: traversal(size), resultSize: size };
 };

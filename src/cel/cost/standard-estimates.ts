@@ -1,9 +1,9 @@
 import { REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR } from './factors.ts';
 import type { CallEstimate, CostNode } from './node.ts';
-import { ONE, UNBOUNDED, UNKNOWN_SIZE, plus, scaled, sum, times, union, type CostEstimate, type Range, type SizeEstimate } from './range.ts';
+import { ONE, UNBOUNDED, UNKNOWN_SIZE, plus, scaled, sum, times, union, type CostEstimate, type CostRange, type SizeEstimate } from './range.ts';
 
 const sizeOf = (node: CostNode): SizeEstimate => node.computedSize ?? UNKNOWN_SIZE;
-const traversal = (size: Range): CostEstimate => scaled(size, STRING_TRAVERSAL_FACTOR);
+const traversal = (size: CostRange): CostEstimate => scaled(size, STRING_TRAVERSAL_FACTOR);
 
 /** Calls whose cost grows with the sizes of `target` and `args`, by overload. */
 const BY_OVERLOAD: Readonly<Record<string, (target: CostNode | undefined, args: readonly CostNode[]) => CallEstimate | undefined>> = {

@@ -41,7 +41,7 @@ export class AuthorizerValue extends CheckValue {
   }
 
   /** The variable `authorizer.requestResource`: a check of what a request is about. */
-  resource(target: Partial<ResourceTarget>): CelValue {
+  resource(target: Partial<CheckedResource>): CelValue {
     return new ResourceCheck(this, { ...NO_TARGET, ...target });
   }
 }
@@ -70,7 +70,7 @@ class GroupCheck extends CheckValue {
   }
 }
 
-export interface ResourceTarget {
+export interface CheckedResource {
   apiGroup: string;
   resource: string;
   subresource: string;
@@ -80,20 +80,20 @@ export interface ResourceTarget {
   labelSelector: string;
 }
 
-const NO_TARGET: ResourceTarget = { apiGroup: '', resource: '', subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };
+const NO_TARGET: CheckedResource = { apiGroup: '', resource: '', subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };
 
 class ResourceCheck extends CheckValue {
   readonly type = RESOURCE_CHECK;
   readonly authorizer: AuthorizerValue;
-  readonly target: ResourceTarget;
+  readonly target: CheckedResource;
 
-  constructor(authorizer: AuthorizerValue, target: ResourceTarget) {
+  constructor(authorizer: AuthorizerValue, target: CheckedResource) {
     super();
     this.authorizer = authorizer;
     this.target = target;
   }
 
-  with(change: Partial<ResourceTarget>): ResourceCheck {
+  with(change: Partial<CheckedResource>): ResourceCheck {
     return new ResourceCheck(this.authorizer, { ...this.target, ...change });
   }
 }
@@ -142,7 +142,7 @@ function notBlank(text: string, name: string, make: () => CelValue): CelValue {
   return text.trim() === '' ? new CelError(`${name} must not be empty`) : make();
 }
 
-const narrowing = (name: string, id: string, key: keyof ResourceTarget): ReturnType<typeof fn> =>
+const narrowing = (name: string, id: string, key: keyof CheckedResource): ReturnType<typeof fn> =>
   fn(
     name,
     member(id, [RESOURCE_CHECK, STRING], RESOURCE_CHECK, (check: ResourceCheck, text: string) => check.with({ [key]: text })),

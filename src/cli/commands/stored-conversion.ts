@@ -30,8 +30,8 @@ interface Codecs {
 export function storedConversion({ keyPrefix, from, to }: ConversionOptions): (stored: Stored) => Buffer | undefined {
   const builtIn = new Map<string, Codecs>();
   for (const definition of builtInKinds()) {
-    const { storagePrefix } = definition;
-    if (!builtIn.has(storagePrefix)) builtIn.set(storagePrefix, { from: codecOf(definition, from), to: codecOf(definition, to) });
+    const { prefix } = definition.storage;
+    if (!builtIn.has(prefix)) builtIn.set(prefix, { from: codecOf(definition, from), to: codecOf(definition, to) });
   }
   const custom: Codecs = { from: customJson, to: customCodec(customJson, to) };
   return ({ key, value, revision }) => {

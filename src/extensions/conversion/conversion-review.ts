@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../encoding/json-types.ts';
 export const REVIEW_GROUP = 'apiextensions.k8s.io';
 const KIND = 'ConversionReview';
 
-export type ReviewVersion = 'v1' | 'v1beta1';
+export type ConversionReviewVersion = 'v1' | 'v1beta1';
 
 /** An answer that can be read, and is none to what was asked. */
 export class MalformedReview extends Error {}
@@ -31,7 +31,7 @@ const KNOWN_KINDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The objects that an answer has, not looked at yet. Throws UnreadableAnswer or MalformedReview (getConvertedObjectsFromResponse). */
-export async function convertedObjects(answer: Buffer, uid: string, version: ReviewVersion): Promise<Json[]> {
+export async function convertedObjects(answer: Buffer, uid: string, version: ConversionReviewVersion): Promise<Json[]> {
   const review = await readReview(answer, { apiVersion: `${REVIEW_GROUP}/${version}`, kind: KIND, known: KNOWN_KINDS });
   const response = readResponse(review, version);
   // In v1beta1 neither the type nor the uid was looked at.
@@ -58,7 +58,7 @@ interface ConversionResponse {
 }
 
 /** Fields of the wrong type are errors of the decoder, whichever comes first. */
-function readResponse(review: JsonObject, version: ReviewVersion): ConversionResponse | undefined {
+function readResponse(review: JsonObject, version: ConversionReviewVersion): ConversionResponse | undefined {
   const response = ownValue(review, 'response') ?? null;
   if (response === null) return undefined;
   if (!isJsonObject(response)) throw wrongType(response, `${KIND}.response`, `${version}.ConversionResponse`);

@@ -7,7 +7,7 @@ import { type ApiObject, parseApiVersion } from '../../api/api-object.ts';
 import { unknownError } from '../../api/errors.ts';
 import { stringifyJson } from '../../encoding/json.ts';
 import type { Json } from '../../encoding/json-types.ts';
-import { MalformedReview, REVIEW_GROUP, type ReviewVersion, convertedObjects } from './conversion-review.ts';
+import { MalformedReview, REVIEW_GROUP, type ConversionReviewVersion, convertedObjects } from './conversion-review.ts';
 import type { Converter } from './converter.ts';
 import { ConversionError, acceptedObject } from './converted-object.ts';
 import type { ConversionFailure, ObserveConversion } from './metrics.ts';
@@ -20,7 +20,7 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Asks a definition's webhook (…/apiserver/conversion/webhook_converter.go). */
 export class WebhookConverter implements Converter {
   readonly #definitionName: string;
-  readonly #reviewVersion: ReviewVersion | undefined;
+  readonly #reviewVersion: ConversionReviewVersion | undefined;
   readonly #config: WebhookClientConfig;
   readonly #routes: WebhookRoutes;
   /** Made for the first call. */

@@ -1,4 +1,4 @@
-import { type Action, withActions } from '../../apis/define.ts';
+import { type SubresourceAction, withActions } from '../../apis/define.ts';
 import type { Client } from '../../client/client.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { podBinding } from './binding.ts';
@@ -21,7 +21,7 @@ export interface ActionOptions extends StreamOptions {
 export function withKubeActions(options: ActionOptions): (definition: ResourceDefinition) => ResourceDefinition {
   const { client, tokenIssuer, kubelets, proxyTransports, now } = options;
   const stream = containerStream(options);
-  const byPlural = new Map<string, Record<string, Action>>([
+  const byPlural = new Map<string, Record<string, SubresourceAction>>([
     [
       'pods',
       {

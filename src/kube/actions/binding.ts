@@ -1,6 +1,6 @@
-import type { Action } from '../../apis/define.ts';
+import type { SubresourceAction } from '../../apis/define.ts';
 import type { Binding, Pod } from '../../apis/facts/types/core-v1.ts';
-import type { Review } from '../../registry/review-store.ts';
+import type { ReviewHandler } from '../../registry/review-store.ts';
 import type { ResourceStore } from '../../registry/store.ts';
 import { badRequest, conflict, unknownError } from '../../api/errors.ts';
 import { FieldErrors, summarize } from '../../api/field-errors.ts';
@@ -15,7 +15,7 @@ export interface BindingOptions {
 }
 
 /** POST pods/binding: a scheduler says where a pod is to run (pkg/registry/core/pod/storage/storage.go BindingREST). */
-export const podBinding = (options: BindingOptions): Action => ({
+export const podBinding = (options: BindingOptions): SubresourceAction => ({
   async create({ namespace, name, body, dryRun, store, admit }) {
     const binding = body as Binding;
     if (binding.metadata.name !== name) throw badRequest('name in URL does not match name in Binding object');
@@ -28,7 +28,7 @@ export const podBinding = (options: BindingOptions): Action => ({
 
 /** POST bindings: the same, from before subresources. Its uid is no precondition. */
 export const formerBinding =
-  (pods: ResourceStore<Pod>, options: BindingOptions): Review<Binding> =>
+  (pods: ResourceStore<Pod>, options: BindingOptions): ReviewHandler<Binding> =>
   async (binding, _context, namespace, dryRun) => {
     validateBinding(binding);
     const { uid: _uid, ...metadata } = binding.metadata;

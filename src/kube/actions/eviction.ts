@@ -1,4 +1,4 @@
-import type { Action } from '../../apis/define.ts';
+import type { SubresourceAction } from '../../apis/define.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
 import type { Eviction, PodDisruptionBudget } from '../../apis/facts/types/policy-v1.ts';
 import type { Client } from '../../client/client.ts';
@@ -14,7 +14,7 @@ import { success } from './success.ts';
 const MAX_ATTEMPTS = 20;
 
 /** POST pods/eviction: a deletion that keeps disruption budgets (pkg/registry/core/pod/storage/eviction.go). */
-export const podEviction = (client: Client, now: () => Date): Action => ({
+export const podEviction = (client: Client, now: () => Date): SubresourceAction => ({
   alsoAcceptsVersions: ['v1beta1'],
   async create(call) {
     const eviction = call.body as Eviction;

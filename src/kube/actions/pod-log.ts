@@ -1,4 +1,4 @@
-import type { Action } from '../../apis/define.ts';
+import type { SubresourceAction } from '../../apis/define.ts';
 import { queryBoolean, queryInteger } from '../../endpoints/query.ts';
 import { pathWithQuery } from '../kubelet/location.ts';
 import { answerLog } from '../kubelet/log.ts';
@@ -12,7 +12,7 @@ import type { StreamOptions } from './pod-streams.ts';
 const LOG_STREAMS = ['All', 'Stderr', 'Stdout'];
 
 /** GET pods/log (pkg/registry/core/pod/rest/log.go). A pod that runs nowhere has an empty log. */
-export const podLog = ({ kubelets, metrics, isEnabled }: StreamOptions): Action => ({
+export const podLog = ({ kubelets, metrics, isEnabled }: StreamOptions): SubresourceAction => ({
   connect: {
     methods: ['GET'],
     options: (query, path) => onlyAt(path, logOptions(query)),

@@ -1,4 +1,4 @@
-import type { Action } from '../../apis/define.ts';
+import type { SubresourceAction } from '../../apis/define.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
 import { queryBoolean } from '../../endpoints/query.ts';
 import { pathWithQuery } from '../kubelet/location.ts';
@@ -26,7 +26,7 @@ const STREAM_METHODS = ['GET', 'POST'];
 const FLAGS = ['stdin', 'stdout', 'stderr', 'tty'] as const;
 
 /** exec and attach: streams of one container (pkg/registry/core/pod/rest/subresources.go). */
-export const containerStream = (options: StreamOptions): Action => ({
+export const containerStream = (options: StreamOptions): SubresourceAction => ({
   connect: {
     methods: STREAM_METHODS,
     options: (query, path) => onlyAt(path, containerOptions(query)),
@@ -47,7 +47,7 @@ export const containerStream = (options: StreamOptions): Action => ({
   },
 });
 
-export const portForward = (options: StreamOptions): Action => ({
+export const portForward = (options: StreamOptions): SubresourceAction => ({
   connect: {
     methods: STREAM_METHODS,
     options: (query, path) => onlyAt(path, query.has('ports') ? { ports: query.getAll('ports').flatMap(portsIn) } : {}),

@@ -1,4 +1,4 @@
-import type { Action } from '../../apis/define.ts';
+import type { SubresourceAction } from '../../apis/define.ts';
 import type { EndpointAddress, EndpointPort, Endpoints, Pod, Service } from '../../apis/facts/types/core-v1.ts';
 import type { Client } from '../../client/client.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
@@ -8,13 +8,13 @@ import type { Kubelets } from '../kubelet/kubelets.ts';
 import { proxyableAddress } from '../proxy/guarded-dial.ts';
 import { type ProxiedBackend, passToBackend } from '../proxy/pass.ts';
 import type { ProxyTransports } from '../proxy/transports.ts';
-import { type ProxyTarget, parseProxyTarget } from './scheme-name-port.ts';
+import { type NamedProxyTarget, parseProxyTarget } from './scheme-name-port.ts';
 import { isGlobalUnicast } from './unicast.ts';
 
 const PROXY_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /** A proxy to whatever `find` says the name stands for; it throws where there is nothing to go to. */
-const proxyTo = (kind: string, find: (target: ProxyTarget, call: ConnectCall) => Promise<ProxiedBackend>): Action => ({
+const proxyTo = (kind: string, find: (target: NamedProxyTarget, call: ConnectCall) => Promise<ProxiedBackend>): SubresourceAction => ({
   connect: {
     methods: PROXY_METHODS,
     options: (_query, path) => (path === '' ? {} : { path }),
@@ -27,7 +27,7 @@ const proxyTo = (kind: string, find: (target: ProxyTarget, call: ConnectCall) =>
 });
 
 /** pods/proxy (pkg/registry/core/pod/strategy.go ResourceLocation). */
-export const podProxy = (transports: ProxyTransports): Action =>
+export const podProxy = (transports: ProxyTransports): SubresourceAction =>
   proxyTo('pod', async ({ scheme, name, port }, { store, namespace }) => {
     const { spec, status } = (await store.get(namespace, name, '')).object<Pod>();
     const host = status.podIPs?.[0]?.ip ?? '';
@@ -48,7 +48,7 @@ function portNumber(port: string, scheme: string): number {
 }
 
 /** nodes/proxy (pkg/registry/core/node/strategy.go ResourceLocation). */
-export const nodeProxy = (kubelets: Kubelets, transports: ProxyTransports): Action =>
+export const nodeProxy = (kubelets: Kubelets, transports: ProxyTransports): SubresourceAction =>
   proxyTo('node', async ({ scheme, name, port }) => {
     const kubelet = await kubelets.of(name, 'nodes');
     await proxyableAddress(kubelet.host);
@@ -57,7 +57,7 @@ export const nodeProxy = (kubelets: Kubelets, transports: ProxyTransports): Acti
   });
 
 /** services/proxy (pkg/registry/core/service/storage/storage.go ResourceLocation). */
-export const serviceProxy = (client: Client, transports: ProxyTransports): Action =>
+export const serviceProxy = (client: Client, transports: ProxyTransports): SubresourceAction =>
   proxyTo('service', async ({ scheme, name, port }, { store, namespace, name: id }) => {
     const portName = /^[+-]?\d+$/.test(port) ? portNameOf((await store.get(namespace, name, '')).object<Service>(), Number(port)) : port;
     const endpoints = await client.resource<Endpoints>('', 'endpoints').get(namespace, name);

@@ -1,5 +1,5 @@
 /** What a proxy's path names: `name`, `name:port` or `scheme:name:port`. */
-export interface ProxyTarget {
+export interface NamedProxyTarget {
   scheme: string;
   name: string;
   port: string;
@@ -8,7 +8,7 @@ export interface ProxyTarget {
 const SCHEMES = new Set(['', 'http', 'https']);
 
 /** Undefined where it is none of these (apimachinery/pkg/util/net/port_split.go). */
-export function parseProxyTarget(id: string): ProxyTarget | undefined {
+export function parseProxyTarget(id: string): NamedProxyTarget | undefined {
   const parts = id.split(':');
   if (parts.length > 3) return undefined;
   const [scheme, name, port] = parts.length === 3 ? parts : ['', ...parts];

@@ -1,5 +1,5 @@
 import { type KeyObject, createPublicKey, randomUUID } from 'node:crypto';
-import type { Action } from '../../apis/define.ts';
+import type { SubresourceAction } from '../../apis/define.ts';
 import type { BoundObjectReference, TokenRequest } from '../../apis/facts/types/authentication-v1.ts';
 import type { Pod } from '../../apis/facts/types/core-v1.ts';
 import { keyId, signJwt } from '../../authentication/jwt.ts';
@@ -40,7 +40,7 @@ export interface TokenRequestOptions {
 }
 
 /** POST serviceaccounts/token (pkg/registry/core/serviceaccount/storage/token.go). */
-export const tokenRequest = (issuer: TokenIssuerOptions, { client, isEnabled, now }: TokenRequestOptions): Action => ({
+export const tokenRequest = (issuer: TokenIssuerOptions, { client, isEnabled, now }: TokenRequestOptions): SubresourceAction => ({
   default(body) {
     (body as TokenRequest).spec.expirationSeconds ??= DEFAULT_LIFETIME_SECONDS;
   },

@@ -4,7 +4,7 @@ import { AllocationError, type IpAllocator, type IpFamily, RangeFull } from '../
 import type { ApiObject } from '../../api/api-object.ts';
 import { type Cidr, addressAt, hostBits, indexIn, parseCidr } from '../../net/cidr.ts';
 import { isApiError } from '../../api/errors.ts';
-import { type IpAddress, ipAddressOf } from './ip-address.ts';
+import { type IpAddressObject, ipAddressOf } from './ip-address.ts';
 
 interface ServiceCidr extends ApiObject {
   spec: { cidrs?: string[] };
@@ -27,7 +27,7 @@ export class ClusterIps implements IpAllocator {
   }
 
   // Looked up when used: the services' store, for which this is made, is opened together with theirs.
-  get #addresses(): ResourceClient<IpAddress> {
+  get #addresses(): ResourceClient<IpAddressObject> {
     return this.#client.resource('networking.k8s.io', 'ipaddresses');
   }
   get #ranges(): ResourceClient<ServiceCidr> {

@@ -6,12 +6,12 @@ const MANAGED_BY = 'ipaddress.kubernetes.io/managed-by';
 const ALLOCATOR = 'ipallocator.k8s.io';
 
 /** Who has a cluster IP, which is the object's name. */
-export interface IpAddress extends ApiObject {
+export interface IpAddressObject extends ApiObject {
   spec: { parentRef: { group?: string; resource: string; namespace?: string; name: string } };
 }
 
 /** An address of a service. */
-export const ipAddressOf = (family: IpFamily, address: string, { namespace, name }: { namespace: string; name: string }): IpAddress => ({
+export const ipAddressOf = (family: IpFamily, address: string, { namespace, name }: { namespace: string; name: string }): IpAddressObject => ({
   kind: 'IPAddress',
   apiVersion: 'networking.k8s.io/v1',
   metadata: { name: address, labels: { [FAMILY]: family, [MANAGED_BY]: ALLOCATOR } },
@@ -19,8 +19,8 @@ export const ipAddressOf = (family: IpFamily, address: string, { namespace, name
 });
 
 /** Made by the allocator, of this server or another. */
-export const isAllocated = ({ metadata }: IpAddress): boolean => metadata.labels?.[MANAGED_BY] === ALLOCATOR;
+export const isAllocated = ({ metadata }: IpAddressObject): boolean => metadata.labels?.[MANAGED_BY] === ALLOCATOR;
 
-export const hasLabelsOf = (address: IpAddress, family: IpFamily): boolean => isAllocated(address) && address.metadata.labels?.[FAMILY] === family;
+export const hasLabelsOf = (address: IpAddressObject, family: IpFamily): boolean => isAllocated(address) && address.metadata.labels?.[FAMILY] === family;
 
-export const refersToService = ({ spec: { parentRef } }: IpAddress): boolean => !parentRef.group && parentRef.resource === 'services';
+export const refersToService = ({ spec: { parentRef } }: IpAddressObject): boolean => !parentRef.group && parentRef.resource === 'services';

@@ -1,7 +1,7 @@
 import type { RangeAllocation } from '../../apis/facts/types/core-v1.ts';
 import { AllocationError, type PortAllocator, type PortOperation } from '../../registry/allocators.ts';
-import type { StoredObjects, Versioned } from '../../registry/stored-objects.ts';
-import { type PortRange, PortSet, textOf } from './port-range.ts';
+import type { StoredObjects, ObjectAtRevision } from '../../registry/stored-objects.ts';
+import { type PortRange, PortSet, portRangeText } from './port-range.ts';
 
 /** Of the one object that says which ports are taken, below `/registry/ranges/`. */
 export const NODE_PORTS = 'servicenodeports';
@@ -26,7 +26,7 @@ type Outcome = { result: unknown } | { error: unknown };
 export class NodePorts implements PortAllocator {
   readonly #range: PortRange;
   readonly #ranges: StoredObjects<RangeAllocation>;
-  #known: Versioned<RangeAllocation> | undefined;
+  #known: ObjectAtRevision<RangeAllocation> | undefined;
   #waiting: Waiting[] = [];
   #isWriting = false;
 
@@ -134,7 +134,7 @@ export class NodePorts implements PortAllocator {
   /** The repair makes the object, and adapts it to another range; until then nothing is to be had. */
   #portsIn(current: RangeAllocation | undefined): PortSet {
     if (current === undefined) throw new AllocationError('cannot allocate resources of type servicenodeportallocations at this time');
-    if (current.range !== textOf(this.#range)) throw new AllocationError('the provided range does not match the current range');
+    if (current.range !== portRangeText(this.#range)) throw new AllocationError('the provided range does not match the current range');
     return new PortSet(this.#range, current.data ?? '');
   }
 }

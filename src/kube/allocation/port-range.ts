@@ -9,7 +9,7 @@ export interface PortRange {
 }
 
 /** As upstream writes it. */
-export const textOf = ({ first, last }: PortRange): string => `${first}-${last}`;
+export const portRangeText = ({ first, last }: PortRange): string => `${first}-${last}`;
 
 /** Undefined where it is no range. */
 export function parsePortRange(text: string): PortRange | undefined {
@@ -40,7 +40,7 @@ export class PortSet {
 
   /** Throws AllocationError where it is taken already, or not of the range. */
   take(port: number): void {
-    if (!this.contains(port)) throw new AllocationError(`provided port is not in the valid range. The range of valid ports is ${textOf(this.range)}`);
+    if (!this.contains(port)) throw new AllocationError(`provided port is not in the valid range. The range of valid ports is ${portRangeText(this.range)}`);
     if (this.has(port)) throw new AllocationError('provided port is already allocated');
     this.#bitmap.add(port - this.range.first);
   }
@@ -65,7 +65,7 @@ export class PortSet {
   /** As it is stored; what else `current` has stays. */
   stored(current: RangeAllocation | undefined): RangeAllocation {
     const { metadata = {} } = current ?? {};
-    return { kind: 'RangeAllocation', apiVersion: 'v1', metadata, range: textOf(this.range), data: this.#bitmap.toBase64() };
+    return { kind: 'RangeAllocation', apiVersion: 'v1', metadata, range: portRangeText(this.range), data: this.#bitmap.toBase64() };
   }
 
   #findBetween(first: number, last: number): number | undefined {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClient } from '../../client/fake-client.ts';
 import type { Event } from '../../apis/facts/types/core-v1.ts';
 import type { ApiObject } from '../../api/api-object.ts';
-import { type IpAddress, ipAddressOf } from './ip-address.ts';
+import { type IpAddressObject, ipAddressOf } from './ip-address.ts';
 import { RepairEvents } from './repair-events.ts';
 import { repairClusterIps } from './repair-cluster-ips.ts';
 
@@ -18,7 +18,7 @@ async function clusterWith(services: Record<string, string>, addresses: { ip: st
   for (const { ip, service, ageSeconds } of addresses) {
     const address = ipAddressOf('IPv4', ip, { namespace: 'default', name: service });
     address.metadata.creationTimestamp = secondsAgo(ageSeconds);
-    await client.resource<IpAddress>('networking.k8s.io', 'ipaddresses').create('', address);
+    await client.resource<IpAddressObject>('networking.k8s.io', 'ipaddresses').create('', address);
   }
   return client;
 }
@@ -32,7 +32,7 @@ const eventsIn = (client: FakeClient): string[] =>
 const ownersIn = (client: FakeClient): Record<string, string> =>
   Object.fromEntries(
     client
-      .resource<IpAddress>('networking.k8s.io', 'ipaddresses')
+      .resource<IpAddressObject>('networking.k8s.io', 'ipaddresses')
       .informer.list('')
       .map(({ metadata, spec }) => [metadata.name, spec.parentRef.name]),
   );

@@ -4,7 +4,7 @@ import { ipFamilyOf } from '../../apis/validation/ip-address.ts';
 import type { Client, ResourceClient } from '../../client/client.ts';
 import { isApiError } from '../../api/errors.ts';
 import type { Finding, RepairEvents } from './repair-events.ts';
-import { type IpAddress, hasLabelsOf, ipAddressOf, isAllocated, refersToService } from './ip-address.ts';
+import { type IpAddressObject, hasLabelsOf, ipAddressOf, isAllocated, refersToService } from './ip-address.ts';
 
 /** An address is reserved before its service is stored; a request that has not done so after a minute never will. */
 const GRACE_MS = 60_000;
@@ -30,7 +30,7 @@ const IP_ADDRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'IPAddress' };
 export async function repairClusterIps(options: ClusterIpRepairOptions, graceMs = GRACE_MS): Promise<void> {
   const { client } = options;
   const services = client.resource<Service>('', 'services');
-  const addresses = client.resource<IpAddress>('networking.k8s.io', 'ipaddresses');
+  const addresses = client.resource<IpAddressObject>('networking.k8s.io', 'ipaddresses');
   await Promise.all([services.informer.synced, addresses.informer.synced]);
   for (const service of services.informer.list('')) {
     if (!needsClusterIp(service)) continue;
@@ -43,7 +43,7 @@ async function repairAddressOf(
   service: Service,
   address: string,
   services: ResourceClient<Service>,
-  addresses: ResourceClient<IpAddress>,
+  addresses: ResourceClient<IpAddressObject>,
   { report, events }: ClusterIpRepairOptions,
 ): Promise<void> {
   const warn = (reason: string, note: string): void => events.warn(SERVICE, service, { reason, action: 'ClusterIPAllocation', note });
@@ -71,9 +71,9 @@ async function repairAddressOf(
 }
 
 async function removeLeaked(
-  address: IpAddress,
+  address: IpAddressObject,
   services: ResourceClient<Service>,
-  addresses: ResourceClient<IpAddress>,
+  addresses: ResourceClient<IpAddressObject>,
   { report, now, events }: ClusterIpRepairOptions,
   graceMs: number,
 ): Promise<void> {
@@ -90,7 +90,7 @@ async function removeLeaked(
   await remove(addresses, address);
 }
 
-function leak(address: IpAddress, hasService: boolean): Finding {
+function leak(address: IpAddressObject, hasService: boolean): Finding {
   const { name = '' } = address.metadata;
   const { group = '', resource, namespace = '', name: owner } = address.spec.parentRef;
   const action = 'IPAddressAllocation';
@@ -105,7 +105,7 @@ function leak(address: IpAddress, hasService: boolean): Finding {
   return { reason: 'IPAddressNotAllocated', action, note: `${title} appears to have leaked: cleaning up` };
 }
 
-async function create(addresses: ResourceClient<IpAddress>, wanted: IpAddress): Promise<void> {
+async function create(addresses: ResourceClient<IpAddressObject>, wanted: IpAddressObject): Promise<void> {
   try {
     await addresses.create('', wanted);
   } catch (error) {
@@ -115,7 +115,7 @@ async function create(addresses: ResourceClient<IpAddress>, wanted: IpAddress): 
 }
 
 /** Only the one that was looked at: what has come in its place is somebody's. */
-async function remove(addresses: ResourceClient<IpAddress>, { metadata: { name = '', uid } }: IpAddress): Promise<void> {
+async function remove(addresses: ResourceClient<IpAddressObject>, { metadata: { name = '', uid } }: IpAddressObject): Promise<void> {
   try {
     await addresses.delete('', name, uid === undefined ? {} : { preconditions: { uid } });
   } catch (error) {

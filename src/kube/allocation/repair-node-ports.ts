@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts';
 import type { StoredObjects } from '../../registry/stored-objects.ts';
 import { NODE_PORTS } from './node-ports.ts';
 import type { RepairEvents } from './repair-events.ts';
-import { type PortRange, PortSet, parsePortRange, textOf } from './port-range.ts';
+import { type PortRange, PortSet, parsePortRange, portRangeText } from './port-range.ts';
 
 /** A port that nobody seems to have may be on its way to a service: it is let go when it was found so for the third time. */
 const PASSES_BEFORE_RELEASE = 3;
@@ -60,7 +60,7 @@ export class NodePortRepair {
 
   #count(service: Service, port: number, rebuilt: PortSet, stored: PortSet | undefined): void {
     const warn = (reason: string, what: string): void => this.#warn(service, port, reason, what);
-    if (!rebuilt.contains(port)) return warn('PortOutOfRange', `is not within the port range ${textOf(rebuilt.range)}; please recreate service`);
+    if (!rebuilt.contains(port)) return warn('PortOutOfRange', `is not within the port range ${portRangeText(rebuilt.range)}; please recreate service`);
     if (rebuilt.has(port)) return warn('PortAlreadyAllocated', 'was assigned to multiple services; please recreate service');
     rebuilt.take(port);
     this.#leaks.delete(port);

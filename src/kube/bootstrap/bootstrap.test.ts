@@ -6,7 +6,7 @@ import { type BindingObject, RBAC_GROUP, type RoleObject } from '../../authoriza
 import { FakeClient } from '../../client/fake-client.ts';
 import { createAuthority } from '../../serving/certificates/create.ts';
 import type { ApiObject } from '../../api/api-object.ts';
-import type { ControllerOptions } from './keeping.ts';
+import type { BootstrapControllerOptions } from './keeping.ts';
 import { type BootstrapOptions, bootstrapHooks } from './hooks.ts';
 import { ownMasterLease } from './master-leases.ts';
 import { type PeerEndpoints, noPeerEndpoints } from './peer-endpoints.ts';
@@ -25,7 +25,7 @@ const ON_BY_DEFAULT = new Set([
 ]);
 const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io';
 
-function optionsOf(more: Partial<BootstrapOptions> = {}): ControllerOptions & BootstrapOptions & { stop(): void } {
+function optionsOf(more: Partial<BootstrapOptions> = {}): BootstrapControllerOptions & BootstrapOptions & { stop(): void } {
   const controller = new AbortController();
   return {
     signal: controller.signal,

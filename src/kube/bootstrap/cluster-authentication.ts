@@ -4,7 +4,7 @@ import { encodePem, parseCertificates } from '../../serving/certificates/pem.ts'
 import type { ApiObject } from '../../api/api-object.ts';
 import { isApiError } from '../../api/errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
-import { type ControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
+import { type BootstrapControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
@@ -12,7 +12,7 @@ const INTERVAL_MS = 60_000;
 const EXPIRY_SLACK_MS = 5 * 60_000;
 
 /** How this server authenticates clients: what aggregated servers are recommended to trust. Asked anew every time, so that reloaded files count. */
-export interface ClusterAuthenticationOptions extends ControllerOptions {
+export interface ClusterAuthenticationOptions extends BootstrapControllerOptions {
   /** PEM of `--client-ca-file`; undefined where there is none. */
   clientCa(): string | undefined;
   /** The `--requestheader-*` flags; undefined where there is no CA for a front proxy. */

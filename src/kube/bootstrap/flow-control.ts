@@ -4,7 +4,7 @@ import { isApiError } from '../../api/errors.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import flowSchemas from './data/flow-schemas.json' with { type: 'json' };
 import priorityLevels from './data/priority-levels.json' with { type: 'json' };
-import { type ControllerOptions, createIfMissing, keepDoing, syncedResource, typed, untilDone } from './keeping.ts';
+import { type BootstrapControllerOptions, createIfMissing, keepDoing, syncedResource, typed, untilDone } from './keeping.ts';
 
 export const FLOW_CONTROL_GROUP = 'flowcontrol.apiserver.k8s.io';
 
@@ -21,7 +21,7 @@ interface FlowControlObject extends ApiObject {
 }
 
 /** The default FlowSchemas and PriorityLevelConfigurations (pkg/registry/flowcontrol/ensurer). */
-export async function keepFlowControlDefaults(client: Client, options: ControllerOptions): Promise<void> {
+export async function keepFlowControlDefaults(client: Client, options: BootstrapControllerOptions): Promise<void> {
   const wantedLevels = typed<FlowControlObject>('PriorityLevelConfiguration', API_VERSION, priorityLevels);
   const wantedSchemas = typed<FlowControlObject>('FlowSchema', API_VERSION, flowSchemas);
   const ensureAll = async (): Promise<void> => {

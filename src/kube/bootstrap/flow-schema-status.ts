@@ -5,7 +5,7 @@ import { quote } from '../../util/go-quote.ts';
 import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition } from './conditions.ts';
 import { FLOW_CONTROL_GROUP } from './flow-control.ts';
-import type { ControllerOptions } from './keeping.ts';
+import type { BootstrapControllerOptions } from './keeping.ts';
 import { onAbort } from '../../util/on-abort.ts';
 
 const FIELD_MANAGER = 'api-priority-and-fairness-config-consumer-v1';
@@ -16,7 +16,7 @@ interface FlowSchema extends ApiObject {
 }
 
 /** Says in every FlowSchema's status whether the priority level that it names exists (apiserver/pkg/util/flowcontrol). */
-export async function keepFlowSchemaStatus(client: Client, options: ControllerOptions): Promise<void> {
+export async function keepFlowSchemaStatus(client: Client, options: BootstrapControllerOptions): Promise<void> {
   const schemas = client.resource<FlowSchema>(FLOW_CONTROL_GROUP, 'flowschemas', FIELD_MANAGER);
   const levels = client.resource(FLOW_CONTROL_GROUP, 'prioritylevelconfigurations');
   const hasLevel = (name: string): boolean => levels.informer.get('', name) !== undefined;
@@ -41,7 +41,7 @@ async function syncStatus(
   schemas: ResourceClient<FlowSchema>,
   { metadata }: FlowSchema,
   hasLevel: (name: string) => boolean,
-  { now }: ControllerOptions,
+  { now }: BootstrapControllerOptions,
 ): Promise<void> {
   const change = (schema: FlowSchema): Condition | undefined => {
     const wanted = danglingCondition(schema, hasLevel, now);

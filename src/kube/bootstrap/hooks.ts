@@ -4,14 +4,14 @@ import { type ClusterAuthenticationOptions, keepClusterAuthentication } from './
 import { keepFlowControlDefaults } from './flow-control.ts';
 import { keepFlowSchemaStatus } from './flow-schema-status.ts';
 import { type IdentityLeaseOptions, collectIdentityLeases, identityLeaseController } from './identity-lease.ts';
+import { type BootstrapControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource, typed, untilDone } from './keeping.ts';
 import { type KubernetesServiceOptions, kubernetesServiceController } from './kubernetes-service.ts';
 import type { MasterLeases } from './master-leases.ts';
 import { keepLegacyTokenTracking } from './legacy-token-tracking.ts';
 import { type PeerEndpoints, peerEndpointsController } from './peer-endpoints.ts';
-import { ensurePriorityClasses } from './priority-classes.ts';
+import priorityClasses from './data/priority-classes.json' with { type: 'json' };
 import { ensureRbacPolicy } from './rbac-policy.ts';
 import { type ServiceCidrOptions, keepDefaultServiceCidr } from './service-cidr.ts';
-import { keepSystemNamespaces } from './system-namespaces.ts';
 
 /** All but the signal, which the server gives to the hooks. */
 export type BootstrapOptions = Omit<ServiceCidrOptions & KubernetesServiceOptions & ClusterAuthenticationOptions & IdentityLeaseOptions, 'signal'> & {
@@ -91,4 +91,20 @@ function peerHooks(peerEndpoints: PeerEndpoints, options: BootstrapOptions): Boo
 function once(run: (signal: AbortSignal) => Promise<void>): (signal: AbortSignal) => Promise<void> {
   let running: Promise<void> | undefined;
   return (signal) => (running ??= run(signal));
+}
+
+const SYSTEM_NAMESPACES = ['kube-system', 'kube-public', 'kube-node-lease', 'default'];
+const NAMESPACES_INTERVAL_MS = 60_000;
+
+/** The namespaces that are always there. */
+function keepSystemNamespaces(client: Client, options: BootstrapControllerOptions): Promise<void> {
+  return keepDoing(() => ensureNamespaces(client, SYSTEM_NAMESPACES), NAMESPACES_INTERVAL_MS, options);
+}
+
+/** The two classes of system pods; made at start, not watched over afterwards. */
+function ensurePriorityClasses(client: Client, options: BootstrapControllerOptions): Promise<void> {
+  return untilDone(async () => {
+    const resource = await syncedResource(client, 'scheduling.k8s.io', 'priorityclasses');
+    await Promise.all(typed('PriorityClass', 'scheduling.k8s.io/v1', priorityClasses).map((object) => createIfMissing(resource, object)));
+  }, options);
 }

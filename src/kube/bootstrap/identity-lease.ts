@@ -7,7 +7,7 @@ import { isApiError } from '../../api/errors.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import { serverIdentity } from '../../api/server-identity.ts';
 import { microTimeOf } from '../../util/time.ts';
-import { type ControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
+import { type BootstrapControllerOptions, ensureNamespaces, isCreated, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';
 const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
@@ -19,7 +19,7 @@ const RENEWAL_MS = 10_000;
 const STOP_MS = 5000;
 const COLLECTION_MS = 3_600_000;
 
-export interface IdentityLeaseOptions extends ControllerOptions {
+export interface IdentityLeaseOptions extends BootstrapControllerOptions {
   /** Where other machines reach this server, as far as that is known. */
   advertiseAddress(): string | undefined;
   readonly securePort: number;

@@ -4,7 +4,7 @@ import { delay } from '../../util/delay.ts';
 import { isApiError } from '../../api/errors.ts';
 
 /** What every bootstrap controller is given. */
-export interface ControllerOptions {
+export interface BootstrapControllerOptions {
   /** Ends the controller; what it has begun may still finish. */
   signal: AbortSignal;
   /** Hears of failures that are tried again later. */
@@ -16,7 +16,7 @@ const RETRY_INTERVAL_MS = 1000;
 const RETRY_LIMIT_MS = 30_000;
 
 /** Runs `step` until it succeeds; throws its last error once `limitMs` have passed, which is when upstream gives up the process. */
-export async function untilDone(step: () => Promise<unknown>, { signal, report }: ControllerOptions, limitMs = RETRY_LIMIT_MS): Promise<void> {
+export async function untilDone(step: () => Promise<unknown>, { signal, report }: BootstrapControllerOptions, limitMs = RETRY_LIMIT_MS): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += RETRY_INTERVAL_MS) {
     try {
       await step();
@@ -33,7 +33,7 @@ export async function untilDone(step: () => Promise<unknown>, { signal, report }
  * Runs `step` every `intervalMs` until the signal, in case someone changed what is kept; resolves after the first run. A failure never ends the server: it
  * is reported, once for as long as it stays the same, and tried again soon. `step` must cost nothing when there is nothing to do.
  */
-export async function keepDoing(step: () => Promise<unknown>, intervalMs: number | (() => number), options: ControllerOptions): Promise<void> {
+export async function keepDoing(step: () => Promise<unknown>, intervalMs: number | (() => number), options: BootstrapControllerOptions): Promise<void> {
   const intervalOf = typeof intervalMs === 'number' ? () => intervalMs : intervalMs;
   const attempt = reportingOnce(step, options);
   const isDone = await attempt();
@@ -49,7 +49,7 @@ async function repeat(attempt: () => Promise<boolean>, intervalOf: () => number,
 }
 
 /** Answers whether the step succeeded. */
-function reportingOnce(step: () => Promise<unknown>, { report, signal }: ControllerOptions): () => Promise<boolean> {
+function reportingOnce(step: () => Promise<unknown>, { report, signal }: BootstrapControllerOptions): () => Promise<boolean> {
   let lastMessage: string | undefined;
   return async () => {
     try {

@@ -5,7 +5,7 @@ import { isApiError } from '../../api/errors.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import { type EndpointReconciler, type EndpointReconcilerOptions, endpointReconciler } from './endpoint-reconciler.ts';
 import { type EndpointPort, SERVICE_NAME, SERVICE_NAMESPACE } from './endpoints.ts';
-import { type ControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
+import { type BootstrapControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
 import type { MasterLeases } from './master-leases.ts';
 
 const INTERVAL_MS = 10_000;
@@ -15,7 +15,7 @@ const ADDRESS_INTERVAL_MS = 1000;
 const RACE_PAUSE_MS = 50;
 const RACE_PAUSES = 40;
 
-export interface KubernetesServiceOptions extends ControllerOptions, EndpointReconcilerOptions {
+export interface KubernetesServiceOptions extends BootstrapControllerOptions, EndpointReconcilerOptions {
   /** The first address of the primary service range. */
   serviceIp: string;
   /** `--secure-port`, as it was opened. */
@@ -75,7 +75,7 @@ async function keepOnce(client: Client, options: KubernetesServiceOptions, recon
 }
 
 /** Of several servers that start at once, one gets the address: the others are refused it, and wait for the service. A server can do without it for now. */
-async function ensureService(services: ResourceClient, service: ApiObject, { signal, report }: ControllerOptions): Promise<void> {
+async function ensureService(services: ResourceClient, service: ApiObject, { signal, report }: BootstrapControllerOptions): Promise<void> {
   for (let pauses = 0; ; pauses++) {
     try {
       return await createIfMissing(services, service);

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import type { ApiObject } from '../../api/api-object.ts';
-import { type ControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
+import { type BootstrapControllerOptions, createIfMissing, ensureNamespaces, keepDoing, syncedResource } from './keeping.ts';
 
 const NAMESPACE = 'kube-system';
 const NAME = 'kube-apiserver-legacy-service-account-token-tracking';
@@ -12,7 +12,7 @@ interface ConfigMap extends ApiObject {
 }
 
 /** The ConfigMap that says since when the use of legacy service account tokens is tracked (KEP-2799). */
-export function keepLegacyTokenTracking(client: Client, options: ControllerOptions): Promise<void> {
+export function keepLegacyTokenTracking(client: Client, options: BootstrapControllerOptions): Promise<void> {
   const ensure = async (): Promise<void> => {
     const resource = await syncedResource<ConfigMap>(client, '', 'configmaps');
     const since = options.now().toISOString().slice(0, 10);

@@ -1,13 +1,13 @@
 import type { StoredObjects } from '../../registry/stored-objects.ts';
 import { linkSignals } from '../../util/linked-signal.ts';
 import type { Endpoints } from './endpoints.ts';
-import { type ControllerOptions, keepDoing } from './keeping.ts';
+import { type BootstrapControllerOptions, keepDoing } from './keeping.ts';
 
 const INTERVAL_MS = 10_000;
 const TTL_SECONDS = 15;
 const IDENTITY_LABEL = 'apiserverIdentity';
 
-export interface PeerEndpointsOptions extends ControllerOptions {
+export interface PeerEndpointsOptions extends BootstrapControllerOptions {
   /** Where other machines reach this server, as far as that is known. */
   advertiseAddress(): string | undefined;
   readonly securePort: number;

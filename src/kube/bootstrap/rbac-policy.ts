@@ -8,7 +8,7 @@ import clusterRoles from './data/cluster-roles.json' with { type: 'json' };
 import roleBindings from './data/role-bindings.json' with { type: 'json' };
 import roles from './data/roles.json' with { type: 'json' };
 import { gatedBindings, gatedRoles } from './gated-policy.ts';
-import { type ControllerOptions, ensureNamespaces, ignoringAlreadyExists, syncedResource, typed, untilDone } from './keeping.ts';
+import { type BootstrapControllerOptions, ensureNamespaces, ignoringAlreadyExists, syncedResource, typed, untilDone } from './keeping.ts';
 
 const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 const API_VERSION = `${RBAC_GROUP}/v1`;
@@ -21,7 +21,7 @@ export function ensureRbacPolicy(client: Client, options: RbacPolicyOptions): Pr
   return untilDone(() => allDone([reconcileCluster(client, options), reconcileNamespaces(client)]), options);
 }
 
-export interface RbacPolicyOptions extends ControllerOptions {
+export interface RbacPolicyOptions extends BootstrapControllerOptions {
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
 }

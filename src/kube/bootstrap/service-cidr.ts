@@ -3,12 +3,12 @@ import type { ApiObject } from '../../api/api-object.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { timeOf } from '../../util/time.ts';
 import { type Condition, findCondition, setCondition } from './conditions.ts';
-import { type ControllerOptions, createIfMissing, keepDoing, syncedResource, untilDone } from './keeping.ts';
+import { type BootstrapControllerOptions, createIfMissing, keepDoing, syncedResource, untilDone } from './keeping.ts';
 
 const NAME = 'kubernetes';
 const INTERVAL_MS = 10_000;
 
-export interface ServiceCidrOptions extends ControllerOptions {
+export interface ServiceCidrOptions extends BootstrapControllerOptions {
   /** `--service-cluster-ip-range`: the primary range, and the secondary one where there are two. */
   cidrs: readonly string[];
 }

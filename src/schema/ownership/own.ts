@@ -17,7 +17,7 @@ const SYSTEM_FIELDS = setOf(
 );
 
 /** Who writes, and through what. */
-export interface Writer {
+export interface FieldWriter {
   readonly name: string;
   readonly apiVersion: string;
   readonly subresource: string;
@@ -25,7 +25,7 @@ export interface Writer {
   readonly time: string;
 }
 
-const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: Manager['operation'], fields: FieldSet): Manager => ({
+const asManager = ({ name, apiVersion, subresource, time }: FieldWriter, operation: Manager['operation'], fields: FieldSet): Manager => ({
   name: name || 'unknown',
   operation,
   subresource,
@@ -35,7 +35,7 @@ const asManager = ({ name, apiVersion, subresource, time }: Writer, operation: M
 });
 
 /** The owners after a write by any other means than applying. */
-export function ownersAfterUpdate(versions: Versions, before: Versioned, after: Versioned, managers: Managers, writer: Writer, steps?: Steps): Managers {
+export function ownersAfterUpdate(versions: Versions, before: Versioned, after: Versioned, managers: Managers, writer: FieldWriter, steps?: Steps): Managers {
   inStep(steps, () => checkItems(after.plan, after.value));
   const { managers: left, changed } = ownersAfterChange(versions, before, after, managers, steps);
   const taken = changed === undefined ? undefined : inStep(steps, () => difference(changed, SYSTEM_FIELDS));
@@ -52,7 +52,7 @@ export function ownersAfterUpdate(versions: Versions, before: Versioned, after: 
 const fieldsByShape = new ShapeMemory();
 
 /** The one owner of what is new; undefined where there is nothing to own. */
-export function ownerOfNew(versions: Versions, nothing: Versioned, created: Versioned, writer: Writer, steps?: Steps): Manager | undefined {
+export function ownerOfNew(versions: Versions, nothing: Versioned, created: Versioned, writer: FieldWriter, steps?: Steps): Manager | undefined {
   const fields = fieldsOfNew(versions, nothing, created, steps);
   return isEmpty(fields) ? undefined : asManager(writer, 'Update', fields);
 }
@@ -76,7 +76,7 @@ export function ownersAfterApply(
   live: Versioned,
   applied: Versioned,
   managers: Managers,
-  writer: Writer,
+  writer: FieldWriter,
   force: boolean,
   steps?: Steps,
 ): Application {

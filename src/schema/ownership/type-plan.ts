@@ -36,13 +36,13 @@ export interface MapPlan {
   readonly kind: 'map';
   readonly isAtomic: boolean;
   /** In the order of their names; none where every key is a client's. */
-  readonly fields: readonly FieldPlan[];
-  readonly byName: ReadonlyMap<string, FieldPlan>;
+  readonly fields: readonly OwnedFieldPlan[];
+  readonly byName: ReadonlyMap<string, OwnedFieldPlan>;
   /** Of keys that are no fields; undefined where there may be none. */
   readonly values: TypePlan | undefined;
 }
 
-export interface FieldPlan {
+export interface OwnedFieldPlan {
   readonly name: string;
   readonly element: PathElement;
   /** Of one character, but in a plan of too many fields; no other field has it, and no text that is written beside it begins so: see `shapeOf`. */
@@ -58,7 +58,7 @@ export interface AnyPlan {
   readonly map: MapPlan;
 }
 
-const NO_FIELDS: ReadonlyMap<string, FieldPlan> = new Map();
+const NO_FIELDS: ReadonlyMap<string, OwnedFieldPlan> = new Map();
 const ANY_SCALAR: ScalarPlan = { kind: 'scalar', expects: 'any' };
 
 /** Plans may hold themselves: what is inside one is asked for when it is needed. */
@@ -81,25 +81,25 @@ class LazyList implements ListPlan {
 class LazyMap implements MapPlan {
   readonly kind = 'map';
   readonly isAtomic: boolean;
-  readonly #fields: () => readonly FieldPlan[];
+  readonly #fields: () => readonly OwnedFieldPlan[];
   readonly #makeValues: (() => TypePlan) | undefined;
   #values: TypePlan | undefined;
-  #made: { fields: readonly FieldPlan[]; byName: ReadonlyMap<string, FieldPlan> } | undefined;
-  constructor(isAtomic: boolean, fields: () => readonly FieldPlan[], values: (() => TypePlan) | undefined) {
+  #made: { fields: readonly OwnedFieldPlan[]; byName: ReadonlyMap<string, OwnedFieldPlan> } | undefined;
+  constructor(isAtomic: boolean, fields: () => readonly OwnedFieldPlan[], values: (() => TypePlan) | undefined) {
     this.isAtomic = isAtomic;
     this.#fields = fields;
     this.#makeValues = values;
   }
-  get fields(): readonly FieldPlan[] {
+  get fields(): readonly OwnedFieldPlan[] {
     return this.#make().fields;
   }
-  get byName(): ReadonlyMap<string, FieldPlan> {
+  get byName(): ReadonlyMap<string, OwnedFieldPlan> {
     return this.#make().byName;
   }
   get values(): TypePlan | undefined {
     return (this.#values ??= this.#makeValues?.());
   }
-  #make(): { fields: readonly FieldPlan[]; byName: ReadonlyMap<string, FieldPlan> } {
+  #make(): { fields: readonly OwnedFieldPlan[]; byName: ReadonlyMap<string, OwnedFieldPlan> } {
     if (this.#made !== undefined) return this.#made;
     const fields = this.#fields();
     return (this.#made = { fields, byName: fields.length === 0 ? NO_FIELDS : new Map(fields.map((field) => [field.name, field])) });
@@ -165,7 +165,8 @@ function makePlan(schema: TypeSchema): TypePlan {
 /** An object without fields may hold anything, as OpenAPI has it. */
 function objectPlan(schema: ObjectSchema, mapType: ObjectSchema['mapType']): MapPlan {
   const { additional } = schema;
-  const fields = (): FieldPlan[] => [...schema.fields.values()].map((field, index) => fieldPlan(field, index)).toSorted((a, b) => compareText(a.name, b.name));
+  const fields = (): OwnedFieldPlan[] =>
+    [...schema.fields.values()].map((field, index) => fieldPlan(field, index)).toSorted((a, b) => compareText(a.name, b.name));
   return new LazyMap(mapType === 'atomic', fields, additional ? () => typePlanOf(additional) : schema.fields.size === 0 ? () => DEDUCED : undefined);
 }
 
@@ -173,7 +174,7 @@ function objectPlan(schema: ObjectSchema, mapType: ObjectSchema['mapType']): Map
 const FIRST_MARK = 0x100;
 const MARKS = 0xd000;
 
-function fieldPlan(field: FieldSchema, index: number): FieldPlan {
+function fieldPlan(field: FieldSchema, index: number): OwnedFieldPlan {
   const { name, type, mapType } = field;
   const element = fieldElement(name);
   const mark = index < MARKS ? String.fromCharCode(FIRST_MARK + index) : element;

@@ -1,12 +1,12 @@
 import { type Findings, placeless } from './fault.ts';
 import type { JsonSchema } from './json-schema.ts';
-import type { Place } from './place.ts';
+import type { ValuePlace } from './place.ts';
 
 /** Validates the value at hand by another schema. */
 export type ValidateBy = (schema: JsonSchema) => Findings;
 
 /** anyOf, oneOf, allOf and not, in that order. Of alternatives that all failed, the faults of the one that passed most checks are told. */
-export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, place: Place, validate: ValidateBy, { faults }: Findings): void {
+export function combinationFaults({ anyOf, oneOf, allOf, not }: JsonSchema, place: ValuePlace, validate: ValidateBy, { faults }: Findings): void {
   if (anyOf && anyOf.length > 0) {
     const { valid, best: told } = tried(anyOf, validate, 1);
     if (valid === 0) faults.push(placeless(`"${place}" must validate at least one schema (anyOf)`), ...told!.faults);

@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../api/field-errors.ts';
 import type { StepBudget } from '../../util/step-budget.ts';
-import type { Place } from './place.ts';
+import type { ValuePlace } from './place.ts';
 
 /** One fault: where below the value (`spec.list[0]`), and how it is told there. Faults without a place are told of `<nil>`, as upstream's are. */
 export interface Fault {
@@ -21,7 +21,7 @@ export interface Findings {
 }
 
 /** The message is made of the place's path when it is told: most faults are of alternatives that nobody hears of. */
-export function invalidFault(place: Place, value: unknown, message: (path: string) => string): Fault {
+export function invalidFault(place: ValuePlace, value: unknown, message: (path: string) => string): Fault {
   const path = String(place);
   return { path, tell: (errors) => errors.invalid(value, message(path)) };
 }

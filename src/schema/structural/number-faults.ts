@@ -1,7 +1,7 @@
 import { formatGo } from '../../encoding/go-format.ts';
 import { type Fault, invalidFault, placeless } from './fault.ts';
 import type { JsonSchema } from './json-schema.ts';
-import type { Place } from './place.ts';
+import type { ValuePlace } from './place.ts';
 
 /** What integers of a format can be; those of others are of 64 bits. Floating point has no number between 2⁶³-1024 and 2⁶³. */
 const INT64: readonly [min: number | bigint, max: number | bigint] = [-(2n ** 63n), 2n ** 63n - 1n];
@@ -16,7 +16,7 @@ const BEYOND_INT64 = 2 ** 63;
  * Bounds of numbers. A whole number is compared in whole numbers: upstream cuts the fraction off the bound (and off `multipleOf`, which leaves nothing
  * of a factor below one).
  */
-export function numberFaults(schema: JsonSchema, value: number | bigint, place: Place, faults: Fault[]): void {
+export function numberFaults(schema: JsonSchema, value: number | bigint, place: ValuePlace, faults: Fault[]): void {
   const isWhole = typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < BEYOND_INT64);
   const range = (number: number | bigint, what: string): boolean => rangeFault(schema, number, what, place, faults);
   range(value, 'Checked');
@@ -45,7 +45,7 @@ export function numberFaults(schema: JsonSchema, value: number | bigint, place: 
 const toInt64 = (number: number): number | bigint => (number >= INT64[0] && number <= INT64[1] ? Math.trunc(number) : INT64[0]);
 
 /** Whether the type has room for the number; a fault is noted where it has not. */
-function rangeFault({ type, format = '' }: JsonSchema, number: number | bigint, what: string, place: Place, faults: Fault[]): boolean {
+function rangeFault({ type, format = '' }: JsonSchema, number: number | bigint, what: string, place: ValuePlace, faults: Fault[]): boolean {
   if (hasRoom(type, format, number)) return true;
   faults.push(placeless(`${what} value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`} in ${place}`));
   return false;
@@ -57,7 +57,7 @@ function hasRoom(type: string | undefined, format: string, number: number | bigi
   return (typeof number === 'bigint' || Number.isInteger(number)) && number >= min && number <= max;
 }
 
-function multipleFault(factor: number | bigint, value: number | bigint, place: Place, faults: Fault[]): void {
+function multipleFault(factor: number | bigint, value: number | bigint, place: ValuePlace, faults: Fault[]): void {
   if (factor <= 0)
     return void faults.push(invalidFault(place, factor, (path) => `factor MultipleOf declared for ${path} must be positive: ${formatGo(factor)}`));
   const isMultiple =

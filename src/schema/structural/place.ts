@@ -1,5 +1,5 @@
 /** Where in a value a walk is: `spec.list[0]`. Put into words only where there is something to tell. */
-export class Place {
+export class ValuePlace {
   readonly #steps: (string | number)[] = [];
   #text: string | undefined;
 

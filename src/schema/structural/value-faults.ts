@@ -12,7 +12,7 @@ import { hasFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { CompiledSchema, canonicalText } from './compiled-schema.ts';
 import { numberFaults } from './number-faults.ts';
-import { Place } from './place.ts';
+import { ValuePlace } from './place.ts';
 
 /** More than anybody is told of. */
 const MAX_FAULTS = 1_000;
@@ -35,7 +35,7 @@ export function validateValue(schema: JsonSchema, value: Json, errors: FieldErro
 function faultsOf(schema: JsonSchema, value: Json, old: Old, how: Pick<Findings, 'keepsFormats' | 'firstMatch'>): readonly Fault[] {
   const findings: Findings = { ...how, faults: [], matches: 0, budget: new StepBudget(LIMITS.schemaSteps) };
   try {
-    checkChild(CompiledSchema.of(schema), value, new Place(), old, findings);
+    checkChild(CompiledSchema.of(schema), value, new ValuePlace(), old, findings);
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
     findings.faults.push(placeless(`takes more than ${LIMITS.schemaSteps} steps to validate by the schema: use fewer values, alternatives or patterns`));
@@ -58,7 +58,7 @@ function placeOf(errors: FieldErrors, path: string | undefined): FieldErrors {
 }
 
 /** The value of a field, an item or the whole. */
-function checkChild(compiled: CompiledSchema, value: Json, place: Place, old: Old, findings: Findings): void {
+function checkChild(compiled: CompiledSchema, value: Json, place: ValuePlace, old: Old, findings: Findings): void {
   const before = findings.faults.length;
   if (before >= MAX_FAULTS) return;
   check(compiled, value, place, old, findings);
@@ -66,7 +66,7 @@ function checkChild(compiled: CompiledSchema, value: Json, place: Place, old: Ol
 }
 
 /** The same without regard to whether the value itself changed: its parts may have been there before. */
-function check(compiled: CompiledSchema, value: Json, place: Place, old: Old, findings: Findings): void {
+function check(compiled: CompiledSchema, value: Json, place: ValuePlace, old: Old, findings: Findings): void {
   const { faults } = findings;
   const { schema } = compiled;
   const before = faults.length;
@@ -87,7 +87,7 @@ function check(compiled: CompiledSchema, value: Json, place: Place, old: Old, fi
 /** What an alternative finds is kept until it is known which of them is told. */
 const STEPS_OF_ALTERNATIVE = 10;
 
-function validatedBy(schema: JsonSchema, value: Json, place: Place, old: Old, { budget, firstMatch, keepsFormats }: Findings): Findings {
+function validatedBy(schema: JsonSchema, value: Json, place: ValuePlace, old: Old, { budget, firstMatch, keepsFormats }: Findings): Findings {
   const findings: Findings = { keepsFormats, faults: [], matches: 0, budget, firstMatch };
   budget.spend(STEPS_OF_ALTERNATIVE);
   check(CompiledSchema.of(schema), value, place, old, findings);
@@ -106,7 +106,7 @@ function jsonType(value: Json): string {
 /** Go's formats of numbers as they come out of JSON. */
 const VALUE_FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
 
-function typeFaults(compiled: CompiledSchema, value: Json, place: Place, { faults, keepsFormats }: Findings): void {
+function typeFaults(compiled: CompiledSchema, value: Json, place: ValuePlace, { faults, keepsFormats }: Findings): void {
   const { types, schema } = compiled;
   const format = formatOf(compiled, keepsFormats);
   if (types.length === 0 && format === undefined) return;
@@ -128,7 +128,7 @@ function typeFaults(compiled: CompiledSchema, value: Json, place: Place, { fault
 const formatOf = (compiled: CompiledSchema, keepsFormats: boolean): string | undefined =>
   keepsFormats ? compiled.schema.format || undefined : compiled.format;
 
-function textFaults(compiled: CompiledSchema, text: string, place: Place, findings: Findings): void {
+function textFaults(compiled: CompiledSchema, text: string, place: ValuePlace, findings: Findings): void {
   const { faults } = findings;
   const { maxLength, minLength } = compiled.schema;
   if (maxLength !== undefined && isLonger(text, maxLength)) faults.push({ path: String(place), tell: (errors) => errors.tooLong(maxLength) });
@@ -151,7 +151,7 @@ function isLonger(text: string, limit: number): boolean {
 /** Characters that a pattern reads in known states in the time of a step. */
 const CHARACTERS_PER_STEP = 16;
 
-function patternFaults(compiled: CompiledSchema, text: string, place: Place, { faults, budget, firstMatch }: Findings): void {
+function patternFaults(compiled: CompiledSchema, text: string, place: ValuePlace, { faults, budget, firstMatch }: Findings): void {
   const regexp = compiled.pattern;
   if (regexp === undefined) return;
   const { pattern } = compiled.schema;
@@ -161,7 +161,7 @@ function patternFaults(compiled: CompiledSchema, text: string, place: Place, { f
     faults.push(invalidFault(place, text, (path) => `${path} in body should match '${pattern}'`));
 }
 
-function listFaults({ schema, items }: CompiledSchema, list: readonly Json[], place: Place, old: Old, findings: Findings): void {
+function listFaults({ schema, items }: CompiledSchema, list: readonly Json[], place: ValuePlace, old: Old, findings: Findings): void {
   const { minItems, maxItems, uniqueItems } = schema;
   const { faults } = findings;
   if (items !== undefined) {
@@ -182,7 +182,7 @@ function listFaults({ schema, items }: CompiledSchema, list: readonly Json[], pl
 const truncated = (value: Json): Json => (typeof value === 'number' ? Math.trunc(value) : value);
 
 /** Null is never one of them, even where it is listed. */
-function enumFaults(compiled: CompiledSchema, value: Json, place: Place, faults: Fault[]): void {
+function enumFaults(compiled: CompiledSchema, value: Json, place: ValuePlace, faults: Fault[]): void {
   const { choices } = compiled;
   if (choices === undefined || (value !== null && (choices.has(canonicalText(value)) || choices.has(canonicalText(truncated(value)))))) return;
   const shown = (): string[] => compiled.schema.enum!.map((choice) => (typeof choice === 'string' ? choice : stringifyJson(choice)));
@@ -192,7 +192,7 @@ function enumFaults(compiled: CompiledSchema, value: Json, place: Place, faults:
   });
 }
 
-function objectFaults(compiled: CompiledSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
+function objectFaults(compiled: CompiledSchema, object: JsonObject, place: ValuePlace, old: Old, findings: Findings): void {
   const { minProperties, maxProperties, additionalProperties, required } = compiled.schema;
   const { faults } = findings;
   if (minProperties !== undefined || maxProperties !== undefined) countFaults(compiled.schema, Object.keys(object).length, place, faults);
@@ -208,14 +208,14 @@ function objectFaults(compiled: CompiledSchema, object: JsonObject, place: Place
   for (const key of required) if (ownValue(object, key) === undefined) faults.push({ path: `${place}.${key}`, tell: (errors) => errors.required() });
 }
 
-function countFaults({ minProperties, maxProperties }: JsonSchema, count: number, place: Place, faults: Fault[]): void {
+function countFaults({ minProperties, maxProperties }: JsonSchema, count: number, place: ValuePlace, faults: Fault[]): void {
   if (minProperties !== undefined && count < minProperties)
     faults.push(invalidFault(place, count, (path) => `${path} in body should have at least ${minProperties} properties`));
   if (maxProperties !== undefined && count > maxProperties) faults.push({ path: String(place), tell: (errors) => errors.tooMany(count, maxProperties) });
 }
 
 /** Keys that are no properties. */
-function otherKeyFaults({ schema, additional }: CompiledSchema, object: JsonObject, place: Place, old: Old, findings: Findings): void {
+function otherKeyFaults({ schema, additional }: CompiledSchema, object: JsonObject, place: ValuePlace, old: Old, findings: Findings): void {
   const { properties = {} } = schema;
   for (const key in object) {
     if (Object.hasOwn(properties, key)) continue;

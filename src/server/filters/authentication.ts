@@ -6,7 +6,7 @@ import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { Filter, RequestHandler } from './filter.ts';
 
-export interface AuthenticationOptions {
+export interface AuthenticationFilterOptions {
   authenticator: Authenticator;
   metrics: ServerMetrics;
   /** `--api-audiences`: what a token must be for, where it says what it is for. */
@@ -25,7 +25,7 @@ const STANDARD_PROXY_HEADERS = ['x-remote-user', 'x-remote-uid', 'x-remote-group
 const STANDARD_PROXY_PREFIXES = ['x-remote-extra-'];
 
 /** Finds out who asks, or answers 401. What proved it is taken off the request, so that nothing behind can log or forward it. */
-export function withAuthentication(options: AuthenticationOptions): Filter {
+export function withAuthentication(options: AuthenticationFilterOptions): Filter {
   const { authenticator, metrics, audiences = [], onFailure, onRefused } = options;
   const isCredential = credentialTest(options.proxyHeaders);
   const limit = options.keepsUnknownClients ? (): void => {} : limitToThisRequest;
@@ -82,7 +82,7 @@ const areAcceptable = (wanted: readonly string[], given: readonly string[] | und
   wanted.length === 0 || given === undefined || given.length === 0 || given.some((audience) => wanted.includes(audience));
 
 /** Most headers are let go by their first letter: this looks at every one of every request. */
-function credentialTest(custom: AuthenticationOptions['proxyHeaders']): (name: string) => boolean {
+function credentialTest(custom: AuthenticationFilterOptions['proxyHeaders']): (name: string) => boolean {
   const names = new Set(['authorization', ...STANDARD_PROXY_HEADERS, ...(custom?.names ?? [])]);
   const prefixes = [...STANDARD_PROXY_PREFIXES, ...(custom?.prefixes ?? [])];
   const firstLetters = new Set([...names, ...prefixes].map((text) => text.charCodeAt(0)));

@@ -12,7 +12,7 @@ import type { IncomingRequest } from '../server-request.ts';
 import type { Filter, RequestHandler } from './filter.ts';
 import { forbidSniffing, writeTextError } from './write-error.ts';
 
-export interface AuthorizationOptions {
+export interface AuthorizationFilterOptions {
   authorizer: Authorizer;
   metrics: ServerMetrics;
   /** Told of authorizers that failed; the client sees no more than that they did. */
@@ -20,7 +20,7 @@ export interface AuthorizationOptions {
 }
 
 /** Lets through what the authorizer allows; the rest is answered 403, or 500 where the authorizer failed. */
-export function withAuthorization({ authorizer, metrics, onFailure }: AuthorizationOptions): Filter {
+export function withAuthorization({ authorizer, metrics, onFailure }: AuthorizationFilterOptions): Filter {
   const decide = (next: RequestHandler, request: IncomingRequest, startMs: number, { decision, reason, error }: Decision): Promise<void> | void => {
     const durationMs = performance.now() - startMs;
     metrics.recordAuthorization(decision, error !== undefined, durationMs);

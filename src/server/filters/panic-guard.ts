@@ -6,10 +6,10 @@ import { type ErrorWriter, asApiError, writeJsonError } from './write-error.ts';
 export interface PanicGuardOptions {
   writeError: ErrorWriter;
   /** Told of every failure that is not a client's own: a fault of ours. Never told of headers or bodies. */
-  onFault: (fault: Fault) => void;
+  onFault: (fault: RequestFault) => void;
 }
 
-export interface Fault {
+export interface RequestFault {
   error: unknown;
   auditId: string;
   method: string;

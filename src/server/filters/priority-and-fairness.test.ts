@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import type { Admission, FlowControl } from '../flow-control.ts';
+import type { QueuedRequest, FlowControl } from '../flow-control.ts';
 import { MetricRegistry } from '../metrics/registry.ts';
 import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { parseRequestInfo } from '../request-info.ts';
 import { IncomingRequest } from '../server-request.ts';
 import { FakeExchange } from '../testing/fake-exchange.ts';
 import type { RequestHandler } from './filter.ts';
-import { isLongRunning } from './long-running.ts';
+import { isLongRunning } from './request-info.ts';
 import { withPriorityAndFairness } from './priority-and-fairness.ts';
 
-class FakeAdmission implements Admission {
+class FakeAdmission implements QueuedRequest {
   readonly flowSchemaUid = 'schema-uid';
   readonly priorityLevelUid = 'level-uid';
   readonly retryAfterSeconds = 7;
-  state: Admission['state'];
+  state: QueuedRequest['state'];
   onDecision: ((isExecuting: boolean) => void) | undefined;
   readonly finishes: boolean[] = [];
-  constructor(state: Admission['state']) {
+  constructor(state: QueuedRequest['state']) {
     this.state = state;
   }
   decide(isExecuting: boolean): void {
@@ -31,7 +31,7 @@ class FakeAdmission implements Admission {
   }
 }
 
-function send(state: Admission['state'], handler: RequestHandler, target = '/api/v1/namespaces/a/pods/b') {
+function send(state: QueuedRequest['state'], handler: RequestHandler, target = '/api/v1/namespaces/a/pods/b') {
   const admission = new FakeAdmission(state);
   const watches = { tracked: 0, arrivals: 0 };
   const putOff: (() => void)[] = [];

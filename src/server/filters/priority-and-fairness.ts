@@ -1,4 +1,4 @@
-import type { Admission, FlowControl } from '../flow-control.ts';
+import type { QueuedRequest, FlowControl } from '../flow-control.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { Watermark } from '../metrics/watermark.ts';
 import type { IncomingRequest } from '../server-request.ts';
@@ -21,7 +21,7 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
   const waiting = new CountByKind(metrics.readOnlyInQueue, metrics.mutatingInQueue);
 
   /** What is answered at once has its seat back before this returns. */
-  const execute = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> | void => {
+  const execute = (next: RequestHandler, request: IncomingRequest, admission: QueuedRequest): Promise<void> | void => {
     executing.enter(request);
     if (request.isLongRunning) request.onFinish(flowControl.trackWatch(request));
     let pending: Promise<void> | void = undefined;
@@ -42,19 +42,19 @@ export function withPriorityAndFairness({ flowControl, metrics }: PriorityAndFai
     return pending;
   };
   /** What is thrown is its promise's. */
-  const executeLater = async (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> => execute(next, request, admission);
-  const refuse = (request: IncomingRequest, admission: Admission): void => {
+  const executeLater = async (next: RequestHandler, request: IncomingRequest, admission: QueuedRequest): Promise<void> => execute(next, request, admission);
+  const refuse = (request: IncomingRequest, admission: QueuedRequest): void => {
     metrics.recordDropped(request);
     metrics.recordTermination(request, 429);
     request.responseHeaders['retry-after'] = String(admission.retryAfterSeconds);
     writeTextError(request, 429, 'Too many requests, please try again later.');
   };
   /** One by one: a client that sends again at once then does so one by one, and those who wait are not kept up by a crowd. */
-  const refuseLater = (request: IncomingRequest, admission: Admission): Promise<void> =>
+  const refuseLater = (request: IncomingRequest, admission: QueuedRequest): Promise<void> =>
     new Promise((resolve) => {
       flowControl.putOff(() => resolve(refuse(request, admission)));
     });
-  const wait = (next: RequestHandler, request: IncomingRequest, admission: Admission): Promise<void> =>
+  const wait = (next: RequestHandler, request: IncomingRequest, admission: QueuedRequest): Promise<void> =>
     new Promise((resolve) => {
       const startMs = performance.now();
       waiting.enter(request);

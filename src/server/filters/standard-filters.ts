@@ -5,21 +5,17 @@ import type { LifecycleSignals } from '../lifecycle.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import { type AuditOptions, auditRefusal, withAudit } from './audit.ts';
 import { withAuditId } from './audit-id.ts';
-import { type AuthenticationOptions, withAuthentication } from './authentication.ts';
+import { type AuthenticationFilterOptions, withAuthentication } from './authentication.ts';
 import { withAuthorization } from './authorization.ts';
-import { withCacheControl } from './cache-control.ts';
 import { withCatchUp } from './catch-up.ts';
-import { withoutCompression } from './compression.ts';
 import { withCors } from './cors.ts';
 import type { Filter } from './filter.ts';
-import { withGoawayChance } from './goaway.ts';
-import { withHsts } from './hsts.ts';
 import { type HttpLogEntry, withHttpLog } from './http-log.ts';
 import { withImpersonation } from './impersonation.ts';
 import { withMaxInFlight } from './max-in-flight.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { FilterName } from './order.ts';
-import { type Fault, withPanicGuard } from './panic-guard.ts';
+import { type RequestFault, withPanicGuard } from './panic-guard.ts';
 import { withPathsInstalled } from './paths-installed.ts';
 import { withPriorityAndFairness } from './priority-and-fairness.ts';
 import { withRefusedRequests } from './refused-requests.ts';
@@ -35,7 +31,7 @@ import { withWatchTermination } from './watch-termination.ts';
 import type { ErrorWriter } from './write-error.ts';
 
 export interface StandardFilterOptions {
-  authentication: Omit<AuthenticationOptions, 'metrics'>;
+  authentication: Omit<AuthenticationFilterOptions, 'metrics'>;
   authorizer: Authorizer;
   /** Absent: nothing is recorded, at no cost. */
   audit?: AuditOptions | undefined;
@@ -46,7 +42,7 @@ export interface StandardFilterOptions {
   watches: OpenWatches;
   metrics: ServerMetrics;
   writeError: ErrorWriter;
-  onFault: (fault: Fault) => void;
+  onFault: (fault: RequestFault) => void;
   /** Fingerprints of requests that a supervisor has seen to end the process. Absent where there is no supervisor. */
   refusedFingerprints?: readonly string[] | undefined;
   /** Resolves when the caches have all that is acknowledged by now; only where other processes write to the store. */
@@ -104,5 +100,34 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
       ...(options.onAuthorizationFailure && { onFailure: options.onAuthorizationFailure }),
     }),
     requestMetrics: withRequestMetrics(metrics),
+  };
+}
+
+/** Everything here stands behind authentication; an answer that says otherwise for itself keeps its own word. */
+const withCacheControl: Filter = (next) => (request) => {
+  request.responseHeaders['cache-control'] = 'no-cache, private';
+  return next(request);
+};
+
+/** Resources are answered as if no client took compressed answers. */
+const withoutCompression: Filter = (next) => (request) => {
+  if (request.info.isResourceRequest) request.exchange.headers['accept-encoding'] = undefined;
+  return next(request);
+};
+
+/** `--goaway-chance`: now and then a client of HTTP/2 is asked to connect anew, so that load spreads over the servers behind a balancer. */
+function withGoawayChance(chance: number, random: () => number = Math.random): Filter {
+  return (next) => (request) => {
+    if (request.exchange.httpVersion === '2.0' && random() < chance) request.exchange.connection.requestClose();
+    return next(request);
+  };
+}
+
+/** `--strict-transport-security-directives`. */
+function withHsts(directives: readonly string[]): Filter {
+  const value = directives.join('; ');
+  return (next) => (request) => {
+    request.responseHeaders['strict-transport-security'] = value;
+    return next(request);
   };
 }

@@ -1,4 +1,4 @@
-import { type AllowedValues, EVERYTHING, HIDDEN_METRICS, type HiddenMetric, type MetricSelection } from './selection.ts';
+import { type AllowedValues, EVERY_METRIC, HIDDEN_METRICS, type HiddenMetric, type MetricSelection } from './selection.ts';
 import { type Sample, familyText } from './text.ts';
 
 export interface MetricOptions {
@@ -27,7 +27,7 @@ export class MetricRegistry {
   /** Called for each label value that the selection does not allow. */
   onUnexpectedValue: () => void = () => {};
 
-  constructor(selection: MetricSelection = EVERYTHING) {
+  constructor(selection: MetricSelection = EVERY_METRIC) {
     this.selection = selection;
   }
 

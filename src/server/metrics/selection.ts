@@ -11,7 +11,7 @@ export interface MetricSelection {
 /** The values that a metric's labels may take, by label. A label that is not named takes any. */
 export type AllowedValues = ReadonlyMap<string, ReadonlySet<string>>;
 
-export const EVERYTHING: MetricSelection = { disabled: new Set(), allowedValues: new Map(), showsHidden: false };
+export const EVERY_METRIC: MetricSelection = { disabled: new Set(), allowedValues: new Map(), showsHidden: false };
 
 /** A metric under a name that it no longer has: shown only where hidden metrics are asked for. */
 export interface HiddenMetric {

@@ -21,7 +21,7 @@ const METHODS: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', '
 /** Types that belong to every group-version. */
 export const COMMON_KIND = /\.meta\.v1\.(DeleteOptions|WatchEvent)$/;
 
-export interface Writer {
+export interface DocumentWriter {
   /** Those that all operations of a path share, sorted. */
   parameters(parameters: readonly Parameter[]): JsonObject[];
   /** `parameters`: the others, sorted. */
@@ -32,7 +32,7 @@ export interface Writer {
 export type DocumentSteps = SlicedWork<JsonObject>;
 
 /** The routes by path, with the parameters that all operations of a path have told once. */
-export function* pathsOf(routes: readonly Route[], writer: Writer): DocumentSteps {
+export function* pathsOf(routes: readonly Route[], writer: DocumentWriter): DocumentSteps {
   const byPath = new Map<string, Route[]>();
   for (const route of routes) {
     const siblings = byPath.get(route.path);
@@ -49,7 +49,7 @@ export function* pathsOf(routes: readonly Route[], writer: Writer): DocumentStep
 
 const keyOf = ({ name, in: place }: Parameter): string => `${place} ${name}`;
 
-function pathItem(routes: readonly Route[], writer: Writer): JsonObject {
+function pathItem(routes: readonly Route[], writer: DocumentWriter): JsonObject {
   const counts = new Map<string, number>();
   for (const { parameters } of routes) for (const parameter of parameters) counts.set(keyOf(parameter), (counts.get(keyOf(parameter)) ?? 0) + 1);
   const isShared = (parameter: Parameter): boolean => counts.get(keyOf(parameter)) === routes.length;

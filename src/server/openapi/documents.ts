@@ -5,18 +5,21 @@ import type { Handler } from '../../endpoints/request.ts';
 import type { ApiVersion } from '../../registry/api-version.ts';
 import { setKey, stringifyJson, stringifyUnescaped } from '../../encoding/json.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
-import { type SlicedWork, nextTurn, runInSlices } from '../../util/time-slice.ts';
+import { type SlicedWork, TimeSlice, nextTurn, runInSlices } from '../../util/time-slice.ts';
 import type { RemoteApis, RemoteDocument } from '../remote-apis.ts';
 import { type Descriptions, withoutEnums } from './descriptions.ts';
-import { documentV2 } from './document-v2.ts';
-import { documentV3 } from './document-v3.ts';
+import { EntryMap, partOf, textOf } from './document-text.ts';
+import { documentV2, envelopeV2, mapsV2 } from './document-v2.ts';
+import { type DocumentV3Options, documentV3, envelopeV3, mapsV3 } from './document-v3.ts';
 import { encodeDocumentV2 } from './gnostic-v2.ts';
 import { encodeDocumentV3 } from './gnostic-v3.ts';
 import { hashedUrl } from './hashed-url.ts';
+import { KeptParts, type PartMaker } from './kept-parts.ts';
 import { mergeDocuments } from './merge-v2.ts';
 import type { DocumentSteps } from './document-parts.ts';
 import type { OpenApiTypes, Route } from './routes.ts';
 import { type Section, sectionsOf } from './sections.ts';
+import { WrittenParameters } from './shared-parameters.ts';
 
 export interface DocumentSources {
   /** What is installed now, over all servers of the chain. A new array whenever that has changed; a version that has not is the same object. */
@@ -86,9 +89,13 @@ export class OpenApiDocuments {
   #sections = new Map<string, Section>();
   #index: Promise<Document> | undefined;
   #whole: Forms | undefined;
+  readonly #partsV2: KeptParts;
+  readonly #partsV3: KeptParts;
 
   constructor(sources: DocumentSources) {
     this.#sources = sources;
+    this.#partsV2 = new KeptParts(sources.types);
+    this.#partsV3 = new KeptParts(sources.types);
   }
 
   /** `/openapi/v3`: where every document is, with its hash. */
@@ -128,7 +135,7 @@ export class OpenApiDocuments {
   /** `/openapi/v2`. */
   whole(form: Form): Promise<Document> {
     this.#refresh();
-    this.#whole ??= new Forms(() => this.#makeV2([...this.#sections.values()]), V2_ENCODERS);
+    this.#whole ??= this.#wholeForms([...this.#sections.values()], this.#remoteV2 ?? []);
     return this.#whole.get(form);
   }
 
@@ -161,7 +168,11 @@ export class OpenApiDocuments {
     const { version, path } = section;
     const known = version ? this.#byVersion.get(version) : this.#byPath.get(path);
     if (known) return known;
-    const forms = new Forms(() => this.#makeV3(section), V3_ENCODERS);
+    const forms = new Forms(
+      () => this.#makeV3(section),
+      V3_ENCODERS,
+      () => this.#textV3(section),
+    );
     if (version) this.#byVersion.set(version, forms);
     else this.#byPath.set(path, forms);
     return forms;
@@ -187,18 +198,42 @@ export class OpenApiDocuments {
     return tellsEnums ? descriptions() : withoutEnums(descriptions());
   }
 
-  #makeV3({ version, routes, isCustom }: Section): DocumentSteps {
-    const { types, release, tellsEnums, knownGroupVersions } = this.#sources;
-    return documentV3(routes(types), {
+  #optionsV3({ version, isCustom }: Section): DocumentV3Options {
+    const { release, tellsEnums, knownGroupVersions } = this.#sources;
+    return {
       release,
       descriptions: this.#descriptions(),
       tellsEnums,
       ...(version && { groupVersion: version }),
       ...(isCustom && { clientGroupVersions: knownGroupVersions.filter(({ group }) => !SERVER_GROUPS.has(group)) }),
-    });
+    };
   }
 
-  *#makeV2(sections: readonly Section[]): DocumentSteps {
+  #makeV3(section: Section): DocumentSteps {
+    return documentV3(section.routes(this.#sources.types), this.#optionsV3(section));
+  }
+
+  *#textV3(section: Section): TextSteps {
+    const options = this.#optionsV3(section);
+    const maker: PartMaker = {
+      *custom(routes) {
+        return yield* partOf(yield* mapsV3(routes, { ...options, isCustomOnly: true }), stringifyJson);
+      },
+      *builtIn(routes, types) {
+        return yield* partOf(yield* mapsV3(routes, { ...options, types }), stringifyJson);
+      },
+    };
+    const parts = yield* this.#partsV3.of([section], maker);
+    const schemas = new EntryMap(parts, 'definitions');
+    return textOf(envelopeV3(options, new EntryMap(parts, 'paths'), schemas.size > 0 ? schemas : undefined), stringifyJson);
+  }
+
+  /** With documents of other servers, they are merged as objects. */
+  #wholeForms(sections: readonly Section[], remote: readonly JsonObject[]): Forms {
+    return new Forms(() => this.#makeV2(sections, remote), V2_ENCODERS, remote.length === 0 ? () => this.#textV2(sections) : undefined);
+  }
+
+  *#makeV2(sections: readonly Section[], remote: readonly JsonObject[]): DocumentSteps {
     const { types, release, tellsEnums, knownGroupVersions } = this.#sources;
     const routes: Route[] = [];
     for (const section of sections) {
@@ -206,9 +241,28 @@ export class OpenApiDocuments {
       yield;
     }
     const own = yield* documentV2(routes, { release, descriptions: this.#descriptions(), tellsEnums, knownGroupVersions });
-    return mergeDocuments(own, this.#remoteV2 ?? []);
+    return mergeDocuments(own, remote);
+  }
+
+  *#textV2(sections: readonly Section[]): TextSteps {
+    const { release, tellsEnums, knownGroupVersions } = this.#sources;
+    const options = { descriptions: this.#descriptions(), tellsEnums, knownGroupVersions, written: new WrittenParameters() };
+    const maker: PartMaker = {
+      *custom(routes) {
+        return yield* partOf(yield* mapsV2(routes, { ...options, isCustomOnly: true }), stringifyUnescaped);
+      },
+      *builtIn(routes, types) {
+        return yield* partOf(yield* mapsV2(routes, { ...options, types }), stringifyUnescaped);
+      },
+    };
+    const parts = yield* this.#partsV2.of(sections, maker);
+    const map = (kind: 'paths' | 'definitions' | 'parameters'): EntryMap => new EntryMap(parts, kind);
+    return textOf(envelopeV2(release, { paths: map('paths'), definitions: map('definitions'), parameters: map('parameters') }), stringifyUnescaped);
   }
 }
+
+/** The JSON of a document in pieces. */
+type TextSteps = SlicedWork<Buffer[]>;
 
 interface Encoders {
   json(document: JsonObject): string;
@@ -229,12 +283,15 @@ function* readyDocument(document: JsonObject): DocumentSteps {
 class Forms {
   readonly #make: () => DocumentSteps;
   readonly #encoders: Encoders;
+  readonly #text: (() => TextSteps) | undefined;
   #json: Promise<Document> | undefined;
   #protobuf: Promise<Document> | undefined;
 
-  constructor(make: () => DocumentSteps, encoders: Encoders) {
+  /** `text`: the JSON of what `make` makes, where it is had for less than encoding that. */
+  constructor(make: () => DocumentSteps, encoders: Encoders, text?: () => TextSteps) {
     this.#make = make;
     this.#encoders = encoders;
+    this.#text = text;
   }
 
   get(form: Form): Promise<Document> {
@@ -250,11 +307,16 @@ class Forms {
   }
 
   async #makeJson(): Promise<Document> {
-    // A document takes some milliseconds, and the index needs them all.
-    const document = await madeInSlices(this.#make());
-    const json = Buffer.from(this.#encoders.json(document));
+    const json = await this.#jsonText();
     await nextTurn();
-    return new Document(hashOf(json), new Date(), await compress(json, { level: GZIP_LEVEL }));
+    const hash = await hashInSlices(json);
+    return new Document(hash, new Date(), await compress(json, { level: GZIP_LEVEL }));
+  }
+
+  /** A document takes some milliseconds, and the index needs them all. */
+  async #jsonText(): Promise<Buffer> {
+    if (this.#text) return Buffer.concat(await madeInSlices(this.#text()));
+    return Buffer.from(this.#encoders.json(await madeInSlices(this.#make())));
   }
 
   async #makeProtobuf(): Promise<Document> {
@@ -266,11 +328,24 @@ class Forms {
 }
 
 /** The first step has a turn of its own, and so has what follows the last. */
-async function madeInSlices(steps: DocumentSteps): Promise<JsonObject> {
+async function madeInSlices<T>(steps: SlicedWork<T>): Promise<T> {
   await nextTurn();
-  const document = await runInSlices(steps);
+  const made = await runInSlices(steps);
   await nextTurn();
-  return document;
+  return made;
+}
+
+/** Takes some two milliseconds. */
+const HASHED_AT_ONCE_BYTES = 1024 * 1024;
+
+async function hashInSlices(bytes: Buffer): Promise<string> {
+  const hash = createHash('sha512');
+  const slice = new TimeSlice();
+  for (let start = 0; start < bytes.length; start += HASHED_AT_ONCE_BYTES) {
+    hash.update(bytes.subarray(start, start + HASHED_AT_ONCE_BYTES));
+    if (slice.isSpent) await slice.next();
+  }
+  return hash.digest('hex').toUpperCase();
 }
 
 const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();

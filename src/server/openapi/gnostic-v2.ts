@@ -7,7 +7,7 @@ import {
   chosenFlag,
   type Encode,
   encodeDocument,
-  type Fields,
+  type MessageFields,
   flag,
   isReference,
   message,
@@ -87,7 +87,7 @@ const securityDefinition = only(
 );
 const securityRequirement = only(1, named(nested(() => only(1, repeated(text)))));
 
-const fields: Fields = {
+const fields: MessageFields = {
   swagger: [1, text],
   info: [2, nested(() => message({ title: [1, text], version: [2, text] }))],
   parameters: [10, nested(() => only(1, named(nested(() => parameter))))],

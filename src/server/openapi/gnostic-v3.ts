@@ -9,7 +9,7 @@ import {
   chosenText,
   type Encode,
   encodeDocument,
-  type Fields,
+  type MessageFields,
   flag,
   isReference,
   message,
@@ -93,7 +93,7 @@ const components = message({
   securitySchemes: [7, nested(() => only(1, named(orReference(() => securityScheme))))],
 });
 
-const fields: Fields = {
+const fields: MessageFields = {
   openapi: [1, text],
   info: [2, nested(() => message({ title: [1, text], version: [6, text] }))],
   components: [5, nested(() => components)],

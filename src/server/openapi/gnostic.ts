@@ -10,10 +10,10 @@ import type { SlicedWork } from '../../util/time-slice.ts';
 /** Writes the content of a message. */
 export type Encode = (writer: ProtobufWriter, value: Json) => void;
 /** Writes a value as the field of that number, tag and all; nothing where proto3 leaves it out. */
-export type Field = (writer: ProtobufWriter, number: number, value: Json) => void;
+export type MessageField = (writer: ProtobufWriter, number: number, value: Json) => void;
 
 /** A message by the keys of its JSON form, each with number and writer; `extensions` is the number that `x-…` keys go to. */
-export function message(fields: Fields, extensions?: number): Encode {
+export function message(fields: MessageFields, extensions?: number): Encode {
   const all: [number: number, write: (writer: ProtobufWriter, object: JsonObject) => void][] = Object.entries(fields).map(([key, [number, field]]) => [
     number,
     (writer, object) => {
@@ -28,7 +28,7 @@ export function message(fields: Fields, extensions?: number): Encode {
 
 /** A message that holds one of several, by what the value is. */
 export const choice =
-  (choose: (value: Json) => [number: number, field: Field]): Encode =>
+  (choose: (value: Json) => [number: number, field: MessageField]): Encode =>
   (writer, value) => {
     const [number, field] = choose(value);
     field(writer, number, value);
@@ -36,7 +36,7 @@ export const choice =
 
 /** A message whose only field has this number. */
 export const only =
-  (number: number, field: Field): Encode =>
+  (number: number, field: MessageField): Encode =>
   (writer, value) =>
     field(writer, number, value);
 
@@ -50,7 +50,7 @@ const encoded = (encode: Encode, value: Json): Buffer => {
 const ENTRIES_AT_ONCE = 20;
 
 /** A document by the keys of its JSON form. `maps` are those that are large, with the writer of a message that holds their entries. */
-export function* encodeDocument(fields: Fields, maps: Record<string, [number: number, encode: Encode]>, document: JsonObject): SlicedWork<Buffer> {
+export function* encodeDocument(fields: MessageFields, maps: Record<string, [number: number, encode: Encode]>, document: JsonObject): SlicedWork<Buffer> {
   const pieces: [number: number, bytes: Buffer][] = Object.entries(fields).map(([key, field]) => [field[0], encoded(message({ [key]: field }), document)]);
   for (const [key, [number, encode]] of Object.entries(maps)) {
     if (document[key] === undefined) continue;
@@ -68,47 +68,47 @@ export function* encodeDocument(fields: Fields, maps: Record<string, [number: nu
   return Buffer.concat(pieces.toSorted(([a], [b]) => a - b).map(([, bytes]) => bytes));
 }
 
-export const text: Field = (writer, number, value) => {
+export const text: MessageField = (writer, number, value) => {
   if (value === '') return;
   writer.string(value as string);
   writer.varint(tagOf(number, WIRE_BYTES));
 };
 
-export const flag: Field = (writer, number, value) => {
+export const flag: MessageField = (writer, number, value) => {
   if (value !== true) return;
   writer.varint(1);
   writer.varint(tagOf(number, WIRE_VARINT));
 };
 
-export const double: Field = (writer, number, value) => {
+export const double: MessageField = (writer, number, value) => {
   if (value === 0) return;
   writer.double(Number(value));
   writer.varint(tagOf(number, WIRE_FIXED64));
 };
 
-export const integer: Field = (writer, number, value) => {
+export const integer: MessageField = (writer, number, value) => {
   if (value === 0) return;
   writer.int64(value as number | bigint);
   writer.varint(tagOf(number, WIRE_VARINT));
 };
 
 /** A field of a oneof is written although it is zero: that it is there is what it says. */
-export const chosenText: Field = (writer, number, value) => {
+export const chosenText: MessageField = (writer, number, value) => {
   writer.string(value as string);
   writer.varint(tagOf(number, WIRE_BYTES));
 };
-export const chosenFlag: Field = (writer, number, value) => {
+export const chosenFlag: MessageField = (writer, number, value) => {
   writer.varint(value === true ? 1 : 0);
   writer.varint(tagOf(number, WIRE_VARINT));
 };
-export const chosenDouble: Field = (writer, number, value) => {
+export const chosenDouble: MessageField = (writer, number, value) => {
   writer.double(Number(value));
   writer.varint(tagOf(number, WIRE_FIXED64));
 };
 
 /** Looked up when it is used, so that messages may hold themselves. */
 export const nested =
-  (encode: () => Encode): Field =>
+  (encode: () => Encode): MessageField =>
   (writer, number, value) => {
     const before = writer.size;
     encode()(writer, value);
@@ -117,13 +117,13 @@ export const nested =
   };
 
 export const repeated =
-  (field: Field): Field =>
+  (field: MessageField): MessageField =>
   (writer, number, value) =>
     (value as Json[]).toReversed().forEach((item) => field(writer, number, item));
 
 /** An object as a list of messages with name and value. */
-export const named = (field: Field): Field => {
-  const pair: Field = (writer, number, value) => {
+export const named = (field: MessageField): MessageField => {
+  const pair: MessageField = (writer, number, value) => {
     const [name, inner] = value as [string, Json];
     const before = writer.size;
     field(writer, 2, inner);
@@ -135,23 +135,23 @@ export const named = (field: Field): Field => {
 };
 
 /** Any value, as YAML; JSON is that too. */
-export const any: Field = nested(() => (writer, value) => text(writer, 2, `${JSON.stringify(value)}\n`));
+export const any: MessageField = nested(() => (writer, value) => text(writer, 2, `${JSON.stringify(value)}\n`));
 
 const extensionEntries = named(any);
 
-const extensionsField: Field = (writer, number, value) => {
+const extensionsField: MessageField = (writer, number, value) => {
   const extensions = Object.entries(value as JsonObject).filter(([key]) => key.startsWith('x-'));
   if (extensions.length > 0) extensionEntries(writer, number, Object.fromEntries(extensions));
 };
 
-export type Fields = Record<string, [number: number, field: Field]>;
+export type MessageFields = Record<string, [number: number, field: MessageField]>;
 
 /** Fields that follow one another in a message, from the one of that number on. */
-const numbered = (first: number, fields: Record<string, Field>): Fields =>
+const numbered = (first: number, fields: Record<string, MessageField>): MessageFields =>
   Object.fromEntries(Object.entries(fields).map(([key, field], index) => [key, [first + index, field]]));
 
 /** What a schema says of its values: in one order in both versions. */
-export const constraintsFrom = (first: number): Fields =>
+export const constraintsFrom = (first: number): MessageFields =>
   numbered(first, {
     multipleOf: double,
     maximum: double,
@@ -171,7 +171,7 @@ export const constraintsFrom = (first: number): Fields =>
   });
 
 /** A path's operations, likewise. */
-export const methodsFrom = (first: number, operation: Field): Fields =>
+export const methodsFrom = (first: number, operation: MessageField): MessageFields =>
   numbered(first, Object.fromEntries(['get', 'put', 'post', 'delete', 'options', 'head', 'patch'].map((method) => [method, operation])));
 
 export const isReference = (value: Json): boolean => typeof value === 'object' && value !== null && Object.hasOwn(value, '$ref');

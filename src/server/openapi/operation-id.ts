@@ -10,7 +10,7 @@ export function operationIdOf(operation: string, path: string): string {
 }
 
 /** `core_v1`, `rbacAuthorization_v1`; the first segment for paths outside the API. */
-export function tagOf(path: string): string {
+export function operationTag(path: string): string {
   const [group, version] = groupVersionOf(path);
   if (group === undefined) return wordOf(path.split('/')[1]!, false);
   return version === undefined ? wordOf(group, false) : `${wordOf(group, false)}_${wordOf(version, false)}`;

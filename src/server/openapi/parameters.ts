@@ -12,7 +12,7 @@ export interface Parameter {
 /** Parameters that are no type's fields have their descriptions under this name. */
 const OWN = { of: 'parameters' };
 
-export const nameOf = (kind: string): Parameter => ({ name: 'name', in: 'path', type: 'string', description: `name of the ${kind}` });
+export const nameParameter = (kind: string): Parameter => ({ name: 'name', in: 'path', type: 'string', description: `name of the ${kind}` });
 export const NAMESPACE: Parameter = { name: 'namespace', in: 'path', type: 'string', description: OWN };
 /** What a proxy passes on. */
 export const PATH: Parameter = { name: 'path', in: 'path', type: 'string', description: OWN };
@@ -24,14 +24,20 @@ export function descriptionOf({ name, description }: Parameter, descriptions: De
   return text === '' ? {} : { description: text };
 }
 
-/** An options kind as query parameters: its fields of plain types, and lists of such. */
-export function parametersOf(options: ObjectSchema): Parameter[] {
-  return [...options.fields.values()].flatMap(({ name, type }): Parameter[] => {
+/** An options kind as query parameters: its fields of plain types, and lists of such. The same ones at every call. */
+export function parametersOf(options: ObjectSchema): readonly Parameter[] {
+  const known = knownParameters.get(options);
+  if (known) return known;
+  const parameters = [...options.fields.values()].flatMap(({ name, type }): Parameter[] => {
     if (name === 'kind' || name === 'apiVersion') return [];
     const plain = plainType(type.type === 'list' ? type.items : type);
     return plain === undefined ? [] : [{ name, in: 'query', type: plain, description: { of: options.name } }];
   });
+  knownParameters.set(options, parameters);
+  return parameters;
 }
+
+const knownParameters = new WeakMap<ObjectSchema, readonly Parameter[]>();
 
 function plainType({ type }: TypeSchema): Parameter['type'] | undefined {
   if (type === 'int32' || type === 'int64') return 'integer';

@@ -15,8 +15,8 @@ import {
 } from './actions.ts';
 import { listSchemaOf } from './custom-list.ts';
 import { describeAction, describeConnection } from './operation-description.ts';
-import { operationIdOf, tagOf } from './operation-id.ts';
-import { NAMESPACE, PATH, PRETTY, type Parameter, nameOf, parametersOf } from './parameters.ts';
+import { operationIdOf, operationTag } from './operation-id.ts';
+import { NAMESPACE, PATH, PRETTY, type Parameter, nameParameter, parametersOf } from './parameters.ts';
 import { CUSTOM_OBJECT_TYPES, META, type Method, OBJECT_TYPES, type OpenApiTypes, type Route, rootPathOf } from './routes.ts';
 
 const PATCH: ScalarSchema = { type: 'any', name: `${META}.Patch` };
@@ -117,7 +117,7 @@ export class ResourceRoutes {
         ...(subject.subresource !== undefined && { subresource: subject.subresource }),
         isWatchable: this.#resource.definition.verbs.includes('watch') && !isCustom,
       }),
-      tag: tagOf(path),
+      tag: operationTag(path),
       resource: { action: name, kind: subject.kind },
       parameters: [...this.#options(action), PRETTY, ...subject.parameters],
       ...(body && { body }),
@@ -141,7 +141,7 @@ export class ResourceRoutes {
 
   #answer({ answer }: Action, { schema }: Subject): TypeSchema {
     const { definition, served, isCustom } = this.#resource;
-    if (answer === 'object' || (answer === 'deleted' && definition.returnsDeletedObject)) return schema;
+    if (answer === 'object' || (answer === 'deleted' && definition.deletion?.returnsObject)) return schema;
     if (answer === 'event') return this.#types.schemaOf(`${META}.WatchEvent`);
     if (answer !== 'list') return this.#types.schemaOf(`${META}.Status`);
     return isCustom ? listSchemaOf(served, definition.plural, this.#types) : this.#types.schemaOfKind(served.group, served.version, `${served.kind}List`);
@@ -161,7 +161,7 @@ export class ResourceRoutes {
       method,
       operationId: operationIdOf(`connect${titled(method)}${subject.word}${subject.suffix}`, path),
       description: describeConnection(method, subject.subresource!, this.#resource.served.kind),
-      tag: tagOf(path),
+      tag: operationTag(path),
       resource: { action: 'connect', kind: subject.kind },
       parameters: [...parametersOf(subject.schema), ...subject.parameters],
       consumes: ANY_TYPE,
@@ -174,7 +174,7 @@ export class ResourceRoutes {
 const objectIn = (collection: Subject): Subject => ({
   ...collection,
   path: `${collection.path}/{name}`,
-  parameters: [...collection.parameters, nameOf(collection.kind.kind)],
+  parameters: [...collection.parameters, nameParameter(collection.kind.kind)],
 });
 
 const titled = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

@@ -1,6 +1,6 @@
 import type { ObjectSchema, TypeSchema } from '../../schema/schema.ts';
 import type { GroupVersionKind } from '../../api/api-object.ts';
-import { operationIdOf, tagOf } from './operation-id.ts';
+import { operationIdOf, operationTag } from './operation-id.ts';
 import type { Parameter } from './parameters.ts';
 
 /** Types by name and by kind: what documents are made from beside the installed versions. */
@@ -43,6 +43,6 @@ export function indexRoute(
   produces: readonly string[] = OBJECT_TYPES,
   consumes = produces,
 ): Route {
-  const named = { operationId: operationIdOf(operation, path), description, tag: tagOf(path) };
+  const named = { operationId: operationIdOf(operation, path), description, tag: operationTag(path) };
   return { path, method: 'get', ...named, parameters: [], consumes, produces, responses: new Map([[200, answer]]) };
 }

@@ -21,6 +21,8 @@ export interface SchemaOptions {
   tellsEnums?: boolean | undefined;
   /** The kinds under which a type is registered, as this document lists them. */
   kindsOf(schema: ObjectSchema): readonly GroupVersionKind[];
+  /** Whether only the types of custom resources are defined; those that they refer to are `outside`. */
+  isCustomOnly?: boolean | undefined;
 }
 
 const NUMBERS: Partial<Record<TypeSchema['type'], JsonObject>> = {
@@ -43,10 +45,14 @@ const NAMED_SCALARS: Partial<Record<TypeSchema['type'], { v2: JsonObject; v3: Js
 /** Of the named types that are left as they are, those that need not be objects: apiextensions' JSON, JSONSchemaPropsOrBool, … */
 const ANY_VALUE = /\.JSON(SchemaPropsOr\w+)?$/;
 
+/** A type that documents define under its name. */
+export type NamedType = ObjectSchema | (ScalarSchema & { name: string });
+
 /** Collects the definitions that a document refers to, each with all that it refers to in turn. */
 export class SchemaCollection {
   readonly #options: SchemaOptions;
   readonly #definitions = new Map<string, JsonObject>();
+  readonly #outside = new Map<string, NamedType>();
   /** Schemas of custom resources, which may be of ten thousand fields: they are made last, and take turns. */
   readonly #unmade: [name: string, schema: SlicedWork<JsonObject>][] = [];
 
@@ -56,6 +62,11 @@ export class SchemaCollection {
 
   get #tellsEnums(): boolean {
     return this.#options.tellsEnums ?? true;
+  }
+
+  /** Types that were referred to and are to be defined by whoever puts the document together. */
+  get outside(): NamedType[] {
+    return [...this.#outside.values()];
   }
 
   /** Sorted by name, when all that refers to them is there. */
@@ -70,7 +81,7 @@ export class SchemaCollection {
     if (type.type === 'map')
       return { type: 'object', additionalProperties: this.#item(type.values), ...(type.mapType && { 'x-kubernetes-map-type': type.mapType }) };
     if (type.type === 'object' && type.name === '') return this.#object(type);
-    if (type.name !== undefined) return this.#reference(type as ObjectSchema | (ScalarSchema & { name: string }));
+    if (type.name !== undefined) return this.#reference(type as NamedType);
     const scalar = type as ScalarSchema;
     return {
       ...(NUMBERS[scalar.type] ?? (scalar.type === 'any' ? {} : { type: scalar.type })),
@@ -117,9 +128,10 @@ export class SchemaCollection {
     return { ...told, ...(type !== undefined && { type }), ...(format !== undefined && { format }), ...defaults, ...rest, ...extensions };
   }
 
-  #reference(type: ObjectSchema | (ScalarSchema & { name: string })): JsonObject {
+  #reference(type: NamedType): JsonObject {
     const { name } = type;
-    if (!this.#definitions.has(name)) {
+    if (this.#options.isCustomOnly === true && !isCustomType(type)) this.#outside.set(name, type);
+    else if (!this.#definitions.has(name)) {
       // Claimed before it is made: types may hold themselves.
       this.#definitions.set(name, {});
       this.#definitions.set(name, type.type === 'object' ? this.#named(type) : this.#namedScalar(type));
@@ -168,6 +180,8 @@ export class SchemaCollection {
     };
   }
 }
+
+const isCustomType = (type: NamedType): boolean => type.type === 'object' && (type.custom !== undefined || customListOf(type) !== undefined);
 
 const unionsOf = (unions: NonNullable<ObjectSchema['unions']>): JsonObject[] =>
   unions.map(({ discriminator, fields }) => ({ ...(discriminator !== undefined && { discriminator }), 'fields-to-discriminateBy': { ...fields } }));

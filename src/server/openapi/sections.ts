@@ -1,4 +1,4 @@
-import type { ApiVersion } from '../../registry/api-version.ts';
+import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 import { compareText } from './parameters.ts';
 import { ResourceRoutes } from './resource-routes.ts';
 import { META, type OpenApiTypes, type Route, indexRoute, rootPathOf } from './routes.ts';
@@ -12,6 +12,16 @@ export interface Section {
   /** Whether all resources are custom ones. */
   isCustom?: boolean;
   /** Made anew at each call: they are needed only while a document is made. */
+  routes(types: OpenApiTypes): Route[];
+  /** The custom resources among what it is about; `routes` of a version with any is `builtInRoutes` and those of each. */
+  custom?: readonly CustomPart[];
+  builtInRoutes?(types: OpenApiTypes): Route[];
+}
+
+/** What one custom resource adds to documents. */
+export interface CustomPart {
+  /** The same as long as its definition is. */
+  resource: InstalledResource;
   routes(types: OpenApiTypes): Route[];
 }
 
@@ -59,16 +69,22 @@ const groupSection = (group: string): Section => ({
   routes: ({ schemaOf }) => [indexRoute(`/apis/${group}/`, GET_GROUP, schemaOf(`${META}.APIGroup`))],
 });
 
-const versionSection = (version: ApiVersion): Section => ({
-  path: rootPathOf(version.group, version.version).slice(1),
-  version,
-  isCustom: !hasBuiltIn(version),
-  routes: (types) => routesOf(version, types),
-});
-
-/** Every operation of a group-version (apiserver/pkg/endpoints/installer.go). */
-function routesOf(version: ApiVersion, types: OpenApiTypes): Route[] {
-  const index = indexRoute(`${rootPathOf(version.group, version.version)}/`, GET_RESOURCES, types.schemaOf(`${META}.APIResourceList`));
-  const resources = [...version.resources.values()].flatMap((resource) => new ResourceRoutes(version, resource, types).all());
-  return hasBuiltIn(version) ? [index, ...resources] : resources;
+function versionSection(version: ApiVersion): Section {
+  const resources = [...version.resources.values()];
+  const custom = resources.filter(({ isCustom }) => isCustom);
+  const routesOf = (resource: InstalledResource, types: OpenApiTypes): Route[] => new ResourceRoutes(version, resource, types).all();
+  const builtInRoutes = (types: OpenApiTypes): Route[] =>
+    hasBuiltIn(version) ? [indexOf(version, types), ...resources.filter(({ isCustom }) => !isCustom).flatMap((resource) => routesOf(resource, types))] : [];
+  return {
+    path: rootPathOf(version.group, version.version).slice(1),
+    version,
+    isCustom: !hasBuiltIn(version),
+    routes: (types) => [...builtInRoutes(types), ...custom.flatMap((resource) => routesOf(resource, types))],
+    custom: custom.map((resource) => ({ resource, routes: (types) => routesOf(resource, types) })),
+    builtInRoutes,
+  };
 }
+
+/** Every group-version of built-in resources has one (apiserver/pkg/endpoints/installer.go). */
+const indexOf = ({ group, version }: ApiVersion, types: OpenApiTypes): Route =>
+  indexRoute(`${rootPathOf(group, version)}/`, GET_RESOURCES, types.schemaOf(`${META}.APIResourceList`));

@@ -51,6 +51,9 @@ export function createContexts(certificates: ServingCertificates, settings: Secu
   };
 }
 
+/** For how long a client may resume its session. What its certificate is worth is verified for every connection, resumed or not (src/authentication/client-certificate.ts). */
+const TICKET_LIFETIME_S = 3600;
+
 interface State {
   defaultOptions: SecureContextOptions;
   defaultContext: SecureContext;
@@ -63,9 +66,10 @@ function build({ certificate, sni = [], clientCas = [] }: ServingCertificates, s
     // An empty list, not undefined: that would load the system's roots, milliseconds that nothing here is checked against.
     ca: clientCas.map(({ current }) => current).filter((pem) => pem !== ''),
     honorCipherOrder: true,
-    // A resumed session would bring the client's leaf certificate without its intermediates, and outlive a change of authority.
-    secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    // Sessions are resumed by ticket. A change of any certificate makes new contexts, whose keys open no ticket of before.
     sessionIdContext: 'binnacle',
+    sessionTimeout: TICKET_LIFETIME_S,
   };
   const withPair = ({ certPem, keyPem }: KeyPair): { options: SecureContextOptions; context: SecureContext } => {
     const options = { ...shared, cert: certPem, key: keyPem };

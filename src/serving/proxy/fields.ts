@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { type Fields, LENGTH, UNSAFE_VALUE, fieldName } from '../../http1/fields.ts';
+import { type HeaderLines, LENGTH, UNSAFE_VALUE, fieldName } from '../../http1/fields.ts';
 import { quote } from '../../util/go-quote.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 
@@ -31,7 +31,7 @@ export function addField(headers: ResponseHeaders, name: string, value: string):
 }
 
 /** An answer's headers, or its trailers. */
-export function headersOf(fields: Fields): ResponseHeaders {
+export function headersOf(fields: HeaderLines): ResponseHeaders {
   const headers: ResponseHeaders = {};
   for (let index = 0; index < fields.length; index += 2) addField(headers, fields[index]!, fields[index + 1]!);
   return headers;

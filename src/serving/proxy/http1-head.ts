@@ -39,7 +39,7 @@ export function parseHead(text: string): ResponseHead {
   return { status: Number(line[2]), minorVersion: Number(line[1]), headers: headersOf(readFields(text, end + 2)) };
 }
 
-export interface RequestHead {
+export interface OutgoingRequestHead {
   method: string;
   path: string;
   host: string;
@@ -49,7 +49,7 @@ export interface RequestHead {
 }
 
 /** One character a byte. Throws where it would not be one head. */
-export function requestHead({ method, path, host, headers, framing }: RequestHead): string {
+export function requestHead({ method, path, host, headers, framing }: OutgoingRequestHead): string {
   checkRequestLine(method, path);
   let text = `${method} ${path} HTTP/1.1\r\nhost: ${sendable('host', host)}\r\n`;
   eachLine(headers, (name, value) => {

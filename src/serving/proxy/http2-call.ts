@@ -1,7 +1,7 @@
 import { UNSAFE_VALUE, fieldName } from '../../http1/fields.ts';
 import type { ClientConnection, ClientStream, ClientStreamEvents, StreamFailure } from '../../http2/client-connection.ts';
 import { ErrorCode } from '../../http2/frames.ts';
-import type { Fields } from '../../http2/hpack.ts';
+import type { HeaderFields } from '../../http2/hpack.ts';
 import type { ResponseHeaders } from '../exchange.ts';
 import { hasNoBody } from '../headers.ts';
 import { Answer, type AnswerSource } from './answer.ts';
@@ -92,7 +92,7 @@ export class Http2Call implements BackendCall, ClientStreamEvents, AnswerSource,
     this.#requestBody?.resume();
   }
 
-  onHeaders(fields: Fields): void {
+  onHeaders(fields: HeaderFields): void {
     try {
       if (!this.#answer.hasBegun) this.#onHead(fields);
       else if (!this.#trailers) this.#trailers = headersOf(fields, 0);
@@ -125,7 +125,7 @@ export class Http2Call implements BackendCall, ClientStreamEvents, AnswerSource,
     this.#answer.fail(isStale ? new StaleConnection(error) : error);
   }
 
-  #onHead(fields: Fields): void {
+  #onHead(fields: HeaderFields): void {
     const status = Number(fields[1]);
     if (fields[0] !== ':status' || !Number.isInteger(status) || status < 100 || status > 999) throw new Error('an answer without a status');
     if (status < 200) {
@@ -158,7 +158,7 @@ export class Http2Call implements BackendCall, ClientStreamEvents, AnswerSource,
 const CONNECTION_FIELDS = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 
 /** Throws where one is no field of HTTP/2: all of their names are lower case, and behind the status no more are HTTP/2's own. */
-function headersOf(fields: Fields, start: number): ResponseHeaders {
+function headersOf(fields: HeaderFields, start: number): ResponseHeaders {
   const headers: ResponseHeaders = {};
   for (let index = start; index < fields.length; index += 2) {
     const name = fields[index]!;

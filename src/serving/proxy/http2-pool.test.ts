@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { type TLSSocket, createServer } from 'node:tls';
 import { describe, expect, test, vi } from 'vitest';
-import { Flag, type Frame, FrameReader, FrameType, PREFACE, frame, numberFrame, settingsFrame } from '../../http2/frames.ts';
-import { BlockWriter, type Fields, HeaderReader } from '../../http2/hpack.ts';
+import { FrameFlag, type Frame, Http2FrameReader, FrameType, PREFACE, frame, numberFrame, settingsFrame } from '../../http2/frames.ts';
+import { BlockWriter, type HeaderFields, HeaderReader } from '../../http2/hpack.ts';
 import { createAuthority, signCertificate } from '../certificates/create.ts';
 import { exchangeWith, failureOf, transportTo } from './test-transport.ts';
 import type { Transport } from './transport.ts';
@@ -29,7 +29,7 @@ async function frameBackend(answer: (received: Frame, socket: TLSSocket, connect
   let accepted = 0;
   const server = createServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {
     const connection = ++accepted;
-    const reader = new FrameReader();
+    const reader = new Http2FrameReader();
     let skipped = 0;
     sockets.add(socket);
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
@@ -47,15 +47,15 @@ async function frameBackend(answer: (received: Frame, socket: TLSSocket, connect
   return { ...(await transportTo(server, sockets, { tls: { caPem: authority.certPem } })), sockets, accepted: () => accepted, frames };
 }
 
-const blockOf = (fields: Fields): Buffer => {
+const blockOf = (fields: HeaderFields): Buffer => {
   const writer = new BlockWriter();
   for (let index = 0; index < fields.length; index += 2) writer.add(fields[index]!, fields[index + 1]!);
   return writer.take();
 };
-const headers = (id: number, fields: Fields, isLast = false): Buffer =>
-  frame(FrameType.headers, Flag.endHeaders | (isLast ? Flag.endStream : 0), id, blockOf(fields));
-const data = (id: number, text: string | Buffer, isLast = true): Buffer => frame(FrameType.data, isLast ? Flag.endStream : 0, id, Buffer.from(text));
-const OK: Fields = [':status', '200'];
+const headers = (id: number, fields: HeaderFields, isLast = false): Buffer =>
+  frame(FrameType.headers, FrameFlag.endHeaders | (isLast ? FrameFlag.endStream : 0), id, blockOf(fields));
+const data = (id: number, text: string | Buffer, isLast = true): Buffer => frame(FrameType.data, isLast ? FrameFlag.endStream : 0, id, Buffer.from(text));
+const OK: HeaderFields = [':status', '200'];
 const answerOk = (id: number): Buffer => Buffer.concat([headers(id, OK), data(id, 'ok')]);
 const isRequest = ({ type }: Frame): boolean => type === FrameType.headers;
 const goaway = (lastId: number): Buffer => {
@@ -151,11 +151,11 @@ const BOMB = Buffer.concat([blockOf(OK), Buffer.alloc(8000, 0x80 | 61)]);
 
 describe('connections', () => {
   test.each<[what: string, wrong: (id: number) => Buffer]>([
-    ['pushes', (id) => frame(FrameType.pushPromise, Flag.endHeaders, id, Buffer.concat([Buffer.from([0, 0, 0, 2]), blockOf([':method', 'GET'])]))],
-    ['continues what has not begun', (id) => frame(FrameType.continuation, Flag.endHeaders, id, blockOf(OK))],
+    ['pushes', (id) => frame(FrameType.pushPromise, FrameFlag.endHeaders, id, Buffer.concat([Buffer.from([0, 0, 0, 2]), blockOf([':method', 'GET'])]))],
+    ['continues what has not begun', (id) => frame(FrameType.continuation, FrameFlag.endHeaders, id, blockOf(OK))],
     [
       'continues another stream',
-      (id) => Buffer.concat([frame(FrameType.headers, 0, id, blockOf(OK)), frame(FrameType.continuation, Flag.endHeaders, 0, Buffer.alloc(0))]),
+      (id) => Buffer.concat([frame(FrameType.headers, 0, id, blockOf(OK)), frame(FrameType.continuation, FrameFlag.endHeaders, 0, Buffer.alloc(0))]),
     ],
     ['comes between header frames', (id) => Buffer.concat([frame(FrameType.headers, 0, id, blockOf(OK)), data(id, 'x')])],
     [
@@ -174,9 +174,9 @@ describe('connections', () => {
           ...Array.from({ length: 20 }, () => frame(FrameType.continuation, 0, id, Buffer.alloc(16_384))),
         ]),
     ],
-    ['sends a list that is too long', (id) => frame(FrameType.headers, Flag.endHeaders, id, BOMB)],
-    ['uses a table that it was not given', (id) => frame(FrameType.headers, Flag.endHeaders, id, Buffer.from([0xbe]))],
-    ['makes itself a table', (id) => frame(FrameType.headers, Flag.endHeaders, id, Buffer.from([0x3f, 0xe1, 0x1f]))],
+    ['sends a list that is too long', (id) => frame(FrameType.headers, FrameFlag.endHeaders, id, BOMB)],
+    ['uses a table that it was not given', (id) => frame(FrameType.headers, FrameFlag.endHeaders, id, Buffer.from([0xbe]))],
+    ['makes itself a table', (id) => frame(FrameType.headers, FrameFlag.endHeaders, id, Buffer.from([0x3f, 0xe1, 0x1f]))],
     ['speaks of a stream that nobody has opened', () => data(99, 'x')],
     ['opens a stream', () => headers(2, OK)],
     ['sends data to the connection', () => data(0, 'x')],
@@ -286,7 +286,7 @@ describe('requests', () => {
   test('carry their fields, in as many frames as they need', async () => {
     const long = 'x'.repeat(40_000);
     const { transport, port, frames } = await frameBackend((received, socket) => {
-      if (received.flags & Flag.endHeaders && received.type !== FrameType.settings) socket.write(answerOk(received.streamId));
+      if (received.flags & FrameFlag.endHeaders && received.type !== FrameType.settings) socket.write(answerOk(received.streamId));
     });
     await exchangeWith(transport, port, { path: '/a?b', headers: { 'x-list': ['1', '2'], 'X-Case': 'y', long, 'content-length': '5', host: 'z' } });
     const block = Buffer.concat(frames.filter(({ type }) => type === FrameType.headers || type === FrameType.continuation).map(({ payload }) => payload));
@@ -320,7 +320,7 @@ describe('requests', () => {
       if (isRequest(received)) socket.write(settingsFrame([[4, 1000]]));
       if (received.type !== FrameType.data) return;
       receivedBytes += received.payload.length;
-      if (received.flags & Flag.endStream) return void socket.write(answerOk(received.streamId));
+      if (received.flags & FrameFlag.endStream) return void socket.write(answerOk(received.streamId));
       socket.write(numberFrame(FrameType.windowUpdate, received.streamId, Math.max(received.payload.length, 1)));
       socket.write(numberFrame(FrameType.windowUpdate, 0, Math.max(received.payload.length, 1)));
     });

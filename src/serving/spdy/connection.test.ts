@@ -5,7 +5,7 @@ import { socketPair } from '../test-sockets.ts';
 import { SpdyConnection, type SpdyOptions } from './connection.ts';
 import { HEADER_DICTIONARY, HEADER_DICTIONARY_ID } from './dictionary.ts';
 import { controlFrame, CONTROL } from './frames.ts';
-import { HeaderReader, HeaderWriter, type SpdyHeaders } from './header-block.ts';
+import { SpdyHeaderReader, HeaderWriter, type SpdyHeaders } from './header-block.ts';
 import type { SpdyStream } from './stream.ts';
 
 async function connections(onStream: (stream: SpdyStream) => void, options: Partial<SpdyOptions> = {}): Promise<[SpdyConnection, SpdyConnection]> {
@@ -29,14 +29,14 @@ test('the dictionary is the one that its number says', () => {
 });
 
 test('header blocks come back, one after another', () => {
-  const [writer, reader] = [new HeaderWriter(), new HeaderReader()];
+  const [writer, reader] = [new HeaderWriter(), new SpdyHeaderReader()];
   const all: SpdyHeaders[] = [{ streamtype: 'error' }, {}, { streamtype: 'data', port: '80', requestid: '0' }, { constructor: '1' }];
   for (const headers of all) expect({ ...reader.read(writer.write(headers)) }).toEqual(headers);
 });
 
 test("header blocks that Go's compressor wrote are read", () => {
   // Two SYN_REPLY blocks without headers, as github.com/moby/spdystream sends them.
-  const reader = new HeaderReader();
+  const reader = new SpdyHeaderReader();
   expect({ ...reader.read(Buffer.from('78bbe3c6a7c26260606000000000ffff', 'hex')) }).toEqual({});
 });
 

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { RateLimit } from '../../http2/rate-limit.ts';
 import { endSocket } from '../end-socket.ts';
-import { CONTROL, controlFrame, dataHeader, FIN, FrameReader, RESET } from './frames.ts';
-import { HeaderReader, type SpdyHeaders, HeaderWriter } from './header-block.ts';
+import { CONTROL, controlFrame, dataHeader, FIN, SpdyFrameReader, RESET } from './frames.ts';
+import { SpdyHeaderReader, type SpdyHeaders, HeaderWriter } from './header-block.ts';
 import { SpdyStream, type StreamCarrier } from './stream.ts';
 
 export interface SpdyOptions {
@@ -40,9 +40,9 @@ interface Opening {
 export class SpdyConnection implements StreamCarrier {
   readonly #socket: Duplex;
   readonly #options: SpdyOptions;
-  readonly #frames: FrameReader;
+  readonly #frames: SpdyFrameReader;
   readonly #headerWriter = new HeaderWriter();
-  readonly #headerReader = new HeaderReader();
+  readonly #headerReader = new SpdyHeaderReader();
   readonly #streams = new Map<number, SpdyStream>();
   readonly #opening = new Map<number, Opening>();
   /** Streams that have as much unread as they take; the socket is not read while there are any. */
@@ -67,7 +67,7 @@ export class SpdyConnection implements StreamCarrier {
     this.#nextPing = this.#nextId;
     this.#controlFrames = new RateLimit(CONTROL_FRAMES_PER_SECOND[options.role]);
     this.#headerBlocks = new RateLimit(HEADER_BLOCKS_PER_SECOND[options.role]);
-    this.#frames = new FrameReader({ control: (...frame) => this.#control(...frame), data: (...frame) => this.#data(...frame) });
+    this.#frames = new SpdyFrameReader({ control: (...frame) => this.#control(...frame), data: (...frame) => this.#data(...frame) });
     socket.on('data', (chunk: Buffer) => this.#feed(chunk));
     socket.on('drain', () => this.#drained());
     socket.on('error', () => this.#end());

@@ -43,7 +43,7 @@ export interface FrameHandler {
 }
 
 /** Cuts what comes from the network into frames. */
-export class FrameReader {
+export class SpdyFrameReader {
   readonly #handler: FrameHandler;
   /** What came of a frame that is not whole yet: its header, or all of a control frame. */
   #held: Buffer | undefined;

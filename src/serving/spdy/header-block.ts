@@ -35,7 +35,7 @@ export class HeaderWriter {
  * Reads the header blocks of one direction. They are one zlib stream, flushed behind each block: so each can be inflated by itself, with what came before it as its
  * dictionary, and no decompressor has to be kept.
  */
-export class HeaderReader {
+export class SpdyHeaderReader {
   #window: Buffer = HEADER_DICTIONARY;
   #hasStarted = false;
 

@@ -5,7 +5,7 @@ import { socketPair } from '../test-sockets.ts';
 import { SpdyConnection } from './connection.ts';
 import { HEADER_DICTIONARY, HEADER_DICTIONARY_ID } from './dictionary.ts';
 import { CONTROL, controlFrame, dataHeader } from './frames.ts';
-import { HeaderReader, HeaderWriter } from './header-block.ts';
+import { SpdyHeaderReader, HeaderWriter } from './header-block.ts';
 
 /* What a client that was let in to exec, attach or port-forward may send after that. */
 
@@ -26,12 +26,12 @@ test.each<[string, Buffer]>([
   ['another dictionary', Buffer.concat([Buffer.from([0x78, 0xbb, 1, 2, 3, 4]), deflateRawSync(counted(0))])],
 ])('a header block of %s is refused, and not built', (_, block) => {
   const before = process.memoryUsage().arrayBuffers;
-  expect(() => new HeaderReader().read(block)).toThrow(Error);
+  expect(() => new SpdyHeaderReader().read(block)).toThrow(Error);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1024 * 1024);
 });
 
 test('header names are data', () => {
-  const headers = new HeaderReader().read(new HeaderWriter().write(JSON.parse('{"__proto__":"a","constructor":"b"}') as Record<string, string>));
+  const headers = new SpdyHeaderReader().read(new HeaderWriter().write(JSON.parse('{"__proto__":"a","constructor":"b"}') as Record<string, string>));
   expect(Object.entries(headers)).toEqual([
     ['__proto__', 'a'],
     ['constructor', 'b'],

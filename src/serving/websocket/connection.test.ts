@@ -5,7 +5,7 @@ import { socketPair } from '../test-sockets.ts';
 import { WebSocketByteStream } from './byte-stream.ts';
 import { clientFrame, serverFrames } from './test-frames.ts';
 import { WebSocketConnection } from './connection.ts';
-import { CLOSE_CODE, FrameReader, OPCODE, WebSocketError, frameHeader, unmask } from './frames.ts';
+import { CLOSE_CODE, WebSocketFrameReader, OPCODE, WebSocketError, frameHeader, unmask } from './frames.ts';
 
 /** The server's side, and what the client sends and gets. */
 async function connection(): Promise<{ server: WebSocketConnection; toServer: Socket; fromServer: Promise<Buffer> }> {
@@ -18,7 +18,7 @@ async function connection(): Promise<{ server: WebSocketConnection; toServer: So
 function messagesOf(...chunks: Buffer[]): string[] {
   const messages: string[] = [];
   let current = '';
-  const reader = new FrameReader({
+  const reader = new WebSocketFrameReader({
     data(bytes, isStart, isEnd) {
       current = (isStart ? '' : current) + bytes.toString();
       if (isEnd) messages.push(current);

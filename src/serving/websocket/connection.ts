@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { endSocket } from '../end-socket.ts';
 import type { ResponseStream } from '../exchange.ts';
-import { CLOSE_CODE, FrameReader, frameHeader, OPCODE, WebSocketError } from './frames.ts';
+import { CLOSE_CODE, WebSocketFrameReader, frameHeader, OPCODE, WebSocketError } from './frames.ts';
 
 const NOTHING = Buffer.alloc(0);
 /** Below this, header and payload are copied together: one write costs less than two. */
@@ -18,7 +18,7 @@ export class WebSocketConnection {
   /** What the client offered and the server chose; '' where they agreed on none. */
   readonly protocol: string;
   readonly #socket: Duplex;
-  readonly #frames: FrameReader;
+  readonly #frames: WebSocketFrameReader;
   readonly #head: Buffer;
   #onData: (bytes: Buffer, isStart: boolean, isEnd: boolean, isText: boolean) => void = () => {};
   #closeListeners: (() => void)[] = [];
@@ -33,7 +33,7 @@ export class WebSocketConnection {
     this.#socket = socket;
     this.#head = head;
     this.protocol = protocol;
-    this.#frames = new FrameReader({
+    this.#frames = new WebSocketFrameReader({
       // What follows a close frame is not read (RFC 6455 §5.5.1), even where it came in the same piece.
       data: (...piece) => void (this.#isClosed || this.#onData(...piece)),
       control: (opcode, payload) => this.#control(opcode, payload),

@@ -47,7 +47,7 @@ interface Frame {
  * 524 MiB there and 30 here, and its `maxPayload` would refuse what upstream passes on (gorilla's NextReader has no limit). Per GiB in messages of 32 KiB, `ws` uses 3.3 s
  * of CPU and this 0.9. `ws-differential.test.ts` checks that both accept and refuse the same frames.
  */
-export class FrameReader {
+export class WebSocketFrameReader {
   readonly #handler: MessageHandler;
   #held: Buffer | undefined;
   #frame: Frame | undefined;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Random } from '../../util/test-random.ts';
 import { socketPair } from '../test-sockets.ts';
 import { WebSocketConnection } from './connection.ts';
-import { FrameReader, OPCODE, WebSocketError } from './frames.ts';
+import { WebSocketFrameReader, OPCODE, WebSocketError } from './frames.ts';
 import { clientFrame } from './test-frames.ts';
 
 /* What a client may send once it speaks WebSocket. */
@@ -66,7 +66,7 @@ test('50,000 sequences of frames with bytes changed are read or refused as a bre
     ]);
     for (let count = 1 + random.below(4); count > 0; count--) bytes[random.below(bytes.length)] = random.below(256);
     let received = 0;
-    const reader = new FrameReader({ data: (piece) => void (received += piece.length), control: (_, payload) => void (received += payload.length) });
+    const reader = new WebSocketFrameReader({ data: (piece) => void (received += piece.length), control: (_, payload) => void (received += payload.length) });
     try {
       for (let at = 0; at < bytes.length;) {
         const end = at + 1 + random.below(bytes.length);

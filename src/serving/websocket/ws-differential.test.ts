@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import * as ws from 'ws';
 import { Random } from '../../util/test-random.ts';
-import { FrameReader, OPCODE, WebSocketError } from './frames.ts';
+import { WebSocketFrameReader, OPCODE, WebSocketError } from './frames.ts';
 import { clientFrame } from './test-frames.ts';
 
 /* The same bytes to our reader of frames and to that of the `ws` package: both deliver the same messages, and refuse the same frames with the same close code. */
@@ -29,7 +29,7 @@ class Transcript {
 function ours(transcript: Transcript): Read {
   const pieces: Buffer[] = [];
   let isBroken = false;
-  const reader = new FrameReader({
+  const reader = new WebSocketFrameReader({
     data(bytes, isStart, isEnd, isText) {
       if (isStart) pieces.length = 0;
       pieces.push(Buffer.from(bytes));

@@ -91,7 +91,7 @@ export class AttributeIndex {
       if (after !== undefined && after !== before) this.log.add(after, change.revision);
     }
     if (this.#state === undefined || this.#isAhead(change.key)) return;
-    if (previous) this.#remove(previous.key, before);
+    if (previous && (before !== after || before === UNREADABLE)) this.#remove(previous.key, before);
     if (next) this.#add(next, after);
   }
 

@@ -4,7 +4,7 @@ import { typePrefixLength, withResourceVersion } from '../client-json.ts';
 import type { StoredCodec } from '../codec.ts';
 import type { CacheEntry } from './cache.ts';
 import { LARGEST_RESIDENT_BYTES, type Resident, Slab, Slabs } from './slabs.ts';
-import { viewOf } from '../mapped-memory.ts';
+import { sliceOf } from '../mapped-memory.ts';
 
 /** What can be made again from the bytes. */
 interface Derived {
@@ -58,7 +58,7 @@ export class StoredEntry implements CacheEntry, Resident {
   get bytes(): Buffer {
     if (this.#typePrefixLength === NOT_MADE) this.#make();
     const content = this.#content as Buffer | Slab;
-    return content instanceof Slab ? viewOf(content.memory, this.#start, this.#start + this.#length) : content;
+    return content instanceof Slab ? sliceOf(content.memory, this.#start, this.#start + this.#length) : content;
   }
 
   get typePrefixLength(): number {

@@ -1,7 +1,7 @@
 import { tooLargeResourceVersion } from '../../api/errors.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { type StoredCodec, jsonCodec } from '../codec.ts';
-import { Compacted, type Engine, type Range, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';
+import { Compacted, type Engine, type RangeResult, type RangeOptions, type StoredEvent, type Subscription } from '../engine.ts';
 import { compareKeys, prefixEnd } from '../key-order.ts';
 import { type OrderedMap, orderedMap } from '../ordered-map.ts';
 import { PageSize } from '../page-size.ts';
@@ -164,7 +164,7 @@ class FedCache implements ObjectCache, FeedRoute {
     const { lookup } = where;
     const index = lookup && lookup.by !== NAME ? this.#indexes.of(lookup.by) : undefined;
     const missed = this.#missed(within, after, lookup, index);
-    const watcher: Watcher = { prefix: within, lookup, index, after, joinedAt: this.#sequence, sink, onError, isClosed: false, foundAt: 0 };
+    const watcher: Watcher = { prefix: within, lookup, index, after, heard: this.#sequence, sink, onError, isClosed: false };
     this.#watchers.add(watcher);
     if (index) index.watchers++;
     for (const event of missed) this.#send(watcher, event);
@@ -241,7 +241,9 @@ class FedCache implements ObjectCache, FeedRoute {
     this.#unannounced = [];
     for (const change of changes) {
       this.#watchers.forEachOf(change, (watcher) => {
-        if (change.sequence > watcher.joinedAt && change.revision > watcher.after) this.#send(watcher, change);
+        if (change.sequence <= watcher.heard || change.revision <= watcher.after) return;
+        watcher.heard = change.sequence;
+        this.#send(watcher, change);
       });
     }
   }
@@ -320,7 +322,7 @@ class FedCache implements ObjectCache, FeedRoute {
 const narrowed = (prefix: string, { within }: CacheNarrowing): string => (within?.startsWith(prefix) ? within : prefix);
 
 /** The next page is asked for before this one is looked at: across the network, both sides work at once then. */
-async function* pagesOf(engine: Engine, prefix: string, isWhole: boolean): AsyncGenerator<Range> {
+async function* pagesOf(engine: Engine, prefix: string, isWhole: boolean): AsyncGenerator<RangeResult> {
   const pageSize = new PageSize();
   const size = (): RangeOptions => (isWhole ? {} : { limit: engine.isSingleWriter ? OBJECTS_A_PAGE : pageSize.keys, hasExactCount: false });
   for (let next = engine.range(prefix, size()); ;) {

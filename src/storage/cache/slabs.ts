@@ -1,4 +1,4 @@
-import { mappedMemory, viewOf } from '../mapped-memory.ts';
+import { mappedMemory, sliceOf } from '../mapped-memory.ts';
 
 /** What lies in a slab and can be moved to another one. */
 export interface Resident {
@@ -40,7 +40,7 @@ export class Slabs {
   room(sizeBytes: number): Buffer {
     if (sizeBytes > LARGEST_RESIDENT_BYTES) return Buffer.allocUnsafeSlow(sizeBytes);
     const { memory, usedBytes } = this.#slabFor(sizeBytes);
-    return viewOf(memory, usedBytes, usedBytes + sizeBytes);
+    return sliceOf(memory, usedBytes, usedBytes + sizeBytes);
   }
 
   /** Takes the bytes in; the caller keeps the slab and the place. */

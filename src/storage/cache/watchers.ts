@@ -10,13 +10,11 @@ export interface Watcher {
   /** Of what it is looked up by. */
   readonly index: AttributeIndex | undefined;
   readonly after: number;
-  /** The last change that history gave it. */
-  readonly joinedAt: number;
+  /** The last change that it heard of, first from history: one that is found for a change twice hears of it once. */
+  heard: number;
   readonly sink: (event: CacheEvent) => void;
   readonly onError: (error: Error) => void;
   isClosed: boolean;
-  /** The last change that it was found for: whoever is found by two values hears of a change once. */
-  foundAt: number;
 }
 
 type ByValue = Map<string, Set<Watcher>>;
@@ -61,21 +59,16 @@ export class Watchers {
     this.#byPrefix.remove(group.prefix, group);
   }
 
-  /** Calls with all whose selection the object was or is in, as far as the indexed part of it tells: each once. */
+  /** Calls with all whose selection the object was or is in, as far as the indexed part of it tells; those of several values may be called with twice. */
   forEachOf(change: CacheChange, visit: (watcher: Watcher) => void): void {
-    const visitOnce = (watcher: Watcher): void => {
-      if (watcher.foundAt === change.sequence) return;
-      watcher.foundAt = change.sequence;
-      visit(watcher);
-    };
     this.#byPrefix.forEachUnder(change.key, (group) => {
       group.unindexed.forEach(visit);
       try {
-        visitByField(group, change, visitOnce);
-        visitByLabel(group, change, visitOnce);
+        visitByField(group, change, visit);
+        visitByLabel(group, change, visit);
       } catch {
         // An object that can not be read: they all find out so.
-        for (const watcher of indexedOf(group)) visitOnce(watcher);
+        for (const watcher of indexedOf(group)) visit(watcher);
       }
     });
   }

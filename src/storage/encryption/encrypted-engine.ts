@@ -1,6 +1,15 @@
 import { type GroupResource, qualifiedResource } from '../../api/api-object.ts';
 import { internalError } from '../../api/errors.ts';
-import { type Change, CommitConflict, type Engine, type Range, type RangeOptions, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
+import {
+  type StorageChange,
+  CommitConflict,
+  type Engine,
+  type RangeResult,
+  type RangeOptions,
+  type Stored,
+  type StoredEvent,
+  type Subscription,
+} from '../engine.ts';
 import { markUnreadable } from '../unreadable.ts';
 import type { Encryption } from './encryption.ts';
 import type { Opened, ValueContext } from './transformer.ts';
@@ -37,12 +46,12 @@ class EncryptedEngine implements Engine {
     return stored && this.#opened(stored);
   }
 
-  async range(prefix: string, options?: RangeOptions): Promise<Range> {
+  async range(prefix: string, options?: RangeOptions): Promise<RangeResult> {
     const { items, ...rest } = await this.#engine.range(prefix, options);
     return { items: await allOf(items.map((stored) => this.#opened(stored))), ...rest };
   }
 
-  async commit(change: Change): Promise<number> {
+  async commit(change: StorageChange): Promise<number> {
     try {
       return await this.#engine.commit(change.type === 'put' ? { ...change, value: this.#seal(change.key, change.value) } : change);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve as absolute } from 'node:path';
 import { type Clock, type Timer, systemClock } from '../../util/clock.ts';
-import { type Change, CommitConflict, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent } from '../engine.ts';
+import { type StorageChange, CommitConflict, type RangeResult, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent } from '../engine.ts';
 import { PassingMap } from '../passing-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
@@ -50,7 +50,7 @@ async function makeFolder(folder: string): Promise<void> {
 
 /** A change that was accepted and is on its way to the disk. */
 interface Pending {
-  change: Change;
+  change: StorageChange;
   previous: Stored | undefined;
   resolve: (revision: number) => void;
   reject: (error: Error) => void;
@@ -128,7 +128,7 @@ export class EmbeddedEngine extends LocalEngine {
     return { stored: this.#read(key), revision: this.log.revision };
   }
 
-  async rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range> {
+  async rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<RangeResult> {
     await this.#untilBetweenBatches();
     this.assertOpen();
     const { revision = this.log.revision } = options;
@@ -137,7 +137,7 @@ export class EmbeddedEngine extends LocalEngine {
     return pastRange(this.#file, bounds, this.log.changedSince(bounds, revision), revision, options);
   }
 
-  async commit(change: Change): Promise<number> {
+  async commit(change: StorageChange): Promise<number> {
     this.assertOpen();
     const endTurn = await this.#takeTurn(change.key);
     try {
@@ -301,11 +301,11 @@ export class EmbeddedEngine extends LocalEngine {
     }
   }
 
-  #eventOf(change: Change, previous: Stored | undefined): StoredEvent {
+  #eventOf(change: StorageChange, previous: Stored | undefined): StoredEvent {
     return { type: change.type, key: change.key, revision: ++this.#lastRevision, value: change.type === 'put' ? change.value : undefined, previous };
   }
 
-  #writeOf({ key, value, revision, previous }: StoredEvent, change: Change): FileTransaction['writes'][number] {
+  #writeOf({ key, value, revision, previous }: StoredEvent, change: StorageChange): FileTransaction['writes'][number] {
     const write = { key, value, revision, createdRevision: previous?.createdRevision, version: (previous?.version ?? 0) + 1 };
     if (change.type === 'delete') return write;
     const { lease, ttlSeconds } = change;

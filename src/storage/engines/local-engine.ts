@@ -1,4 +1,13 @@
-import { type Change, type Engine, type Range, type RangeOptions, StorageUnavailable, type Stored, type StoredEvent, type Subscription } from '../engine.ts';
+import {
+  type StorageChange,
+  type Engine,
+  type RangeResult,
+  type RangeOptions,
+  StorageUnavailable,
+  type Stored,
+  type StoredEvent,
+  type Subscription,
+} from '../engine.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { LeaseChange, StoredLeases } from './lease-change.ts';
@@ -30,8 +39,8 @@ export abstract class LocalEngine implements Engine {
   /** The current value, with the revision of the state that it is read from. */
   abstract read(key: string): Promise<KeyState>;
   /** As `range`, of any part of the order of keys; `options.after` is not looked at. */
-  abstract rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range>;
-  abstract commit(change: Change): Promise<number>;
+  abstract rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<RangeResult>;
+  abstract commit(change: StorageChange): Promise<number>;
   abstract leases(): Promise<StoredLeases>;
   /** Resolves once it is as durable as a commit. Keys themselves are changed by `commit` alone. */
   abstract changeLeases(change: LeaseChange): Promise<void>;
@@ -42,7 +51,7 @@ export abstract class LocalEngine implements Engine {
     return (await this.read(key)).stored;
   }
 
-  range(prefix: string, options: RangeOptions = {}): Promise<Range> {
+  range(prefix: string, options: RangeOptions = {}): Promise<RangeResult> {
     return this.rangeWithin(underPrefix(prefix, options.after), options);
   }
 

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../util/clock.ts';
-import { type Change, CommitConflict, type Range, type RangeOptions, type Stored } from '../engine.ts';
+import { type StorageChange, CommitConflict, type RangeResult, type RangeOptions, type Stored } from '../engine.ts';
 import { compareKeys } from '../key-order.ts';
 import { orderedMap } from '../ordered-map.ts';
 import { ChangeLog, type ChangeLogLimits } from './change-log.ts';
@@ -63,14 +63,14 @@ class MemoryEngine extends LocalEngine {
     return { stored: this.#stored.get(key), revision: this.log.revision };
   }
 
-  async rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<Range> {
+  async rangeWithin(bounds: KeyBounds, options: RangeOptions): Promise<RangeResult> {
     this.assertOpen();
     const { revision = this.log.revision } = options;
     if (revision === this.log.revision) return currentRange(this.#current, bounds, revision, options);
     return pastRange(this.#current, bounds, this.log.changedSince(bounds, revision), revision, options);
   }
 
-  async commit(change: Change): Promise<number> {
+  async commit(change: StorageChange): Promise<number> {
     this.assertOpen();
     const previous = this.#stored.get(change.key);
     if ((previous?.revision ?? 0) !== change.expected || (change.type === 'delete' && !previous)) throw new CommitConflict(change.key, previous);

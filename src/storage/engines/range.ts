@@ -1,4 +1,4 @@
-import type { Range, RangeOptions, Stored } from '../engine.ts';
+import type { RangeResult, RangeOptions, Stored } from '../engine.ts';
 import { compareKeys, prefixEnd } from '../key-order.ts';
 
 /** Keys from `start` on, without itself where that is excluded, and before `end`; to the last of all without one. */
@@ -27,7 +27,7 @@ export interface Current {
   count(bounds: KeyBounds): number;
 }
 
-export function currentRange(current: Current, bounds: KeyBounds, revision: number, { limit, hasExactCount = true }: RangeOptions): Range {
+export function currentRange(current: Current, bounds: KeyBounds, revision: number, { limit, hasExactCount = true }: RangeOptions): RangeResult {
   if (limit !== undefined && !hasExactCount) {
     const items = current.range(bounds, limit + 1);
     return { items: items.slice(0, limit), revision, remaining: Math.max(items.length - limit, 0) };
@@ -49,7 +49,7 @@ export function pastRange(
   before: ReadonlyMap<string, Stored | undefined>,
   revision: number,
   { limit = Infinity }: RangeOptions,
-): Range {
+): RangeResult {
   const now = current.range(bounds, limit === Infinity ? undefined : limit + before.size);
   const then = [...before.values()].filter((stored) => stored !== undefined);
   const items = [...now.filter(({ key }) => !before.has(key)), ...then].toSorted((a, b) => compareKeys(a.key, b.key)).slice(0, limit);

@@ -1,5 +1,5 @@
 import type { GrpcError } from '../../grpc/status.ts';
-import { type Change, CommitConflict, type Stored } from '../engine.ts';
+import { type StorageChange, CommitConflict, type Stored } from '../engine.ts';
 import type { LocalEngine } from '../engines/local-engine.ts';
 import type { KeyBounds } from '../engines/range.ts';
 import { COMPACTED, FUTURE_REVISION, KEY_NOT_FOUND, LEASE_PROVIDED, VALUE_PROVIDED, asEtcdError, unsupported } from './errors.ts';
@@ -209,7 +209,7 @@ export class KeyValues {
     }
   }
 
-  async #commit(change: Change): Promise<number> {
+  async #commit(change: StorageChange): Promise<number> {
     try {
       const revision = await this.#engine.commit(change);
       await this.#leases.noteWrite(change.key, revision, change.type === 'put' ? change.lease : undefined);

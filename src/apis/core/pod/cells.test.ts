@@ -8,7 +8,7 @@ const now = new Date('2026-01-01T00:10:00Z');
 /** Ready, Status and Restarts, as kubectl shows them. */
 function row(spec: JsonObject, status: JsonObject, metadata: JsonObject = {}): unknown[] {
   const pod = decodePod(spec, metadata, status);
-  return pods.columns!.filter(({ name }) => ['Ready', 'Status', 'Restarts'].includes(name)).map((column) => column.cell(pod, now));
+  return pods.table!.columns!.filter(({ name }) => ['Ready', 'Status', 'Restarts'].includes(name)).map((column) => column.cell(pod, now));
 }
 
 const status = (name: string, state: JsonObject, more: JsonObject = {}): JsonObject => ({
@@ -25,10 +25,10 @@ const running = { running: {} };
 
 describe('the row of a pod', () => {
   it('is told to be completed once the pod has ended', () => {
-    expect(pods.rowConditions!(decodePod({}, {}, { phase: 'Failed' }))).toEqual([
+    expect(pods.table!.rowConditions!(decodePod({}, {}, { phase: 'Failed' }))).toEqual([
       { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' },
     ]);
-    expect(pods.rowConditions!(decodePod({}, {}, { phase: 'constructor' }))).toEqual([]);
+    expect(pods.table!.rowConditions!(decodePod({}, {}, { phase: 'constructor' }))).toEqual([]);
   });
 
   it.each<[string, JsonObject, JsonObject, unknown[], JsonObject?]>([

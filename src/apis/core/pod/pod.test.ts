@@ -327,7 +327,8 @@ describe('validation', () => {
   });
 });
 
-const grace = (spec: JsonObject, phase: string, requested?: number): number => pods.gracePeriodSeconds!(decodePod(spec, {}, { phase }) as Pod, requested);
+const grace = (spec: JsonObject, phase: string, requested?: number): number =>
+  pods.deletion!.gracePeriodSeconds!(decodePod(spec, {}, { phase }) as Pod, requested);
 
 describe('deletion', () => {
   it('is graceful only for what a node still runs', () => {

@@ -22,7 +22,7 @@ export const pods = defineResource<Pod>('v1/pods', {
   validateUpdate: validatePodUpdate,
   warnings: podWarnings,
 
-  gracePeriodSeconds,
+  deletion: { gracePeriodSeconds },
 
   subresources: {
     status: { update: { prepareForUpdate: prepareStatusUpdate, validateUpdate: validateStatusUpdate } },
@@ -48,7 +48,7 @@ export const pods = defineResource<Pod>('v1/pods', {
     'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
   },
   cells: podCells,
-  rowConditions: podRowConditions,
+  table: { rowConditions: podRowConditions },
 });
 
 function nodeName({ spec }: Pod): string {

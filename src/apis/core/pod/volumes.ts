@@ -4,7 +4,7 @@ import { quote } from '../../../util/go-quote.ts';
 import { dns1123LabelErrors, subdomainName } from '../../../api/names.ts';
 import { checkEach } from '../../../api/validation-run.ts';
 import type { ConfigMapVolumeSource, EphemeralVolumeSource, ImageVolumeSource, SecretVolumeSource, Volume, VolumeSource } from '../../facts/types/core-v1.ts';
-import { validateClaimSpec } from '../../validation/claim-spec.ts';
+import { validateVolumeClaimSpec } from '../../validation/claim-spec.ts';
 import { validateTemplateMetadata } from '../../validation/template-metadata.ts';
 import { validateDownwardApiVolume } from './downward-api.ts';
 import { validatePullPolicy } from './pull-policy.ts';
@@ -183,7 +183,7 @@ function validateEphemeralVolume({ volumeClaimTemplate }: EphemeralVolumeSource,
   const at = errors.at('volumeClaimTemplate');
   if (!volumeClaimTemplate) return at.required();
   validateTemplateMetadata(volumeClaimTemplate.metadata, at.at('metadata'));
-  validateClaimSpec(volumeClaimTemplate.spec, at.at('spec'));
+  validateVolumeClaimSpec(volumeClaimTemplate.spec, at.at('spec'));
 }
 
 /** The claim is named after the pod and the volume. */

@@ -1,8 +1,7 @@
 import type { IpAllocator, PortAllocator } from '../../../registry/allocators.ts';
-import type { Transaction } from '../../../registry/definition.ts';
+import type { Transaction, TransactionHooks } from '../../../registry/definition.ts';
 import type { KindSettings } from '../../../registry/write.ts';
 import type { Service } from '../../facts/types/core-v1.ts';
-import type { Strategy } from '../../define.ts';
 import { allocateClusterIps, keepClusterIps, normalizeClusterIps, releaseClusterIps, updateClusterIps } from './cluster-ips.ts';
 import { chooseFamilies } from './family-choice.ts';
 import { allocateNodePorts, keepNodePorts, releaseNodePorts, updateNodePorts } from './node-ports.ts';
@@ -16,10 +15,7 @@ export interface ServiceAllocators {
 }
 
 /** A service's addresses and ports over its life: reserved before it is stored, given back when that fails, and when it is gone. */
-export function serviceAllocation(
-  { ips, ports, removeEndpoints }: ServiceAllocators,
-  settings: KindSettings,
-): Pick<Strategy<Service>, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+export function serviceAllocation({ ips, ports, removeEndpoints }: ServiceAllocators, settings: KindSettings): TransactionHooks<Service> {
   const choose = (service: Service, old: Service | undefined): void => {
     normalizeClusterIps(service, old);
     chooseFamilies(service, old, ips.families, settings);

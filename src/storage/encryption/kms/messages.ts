@@ -92,13 +92,13 @@ export function decodeEncryptedObject(bytes: Buffer): EncryptedObject {
   return object;
 }
 
-export interface StatusResponse {
+export interface KmsStatusResponse {
   version: string;
   healthz: string;
   keyId: string;
 }
 
-export function decodeStatusResponse(bytes: Buffer): StatusResponse {
+export function decodeStatusResponse(bytes: Buffer): KmsStatusResponse {
   const status = { version: '', healthz: '', keyId: '' };
   readFields(bytes, (tag, reader) => {
     if (tag === FIRST) status.version = reader.string();

@@ -3,7 +3,7 @@ import { type Clock, type Timer, systemClock } from '../../../util/clock.ts';
 import { SEED_BYTES, extendedNonceTransformer } from '../aes.ts';
 import { aggregated } from '../transformer.ts';
 import { type WriteState, checkEncryptedObject, hashOf, keyIdProblem, rfc3339 } from './envelope.ts';
-import { DEK_SOURCE_SEED, type EncryptedObject, type StatusResponse } from './messages.ts';
+import { DEK_SOURCE_SEED, type EncryptedObject, type KmsStatusResponse } from './messages.ts';
 import type { KmsObserver } from './observer.ts';
 import type { KmsService } from './service.ts';
 
@@ -85,7 +85,7 @@ export class KmsProbe {
   async #checkNow(): Promise<void> {
     const { provider, service } = this.#options;
     try {
-      let status: StatusResponse;
+      let status: KmsStatusResponse;
       try {
         status = await service.status();
       } catch (error) {
@@ -101,7 +101,7 @@ export class KmsProbe {
     }
   }
 
-  async #check({ healthz, version, keyId }: StatusResponse): Promise<void> {
+  async #check({ healthz, version, keyId }: KmsStatusResponse): Promise<void> {
     const { provider, observer } = this.#options;
     const errors: Error[] = [];
     if (healthz !== 'ok') errors.push(new Error(`got unexpected healthz status: ${shortened(healthz)}`));

@@ -4,7 +4,7 @@ import type { KmsObserver } from './observer.ts';
 import {
   type DecryptRequest,
   type EncryptResponse,
-  type StatusResponse,
+  type KmsStatusResponse,
   decodeDecryptResponse,
   decodeEncryptResponse,
   decodeStatusResponse,
@@ -14,7 +14,7 @@ import {
 
 /** A KMS v2 plug-in: it encrypts and decrypts the seeds of keys with a key that never leaves it. Failures are GrpcErrors. */
 export interface KmsService {
-  status(): Promise<StatusResponse>;
+  status(): Promise<KmsStatusResponse>;
   encrypt(uid: string, plaintext: Buffer): Promise<EncryptResponse>;
   decrypt(request: DecryptRequest): Promise<Buffer>;
   close(): void;

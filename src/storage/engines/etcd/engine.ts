@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from '../../../util/clock.ts';
 import {
-  type Change,
+  type StorageChange,
   CommitConflict,
   Compacted,
   type Engine,
-  type Range,
+  type RangeResult,
   type RangeOptions,
   StorageUnavailable,
   type Stored,
@@ -12,13 +12,14 @@ import {
   type Subscription,
 } from '../../engine.ts';
 import { GrpcCode, GrpcError } from '../../../grpc/status.ts';
+import { compareSemanticVersions, parseSemanticVersion } from '../../../util/semantic-version.ts';
 import { compareKeys, prefixEnd } from '../../key-order.ts';
 import { PageSize } from '../../page-size.ts';
 import { PassingMap } from '../../passing-map.ts';
 import { EtcdClient, type EtcdClientOptions } from './client.ts';
 import { Compactor } from './compactor.ts';
 import { isCompacted, isFutureRevision, storageError } from './errors.ts';
-import { HealthCheck } from './health-check.ts';
+import { EtcdHealthCheck } from './health-check.ts';
 import { Leases } from './leases.ts';
 import {
   COMPACT,
@@ -40,7 +41,6 @@ import {
   encodeTxn,
 } from './messages.ts';
 import { type EtcdObserver, SILENT } from './observer.ts';
-import { hasSafeProgress } from './progress-support.ts';
 import { unreachable } from './unreachable.ts';
 import { EtcdWatch } from './watch.ts';
 
@@ -84,7 +84,7 @@ export class EtcdEngine implements Engine {
   readonly #clock: Clock;
   readonly #leases: Leases;
   readonly #compactor: Compactor | undefined;
-  readonly #health: HealthCheck;
+  readonly #health: EtcdHealthCheck;
   readonly #observer: EtcdObserver;
   readonly #watches = new Set<EtcdWatch>();
   /** The last commit of each key that is under way: etcd takes calls of one connection in any order. */
@@ -107,7 +107,7 @@ export class EtcdEngine implements Engine {
     });
     this.#compactor = compactionIntervalMs > 0 ? new Compactor(client, compactionIntervalMs, clock) : undefined;
     this.#currentRequest = encodeRange({ key: `${prefix}/health`, keysOnly: true });
-    this.#health = new HealthCheck(client, this.#currentRequest, clock);
+    this.#health = new EtcdHealthCheck(client, this.#currentRequest, clock);
   }
 
   get oldestRevision(): number {
@@ -119,7 +119,7 @@ export class EtcdEngine implements Engine {
     return items[0];
   }
 
-  async range(prefix: string, { after, limit, revision }: RangeOptions = {}): Promise<Range> {
+  async range(prefix: string, { after, limit, revision }: RangeOptions = {}): Promise<RangeResult> {
     const isPast = after !== undefined && compareKeys(after, prefix) >= 0;
     const key = isPast ? `${after}\0` : prefix || KEYSPACE_START;
     const end = prefixEnd(prefix) ?? KEYSPACE_START;
@@ -129,7 +129,7 @@ export class EtcdEngine implements Engine {
     return { items: response.items, revision: revision ?? response.revision, remaining: response.count - response.items.length };
   }
 
-  commit(change: Change): Promise<number> {
+  commit(change: StorageChange): Promise<number> {
     const { key } = change;
     if (this.#isClosed) return Promise.reject(closedError());
     const before = this.#lastCommits.get(key);
@@ -215,7 +215,7 @@ export class EtcdEngine implements Engine {
   }
 
   /** The whole of a range, in pages of one revision. */
-  async #rangeAll(start: string, end: string, revision: number | undefined): Promise<Range> {
+  async #rangeAll(start: string, end: string, revision: number | undefined): Promise<RangeResult> {
     const items: Stored[] = [];
     const pageSize = new PageSize();
     let pinned = revision;
@@ -244,7 +244,7 @@ export class EtcdEngine implements Engine {
     }
   }
 
-  async #apply(change: Change): Promise<number> {
+  async #apply(change: StorageChange): Promise<number> {
     const { key, expected } = change;
     if (change.type === 'delete' && expected === 0) throw new CommitConflict(key, await this.get(key));
     const done = this.#observer.begin(operationOf(change), key);
@@ -306,4 +306,19 @@ function lastKeyFrom(items: readonly Stored[], start: string): string {
 const closedError = (): StorageUnavailable => new StorageUnavailable('the etcd store is closed');
 const translated = (error: unknown): unknown => (error instanceof GrpcError ? storageError(error) : error);
 
-const operationOf = ({ type, expected }: Change): 'create' | 'update' | 'delete' => (type === 'delete' ? 'delete' : expected === 0 ? 'create' : 'update');
+const operationOf = ({ type, expected }: StorageChange): 'create' | 'update' | 'delete' =>
+  type === 'delete' ? 'delete' : expected === 0 ? 'create' : 'update';
+
+const [V3_4_31, V3_5_0, V3_5_13] = ['3.4.31', '3.5.0', '3.5.13'].map((text) => parseSemanticVersion(text)!) as [Version, Version, Version];
+type Version = NonNullable<ReturnType<typeof parseSemanticVersion>>;
+
+/**
+ * Whether a member of this version says that a watch has reached a revision only when it has: etcd issues 15220 and 17507, and upstream's
+ * apiserver/pkg/storage/feature/feature_support_checker.go.
+ */
+function hasSafeProgress(versionText: string): boolean {
+  const version = parseSemanticVersion(versionText);
+  if (!version) return false;
+  const isBefore = (other: Version): boolean => compareSemanticVersions(version, other) < 0;
+  return !isBefore(V3_4_31) && (isBefore(V3_5_0) || !isBefore(V3_5_13));
+}

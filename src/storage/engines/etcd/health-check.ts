@@ -9,7 +9,7 @@ const TIMEOUT_MS = 2_000;
  * Reads one key, linearizably. However many ask, etcd is asked once in half the timeout: the rest get the answer before
  * (apiserver/pkg/storage/storagebackend/factory/etcd3.go newETCD3Check).
  */
-export class HealthCheck {
+export class EtcdHealthCheck {
   readonly #client: EtcdClient;
   readonly #request: Buffer;
   readonly #clock: Clock;

@@ -37,13 +37,13 @@ export interface RangeResponse {
 }
 
 /** The condition of a transaction: a key's version counts its writes since it was created, its revision names the last of them. */
-export interface Condition {
+export interface Compare {
   key: string;
   target: 'version' | 'revision';
   equals: number;
 }
 
-export type Operation =
+export type TransactionOperation =
   | { type: 'put'; key: string; value: Buffer; lease?: LeaseId | undefined }
   | { type: 'delete'; key: string }
   | { type: 'get'; key: string };
@@ -99,7 +99,7 @@ export function encodeRange(request: RangeRequest): Buffer {
   return writer.finish();
 }
 
-function writeOperation(writer: ProtobufWriter, operation: Operation): void {
+function writeOperation(writer: ProtobufWriter, operation: TransactionOperation): void {
   if (operation.type === 'get') return writeMessageField(writer, 1, () => writeStringField(writer, 1, operation.key));
   if (operation.type === 'delete') return writeMessageField(writer, 3, () => writeStringField(writer, 1, operation.key));
   writeMessageField(writer, 2, () => {
@@ -111,7 +111,7 @@ function writeOperation(writer: ProtobufWriter, operation: Operation): void {
 }
 
 /** If the condition holds, the one operation, else the other. */
-export function encodeTxn(condition: Condition, then: Operation, otherwise: Operation): Buffer {
+export function encodeTxn(condition: Compare, then: TransactionOperation, otherwise: TransactionOperation): Buffer {
   const writer = new ProtobufWriter();
   writeMessageField(writer, 3, () => writeOperation(writer, otherwise));
   writeMessageField(writer, 2, () => writeOperation(writer, then));

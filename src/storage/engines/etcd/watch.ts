@@ -10,7 +10,7 @@ export interface WatchParts {
   clock: Clock;
   prefix: string;
   from: number;
-  /** Whether the members' word on progress can be trusted: see `progress-support.ts`. */
+  /** Whether the members' word on progress can be trusted: `hasSafeProgress` in `engine.ts`. */
   trustsProgress: boolean;
   sink: (events: StoredEvent[]) => void;
   onError?: ((error: Error) => void) | undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Credentials } from '../../client/kubeconfig.ts';
-import { credentialsFor } from './credentials.ts';
+import { credentialsFor } from './call-environment.ts';
 
 const user = (name: string): Credentials => ({ authorization: async () => name });
 const usersOf = (current: string, ...names: string[]) => {

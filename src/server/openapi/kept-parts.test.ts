@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { defineResource } from '../../apis/define.ts';
+import { resourcesOf } from '../../apis/facts/resources.ts';
+import { knownGroupVersions, openApiTypes as types } from '../../apis/openapi-facts.ts';
+import { stringifyJson, stringifyUnescaped } from '../../encoding/json.ts';
+import type { JsonObject } from '../../encoding/json-types.ts';
+import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
+import type { ResourceStore } from '../../registry/store.ts';
+import type { ObjectSchema } from '../../schema/schema.ts';
+import { runAtOnce } from '../../util/time-slice.ts';
+import { describedBy } from './descriptions.ts';
+import { documentV2 } from './document-v2.ts';
+import { documentV3 } from './document-v3.ts';
+import { OpenApiDocuments } from './documents.ts';
+import { sectionsOf } from './sections.ts';
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+const descriptions = describedBy({ texts: ['<of a ship>'], types: { [`${META}.ObjectMeta`]: { '': 0, name: 0 } } });
+const release = '1.36';
+
+const installed = (definition: InstalledResource['definition'], served: InstalledResource['served'], isCustom: boolean): InstalledResource => ({
+  definition,
+  served,
+  store: {} as ResourceStore,
+  subresources: definition.subresources ?? {},
+  storageVersionHash: '',
+  isCustom,
+});
+
+function builtIn(group: string, version: string, plurals: readonly string[]): Map<string, InstalledResource> {
+  const named = resourcesOf(group, version).filter(({ plural }) => plurals.includes(plural));
+  return new Map(
+    named.map(({ plural }) => {
+      const definition = defineResource(`${group === '' ? '' : `${group}/`}${version}/${plural}`);
+      return [plural, installed(definition, definition.served[0]!, false)];
+    }),
+  );
+}
+
+/** A custom resource with fields of these names. */
+function custom(group: string, plural: string, fields: readonly string[]): InstalledResource {
+  const kind = `Kind${plural}`;
+  const metadata = { name: 'metadata', type: types.schemaOf(`${META}.ObjectMeta`), required: false, whenEmpty: 'omit', pointer: false } as const;
+  const schema: ObjectSchema = {
+    type: 'object',
+    name: `${group.split('.').toReversed().join('.')}.v1.${kind}`,
+    kinds: [{ group, version: 'v1', kind }],
+    fields: new Map([['metadata', metadata]]),
+    custom: { schema: { type: 'object', properties: Object.fromEntries(fields.map((name) => [name, { type: 'string', description: 'a < b' }])) } },
+  } as unknown as ObjectSchema;
+  const definition = { ...defineResource('v1/configmaps'), plural, subresources: {} };
+  return installed(definition, { group, version: 'v1', kind, schema }, true);
+}
+
+const versionOf = (group: string, resources: ReadonlyMap<string, InstalledResource>): ApiVersion => ({
+  group,
+  version: 'v1',
+  groupPriorityMinimum: 1,
+  versionPriority: 1,
+  resources,
+});
+
+class Cluster {
+  readonly groups = new Map<string, Map<string, InstalledResource>>([
+    ['', builtIn('', 'v1', ['configmaps', 'pods'])],
+    ['apps', builtIn('apps', 'v1', ['deployments'])],
+  ]);
+  #versions: ApiVersion[] | undefined;
+  readonly documents = new OpenApiDocuments({
+    installed: () => (this.#versions ??= [...this.groups].map(([group, resources]) => versionOf(group, resources))),
+    remote: { openApiV2: () => NO_DOCUMENTS, openApiV3: () => NO_PATHS },
+    types,
+    descriptions: () => descriptions,
+    release,
+    knownGroupVersions,
+  });
+
+  set(group: string, plural: string, fields: readonly string[] | undefined): void {
+    const resources = this.groups.get(group) ?? new Map<string, InstalledResource>();
+    if (fields) resources.set(plural, custom(group, plural, fields));
+    else resources.delete(plural);
+    if (resources.size > 0) this.groups.set(group, resources);
+    else this.groups.delete(group);
+    this.#versions = undefined;
+  }
+
+  /** Every document's text, by path. */
+  async published(): Promise<Record<string, string>> {
+    const texts: Record<string, string> = { v2: (await (await this.documents.whole('json')).plain()).toString() };
+    for (const { path } of this.#sections()) {
+      expect(this.documents.has(path)).toBe(true);
+      texts[path] = (await (await this.documents.section(path, 'json')).plain()).toString();
+    }
+    return texts;
+  }
+
+  /** The same, made at once and from nothing. */
+  expected(): Record<string, string> {
+    const sections = this.#sections();
+    const options = { release, descriptions, knownGroupVersions };
+    const texts: Record<string, string> = {
+      v2: stringifyUnescaped(
+        whole(
+          documentV2(
+            sections.flatMap((section) => section.routes(types)),
+            options,
+          ),
+        ),
+      ),
+    };
+    const servers = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io']);
+    const clientGroupVersions = knownGroupVersions.filter(({ group }) => !servers.has(group));
+    for (const { path, version, isCustom, routes } of sections) {
+      const about = { ...(version && { groupVersion: version }), ...(isCustom && { clientGroupVersions }) };
+      texts[path] = stringifyJson(whole(documentV3(routes(types), { ...options, ...about })));
+    }
+    return texts;
+  }
+
+  #sections = () => sectionsOf([...this.groups].map(([group, resources]) => versionOf(group, resources)));
+}
+
+const NO_DOCUMENTS: readonly JsonObject[] = [];
+const NO_PATHS = new Map<string, never>();
+const whole = (steps: ReturnType<typeof documentV2>): JsonObject => runAtOnce(steps);
+
+describe('documents that are put together of kept parts', () => {
+  test('are those that are made at once, whatever was added, changed and removed before', async () => {
+    const cluster = new Cluster();
+    const expectSame = async (): Promise<void> => expect(await cluster.published()).toEqual(cluster.expected());
+    await expectSame();
+    for (let i = 0; i < 20; i++) cluster.set(i % 2 === 0 ? 'example.com' : 'b.example.com', `ships${i}`, ['spec', 'status']);
+    await expectSame();
+    cluster.set('example.com', 'boats', ['spec']);
+    await expectSame();
+    cluster.set('example.com', 'ships4', ['other']);
+    await expectSame();
+    cluster.set('example.com', 'ships6', undefined);
+    await expectSame();
+    cluster.set('example.org', 'ships', ['spec']);
+    await expectSame();
+    cluster.set('example.org', 'ships', undefined);
+    // Beside built-in resources, in their group-version.
+    cluster.set('apps', 'fleets', ['spec']);
+    await expectSame();
+    // A type that built-in resources no longer define.
+    cluster.groups.delete('');
+    cluster.set('apps', 'deployments', undefined);
+    await expectSame();
+  });
+
+  test('have the hash of what has not changed', async () => {
+    const cluster = new Cluster();
+    cluster.set('example.com', 'ships', ['spec']);
+    const before = await cluster.documents.whole('json');
+    cluster.set('example.com', 'boats', ['spec']);
+    expect((await cluster.documents.whole('json')).hash).not.toBe(before.hash);
+    cluster.set('example.com', 'boats', undefined);
+    expect((await cluster.documents.whole('json')).hash).toBe(before.hash);
+  });
+});
