@@ -23,6 +23,8 @@ const DEFAULT_LIMITS: ChangeLogLimits = { minEvents: 100, maxEvents: 100_000, ma
 interface ChangeLogOptions {
   clock?: Clock | undefined;
   limits?: ChangeLogLimits | undefined;
+  /** Nothing was ever changed, at the first revision neither: a watch may start from it. */
+  isFresh?: boolean;
 }
 
 /** A change and when it came. */
@@ -53,10 +55,9 @@ export class ChangeLog {
   /** The oldest revision that a watch may start from: all changes from there on are kept. */
   #oldest: number;
 
-  /** Begins with a revision at which nothing was changed. */
-  constructor(revision: number, { clock = systemClock, limits = DEFAULT_LIMITS }: ChangeLogOptions = {}) {
+  constructor(revision: number, { clock = systemClock, limits = DEFAULT_LIMITS, isFresh = false }: ChangeLogOptions = {}) {
     this.#revision = revision;
-    this.#oldest = revision;
+    this.#oldest = isFresh ? revision : revision + 1;
     this.#clock = clock;
     this.#limits = limits;
   }

@@ -103,14 +103,11 @@ export class EmbeddedEngine extends LocalEngine {
   #idleTimer: Timer | undefined;
 
   constructor(file: LmdbFile, lock: FolderLock, { clock = systemClock, history, compactionIntervalMs = 0 }: EmbeddedEngineOptions) {
-    // The change of a file's last revision is not known any more, so that a watch could not begin with it. The next revision is one without a change:
-    // clients of etcd watch from the current one on.
-    const revision = file.isFresh ? file.revision : file.revision + 1;
-    super(new ChangeLog(revision, { clock, limits: history }));
+    super(new ChangeLog(file.revision, { clock, limits: history, isFresh: file.isFresh }));
     this.#file = file;
     this.#lock = lock;
     this.#clock = clock;
-    this.#lastRevision = revision;
+    this.#lastRevision = file.revision;
     this.#sweeper = new ExpirySweeper(
       {
         firstExpiryMs: () => file.expiries(1)[0]?.expiresAtMs,

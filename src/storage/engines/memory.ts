@@ -45,7 +45,7 @@ class MemoryEngine extends LocalEngine {
   };
 
   constructor({ clock = systemClock, history, compactionIntervalMs = 0 }: MemoryEngineOptions) {
-    super(new ChangeLog(FIRST_REVISION, { clock, limits: history }));
+    super(new ChangeLog(FIRST_REVISION, { clock, limits: history, isFresh: true }));
     this.#clock = clock;
     this.#sweeper = new ExpirySweeper(
       {

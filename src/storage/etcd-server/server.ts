@@ -5,6 +5,7 @@ import { type AddressInfo, type Server, type Socket, createServer } from 'node:n
 import { type TLSSocket, type TlsOptions, createServer as createTlsServer } from 'node:tls';
 import { serveGrpc } from '../../grpc/server.ts';
 import { type Clock, systemClock } from '../../util/clock.ts';
+import { Compacted } from '../engine.ts';
 import type { LocalEngine } from '../engines/local-engine.ts';
 import { LeaseTable } from './leases.ts';
 import { ETCD_VERSION, etcdService } from './service.ts';
@@ -37,6 +38,7 @@ const HTTP2_START = 'PRI';
 /** Serves the engine as etcd does, with the health and version pages of its client port. */
 export async function startEtcdServer(options: EtcdServerOptions): Promise<EtcdServer> {
   const { engine, clock = systemClock, maxRequestBytes = MAX_REQUEST_BYTES } = options;
+  await beginWithOwnRevision(engine, clock);
   const leases = await LeaseTable.open(engine, clock);
   const clientUrls: string[] = [];
   const service = etcdService({ engine, leases, clock, clientUrls });
@@ -72,6 +74,23 @@ export async function startEtcdServer(options: EtcdServerOptions): Promise<EtcdS
     await Promise.all(closed);
   };
   return { urls: clientUrls, close };
+}
+
+/** Written whenever a store is opened again. */
+const OPENED_KEY = 'binnacle/opened';
+
+/**
+ * The change of the last revision of a store that was closed is not known any more, so that no watch could begin with it; but clients of etcd watch from the
+ * current revision on (kube-apiserver its compactions). So the current one becomes one whose change is known.
+ */
+async function beginWithOwnRevision(engine: LocalEngine, clock: Clock): Promise<void> {
+  try {
+    engine.watch(OPENED_KEY, engine.publishedRevision, () => undefined).close();
+  } catch (error) {
+    if (!(error instanceof Compacted)) throw error;
+    const expected = (await engine.get(OPENED_KEY))?.revision ?? 0;
+    await engine.commit({ type: 'put', key: OPENED_KEY, value: Buffer.from(new Date(clock.now()).toISOString()), expected });
+  }
 }
 
 /** Which protocol a client without TLS speaks shows in its first bytes. */
