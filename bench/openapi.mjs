@@ -55,9 +55,9 @@ async function firstObject(client) {
 /** Asks for something small again and again; the longest wait for it. */
 function waits(client) {
   let longestMs = 0;
-  let isOver = false;
+  const stop = new AbortController();
   const done = (async () => {
-    while (!isOver) {
+    while (!stop.signal.aborted) {
       const startMs = performance.now();
       await client.get(OTHER_PATH);
       longestMs = Math.max(longestMs, performance.now() - startMs);
@@ -66,7 +66,7 @@ function waits(client) {
   })();
   return {
     async stop() {
-      isOver = true;
+      stop.abort();
       await done;
       return longestMs;
     },
