@@ -86,7 +86,7 @@ export class TrackedExchange implements Exchange {
     const startMs = performance.now();
     this.status = status;
     this.sentBytes = byteSizeOf(body);
-    const all = this.#withOwn(headers);
+    const all = this.#addToFilterHeaders(headers);
     this.writeMs = performance.now() - startMs;
     const held = this.beforeAnswer?.(true);
     if (held === undefined) this.#inner.respond(status, all, body);
@@ -97,12 +97,12 @@ export class TrackedExchange implements Exchange {
     if (this.isAnswered) return DISCARDING_STREAM;
     this.status = status;
     void this.beforeAnswer?.(false);
-    this.stream = this.#inner.startStream(status, this.#withOwn(headers));
+    this.stream = this.#inner.startStream(status, this.#addToFilterHeaders(headers));
     return this.#context.isLongRunning ? this.stream : new CountedStream(this.stream, this);
   }
 
   /** The answer's headers added to the filters': the other way round would change an object that the answers of others share, or copy both. */
-  #withOwn(headers: ResponseHeaders): ResponseHeaders {
+  #addToFilterHeaders(headers: ResponseHeaders): ResponseHeaders {
     const all: ResponseHeaders = this.#context.responseHeaders;
     for (const name in headers) all[name] = headers[name]!;
     return all;

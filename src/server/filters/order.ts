@@ -28,7 +28,7 @@ export const FILTER_ORDER = [
   'audit', // --audit-policy-file; sees who asks before impersonation changes it
   'refusedRequestsOfUser', // --supervised
   'impersonation', // is authorized itself, then replaces the user for all that follows
-  'maxInFlight', // or priority and fairness in its place
+  'concurrencyLimit', // priority and fairness, or --max-requests-inflight in its place
   'authorization',
   'requestMetrics', // innermost: upstream counts in the handlers
 ] as const;

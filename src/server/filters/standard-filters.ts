@@ -91,7 +91,7 @@ export function standardFilters(options: StandardFilterOptions): Partial<Record<
     ...(options.tracer && { tracing: withTracing(options.tracer) }),
     ...(audit && { audit: withAudit(audit) }),
     impersonation: withImpersonation(options.authorizer, options.constrainsImpersonation ?? true),
-    maxInFlight: options.flowControl
+    concurrencyLimit: options.flowControl
       ? withPriorityAndFairness({ flowControl: options.flowControl, metrics })
       : withMaxInFlight({ readOnlyLimit: options.maxRequestsInFlight, mutatingLimit: options.maxMutatingRequestsInFlight, metrics }),
     authorization: withAuthorization({
