@@ -7,11 +7,15 @@ import type { JsonObject } from '../../encoding/json-types.ts';
 import type { ApiVersion, InstalledResource } from '../../registry/api-version.ts';
 import type { ResourceStore } from '../../registry/store.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
-import { runAtOnce } from '../../util/time-slice.ts';
+import type { Timer } from '../../util/clock.ts';
+import { type SlicedWork, runAtOnce } from '../../util/time-slice.ts';
 import { describedBy } from './descriptions.ts';
+import { type DocumentPart, partOf } from './document-text.ts';
 import { documentV2 } from './document-v2.ts';
 import { documentV3 } from './document-v3.ts';
 import { OpenApiDocuments } from './documents.ts';
+import { KeptParts } from './kept-parts.ts';
+import type { Route } from './routes.ts';
 import { sectionsOf } from './sections.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
@@ -147,6 +151,29 @@ describe('documents that are put together of kept parts', () => {
     cluster.groups.delete('');
     cluster.set('apps', 'deployments', undefined);
     await expectSame();
+  });
+
+  test('are made once, and anew when they were not used for long', () => {
+    const timers: (() => void)[] = [];
+    const after = (_delayMs: number, callback: () => void): Timer => {
+      timers.push(callback);
+      return { cancel() {} };
+    };
+    const parts = new KeptParts(types, { after });
+    const sections = sectionsOf([versionOf('example.com', new Map([['ships', custom('example.com', 'ships', ['spec'])]]))]);
+    let made = 0;
+    const make = (routes: readonly Route[]): SlicedWork<DocumentPart> => {
+      made += routes.length > 0 ? 1 : 0;
+      return partOf({ paths: {}, definitions: {}, parameters: {}, outside: [] }, stringifyJson);
+    };
+    const section = sections.filter(({ isCustom }) => isCustom);
+    const use = (): void => void runAtOnce(parts.of(section, { custom: make, builtIn: make }));
+    use();
+    use();
+    expect(made).toBe(1);
+    timers.at(-1)!();
+    use();
+    expect(made).toBe(2);
   });
 
   test('have the hash of what has not changed', async () => {

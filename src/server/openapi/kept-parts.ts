@@ -1,4 +1,5 @@
 import type { InstalledResource } from '../../registry/api-version.ts';
+import { type MonotonicClock, type Timer, monotonicClock } from '../../util/clock.ts';
 import type { SlicedWork } from '../../util/time-slice.ts';
 import type { DocumentPart } from './document-text.ts';
 import type { NamedType } from './schemas.ts';
@@ -13,15 +14,27 @@ export interface PartMaker {
   builtIn(routes: readonly Route[], types: readonly NamedType[]): SlicedWork<DocumentPart>;
 }
 
-/** The parts of which the documents of one version of OpenAPI consist. Those of custom resources are kept as long as the resource is installed as it is. */
+/**
+ * The text of a custom resource's operations and types is some 25 KiB in v2 and 50 KiB in v3. Definitions change together, when something is installed; for
+ * so long after the last document was made of them, parts are worth their memory.
+ */
+const KEPT_MS = 5 * 60_000;
+
+/**
+ * The parts of which the documents of one version of OpenAPI consist. Those of custom resources are kept as long as the resource is installed as it is and
+ * documents are asked for.
+ */
 export class KeptParts {
   readonly #types: OpenApiTypes;
-  readonly #byResource = new WeakMap<InstalledResource, DocumentPart>();
+  readonly #clock: Pick<MonotonicClock, 'after'>;
+  #timer: Timer | undefined;
+  #byResource = new WeakMap<InstalledResource, DocumentPart>();
   /** Of a document with custom resources, which may change often: what stays the same when they do, with what it is about. */
   #builtIn: { about: readonly unknown[]; part: DocumentPart } | undefined;
 
-  constructor(types: OpenApiTypes) {
+  constructor(types: OpenApiTypes, clock: Pick<MonotonicClock, 'after'> = monotonicClock) {
     this.#types = types;
+    this.#clock = clock;
   }
 
   /** Of all these sections, for one document. */
@@ -29,11 +42,25 @@ export class KeptParts {
     const custom: DocumentPart[] = [];
     for (const part of sections.flatMap((section) => section.custom ?? [])) custom.push(yield* this.#customPart(part, maker));
     const outside = [...new Set(custom.flatMap((part) => part.outside))];
+    if (custom.length > 0) this.#forgetLater();
     if (custom.length === 0 || sections.length === 1) return [yield* maker.builtIn(yield* this.#builtInRoutes(sections), outside), ...custom];
     const builtIn = yield* this.#keptBuiltIn(sections, maker);
     const defined = new Set(builtIn.definitions.map(([name]) => name));
     const missing = outside.filter(({ name }) => !defined.has(name));
     return [builtIn, ...(missing.length > 0 ? [yield* maker.builtIn([], missing)] : []), ...custom];
+  }
+
+  /** The timer holds nothing of a server that has stopped. */
+  #forgetLater(): void {
+    const held = new WeakRef(this);
+    this.#timer?.cancel();
+    this.#timer = this.#clock.after(KEPT_MS, () => held.deref()?.forget());
+  }
+
+  /** What is needed again is made again. */
+  forget(): void {
+    this.#byResource = new WeakMap();
+    this.#builtIn = undefined;
   }
 
   *#customPart({ resource, routes }: CustomPart, maker: PartMaker): SlicedWork<DocumentPart> {
