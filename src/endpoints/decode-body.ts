@@ -1,6 +1,6 @@
 import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { SentObject } from '../registry/write.ts';
-import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
+import { cborContentType, cborTypeMeta, decodeCborInSlices, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode, decodeInSlices } from '../schema/decode.ts';
 import { jsonKind } from '../encoding/go-format.ts';
 import { withSortedKeys } from '../encoding/sorted-keys.ts';
@@ -169,6 +169,8 @@ function readCbor(bytes: Buffer, isCustom: boolean): ReadBody {
       type: isCustom ? cborContentType(bytes) : cborTypeMeta(bytes),
       shown: () => diagnoseCbor(bytes),
       decodeAs(schema, strict, sentEmpty) {
+        if (bytes.length > LARGE_BYTES)
+          return decodeCborInSlices(schema, bytes, strict, sentEmpty).then(({ value, object }) => keepManagedFieldsReset(value, object));
         const { value, object } = decodeCborObject(schema, bytes, strict, sentEmpty);
         return keepManagedFieldsReset(value, object);
       },

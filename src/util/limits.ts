@@ -28,8 +28,12 @@ export const LIMIT_TABLE = {
   selectorErrors: { value: 100, counts: 'invalid values that the refusal of a label selector names', answer: 'the first so many' },
   acceptClauses: { value: 64, counts: 'media types of an `Accept` header that are looked at', answer: 'the others are not looked at' },
   bodyBytes: { value: 3 * 1024 * 1024, counts: "bytes of a request's body", answer: '413 RequestEntityTooLarge', upstream: '3 MiB' },
-  bodyDepth: { value: 1_000, counts: 'values inside of each other in a body', answer: '400 BadRequest', upstream: '10,000' },
-  yamlTokens: { value: 100_000, counts: 'tokens of a body of YAML', answer: '413 RequestEntityTooLarge' },
+  bodyDepth: { value: 500, counts: 'values inside of each other in a body', answer: '400 BadRequest', upstream: '10,000' },
+  yamlTokens: {
+    value: 100_000,
+    counts: 'tokens of a body of YAML; of texts beyond 1,000 characters, each line counts as two, and four characters of a quoted one that is no JSON as one',
+    answer: '413 RequestEntityTooLarge',
+  },
   yamlAliasedCharacters: {
     value: 3 * 1024 * 1024,
     counts: 'characters that the aliases of a body of YAML repeat',

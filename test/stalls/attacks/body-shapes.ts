@@ -3,6 +3,7 @@ import { encodeProtobufObject } from '../../../src/schema/protobuf.ts';
 import { type Attack, type AttackClients, inNamespace, repeated } from '../attack.ts';
 import { encodeCbor } from '../cbor.ts';
 import { type Place, filled } from '../filled-objects.ts';
+import { prepareKinds } from './filled-kinds.ts';
 
 const GROUP = 'shapes.example.com';
 const shapes = inNamespace(`${GROUP}/v1`, 'shapes');
@@ -34,9 +35,9 @@ const map = (count: number, key: (index: number) => string, value: (index: numbe
 /** JSON of what the limits of a body's bytes, values and depth have room for, in as many ways as come to mind. */
 const SHAPES: Readonly<Record<string, () => string>> = {
   '45,000 objects of one key': () => list(45_000, () => '{"a":1}'),
-  '45,000 objects 900 levels down': () => `${'['.repeat(900)}${list(45_000, () => '{"a":1}')}${']'.repeat(900)}`,
+  '45,000 objects 450 levels down': () => `${'['.repeat(450)}${list(45_000, () => '{"a":1}')}${']'.repeat(450)}`,
   '30,000 objects of a key of their own': () => list(30_000, (index) => `{"k${index}":"v"}`),
-  '90 chains of 990 objects': () => list(90, () => `${'{"a":'.repeat(990)}1${'}'.repeat(990)}`),
+  '180 chains of 490 objects': () => list(180, () => `${'{"a":'.repeat(490)}1${'}'.repeat(490)}`),
   '95,000 empty objects': () => list(95_000, () => '{}'),
   '45,000 lists of one item': () => list(45_000, () => '[1]'),
   '300 lists of 300 lists': () => list(300, () => list(300, () => '[]')),
@@ -140,9 +141,40 @@ const typed: readonly Attack[] = Object.entries(TYPED).flatMap(([name, places]) 
       name: `60,000 values in ${name} ${place} as ${form}`,
       row: 17,
       isLong: true,
+      prepare: prepareKinds,
       send: ({ admin }) => admin.send({ method: 'POST', path: `${kind.path}?dryRun=All`, body: encode(place.split('.')), headers: { 'content-type': form } }),
     })),
   );
 });
 
-export const bodyShapeAttacks: readonly Attack[] = [...shaped, ...typed];
+/** One long text, in each way that YAML has for it. */
+const YAML_TEXTS: Readonly<Record<string, () => string>> = {
+  'in double quotes': () => `"${'b'.repeat(1_400_000)}"`,
+  'in double quotes, of lines': () => `"${'b\n  '.repeat(350_000)}"`,
+  'in double quotes, of escapes that JSON has not': () => `"${'\\x41'.repeat(350_000)}"`,
+  'in double quotes, of escapes, some of them wrong': () => `"${'b'.repeat(1_400_000)}\\q"`,
+  'in single quotes, of spaces': () => `'${' '.repeat(1_400_000)}'`,
+  'in single quotes, of quotes': () => `'${"''".repeat(700_000)}'`,
+  'in single quotes, of lines': () => `'${'b\n  '.repeat(350_000)}'`,
+  'without quotes': () => `b${' '.repeat(1_400_000)}c`,
+  'without quotes, of lines': () => 'b\n  '.repeat(350_000),
+  'of literal lines': () => `|\n${'  b\n'.repeat(350_000)}`,
+  'of 40,000 literal lines': () => `|\n${'  line of text\n'.repeat(40_000)}`,
+  'of folded lines': () => `>\n${'  b\n'.repeat(350_000)}`,
+  'of folded lines, empty': () => `>\n${'\n'.repeat(1_400_000)}`,
+};
+
+const yamlTexts: readonly Attack[] = Object.entries(YAML_TEXTS).map(([text, make]): Attack => ({
+  name: `a YAML text ${text}`,
+  row: 17,
+  isLong: text !== 'in double quotes',
+  send: ({ admin }) =>
+    admin.send({
+      method: 'POST',
+      path: `${inNamespace('v1', 'configmaps')}?dryRun=All`,
+      body: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\ndata:\n  a: ${make()}\n`,
+      headers: { 'content-type': 'application/yaml' },
+    }),
+}));
+
+export const bodyShapeAttacks: readonly Attack[] = [...shaped, ...typed, ...yamlTexts];
