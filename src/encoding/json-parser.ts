@@ -48,7 +48,7 @@ export const MAX_VALUES = LIMITS.bodyValues;
 export const LARGE_OBJECT_KEYS = 1_000;
 export const LARGE_OBJECT_KEY_VALUES = 5;
 
-export const tooManyValues = (): Error => new InputTooLarge(`limit is ${MAX_VALUES} values`);
+export const tooManyValues = (max = MAX_VALUES): Error => new InputTooLarge(`limit is ${max} values`);
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);

@@ -38,7 +38,8 @@ export class LongTexts {
     const value = this.#read.get(token.source);
     if (value === undefined) return;
     values.set(token, value);
-    token.source = '""';
+    // As long as it was: where the next token stands is counted from the end of this one. The parser passes over spaces quickly.
+    token.source = `"${' '.repeat(token.source.length - 2)}"`;
   }
 }
 

@@ -3,6 +3,7 @@ import { parseApiVersion } from '../api/api-object.ts';
 import { ARRAY, BYTES, CborError, MAJOR_NAMES, MAP, NEGATIVE, PRIMITIVE, TAG, TEXT, UNSIGNED } from '../encoding/cbor-items.ts';
 import { CborReader, CborTypeError, countOf, duplicateKey } from '../encoding/cbor-reader.ts';
 import { quote } from '../util/go-quote.ts';
+import { LIMITS } from '../util/limits.ts';
 import { isJsonObject, setKey } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { canonicalBase64 } from '../encoding/base64.ts';
@@ -122,7 +123,7 @@ class TypedReader {
   #depth = 0;
 
   constructor(bytes: Buffer, isStrict: boolean) {
-    this.#reader = new CborReader(bytes);
+    this.#reader = new CborReader(bytes, LIMITS.cborValues);
     this.#isStrict = isStrict;
   }
 

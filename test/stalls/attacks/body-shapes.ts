@@ -35,9 +35,9 @@ const map = (count: number, key: (index: number) => string, value: (index: numbe
 /** JSON of what the limits of a body's bytes, values and depth have room for, in as many ways as come to mind. */
 const SHAPES: Readonly<Record<string, () => string>> = {
   '45,000 objects of one key': () => list(45_000, () => '{"a":1}'),
-  '45,000 objects 450 levels down': () => `${'['.repeat(450)}${list(45_000, () => '{"a":1}')}${']'.repeat(450)}`,
+  '45,000 objects 900 levels down': () => `${'['.repeat(900)}${list(45_000, () => '{"a":1}')}${']'.repeat(900)}`,
   '30,000 objects of a key of their own': () => list(30_000, (index) => `{"k${index}":"v"}`),
-  '180 chains of 490 objects': () => list(180, () => `${'{"a":'.repeat(490)}1${'}'.repeat(490)}`),
+  '90 chains of 990 objects': () => list(90, () => `${'{"a":'.repeat(990)}1${'}'.repeat(990)}`),
   '95,000 empty objects': () => list(95_000, () => '{}'),
   '45,000 lists of one item': () => list(45_000, () => '[1]'),
   '300 lists of 300 lists': () => list(300, () => list(300, () => '[]')),
