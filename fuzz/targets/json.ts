@@ -1,6 +1,6 @@
 import type { Json } from '../../src/encoding/json-types.ts';
 import { duplicatePaths, parseJson, stringifyJson } from '../../src/encoding/json.ts';
-import { type DuplicateKeys, InputTooLarge, JsonError } from '../../src/encoding/json-parser.ts';
+import { type DuplicateKeys, InputTooLarge, JsonError, type NumberLiterals, parseDocument, parseDocumentInSteps } from '../../src/encoding/json-parser.ts';
 import { DecodeError, type StrictErrors, decode } from '../../src/schema/decode.ts';
 import { JSON_FRAGMENTS } from '../mutate.ts';
 import { type FuzzTarget, WrongAnswer, mustAgree } from '../target.ts';
@@ -33,12 +33,43 @@ export const json: FuzzTarget = {
   refusals: [JsonError, InputTooLarge],
   run(input) {
     const text = input.toString();
+    agreesInSteps(text);
     const duplicates: DuplicateKeys = new Map();
     const value = parseJson(text, duplicates);
     duplicatePaths(value, duplicates);
     return () => agreesWithNative(text, value, duplicates.size > 0);
   },
 };
+
+type Read = (duplicates: DuplicateKeys, literals: NumberLiterals) => Json;
+
+/** All that a reading tells: the value, what was repeated in it, how its numbers were written; or why it was refused. */
+function outcomeOf(read: Read): string {
+  const duplicates: DuplicateKeys = new Map();
+  const literals: NumberLiterals = new Map();
+  try {
+    const value = read(duplicates, literals);
+    return stringifyJson([value, [...duplicates.values()] as unknown as Json, [...literals.values()].map((texts) => [...texts].flat())]);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** Read by a few values at a time, with another text read in between. */
+function readInSteps(text: string, duplicates: DuplicateKeys, literals: NumberLiterals): Json {
+  const steps = parseDocumentInSteps(text, duplicates, literals, 1 + (text.length % 13));
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    parseDocument('{"a":[1.0,{"b":1,"b":2}]}', new Map(), new Map());
+  }
+}
+
+function agreesInSteps(text: string): void {
+  const atOnce = outcomeOf((duplicates, literals) => parseDocument(text, duplicates, literals));
+  const inSteps = outcomeOf((duplicates, literals) => readInSteps(text, duplicates, literals));
+  mustAgree('at once and in steps', atOnce, inSteps);
+}
 
 function agreesWithNative(text: string, value: Json, hasDuplicates: boolean): void {
   const native = nativeReading(text);

@@ -58,15 +58,21 @@ class ValidationRun {
 /** By the list that the errors of a pass go to. */
 const runs = new WeakMap<FieldErrors['list'], ValidationRun>();
 
-/** Runs a validation until it has found all that is wrong. `validate` calls `beginPass` with the errors of each pass over the object. */
-export function validateInSlices<T>(validate: (beginPass: (errors: FieldErrors) => void) => T): T | Promise<T> {
+/**
+ * Runs a validation until it has found all that is wrong. `validate` calls `beginPass` with the errors of each pass over the object, and `workOnce` for what
+ * there is to do beside the passes: it is done once, whenever it is asked for.
+ */
+export function validateInSlices<T>(validate: (beginPass: (errors: FieldErrors) => void, workOnce: <R>(work: () => R) => R) => T): T | Promise<T> {
   const run = new ValidationRun();
+  let done: { result: unknown } | undefined;
+  const beginPass = (errors: FieldErrors): void => {
+    run.beginPass();
+    runs.set(errors.list, run);
+  };
+  const workOnce = <R>(work: () => R): R => (done ??= { result: run.work(work) }).result as R;
   return settled(() => {
     run.begin();
-    return validate((errors) => {
-      run.beginPass();
-      runs.set(errors.list, run);
-    });
+    return validate(beginPass, workOnce);
   });
 }
 

@@ -100,9 +100,9 @@ function halfFloat(bits: number): number {
  * That the bytes are exactly one well-formed item, not too deep, not of too many values, and without what upstream's protocol forbids anywhere. Throws
  * CborError, or 413 for too many values. Whatever reads items afterwards need not look for their ends.
  */
-export function checkWellFormed(bytes: Buffer): void {
+export function checkWellFormed(bytes: Buffer, maxValues = MAX_VALUES): void {
   if (bytes.length === 0) throw new CborError('EOF');
-  const scan = new Scan(bytes);
+  const scan = new Scan(bytes, maxValues);
   scan.item(0);
   if (scan.at < bytes.length) throw new CborError(`cbor: ${bytes.length - scan.at} bytes of extraneous data starting at index ${scan.at}`);
 }
@@ -110,10 +110,13 @@ export function checkWellFormed(bytes: Buffer): void {
 class Scan {
   at = 0;
   readonly #bytes: Buffer;
-  #valuesLeft = MAX_VALUES;
+  readonly #maxValues: number;
+  #valuesLeft: number;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, maxValues: number) {
     this.#bytes = bytes;
+    this.#maxValues = maxValues;
+    this.#valuesLeft = maxValues;
   }
 
   item(depth: number): void {
@@ -175,7 +178,7 @@ class Scan {
 
   #countValues(count: number): void {
     this.#valuesLeft -= count;
-    if (this.#valuesLeft < 0) throw tooManyValues();
+    if (this.#valuesLeft < 0) throw tooManyValues(this.#maxValues);
   }
 
   #checkCount(head: Head): void {

@@ -68,8 +68,8 @@ export class CborReader {
   laterEncoding: LaterEncoding | undefined;
 
   /** Throws as `checkWellFormed`. */
-  constructor(bytes: Buffer) {
-    checkWellFormed(bytes);
+  constructor(bytes: Buffer, maxValues?: number) {
+    checkWellFormed(bytes, maxValues);
     this.bytes = bytes;
   }
 

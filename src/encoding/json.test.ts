@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type DuplicateKeys, JsonError } from './json-parser.ts';
+import { runAtOnce } from '../util/time-slice.ts';
+import type { Json } from './json-types.ts';
+import { type DuplicateKeys, JsonError, type NumberLiterals, parseDocument, parseDocumentInSteps } from './json-parser.ts';
 import { duplicatePaths, parseJson, parseOwnJson, prettyJson, stringifyJson } from './json.ts';
 
 const failure = (input: string | Uint8Array): string => {
@@ -140,5 +142,53 @@ describe("a client's text", () => {
 
   test('is read in the time of its length, however long a number in it', () => {
     expect(() => parseBody('9'.repeat(3_000_000))).toThrow(/^json: cannot unmarshal number 999/);
+  });
+});
+
+describe('a text that is read in steps', () => {
+  const TEXTS = [
+    '{"a":[1,{"b":{"c":[[],{},"x\\n",null]}}],"a":1.0,"d":{"e":1,"e":2.50}}',
+    '[[[1,2],[3,[4]]],{"__proto__":{"x":1}}]',
+    '"text"',
+    '[1,2,3',
+    '{"a":[1,2,}',
+    '["\\ud800","\\q"]',
+    '[1]é',
+    '[1e999]',
+  ];
+  const outcome = (read: (duplicates: DuplicateKeys, literals: NumberLiterals) => Json): unknown => {
+    const duplicates: DuplicateKeys = new Map();
+    const literals: NumberLiterals = new Map();
+    try {
+      return [read(duplicates, literals), [...duplicates.values()], [...literals.values()]];
+    } catch (error) {
+      return String(error);
+    }
+  };
+
+  test.each(TEXTS)('%s is read as at once, with another text read in between', (text) => {
+    const inSteps = outcome((duplicates, literals) => {
+      const steps = parseDocumentInSteps(text, duplicates, literals, 1);
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done) return value;
+        parseJson('{"a":[1.0,{"b":1,"b":2}]}', new Map(), new Map());
+      }
+    });
+    expect(inSteps).toEqual(outcome((duplicates, literals) => parseDocument(text, duplicates, literals)));
+  });
+
+  test('others may have their turn at every thousand values, whatever they are in', () => {
+    const list = `[${'{"a":1},'.repeat(4_999)}{"a":1}]`;
+    for (const text of [list, `${'['.repeat(900)}${list}${']'.repeat(900)}`]) {
+      const steps = parseDocumentInSteps(text, new Map());
+      let count = 0;
+      while (!steps.next().done) count++;
+      expect(count).toBeGreaterThanOrEqual(9);
+    }
+  });
+
+  test('all values count, in whatever step', () => {
+    expect(() => runAtOnce(parseDocumentInSteps(`[${'1,'.repeat(100_000)}1]`, new Map()))).toThrow('limit is 100000 values');
   });
 });

@@ -34,14 +34,14 @@ export function hasMarks(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.some(hasMarks) : Object.values(value).some(hasMarks);
 }
 
-/** A copy with numbers in the places of the marked strings, whose texts are added to `literals`. */
-export function withoutMarks(value: Json, literals: NumberLiterals = new Map()): Json {
+/** A copy with numbers in the places of the marked strings, whose texts are added to `literals`, where there are any. */
+export function withoutMarks(value: Json, literals?: NumberLiterals): Json {
   if (isMarked(value)) return Number(value.slice(MARK.length));
   if (typeof value !== 'object' || value === null) return value;
   const copy: JsonObject | Json[] = Array.isArray(value) ? [] : {};
   for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     if (item === undefined) continue;
-    if (isMarked(item)) noteLiteral(literals, copy, key, item.slice(MARK.length));
+    if (literals !== undefined && isMarked(item)) noteLiteral(literals, copy, key, item.slice(MARK.length));
     const plain = withoutMarks(item, literals);
     if (Array.isArray(copy)) copy.push(plain);
     else setKey(copy, key as string, plain);

@@ -1,5 +1,6 @@
 import { type CST, Composer, type Document, Lexer, type ParsedNode, Parser, type YAMLMap, type YAMLParseError, type YAMLSeq, isMap, isPair, isSeq } from 'yaml';
 import { InputTooLarge, MAX_DEPTH } from './json-parser.ts';
+import { LongTexts } from './yaml-texts.ts';
 import { LIMITS } from '../util/limits.ts';
 import type { SlicedWork } from '../util/time-slice.ts';
 
@@ -47,7 +48,7 @@ export const lineOf = (text: string, offset: number): number => text.slice(0, of
 export function* documentIn(text: string): SlicedWork<Document.Parsed | undefined> {
   const composer = newComposer();
   const apart = new ApartCollections();
-  for (const token of tokensOf(text)) {
+  for (const token of tokensOf(text, apart.texts)) {
     yield;
     if (token === undefined) continue;
     if (token.type === 'directive') apart.directives.push(token);
@@ -85,12 +86,13 @@ const newComposer = (): Composer<ParsedNode> =>
  * As `Parser.parse`, counting (CVE-2019-11254), and only up to the first token that has no place: it is the error that is told, and each of thousands behind
  * it would cost as much (64 KB of `}` took 200 ms). Undefined is a step that made no token.
  */
-function* tokensOf(text: string): Iterable<CST.Token | undefined> {
+function* tokensOf(text: string, texts: LongTexts): Iterable<CST.Token | undefined> {
   const parser = new Parser();
   let count = 0;
   let hasFailed = false;
   for (const lexeme of new Lexer().lex(text)) {
-    if (++count > MAX_TOKENS) throw new InputTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
+    count += 1 + texts.tokensOf(lexeme);
+    if (count > MAX_TOKENS) throw new InputTooLarge(`limit is ${MAX_TOKENS} YAML tokens`);
     for (const token of parser.next(lexeme)) {
       yield token;
       hasFailed ||= token.type === 'error';
@@ -114,11 +116,15 @@ const isCollection = (token: CST.Token | null | undefined): token is CollectionT
 class ApartCollections {
   /** Those of the document: they tell what its tags stand for. */
   readonly directives: CST.Directive[] = [];
+  readonly texts = new LongTexts();
   readonly #pieces = new Map<unknown, ItemToken[][]>();
 
   /** Takes the items of what is large. Answers with how many nodes are left of it. */
   empty(token: CST.Token | null | undefined): number {
-    if (!isCollection(token)) return 1;
+    if (!isCollection(token)) {
+      if (token?.type === 'double-quoted-scalar') this.texts.shorten(token);
+      return 1;
+    }
     const pieces: ItemToken[][] = [];
     let nodes = 0;
     let nodesOfPiece = NODES_AT_ONCE;

@@ -1,6 +1,7 @@
 import { type Node, isMap, isScalar, isSeq } from 'yaml';
 import { runInSlices } from '../util/time-slice.ts';
 import { documentIn, parsing } from './yaml-document.ts';
+import { textOf } from './yaml-texts.ts';
 
 export interface RepeatedKey {
   line: number;
@@ -57,7 +58,7 @@ function find(node: unknown, lines: Lines, found: RepeatedKey[]): void {
   for (const { key, value } of node.items) {
     find(value, lines, found);
     if (!isScalar(key)) continue;
-    const name = String(key.value);
+    const name = textOf(key);
     if (seen.has(name) && found.length < MAX_TOLD) found.push({ line: lines.numberAt(key.range?.[0] ?? 0), key: name });
     seen.add(name);
   }

@@ -217,3 +217,24 @@ describe('in slices', () => {
 test('a text is read up to the first token that has no place', () => {
   expect(() => parseYaml(`a: [b${'}'.repeat(1_000_000)}`)).toThrow(/^yaml: line 1: did not find expected key$/);
 });
+
+describe('a long text', () => {
+  const LONG = 'long text '.repeat(200);
+
+  test.each([
+    ['in double quotes', `"${LONG}\\n\\u00e9"`, `${LONG}\n\u00e9`],
+    ['in double quotes, with an escape that JSON has not', `"${LONG}\\x41"`, `${LONG}A`],
+    ['in double quotes, over lines', `"${LONG}x\n  y"`, `${LONG}x y`],
+    ['in single quotes', `'${LONG}''x'`, `${LONG}'x`],
+  ])('%s is read as a short one', (_, text, value) => {
+    expect(parseYaml(`a: ${text}\nb: 1\n`)).toEqual({ a: value, b: 1 });
+    expect(parseYaml(`{"b": [${text}], ${text}: 2}\n`)).toEqual({ b: [value], [value]: 2 });
+    expect(parseYaml(`a: &anchor ${text}\nb: *anchor\nc: 3\n`)).toEqual({ a: value, b: value, c: 3 });
+  });
+
+  test.each([
+    ['lines', `a: |\n${' b\n'.repeat(50_001)}`],
+    ['quotes', `a: '${"''".repeat(250_000)}'`],
+    ['escapes that JSON has not', `a: "${'\\x41'.repeat(120_000)}"`],
+  ])('of %s has an end', (_, text) => expect(() => parseYaml(text)).toThrow('limit is 100000 YAML tokens'));
+});

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from './json-types.ts';
 import { surrogateEscapeIn } from './surrogate-escapes.ts';
 import { type SlicedWork, runAtOnce, runInSlices } from '../util/time-slice.ts';
 import { YamlError, documentIn, lineOf, parsing, tooDeep } from './yaml-document.ts';
+import { textOf } from './yaml-texts.ts';
 import { type Resolved, resolvePlain } from './yaml-scalars.ts';
 
 export { YamlError } from './yaml-document.ts';
@@ -211,7 +212,7 @@ function allowedAliasRatio(converted: number): number {
 }
 
 function resolveScalar(node: Scalar): Resolved {
-  const source = String(node.value ?? '');
+  const source = textOf(node);
   const tag = node.tag?.startsWith(TAG_PREFIX) ? node.tag.slice(TAG_PREFIX.length) : node.tag;
   if (tag === undefined) return node.type === 'PLAIN' ? resolvePlain(source) : { kind: 'string', value: source };
   if (tag === 'binary') return { kind: 'string', value: Buffer.from(source, 'base64').toString() };

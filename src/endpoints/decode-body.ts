@@ -1,6 +1,6 @@
 import { LARGE_BYTES } from '../registry/request-context.ts';
 import type { SentObject } from '../registry/write.ts';
-import { cborContentType, cborTypeMeta, decodeCborObject } from '../schema/cbor-decode.ts';
+import { cborContentType, cborTypeMeta, decodeCborInSlices, decodeCborObject } from '../schema/cbor-decode.ts';
 import { DecodeError, type StrictErrors, decode, decodeInSlices } from '../schema/decode.ts';
 import { jsonKind } from '../encoding/go-format.ts';
 import { withSortedKeys } from '../encoding/sorted-keys.ts';
@@ -18,7 +18,7 @@ import { type DuplicateKeys, type NumberLiterals, JsonError } from '../encoding/
 import { isJsonObject, parseJson, parseJsonInSteps } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { schemaOfSent } from './custom-body.ts';
-import { nextTurn, runInSlices } from '../util/time-slice.ts';
+import { runInSlices } from '../util/time-slice.ts';
 import { internalPackage } from './encode.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { CBOR_TYPE, type MediaType, PROTOBUF_TYPE, YAML_TYPE } from './negotiation.ts';
@@ -56,7 +56,6 @@ export async function decodeBody(
     badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(body.bytes)})`);
   const isCustom = expected.schema.custom !== undefined;
   const read = await readBody(body, unrecognized, isCustom);
-  if (body.bytes.length > LARGE_BYTES) await nextTurn();
   const sent = isCustom ? customType(read, unrecognized) : withDefaults(read.type, expected, unrecognized);
   const refuse = (why: string): ApiError => badRequest(`${sent.kind} in version ${quote(sent.version)} cannot be handled as a ${expected.kind}: ${why}`);
   if (sent.version === '' && (!isCustom || body.mediaType === CBOR_TYPE)) throw refuse(`Object 'apiVersion' is missing in '${read.shown()}'`);
@@ -169,6 +168,8 @@ function readCbor(bytes: Buffer, isCustom: boolean): ReadBody {
       type: isCustom ? cborContentType(bytes) : cborTypeMeta(bytes),
       shown: () => diagnoseCbor(bytes),
       decodeAs(schema, strict, sentEmpty) {
+        if (bytes.length > LARGE_BYTES)
+          return decodeCborInSlices(schema, bytes, strict, sentEmpty).then(({ value, object }) => keepManagedFieldsReset(value, object));
         const { value, object } = decodeCborObject(schema, bytes, strict, sentEmpty);
         return keepManagedFieldsReset(value, object);
       },

@@ -54,9 +54,7 @@ export interface Patched {
 export const jsonPatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const operations = await runSliced(parseJsonPatch(bytes, strict?.errors), context.isLarge);
-  if (context.isLarge) await nextTurn();
   const patched = await runSliced(applyJsonPatch(context.before, operations), context.isLarge);
-  if (context.isLarge) await nextTurn();
   return decodePatched(
     patched,
     operations.some(({ value }) => hasMarks(value)),
@@ -69,7 +67,6 @@ export const jsonPatch: PatchMechanism = async (bytes, context) => {
 export const mergePatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = await runSliced(parseMergePatch(bytes, strict?.errors), context.isLarge);
-  if (context.isLarge) await nextTurn();
   const patched = applyMergePatch(context.before, patch);
   if (context.isLarge) await nextTurn();
   return decodePatched(patched, hasMarks(patch), strict, context);
@@ -79,7 +76,6 @@ export const mergePatch: PatchMechanism = async (bytes, context) => {
 export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const patch = await runSliced(parseStrategicMergePatch(bytes, strict?.errors), context.isLarge);
-  if (context.isLarge) await nextTurn();
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
   if (context.isLarge) await nextTurn();
   const shown = (): string => formatGo(patchAfterMerge(context.before, patch));
@@ -93,9 +89,10 @@ const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | unde
 
 /** Numbers that are marked have been written otherwise than this server writes them: what they decode to depends on it. */
 function decodePatched(result: Json, isMarked: boolean, strictErrors: StrictErrors | undefined, context: PatchContext): Patched {
-  const literals: NumberLiterals = new Map();
+  // Custom objects have no types that a number's text could be wrong for.
+  const literals: NumberLiterals | undefined = context.isCustom ? undefined : new Map();
   const patched = isMarked ? withoutMarks(result, literals) : result;
-  const strict = isMarked && !context.isCustom ? Object.assign(strictErrors ?? { errors: [] }, { literals }) : strictErrors;
+  const strict = isMarked && literals ? Object.assign(strictErrors ?? { errors: [] }, { literals }) : strictErrors;
   // Custom objects are maps to upstream, whose keys Go sorts.
   const shown = (): string => withNumbersAsWritten(stringifyJson(context.isCustom ? withSortedKeys(result) : result));
   if (!isJsonObject(patched)) throw noType(shown, `${jsonKind(patched)} into Go value of type ${GO_TYPE_META}`);

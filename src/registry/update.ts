@@ -250,12 +250,13 @@ async function prepare<T extends ApiObject>({ parts, context, namespace, rules, 
   else object.metadata.generation = old.metadata.generation;
   if (definition.hasStatus) keepUnwritable(write, options.subresource);
   rules.prepareForUpdate?.(write);
-  if (definition.generation === 'spec' && !equalApartFromMetadataAndStatus(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   if (!object.metadata.uid && old.metadata.uid) object.metadata.uid = old.metadata.uid;
   if (old.metadata.creationTimestamp) object.metadata.creationTimestamp = old.metadata.creationTimestamp;
   if (old.metadata.deletionTimestamp) object.metadata.deletionTimestamp = old.metadata.deletionTimestamp;
   const { deletionGracePeriodSeconds } = old.metadata;
   if (deletionGracePeriodSeconds !== undefined) object.metadata.deletionGracePeriodSeconds ??= deletionGracePeriodSeconds;
+  if (context.isLarge) await nextTurn();
+  if (definition.generation === 'spec' && !equalApartFromMetadataAndStatus(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   if (context.isLarge) await nextTurn();
   const stored = context.isLarge ? await canonicalInSlices(parts, object) : canonical(parts, object);
   keepUnchangedTimes(stored, old);

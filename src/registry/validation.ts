@@ -27,14 +27,14 @@ export function refuseIfInvalid<T extends ApiObject>(
   options: ValidationOptions = {},
 ): void | Promise<void> {
   const found = options.validatesInSlices
-    ? validateInSlices((beginPass) => {
+    ? validateInSlices((beginPass, workOnce) => {
         const inSlices: Rules<T> = (object, errors) => {
           beginPass(errors);
           rules(object, errors);
         };
-        return allFindings(write, inSlices, options);
+        return allFindings(write, () => workOnce(() => write.sentEmpty.restoredIn(write.object)), inSlices, options);
       })
-    : allFindings(write, rules, options);
+    : allFindings(write, () => write.sentEmpty.restoredIn(write.object), rules, options);
   const refuse = (errors: readonly FieldError[]): void => {
     if (errors.length > 0) throw invalid(kind, write.object.metadata.name ?? '', errors);
   };
@@ -44,13 +44,15 @@ export function refuseIfInvalid<T extends ApiObject>(
   return options.validatesInSlices ? refuseInTurn(found) : refuse(found);
 }
 
+/** `asSent`: the object as it is stored, with what was sent empty; the same where nothing was. */
 function allFindings<T extends ApiObject>(
-  write: SentObject<T>,
+  { object }: SentObject<T>,
+  asSent: () => T,
   rules: Rules<T>,
   { validatesSentEmpty = false, forbidden = [] }: ValidationOptions,
 ): FieldError[] {
-  const found = findings(validatesSentEmpty ? write.sentEmpty.restoredIn(write.object) : write.object, rules);
-  return found.length + forbidden.length > 0 ? [...forbidden, ...asSent(found, write, rules)] : found;
+  const found = findings(validatesSentEmpty ? asSent() : object, rules);
+  return found.length + forbidden.length > 0 ? [...forbidden, ...inWordsOf(asSent(), found, object, rules)] : found;
 }
 
 function findings<T>(object: T, rules: Rules<T>): FieldError[] {
@@ -64,8 +66,7 @@ function findings<T>(object: T, rules: Rules<T>): FieldError[] {
 }
 
 /** The same findings in other words; where the two forms differ by more than words, what is stored counts. */
-function asSent<T extends ApiObject>(found: FieldError[], { object, sentEmpty }: SentObject<T>, rules: Rules<T>): FieldError[] {
-  const whole = sentEmpty.restoredIn(object);
+function inWordsOf<T extends ApiObject>(whole: T, found: FieldError[], object: T, rules: Rules<T>): FieldError[] {
   if (whole === object) return found;
   const again = findings(whole, rules);
   const isSame = again.length === found.length && again.every(({ type, field }, index) => type === found[index]!.type && field === found[index]!.field);

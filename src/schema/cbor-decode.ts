@@ -3,12 +3,14 @@ import { parseApiVersion } from '../api/api-object.ts';
 import { ARRAY, BYTES, CborError, MAJOR_NAMES, MAP, NEGATIVE, PRIMITIVE, TAG, TEXT, UNSIGNED } from '../encoding/cbor-items.ts';
 import { CborReader, CborTypeError, countOf, duplicateKey } from '../encoding/cbor-reader.ts';
 import { quote } from '../util/go-quote.ts';
+import { LIMITS } from '../util/limits.ts';
 import { isJsonObject, setKey } from '../encoding/json.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { canonicalBase64 } from '../encoding/base64.ts';
 import { goTypeName } from './decode-errors.ts';
 import { planOf } from './decode-plan.ts';
-import { DecodeError, type StrictErrors, decode } from './decode.ts';
+import { DecodeError, type StrictErrors, decode, decodeInSlices } from './decode.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import type { FieldSchema, ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 const STRING: ScalarSchema = { type: 'string' };
@@ -58,10 +60,23 @@ export interface CborBody {
  * the first. Throws DecodeError.
  */
 export function decodeCborObject(schema: ObjectSchema, bytes: Buffer, strict?: StrictErrors, sentEmpty?: EmptyPaths): CborBody {
+  const value = readOrRefuse(schema, bytes, strict);
+  return { value, object: decode(schema, value, strictFor(schema, strict), sentEmpty) };
+}
+
+/** The same for a body that may be large: others have their turn in the meantime. */
+export async function decodeCborInSlices(schema: ObjectSchema, bytes: Buffer, strict?: StrictErrors, sentEmpty?: EmptyPaths): Promise<CborBody> {
+  const value = readOrRefuse(schema, bytes, strict);
+  await nextTurn();
+  return { value, object: await decodeInSlices(schema, value, strictFor(schema, strict), sentEmpty) };
+}
+
+/** Of custom resources in CBOR, upstream does not look for unknown fields. */
+const strictFor = (schema: ObjectSchema, strict: StrictErrors | undefined): StrictErrors | undefined => (schema.custom === undefined ? strict : undefined);
+
+function readOrRefuse(schema: ObjectSchema, bytes: Buffer, strict: StrictErrors | undefined): Json {
   try {
-    const value = readChecked(schema, bytes, strict);
-    // Of custom resources in CBOR, upstream does not look for unknown fields.
-    return { value, object: decode(schema, value, schema.custom === undefined ? strict : undefined, sentEmpty) };
+    return readChecked(schema, bytes, strict);
   } catch (error) {
     throw error instanceof CborError ? new DecodeError(error.message) : error;
   }
@@ -108,7 +123,7 @@ class TypedReader {
   #depth = 0;
 
   constructor(bytes: Buffer, isStrict: boolean) {
-    this.#reader = new CborReader(bytes);
+    this.#reader = new CborReader(bytes, LIMITS.cborValues);
     this.#isStrict = isStrict;
   }
 

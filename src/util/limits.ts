@@ -29,7 +29,11 @@ export const LIMIT_TABLE = {
   acceptClauses: { value: 64, counts: 'media types of an `Accept` header that are looked at', answer: 'the others are not looked at' },
   bodyBytes: { value: 3 * 1024 * 1024, counts: "bytes of a request's body", answer: '413 RequestEntityTooLarge', upstream: '3 MiB' },
   bodyDepth: { value: 1_000, counts: 'values inside of each other in a body', answer: '400 BadRequest', upstream: '10,000' },
-  yamlTokens: { value: 100_000, counts: 'tokens of a body of YAML', answer: '413 RequestEntityTooLarge' },
+  yamlTokens: {
+    value: 100_000,
+    counts: 'tokens of a body of YAML; of texts beyond 1,000 characters, each line counts as two, and four characters of a quoted one that is no JSON as one',
+    answer: '413 RequestEntityTooLarge',
+  },
   yamlAliasedCharacters: {
     value: 3 * 1024 * 1024,
     counts: 'characters that the aliases of a body of YAML repeat',
@@ -47,6 +51,7 @@ export const LIMIT_TABLE = {
   watchBacklogEvents: { value: 10_000, counts: 'changes that a watch may be behind', answer: 'the watch ends' },
   watchBacklogBytes: { value: 16 * 1024 * 1024, counts: 'bytes of changes that a watch may be behind', answer: 'the watch ends' },
   bodyValues: { value: 100_000, counts: 'values (fields, items, scalars) of a body, or that a JSON patch copies', answer: '413 RequestEntityTooLarge' },
+  cborValues: { value: 50_000, counts: 'values of a body of CBOR', answer: '413 RequestEntityTooLarge' },
   jsonPatchOperations: { value: 10_000, counts: 'operations of a JSON patch', answer: '413 RequestEntityTooLarge', upstream: '10,000' },
   jsonPatchCopiedBytes: {
     value: 3 * 1024 * 1024,

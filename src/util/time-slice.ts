@@ -57,12 +57,17 @@ export class TimeSlice {
 /** Long work that yields where others may have their turn. A step may take a millisecond. */
 export type SlicedWork<T> = Generator<void, T, void>;
 
+/** What comes after long work begins with a turn of its own. */
 export async function runInSlices<T>(work: SlicedWork<T>): Promise<T> {
   const slice = new TimeSlice();
+  let turns = 1;
   for (;;) {
     const { done, value } = work.next();
+    if (slice.isSpent || (done && turns > 1)) {
+      await slice.next();
+      turns++;
+    }
     if (done) return value;
-    if (slice.isSpent) await slice.next();
   }
 }
 

@@ -1,11 +1,22 @@
-/** CBOR of texts and of maps of them (RFC 8949): as much of it as attacks send. */
-export function encodeCbor(value: string | object): Buffer {
-  if (typeof value === 'string') {
-    const bytes = Buffer.from(value);
-    return Buffer.concat([head(3, bytes.length), bytes]);
-  }
-  const entries = Object.entries(value) as [string, string | object][];
-  return Buffer.concat([head(5, entries.length), ...entries.flatMap(([key, inner]) => [encodeCbor(key), encodeCbor(inner)])]);
+import type { Json } from '../../src/encoding/json-types.ts';
+
+const MAJOR = { integer: 0, text: 3, list: 4, map: 5 };
+const FALSE = 0xf4;
+const TRUE = 0xf5;
+
+/** CBOR of JSON (RFC 8949), without fractions and negative numbers: as much of it as attacks send. */
+export function encodeCbor(value: Json | object): Buffer {
+  if (typeof value === 'string') return encodeText(value);
+  if (typeof value === 'number') return head(MAJOR.integer, value);
+  if (typeof value === 'boolean') return Buffer.from([value ? TRUE : FALSE]);
+  if (Array.isArray(value)) return Buffer.concat([head(MAJOR.list, value.length), ...value.map((item: Json) => encodeCbor(item))]);
+  const entries = Object.entries(value!) as [string, Json][];
+  return Buffer.concat([head(MAJOR.map, entries.length), ...entries.flatMap(([key, inner]) => [encodeText(key), encodeCbor(inner)])]);
+}
+
+function encodeText(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([head(MAJOR.text, bytes.length), bytes]);
 }
 
 function head(major: number, count: number): Buffer {

@@ -5,6 +5,7 @@ import type { ApiClient, TestList } from '../support/api-client.ts';
 import { temporaryFolder } from '../support/server.ts';
 import { type Attack, type AttackClients, NAMESPACE, inNamespace } from './attack.ts';
 import { accessAttacks } from './attacks/access.ts';
+import { bodyShapeAttacks } from './attacks/body-shapes.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
 import { everyKindAttacks, filledKindAttacks } from './attacks/filled-kinds.ts';
@@ -113,6 +114,7 @@ const groups: readonly (readonly [string, readonly Attack[]])[] = [
   ['patches', patchAttacks],
   ['filled kinds', filledKindAttacks],
   ...(isStrict ? ([['every kind', everyKindAttacks]] as const) : []),
+  ['body shapes', bodyShapeAttacks],
   ['large objects', largeObjectAttacks],
   ['lists', listAttacks],
   ['long lists', longListAttacks],

@@ -7,6 +7,7 @@ import { type InternalFields, internalForm } from '../validation/internal-form.t
 import { isStandardQuotaResource, validateQuotaResourceName, validateResourceQuantity } from '../validation/resource-names.ts';
 import { roundToThousandths } from './pod/resource-lists.ts';
 import { checkEach, once } from '../../api/validation-run.ts';
+import { LIMITS } from '../../util/limits.ts';
 
 const PODS = ['pods'];
 const PODS_AND_COMPUTE = [...PODS, 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
@@ -130,8 +131,8 @@ function validateSelector({ scopeSelector, scopes, hard }: ResourceQuotaSpec, er
   );
 }
 
-/** So many requirements have more characters than an error shows. */
-const SHOWN_REQUIREMENTS = 10_000;
+/** So many requirements, of forty characters each at the least, have more than an error shows. */
+const SHOWN_REQUIREMENTS = Math.ceil(LIMITS.fieldErrorCharacters / 40);
 
 const shownSelector = (requirements: readonly ScopedResourceSelectorRequirement[]): unknown =>
   internalForm({ matchExpressions: requirements.slice(0, SHOWN_REQUIREMENTS) }, SELECTOR);

@@ -25,6 +25,8 @@ export const LEAF: FieldSet = Object.freeze({});
 export const EMPTY: FieldSet = Object.freeze({});
 
 export function isEmpty(set: FieldSet): boolean {
+  // A loop lists all elements before it comes to the first.
+  if (SELF in set) return false;
   for (const _ in set) return false;
   return true;
 }

@@ -75,5 +75,5 @@ function wholeList(plan: ListPlan, items: readonly Json[]): FieldSet {
     const element = itemElement(plan, item);
     out[element] = out[element] === undefined ? wholeOf(plan.items, item) : LEAF;
   }
-  return sealMember(out);
+  return items.length === 0 ? LEAF : out;
 }

@@ -30,8 +30,8 @@ export function validateApplied(plan: TypePlan, object: Json, { allowsDuplicates
 
 class Validator {
   readonly errors: string[] = [];
-  /** The way down. */
-  readonly path: PathElement[] = [];
+  /** The way down; an item of a list that is owned as a whole is its index. */
+  readonly path: (PathElement | number)[] = [];
   readonly #allowsDuplicates: boolean;
   #characters = 0;
 
@@ -40,7 +40,7 @@ class Validator {
   }
 
   note(message: string): void {
-    const path = showPath(this.path);
+    const path = showPath(this.path.map((element) => (typeof element === 'number' ? `i:${element}` : element)));
     const error = path === '' ? message : `${path}: ${message}`;
     this.errors.push(error);
     this.#characters += error.length;
@@ -55,7 +55,7 @@ class Validator {
     else this.list(resolved, value);
   }
 
-  below(element: PathElement, plan: TypePlan, value: Json): void {
+  below(element: PathElement | number, plan: TypePlan, value: Json): void {
     this.path.push(element);
     this.check(plan, value);
     this.path.pop();
@@ -91,6 +91,11 @@ class Validator {
 
   list(plan: ListPlan, value: Json): void {
     if (!Array.isArray(value)) return this.note(`expected list, got &{${formatGo(value)}}`);
+    // Nothing is made for items that are not told apart: there may be a hundred thousand.
+    if (plan.relation === 'atomic') {
+      for (let index = 0; index < value.length; index++) this.below(index, plan.items, value[index]!);
+      return;
+    }
     const seen = new Set<PathElement>();
     for (let index = 0; index < value.length; index++) {
       const element = this.elementOf(plan, value[index]!, index);
@@ -102,7 +107,6 @@ class Validator {
   }
 
   elementOf(plan: ListPlan, item: Json, index: number): PathElement | undefined {
-    if (plan.relation === 'atomic') return `i:${index}`;
     try {
       return itemElement(plan, item);
     } catch (error) {

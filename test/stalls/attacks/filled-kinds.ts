@@ -4,7 +4,8 @@ import { type Place, filled, placesOf } from '../filled-objects.ts';
 
 let hasNamespace = false;
 
-async function prepare({ admin }: AttackClients): Promise<void> {
+/** The namespace of the examples. */
+export async function prepareKinds({ admin }: AttackClients): Promise<void> {
   if (!hasNamespace) await admin.create('/api/v1/namespaces', { metadata: { name: KINDS_NAMESPACE } });
   hasNamespace = true;
 }
@@ -31,7 +32,7 @@ export const filledKindAttacks: readonly Attack[] = [
     places.map((place): Attack => ({
       name: `90,000 values in ${name} ${place}`,
       row: 17,
-      prepare,
+      prepare: prepareKinds,
       send: fill(
         kinds.find((kind) => kind.name === name)!,
         place.split('.'),
@@ -54,7 +55,7 @@ export const filledKindAttacks: readonly Attack[] = [
 const filledAttack = (kind: ExampleKind, place: Place): Attack => ({
   name: `90,000 values in ${kind.name} ${place.join('.')}`,
   row: 17,
-  prepare,
+  prepare: prepareKinds,
   send: fill(kind, place),
 });
 
