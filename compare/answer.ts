@@ -137,7 +137,7 @@ function readSent(body: Buffer | undefined): unknown {
 function withoutOthers(path: string, body: Json): Json {
   if (!/^\/(apis|openapi\/v3)\/?(\?|$)/.test(path) || !isJsonObject(body)) return body;
   const isOthers = (text: string): boolean => /n[0-9a-f]{8}\.example/.test(text);
-  const kept = (list: Json): Json => (Array.isArray(list) ? list.filter((item) => !isOthers(JSON.stringify(item))) : list);
+  const kept = (list: Json): Json => (Array.isArray(list) ? list.filter((item) => !isOthers(stringifyJson(item))) : list);
   const { groups, items, paths } = body as { groups?: Json; items?: Json; paths?: JsonObject };
   if (groups !== undefined) return { ...body, groups: kept(groups) };
   if (items !== undefined) return { ...body, items: kept(items) };
@@ -155,8 +155,16 @@ const GENERATED = new RegExp(`((?:${SCENARIO}(?:-[a-z])?|kube-api-access)-)[bcdf
 
 const UID = /(?!11111111|00000000)[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 
+const NAMED_BY_UID = /\/(limitranges|resourcequotas)(\/|\?|$)/;
+
 /** Audit ids in messages, names that were generated for an object that was refused, and tokens. */
 function withoutRandom(request: Request, body: Json): Json {
+  // Limit ranges and quotas that are sent without a name get a uid for one, which also stands in lists, tables and events.
+  if (NAMED_BY_UID.test(request.path)) return withoutRandomIn(request, parseJson(stringifyJson(body).replaceAll(UID, '«uid»')));
+  return withoutRandomIn(request, body);
+}
+
+function withoutRandomIn(request: Request, body: Json): Json {
   if (!isJsonObject(body)) return body;
   if (body['kind'] === 'Status') {
     // Where they are not known from an answer, uids are audit ids, or names of what was sent without one (limit ranges, quotas).
@@ -171,9 +179,6 @@ function withoutRandom(request: Request, body: Json): Json {
     return parseJson(unallocated.replaceAll(/\bselfType\d+/g, 'selfType'));
   }
   if (body['kind'] === 'SelfSubjectRulesReview') return withSortedRules(body);
-  const metadata = body['metadata'];
-  // Limit ranges and quotas that are sent without a name get a uid for one.
-  if (isJsonObject(metadata) && new RegExp(UID, '').test(String(metadata['name']))) return { ...body, metadata: { ...metadata, name: '«uid»' } };
   if (!/\/token(\?|$)/.test(request.path) || !isJsonObject(body['status'])) return body;
   return { ...body, status: { ...body['status'], token: '«token»' } };
 }

@@ -1,3 +1,5 @@
+import { stringifyJson } from '../src/encoding/json.ts';
+import type { Json } from '../src/encoding/json-types.ts';
 import type { Difference } from './differences.ts';
 import entries from './known.json' with { type: 'json' };
 import type { Step } from './step.ts';
@@ -34,7 +36,7 @@ const matchers: readonly Matcher[] = (entries as readonly KnownDifference[]).map
       atPattern!.test(difference.at) &&
       referencePattern!.test(difference.reference) &&
       serverPattern!.test(difference.server) &&
-      stepPattern!.test(JSON.stringify(step)),
+      stepPattern!.test(stringifyJson(step as unknown as Json)),
   };
 });
 

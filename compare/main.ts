@@ -5,7 +5,7 @@ import { Hooks } from './hooks.ts';
 import { type Options, parseOptions } from './options.ts';
 import { isReferenceUnsteady } from './order.ts';
 import { ScenarioNames } from './placeholders.ts';
-import { Totals, describeGroup } from './report.ts';
+import { Totals, describeDifference, describeGroup } from './report.ts';
 import { type Pair, runSteps } from './run.ts';
 import { Server } from './server.ts';
 import { shrink } from './shrink.ts';
@@ -85,7 +85,9 @@ async function tellGroup(pair: Pair, group: Group, totals: Totals): Promise<numb
   const shrunk = await shrink(pair, scenario.steps, finding);
   if (shrunk === undefined) {
     totals.explain('not seen again when the same requests were sent again', group.count);
-    console.log(`── ${group.count} × ${scenario.area}: --seed=${scenario.seed} --scenario=${scenario.index} was not seen again: ${group.key}\n`);
+    console.log(
+      `── ${group.count} × ${scenario.area}: --seed=${scenario.seed} --scenario=${scenario.index} was not seen again:\n${finding.differences.map(describeDifference).join('\n')}\n`,
+    );
     return 0;
   }
   console.log(describeGroup(group, shrunk));

@@ -40,7 +40,7 @@ const DIFFERENCE_CHARS = 400;
 const SAME_CHARS = 100;
 
 /** Of long texts, what stands around the first character that differs. */
-function describeDifference({ at, reference, server }: Difference): string {
+export function describeDifference({ at, reference, server }: Difference): string {
   let same = 0;
   while (same < reference.length && reference[same] === server[same]) same++;
   const from = Math.max(reference.length, server.length) > DIFFERENCE_CHARS ? Math.max(0, same - SAME_CHARS) : 0;

@@ -12,6 +12,8 @@ import { addApply, addCreate, addPatch, addUpdate } from './writes.ts';
 /* Admission webhooks and policies that see the scenario's own namespace only, and writes there. */
 
 export const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
+/** Groups of the kinds that a PUT creates. */
+const CREATED_BY_PUT: readonly string[] = ['rbac.authorization.k8s.io'];
 const KINDS = ['v1/configmaps', 'v1/services', 'v1/pods', 'apps/v1/deployments', 'v1/secrets', 'batch/v1/jobs', 'rbac.authorization.k8s.io/v1/roles'];
 export const OWN_NAMESPACE = { matchLabels: { scenario: SCENARIO } };
 const BEHAVIOURS = ['deny', 'deny-bare', 'warn', 'annotate', 'allow', 'allow'];
@@ -37,14 +39,14 @@ function rulesFor({ facts }: Kind, random: Random): Json[] {
   return [random.chance(0.3) ? all : own, PROBED_RULE];
 }
 
-/** `isRenamed`: what an apply makes is stored by the reference under the name in its path, whatever admission calls it. */
+/** `isRenamed`: what an apply or an update makes is stored by the reference under the name in its path, whatever admission calls it. */
 function addWritesOf(draft: Draft, kind: Kind, isRenamed: boolean): void {
   const { random } = draft;
   for (let count = 3 + random.below(8); count > 0; count--) {
     const name = random.pick([SCENARIO, SCENARIO, `${SCENARIO}-b`]);
     draft.choose([
       [4, () => addCreate(draft, kind, name, random.chance(0.6))],
-      [2, () => addUpdate(draft, kind, name)],
+      [isRenamed && CREATED_BY_PUT.includes(kind.facts.group) ? 0 : 2, () => addUpdate(draft, kind, name)],
       [2, () => addPatch(draft, kind, name)],
       [isRenamed ? 0 : 2, () => addApply(draft, kind, name)],
       [1, () => void addSubresource(draft, kind, name)],

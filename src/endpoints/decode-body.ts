@@ -151,7 +151,7 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
         const told = isRepeated || isOdd ? Object.assign(strict ?? { errors: [] }, isRepeated && { duplicates }, isOdd && { literals }) : strict;
         const isSliced = bytes.length > LARGE_BYTES && !isRepeated;
         const object = isSliced ? decodeInSlices(schema, value, told, sentEmpty) : decode(schema, value, told, sentEmpty);
-        return object instanceof Promise ? object.then((read) => keepManagedFieldsReset(value, read)) : keepManagedFieldsReset(value, object);
+        return object instanceof Promise ? object.then((read) => keepManagedFieldsReset(schema, value, read)) : keepManagedFieldsReset(schema, value, object);
       },
     };
   } catch (error) {
@@ -171,7 +171,7 @@ function readCbor(bytes: Buffer, isCustom: boolean): ReadBody {
         if (bytes.length > LARGE_BYTES)
           return decodeCborInSlices(schema, bytes, strict, sentEmpty).then(({ value, object }) => keepManagedFieldsReset(value, object));
         const { value, object } = decodeCborObject(schema, bytes, strict, sentEmpty);
-        return keepManagedFieldsReset(value, object);
+        return keepManagedFieldsReset(schema, value, object);
       },
     };
   } catch (error) {
@@ -206,7 +206,7 @@ async function readYaml(bytes: Buffer): Promise<ReadBody> {
         const object = await decodeInSlices(schema, value, strict && { errors: unknown }, sentEmpty);
         // Upstream makes JSON of it first, with sorted keys and no repeats, and reads the text once more for those.
         strict?.errors.push(...repeated, ...(unknown.length > 1 && schema.custom === undefined ? unknownFields(schema, withSortedKeys(value)) : unknown));
-        return keepManagedFieldsReset(value, object);
+        return keepManagedFieldsReset(schema, value, object);
       },
     };
   } catch (error) {

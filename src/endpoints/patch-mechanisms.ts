@@ -14,7 +14,7 @@ import type { NumberLiterals } from '../encoding/json-parser.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { hasMarks, withNumbersAsWritten, withoutMarks } from '../encoding/number-literals.ts';
 import { withSortedKeys } from '../encoding/sorted-keys.ts';
-import { nextTurn, runSliced } from '../util/time-slice.ts';
+import { nextTurn, runAtOnce, runSliced } from '../util/time-slice.ts';
 import { GO_TYPE_META, strictDecodingError, unknownConversion } from './decode-body.ts';
 import { keepManagedFieldsReset } from './managed-fields-reset.ts';
 import { EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
@@ -55,12 +55,10 @@ export const jsonPatch: PatchMechanism = async (bytes, context) => {
   const strict = strictErrorsFor(context);
   const operations = await runSliced(parseJsonPatch(bytes, strict?.errors), context.isLarge);
   const patched = await runSliced(applyJsonPatch(context.before, operations), context.isLarge);
-  return decodePatched(
-    patched,
-    operations.some(({ value }) => hasMarks(value)),
-    strict,
-    context,
-  );
+  const isMarked = operations.some(({ value }) => hasMarks(value));
+  // To upstream, a custom object is a map, whose keys Go sorts as it is written; what the patch brings stays as it was sent.
+  const asShown = context.kind.schema.custom && ((): Json => runAtOnce(applyJsonPatch(withSortedKeys(context.before) as JsonObject, operations)));
+  return decodePatched(patched, isMarked, strict, context, asShown);
 };
 
 /** RFC 7386. */
@@ -69,7 +67,7 @@ export const mergePatch: PatchMechanism = async (bytes, context) => {
   const patch = await runSliced(parseMergePatch(bytes, strict?.errors), context.isLarge);
   const patched = applyMergePatch(context.before, patch);
   if (context.isLarge) await nextTurn();
-  return decodePatched(patched, hasMarks(patch), strict, context);
+  return decodePatched(patched, hasMarks(patch), strict, context, context.kind.schema.custom && (() => withSortedKeys(patched)));
 };
 
 /** apimachinery/pkg/util/strategicpatch: lists merge as their type says. */
@@ -78,9 +76,9 @@ export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
   const patch = await runSliced(parseStrategicMergePatch(bytes, strict?.errors), context.isLarge);
   const patched = applyStrategicMergePatch(context.kind.schema, context.before, patch);
   if (context.isLarge) await nextTurn();
-  const shown = (): string => formatGo(patchAfterMerge(context.before, patch));
+  const shown = (): string => formatGo(patchAfterMerge(context.kind.schema, context.before, patch));
   const sentEmpty = new EmptyPaths();
-  const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, convert(context.kind.schema, patched, strict, sentEmpty)), shown);
+  const object = decodedOrInvalid(() => keepManagedFieldsReset(context.kind.schema, patched, convert(context.kind.schema, patched, strict, sentEmpty)), shown);
   settleStrictErrors(strict, shown, context);
   return { patched: object, sentEmpty };
 };
@@ -88,18 +86,23 @@ export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
 const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | undefined => (fieldValidation === 'Ignore' ? undefined : { errors: [] });
 
 /** Numbers that are marked have been written otherwise than this server writes them: what they decode to depends on it. */
-function decodePatched(result: Json, isMarked: boolean, strictErrors: StrictErrors | undefined, context: PatchContext): Patched {
+function decodePatched(
+  result: Json,
+  isMarked: boolean,
+  strictErrors: StrictErrors | undefined,
+  context: PatchContext,
+  asShown: () => Json = () => result,
+): Patched {
   // Custom objects have no types that a number's text could be wrong for.
   const literals: NumberLiterals | undefined = context.isCustom ? undefined : new Map();
   const patched = isMarked ? withoutMarks(result, literals) : result;
   const strict = isMarked && literals ? Object.assign(strictErrors ?? { errors: [] }, { literals }) : strictErrors;
-  // Custom objects are maps to upstream, whose keys Go sorts.
-  const shown = (): string => withNumbersAsWritten(stringifyJson(context.isCustom ? withSortedKeys(result) : result));
+  const shown = (): string => withNumbersAsWritten(stringifyJson(asShown()));
   if (!isJsonObject(patched)) throw noType(shown, `${jsonKind(patched)} into Go value of type ${GO_TYPE_META}`);
   if (context.isCustom) checkCustomType(patched, shown, context.kind);
   else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strictErrors, shown, context);
   const sentEmpty = new EmptyPaths();
-  const object = decodedOrInvalid(() => keepManagedFieldsReset(patched, decode(context.kind.schema, patched, strict, sentEmpty)), shown);
+  const object = decodedOrInvalid(() => keepManagedFieldsReset(context.kind.schema, patched, decode(context.kind.schema, patched, strict, sentEmpty)), shown);
   settleStrictErrors(strictErrors, shown, context);
   return { patched: object, sentEmpty };
 }

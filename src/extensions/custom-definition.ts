@@ -3,6 +3,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '
 import type { ResourceDefinition, Selectable, ServedVersion, Subresource, UpdateRules } from '../registry/definition.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { customType } from '../schema/structural/custom-type.ts';
+import type { EmptyPaths } from '../schema/empty-paths.ts';
 import { fillDefaults } from '../schema/structural/defaults.ts';
 import type { JsonSchema } from '../schema/structural/json-schema.ts';
 import { Structure } from '../schema/structural/structure.ts';
@@ -17,7 +18,7 @@ import { compileJsonPath, printFound } from './json-path.ts';
 import type { Converter } from './conversion/converter.ts';
 import { splitPath } from './nested.ts';
 import { customScaleSubresource } from './scale.ts';
-import { withDefaultsToCome } from './stored-form.ts';
+import { withAppliedEmpties, withDefaultsToCome } from './stored-form.ts';
 import { type CompileRules, type ValidationRules, hasRules } from './rules/validation-rules.ts';
 
 /** Types and languages that definitions are built on. */
@@ -73,7 +74,7 @@ const NO_SETTINGS: KindSettings = { features: new Set(), allowsPrivileged: false
 function define({ spec, status }: Outline, own: CustomVersion, all: readonly CustomVersion[], parts: CustomParts, converter: Converter): ResourceDefinition {
   const names = status.acceptedNames.plural === '' ? spec.names : status.acceptedNames;
   const hasStatus = own.source.subresources?.status !== undefined;
-  const update = updateRules(own.rules, hasStatus);
+  const update = updateRules(own, hasStatus);
   return {
     settings: NO_SETTINGS,
     group: spec.group,
@@ -121,7 +122,8 @@ function convertedOne(converter: Converter, object: ApiObject, apiVersion: strin
 
 const NOTHING_TO_FINISH = { commit() {}, revert() {} };
 
-function updateRules(rules: VersionRules, hasStatus: boolean): UpdateRules {
+function updateRules(own: CustomVersion, hasStatus: boolean): UpdateRules {
+  const { rules } = own;
   return {
     allowsUnconditionalUpdate: false,
     prepareForUpdate({ object, old }) {
@@ -129,7 +131,14 @@ function updateRules(rules: VersionRules, hasStatus: boolean): UpdateRules {
     },
     validateUpdate: ({ object, old }, errors) => validateCustom(rules, object, old, errors),
     warnings: ({ object, old }) => customWarnings(object, old),
+    toBeStored: (object, applied) => toBeStored(own, hasStatus, object, applied),
   };
+}
+
+/** A status that is dropped from what is created has its default when it is read; one that is null may be gone then. */
+function toBeStored(own: CustomVersion, hasStatus: boolean, object: ApiObject & { status?: unknown }, applied: EmptyPaths): ApiObject {
+  const isSettledOnRead = object.status === null || (object.status === undefined && own.rules.structure.property('status')?.default !== undefined);
+  return withAppliedEmpties(hasStatus && isSettledOnRead ? withDefaultsToCome(own, object) : object, applied);
 }
 
 const equalApartFromMetadata = (a: ApiObject, b: ApiObject): boolean => equalJson({ ...a, metadata: undefined }, { ...b, metadata: undefined });
@@ -154,9 +163,9 @@ function subresourcesOf(own: CustomVersion, parts: CustomParts, update: UpdateRu
         const { managedFields, resourceVersion } = object.metadata;
         object.metadata = { ...old.metadata, ...(resourceVersion !== undefined && { resourceVersion }), managedFields } as ApiObject['metadata'];
         if (managedFields === undefined) delete object.metadata.managedFields;
-        dropNullStatus(object, old);
       },
       validateUpdate: ({ object, old }, errors) => validateCustomStatus(rules, object, old, errors),
+      toBeStored: (object, applied) => toBeStored(own, true, object, applied),
       warnings: ({ object }) => [...ruleWarnings(object)],
     },
   };
@@ -166,11 +175,6 @@ function subresourcesOf(own: CustomVersion, parts: CustomParts, update: UpdateRu
       scale: customScaleSubresource(subresources.scale, parts.scale, { ...update, toBeStored: (object) => withDefaultsToCome(own, object) }),
     }),
   };
-}
-
-/** Where there was no status, an applied null is none either, and no mistake. */
-function dropNullStatus(object: ApiObject & { status?: unknown }, old: ApiObject & { status?: unknown }): void {
-  if (object.status === null && old.status === undefined) delete object.status;
 }
 
 export const isServed = (served: ServedVersion): boolean => (served as CustomVersion).source.served;

@@ -39,7 +39,9 @@ export function validateCustomStatus(rules: VersionRules, object: ApiObject, old
   const { status: shown } = value;
   if (shown !== undefined && status !== undefined) {
     const former = before['status'];
-    validateValue(status.schema, shown, errors.at('status'), former === undefined ? undefined : { value: former, schema: status.schema });
+    // To Go, a null and nothing are the same: such a status has not changed.
+    const isSameNull = shown === null && former === undefined;
+    if (!isSameNull) validateValue(status.schema, shown, errors.at('status'), former === undefined ? undefined : { value: former, schema: status.schema });
   }
   if (rules.scale) validateScale(rules.scale, value, { spec: false }, errors);
   if (!hasListFaults(rules.structure, before)) validateListTypes(rules.structure, value, errors);

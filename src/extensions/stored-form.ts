@@ -1,5 +1,6 @@
 import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import { clone } from '../schema/clone.ts';
+import type { EmptyPaths } from '../schema/empty-paths.ts';
 import { withResourceVersion } from '../storage/client-json.ts';
 import { type StoredCodec, jsonCodec } from '../storage/codec.ts';
 import { readableValue } from '../storage/unreadable.ts';
@@ -38,13 +39,24 @@ export function storedForm({ group, served }: Pick<ResourceDefinition, 'group' |
   };
 }
 
-/** Defaults of the stored version are filled in when it is read; only what needs none may begin as what is read without a look. */
+/** When it is read, nulls go that may not be, and defaults of the stored version are filled in; only what needs neither may begin as what is read without a look. */
 export function withDefaultsToCome(served: ServedVersion, object: ApiObject): ApiObject {
-  const defaulted = clone(object);
-  served.default?.(defaulted);
-  if (equalJson(object, defaulted)) return object;
+  const read = served.schema.custom!.decode(clone(object) as unknown as JsonObject, undefined);
+  served.default?.(read as unknown as ApiObject);
+  if (equalJson(object, read)) return object;
   const { apiVersion, kind, ...rest } = object;
   return { apiVersion, kind, ...rest };
+}
+
+/**
+ * To upstream, a custom object is a map, in which empty lists and maps of metadata stay that were applied (`applied`); they are gone when they are read. A
+ * conversion leaves none.
+ */
+export function withAppliedEmpties(stored: ApiObject, applied: EmptyPaths): ApiObject {
+  const metadata = applied.restoredIn(stored.metadata);
+  if (metadata === stored.metadata) return stored;
+  const { apiVersion, kind, ...rest } = stored;
+  return { apiVersion, kind, ...rest, metadata };
 }
 
 const typeFirst = ({ kind, apiVersion, ...rest }: JsonObject): Buffer => Buffer.from(stringifyJson({ kind, apiVersion, ...rest }));

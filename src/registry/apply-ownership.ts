@@ -15,7 +15,7 @@ import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../api/api-object.ts';
 import { badRequest, requestEntityTooLarge, unknownError } from '../api/errors.ts';
-import { isJsonObject } from '../encoding/json.ts';
+import { hasKeys, isJsonObject } from '../encoding/json.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { Steps, inStep, settled } from '../util/pending.ts';
 import type { ServedVersion, Subresource } from './definition.ts';
@@ -186,12 +186,21 @@ function decoded(apply: Apply, schema: ObjectSchema, value: JsonObject): SentObj
   try {
     const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = convert(schema, value, undefined, sentEmpty);
     const object = { kind, apiVersion: apiVersionOf(group, version), metadata: metadata ?? {}, ...rest } as unknown as ApiObject;
+    if (schema.custom !== undefined && isJsonObject(value['metadata'])) addEmptyFields(sentEmpty, value['metadata']);
     return { object, sentEmpty };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw unknownError(
       `failed to convert new object (${subject(apply)}) to proper version: unable to convert unstructured object to ${showKind(group, version, kind)}: ${error.message}`,
     );
+  }
+}
+
+/** A custom object's metadata is read by a type of its own, which tells of nothing that is empty. */
+function addEmptyFields(sentEmpty: EmptyPaths, metadata: JsonObject): void {
+  for (const [field, value] of Object.entries(metadata)) {
+    if (Array.isArray(value) && value.length === 0) sentEmpty.add(['metadata'], field, 'list');
+    else if (isJsonObject(value) && !hasKeys(value)) sentEmpty.add(['metadata'], field, 'map');
   }
 }
 

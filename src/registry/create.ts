@@ -20,6 +20,7 @@ import {
   canonicalInSlices,
   currentEntry,
   encodeStored,
+  isReadOtherwise,
   groupKind,
   groupResource,
   keyOf,
@@ -28,7 +29,8 @@ import {
 } from './store-parts.ts';
 import type { WriteOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
-import { type NextObject, type SentObject, type Write, convertObject, defaultObject } from './write.ts';
+import { appliedEmpties, type NextObject, type SentObject, type Write, convertObject, defaultObject } from './write.ts';
+import type { EmptyPaths } from '../schema/empty-paths.ts';
 
 interface CreateOptions extends WriteOptions {
   /** The subresource through which an update creates what is not there; none, mostly. */
@@ -196,16 +198,16 @@ async function validate<T extends ApiObject>(creation: Creation<T>, write: Write
   if (validated) await validated;
 }
 
-async function commit<T extends ApiObject>(creation: Creation<T>, { object }: Write<T>): Promise<WriteResult<T>> {
+async function commit<T extends ApiObject>(creation: Creation<T>, { object, sentEmpty }: Write<T>): Promise<WriteResult<T>> {
   const { parts, namespace, options } = creation;
   const key = keyOf(parts, namespace, object.metadata.name ?? '');
-  if (!options.dryRun) return storeNew(creation, key, object);
+  if (!options.dryRun) return storeNew(creation, key, object, appliedEmpties(options, sentEmpty));
   const existing = await readableEntry(parts, key);
   if (existing) throw new CommitConflict(key, { key, value: existing.bytes, revision: existing.revision });
   return { object: await asRead(parts, object), entry: undefined, created: true };
 }
 
-async function storeNew<T extends ApiObject>({ parts, context, options }: Creation<T>, key: string, stored: T): Promise<WriteResult<T>> {
+async function storeNew<T extends ApiObject>({ parts, context, options }: Creation<T>, key: string, stored: T, applied: EmptyPaths): Promise<WriteResult<T>> {
   const { definition, engine } = parts;
   const { resourceVersion = '' } = stored.metadata;
   // The reference finds this in its storage layer, which neither a dry run nor an update that creates reaches, and answers accordingly.
@@ -213,14 +215,14 @@ async function storeNew<T extends ApiObject>({ parts, context, options }: Creati
   delete stored.metadata.resourceVersion;
   const ttlSeconds = definition.storage.ttlSeconds?.(stored);
   if (context.isLarge) await nextTurn();
-  const encoded = encodeStored(parts, stored);
+  const encoded = encodeStored(parts, stored, definition, applied);
   const value = encoded instanceof Promise ? await encoded : encoded;
   if (context.isLarge) await nextTurn();
   const revision = await timedStorage(context, engine.commit({ type: 'put', key, value, expected: 0, ...(ttlSeconds !== undefined && { ttlSeconds }) }));
   stored.metadata.resourceVersion = String(revision);
   const written = writtenEntry(parts, key, value, revision);
   const entry = written instanceof Promise ? await written : written;
-  return { object: parts.conversion ? entry.object<T>() : stored, entry, created: true };
+  return { object: parts.conversion || isReadOtherwise(parts, stored, applied) ? entry.object<T>() : stored, entry, created: true };
 }
 
 /** What cannot be converted is not there for a dry run: the reference does not ask why it could not be read (registry/generic/registry/dryrun.go Create). */

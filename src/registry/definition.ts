@@ -1,3 +1,4 @@
+import type { EmptyPaths } from '../schema/empty-paths.ts';
 import type { Exchange } from '../serving/exchange.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { StoredVersion } from '../storage/encoding/upstream-codec.ts';
@@ -163,7 +164,7 @@ export interface UpdateRules<T extends ApiObject = ApiObject> {
   /** PUT without resourceVersion overwrites whatever is there. True where absent. */
   allowsUnconditionalUpdate?: boolean;
   /** The object as it is encoded, where that is not in the form in which it is written otherwise. */
-  toBeStored?(object: ApiObject): ApiObject;
+  toBeStored?(object: ApiObject, applied: EmptyPaths): ApiObject;
 }
 
 /** Finished after the write: committed, which must not throw, or taken back when it failed. */

@@ -9,7 +9,7 @@ import { formatSeconds } from './metadata.ts';
 import { listEntries } from './read.ts';
 import { LARGE_BYTES, type RequestContext } from './request-context.ts';
 import { timedStorage } from './storage-latency.ts';
-import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, keyOf } from './store-parts.ts';
+import { type StoreParts, admissionAttributes, canonical, currentEntry, encodeStored, groupKind, groupResource, isStoredAs, keyOf } from './store-parts.ts';
 import type { DeleteOptions, DeleteResult, ListOptions, ListResult } from './store.ts';
 
 const ORPHAN = 'orphan';
@@ -223,15 +223,11 @@ async function writeMarked<T extends ApiObject>({ parts, context, key, options, 
   if (context.isLarge) await nextTurn();
   const value = await encodeStored(parts, marked);
   if (context.isLarge) await nextTurn();
-  if (options.dryRun || (await isStoredAs(parts, entry, value))) return marked;
+  if (options.dryRun || (await isStoredAs(parts, key, entry, value))) return marked;
   if (context.isLarge) await nextTurn();
   const revision = await timedStorage(context, parts.engine.commit({ type: 'put', key, value, expected: entry.revision }));
   marked.metadata.resourceVersion = String(revision);
   return marked;
-}
-
-async function isStoredAs<T extends ApiObject>(parts: StoreParts<T>, entry: CacheEntry, value: Buffer): Promise<boolean> {
-  return (await encodeStored(parts, canonical(parts, entry.object<T>()))).equals(value);
 }
 
 /** A kind with grace is first marked, then removed, even when the grace is zero: watchers see both. */

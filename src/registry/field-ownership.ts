@@ -9,7 +9,7 @@ import type { Versioned } from '../schema/ownership/updater.ts';
 import { TypeMismatch, validateApplied } from '../schema/ownership/validate.ts';
 import { type ApiObject, apiVersionOf } from '../api/api-object.ts';
 import { equalJson } from '../encoding/json-equal.ts';
-import type { JsonObject } from '../encoding/json-types.ts';
+import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { Steps, inStep, settled } from '../util/pending.ts';
 import { clone } from '../schema/clone.ts';
 import type { ResourceDefinition, ServedVersion, Subresource } from './definition.ts';
@@ -127,7 +127,10 @@ function updatedEntries(
   const apiVersion = way.versionOf(options.apiVersion);
   const writer = writerOf(write, apiVersion);
   const before = old === undefined ? way.nothing(apiVersion) : way.fromStored(old, apiVersion);
-  const after = inStep(steps, () => way.fromStored(sentEmpty.restoredNullsIn(object), apiVersion));
+  const after = inStep(steps, () => {
+    const restored = sentEmpty.restoredNullsIn(object);
+    return { ...way.fromStored(restored, apiVersion), emptied: sentEmpty.objectsIn(restored as unknown as Json) };
+  });
   for (const typed of [after, before]) inStep(steps, () => validateTyped(definition, typed));
   const owners = ownersAfterUpdate(way, before, after, managers, writer, steps);
   return encodeManagers(owners, steps);

@@ -1,3 +1,4 @@
+import type { EmptyPaths } from '../schema/empty-paths.ts';
 import type { CacheEntry } from '../storage/cache/cache.ts';
 import type { ApiObject } from '../api/api-object.ts';
 
@@ -15,7 +16,7 @@ export interface StorageConversion {
   /** What an entry that was read was made of. */
   storedOf(entry: CacheEntry): CacheEntry;
   /** As it is to be stored. Never changes its argument. */
-  toStored(object: ApiObject): ApiObject | Promise<ApiObject>;
+  toStored(object: ApiObject, applied?: EmptyPaths): ApiObject | Promise<ApiObject>;
   /** As it would be read if it were stored. */
   asRead(object: ApiObject): ApiObject | Promise<ApiObject>;
 }

@@ -1,14 +1,14 @@
 import { normalize, normalizeInSlices } from '../schema/normalize.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { StoredCodec } from '../storage/codec.ts';
-import type { Engine } from '../storage/engine.ts';
+import { CommitConflict, type Engine } from '../storage/engine.ts';
 import { type ApiObject, type GroupResource } from '../api/api-object.ts';
 import { badRequest, tooLargeForStore } from '../api/errors.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { demandObjectPath } from '../api/object-path.ts';
-import type { EmptyPaths } from '../schema/empty-paths.ts';
+import { type EmptyPaths, NOTHING_EMPTY } from '../schema/empty-paths.ts';
 import type { AdmissionController, AdmissionAttributes, AdmissionOperation } from './admission.ts';
-import type { ResourceDefinition } from './definition.ts';
+import type { ResourceDefinition, UpdateRules } from './definition.ts';
 import type { RequestContext } from './request-context.ts';
 import type { StorageConversion } from './storage-conversion.ts';
 
@@ -82,17 +82,31 @@ function pruned<T extends ApiObject>({ definition: { schema } }: StoreParts<T>, 
 /** A dry run answers with what would be read. */
 export function asRead<T extends ApiObject>(parts: StoreParts<T>, stored: T): T | Promise<T> {
   if (parts.conversion) return parts.conversion.asRead(stored) as T | Promise<T>;
-  if (!parts.definition.storage.defaultsOnRead) return pruned(parts, stored);
-  parts.definition.served[0]!.default?.(stored);
-  return canonical(parts, stored);
+  const { definition } = parts;
+  if (!definition.storage.defaultsOnRead && !isReadOtherwise(parts, stored)) return pruned(parts, stored);
+  definition.served[0]!.default?.(stored);
+  return normalize(definition.schema, stored as unknown as JsonObject) as unknown as T;
 }
+
+/** Whether reading the object fills in, or leaves out, what is stored: a write then answers with what was read. */
+export const isReadOtherwise = ({ definition: { toBeStored } }: StoreParts, stored: ApiObject, applied = NOTHING_EMPTY): boolean =>
+  toBeStored !== undefined && toBeStored(stored, applied) !== stored;
 
 /** Patches could make an object grow without end. Upstream's end is etcd's: 1.5 MiB, of protobuf, which is about half as long. */
 const MAX_STORED_BYTES = 3 * 1024 * 1024;
 
 /** The stored bytes of a canonical object: in the version that is stored, without its resourceVersion, which the store gives it. `toBeStored` as of UpdateRules. */
-export function encodeStored(parts: StoreParts, object: ApiObject, toBeStored = (stored: ApiObject): ApiObject => stored): Buffer | Promise<Buffer> {
-  const stored = parts.conversion?.toStored(object) ?? toBeStored(pruned(parts, object));
+export function encodeStored(
+  parts: StoreParts,
+  object: ApiObject,
+  { toBeStored }: UpdateRules = parts.definition,
+  applied = NOTHING_EMPTY,
+): Buffer | Promise<Buffer> {
+  const own = (): ApiObject => {
+    const known = pruned(parts, object);
+    return toBeStored?.(known, applied) ?? known;
+  };
+  const stored = parts.conversion?.toStored(object, applied) ?? own();
   return stored instanceof Promise ? stored.then((converted) => bytesOf(parts, converted)) : bytesOf(parts, stored);
 }
 
@@ -100,6 +114,18 @@ function bytesOf({ codec }: StoreParts, object: ApiObject): Buffer {
   const bytes = codec.encode(object);
   if (bytes.length > MAX_STORED_BYTES) throw tooLargeForStore();
   return bytes;
+}
+
+/**
+ * Whether the store holds these very bytes: then the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate). The same object may
+ * have been stored in another version or encoding, or encrypted with a key that is to go.
+ */
+export async function isStoredAs({ engine, codec, conversion }: StoreParts, key: string, entry: CacheEntry, value: Buffer): Promise<boolean> {
+  const before = conversion?.storedOf(entry) ?? entry;
+  if (!codec.toClientBytes(value, entry.revision).equals(before.bytes)) return false;
+  const current = await engine.get(key);
+  if (current?.revision !== entry.revision) throw new CommitConflict(key, current);
+  return !current.isStale && current.value.equals(value);
 }
 
 /** The namespace of an object is its request's; a cluster-scoped one has none. */

@@ -23,6 +23,8 @@ import {
   canonicalInSlices,
   currentEntry,
   encodeStored,
+  isReadOtherwise,
+  isStoredAs,
   groupKind,
   groupResource,
   keyOf,
@@ -31,7 +33,8 @@ import {
 } from './store-parts.ts';
 import type { UpdateOptions, WriteResult } from './store.ts';
 import { timedStorage } from './storage-latency.ts';
-import { type Change, type NextObject, type SentObject, type Write, convertObject, defaultObject } from './write.ts';
+import { appliedEmpties, type Change, type NextObject, type SentObject, type Write, convertObject, defaultObject } from './write.ts';
+import type { EmptyPaths } from '../schema/empty-paths.ts';
 
 /** Whoever meets more conflicts than these lets others go on in between: not every store gives up the thread. */
 const QUICK_RETRIES = 3;
@@ -320,8 +323,8 @@ function warningsOf<T extends ApiObject>({ parts: { definition }, rules, options
   return warnings?.(write) ?? [];
 }
 
-const commit = <T extends ApiObject>(call: Attempt<T>, { object }: Change<T>): Promise<WriteResult<T>> =>
-  isFinished(call, object) ? removeFinished(call, object) : commitChange(call, object);
+const commit = <T extends ApiObject>(call: Attempt<T>, { object, sentEmpty }: Change<T>): Promise<WriteResult<T>> =>
+  isFinished(call, object) ? removeFinished(call, object) : commitChange(call, object, appliedEmpties(call.options, sentEmpty));
 
 /** The last finalizer of a deleted object was taken off: this update is what removes it. */
 function isFinished<T extends ApiObject>({ parts: { definition }, old }: Attempt<T>, object: T): boolean {
@@ -335,29 +338,25 @@ async function removeFinished<T extends ApiObject>({ parts, context, key, entry,
   return { object, entry: undefined, created: false };
 }
 
-async function commitChange<T extends ApiObject>({ parts, context, key, entry, options, rules }: Attempt<T>, object: T): Promise<WriteResult<T>> {
+async function commitChange<T extends ApiObject>(
+  { parts, context, key, entry, options, rules }: Attempt<T>,
+  object: T,
+  applied: EmptyPaths,
+): Promise<WriteResult<T>> {
   object.metadata.resourceVersion = String(entry.revision);
   if (options.dryRun) return { object: await asRead(parts, object), entry: undefined, created: false };
   if (context.isLarge) await nextTurn();
-  const encoded = encodeStored(parts, object, rules.toBeStored?.bind(rules));
+  const encoded = encodeStored(parts, object, rules, applied);
   const value = encoded instanceof Promise ? await encoded : encoded;
   if (context.isLarge) await nextTurn();
-  // Nothing changed: the reference writes nothing, and the version stays (etcd3/store.go GuaranteedUpdate).
-  const before = parts.conversion?.storedOf(entry) ?? entry;
-  const isSame = parts.codec.toClientBytes(value, entry.revision).equals(before.bytes);
-  if (isSame && (await isStoredSo(parts, key, entry, value))) return { object, entry, created: false };
+  const isRead = isReadOtherwise(parts, object, applied);
+  // What reading makes another of is never the same as what was read.
+  if (!isRead && (await isStoredAs(parts, key, entry, value))) return { object, entry, created: false };
   const ttlSeconds = parts.definition.storage.ttlSeconds?.(object);
   const change = { type: 'put', key, value, expected: entry.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) } as const;
   const revision = await timedStorage(context, parts.engine.commit(change));
   object.metadata.resourceVersion = String(revision);
   const written = writtenEntry(parts, key, value, revision);
   const changed = written instanceof Promise ? await written : written;
-  return { object: parts.conversion ? changed.object<T>() : object, entry: changed, created: false };
-}
-
-/** Whether the store holds these very bytes: the same object may have been stored in another version or encoding, or encrypted with a key that is to go. */
-async function isStoredSo({ engine }: StoreParts, key: string, { revision }: CacheEntry, value: Buffer): Promise<boolean> {
-  const current = await engine.get(key);
-  if (current?.revision !== revision) throw new CommitConflict(key, current);
-  return !current.isStale && current.value.equals(value);
+  return { object: parts.conversion || isRead ? changed.object<T>() : object, entry: changed, created: false };
 }

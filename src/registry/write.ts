@@ -67,3 +67,7 @@ export interface Write<T extends ApiObject = ApiObject> extends KindContext {
 export interface Change<T extends ApiObject = ApiObject> extends Write<T> {
   old: T;
 }
+
+/** What an apply to the object itself has sent empty in its metadata. */
+export const appliedEmpties = ({ isApply = false, subresource = '' }: { isApply?: boolean; subresource?: string }, sentEmpty: EmptyPaths): EmptyPaths =>
+  isApply && subresource === '' ? sentEmpty.at('metadata') : NOTHING_EMPTY;

@@ -14,6 +14,8 @@ export interface MismatchWording {
   readonly sortsUntyped: boolean;
   /** Structs are gone through by their fields, in place of the order of what was sent: it decides which of several mismatches is told. */
   readonly goesByFields?: boolean;
+  /** Keys of maps stand in the paths of unknown fields. */
+  readonly namesMapKeys: boolean;
   /** What is said before the message of a failed base64 decoding. */
   readonly bytesPrefix: string;
 }
@@ -29,6 +31,7 @@ export const jsonWording: MismatchWording = {
   stopsAtOnce: false,
   cutsNumbers: false,
   sortsUntyped: false,
+  namesMapKeys: true,
   bytesPrefix: '',
   mismatch(raw, type, fields, literal) {
     // What a type's own unmarshaler reads inside is told as of the struct that has it.
@@ -43,6 +46,7 @@ export const converterWording: MismatchWording = {
   stopsAtOnce: true,
   cutsNumbers: true,
   sortsUntyped: true,
+  namesMapKeys: false,
   bytesPrefix: 'error decoding from json: ',
   mismatch(raw, type) {
     const kind = goKindOfValue(raw);

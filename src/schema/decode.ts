@@ -273,16 +273,15 @@ class Decoder {
   }
 
   int32(raw: Json, type: TypeSchema): Json | undefined {
-    if (this.wording.cutsNumbers && typeof raw === 'bigint') return Number(BigInt.asIntN(32, raw));
-    if (this.wording.cutsNumbers && Number.isSafeInteger(raw)) return Number(BigInt.asIntN(32, BigInt(raw as number)));
-    return this.mismatch(raw, type);
+    const cut = this.wording.cutsNumbers ? cutToInt64(raw) : undefined;
+    return cut === undefined ? this.mismatch(raw, type) : Number(BigInt.asIntN(32, cut));
   }
 
   int64(raw: Json, type: TypeSchema): Json | undefined {
     if (typeof raw === 'bigint') return raw;
     // Beyond 2^63 the parser has made a float of it.
     const isInt64 = typeof raw === 'number' && Number.isInteger(raw) && Math.abs(raw) < 2 ** 63 && this.literal === undefined;
-    return isInt64 ? raw : this.mismatch(raw, type);
+    return isInt64 ? raw : ((this.wording.cutsNumbers ? cutToInt64(raw) : undefined) ?? this.mismatch(raw, type));
   }
 
   /** Scalars with a form of their own. Those that Go gives an unmarshaler end the decoding when they fail. */
@@ -365,7 +364,8 @@ class Decoder {
   complainOfUnknown(key: string): void {
     if (this.strict === undefined || this.strict.errors.length >= (this.strict.limit ?? MAX_STRICT_ERRORS)) return;
     let path = '';
-    for (const step of [...this.path, key]) {
+    const steps = this.wording.namesMapKeys ? this.path : this.path.filter((step) => typeof step !== 'string');
+    for (const step of [...steps, key]) {
       if (typeof step === 'number') path += `[${step}]`;
       else path += `${path === '' ? '' : '.'}${typeof step === 'string' ? step : step.name}`;
     }
@@ -408,6 +408,15 @@ function stopping<T>(read: (text: string) => T, text: string): T {
   } catch (error) {
     throw new DecodeError((error as Error).message);
   }
+}
+
+const MIN_INT64 = -(2n ** 63n);
+
+/** Any whole number as Go's conversion of unstructured values makes an int64 of it: what is too large becomes the smallest one, as x86-64 has it. */
+function cutToInt64(raw: Json): bigint | undefined {
+  if (typeof raw === 'bigint') return raw;
+  if (typeof raw !== 'number' || !Number.isInteger(raw)) return undefined;
+  return Math.abs(raw) < 2 ** 63 ? BigInt(raw) : MIN_INT64;
 }
 
 const isInt32 = (raw: Json): boolean => typeof raw === 'number' && Number.isInteger(raw) && raw >= MIN_INT32 && raw <= MAX_INT32;

@@ -66,6 +66,14 @@ export class EmptyPaths {
     return this.isNone ? value : (this.#restoredIn(value as Json, (now) => now === null) as T);
   }
 
+  /** The objects of a value in which something was sent empty. */
+  objectsIn(value: Json, found = new Set<object>()): Set<object> {
+    if (typeof value !== 'object' || value === null) return found;
+    if (this.#fields !== undefined) found.add(value);
+    for (const [step, below] of this.#below ?? []) below.objectsIn((value as Record<Step, Json>)[step] ?? null, found);
+    return found;
+  }
+
   /** What has nothing to be restored in it is not copied. */
   #restoredIn(value: Json, isRestored: (now: Json | undefined) => boolean): Json {
     if (typeof value !== 'object' || value === null) return value;

@@ -41,7 +41,7 @@ export function applyStrategicMergePatch(
  * The patch as upstream's errors show it, which merges it in place: directives that were obeyed are gone, and the nulls of what there was nothing to merge
  * with.
  */
-export function patchAfterMerge(document: JsonObject, patch: JsonObject): JsonObject {
+export function patchAfterMerge(type: TypeSchema, document: JsonObject, patch: JsonObject): JsonObject {
   if (ownValue(patch, DIRECTIVE) !== undefined) return patch[DIRECTIVE] === 'replace' ? obeyDirective('replace', patch) : patch;
   const retained = ownValue(patch, RETAIN_KEYS);
   const kept = Array.isArray(retained) ? new Set(retained) : undefined;
@@ -52,9 +52,41 @@ export function patchAfterMerge(document: JsonObject, patch: JsonObject): JsonOb
     const current = kept === undefined || kept.has(key) ? ownValue(document, key) : undefined;
     const isMatched = value === null || (current !== undefined && goTypeOfValue(current) === goTypeOfValue(value));
     if (!isMatched) setKey(rest, key, keptOfNew(withoutNulls(value!)));
-    else setKey(rest, key, isJsonObject(current) && isJsonObject(value) ? patchAfterMerge(current, value) : value);
+    else setKey(rest, key, valueAfterMerge(type, key, current, value!));
   }
   return rest;
+}
+
+/** What was merged into something is gone through; what replaced it stays. */
+function valueAfterMerge(type: TypeSchema, key: string, current: Json | undefined, value: Json): Json {
+  if (isJsonObject(current) && isJsonObject(value)) {
+    const lookup = lookUpObject(type, key);
+    return lookup.strategy === 'replace' ? value : patchAfterMerge(lookup.type, current, value);
+  }
+  if (!Array.isArray(current) || !Array.isArray(value)) return value;
+  const { strategy, mergeKey: itemKey, type: items } = lookUpList(type, key);
+  const isReplaced = value.some((item) => isJsonObject(item) && ownValue(item, DIRECTIVE) === 'replace');
+  if (strategy !== 'merge' || itemKey === undefined || isReplaced) return value;
+  return itemsAfterMerge(items, itemKey, current, value);
+}
+
+/** An item that is new is taken as it stands in the patch: what comes behind it with the same key is merged into it there. */
+function itemsAfterMerge(type: TypeSchema, itemKey: string, current: readonly Json[], patch: readonly Json[]): Json[] {
+  const budget = new StepBudget(LIMITS.strategicMergeSteps);
+  const shown = [...patch];
+  const merged = new Map<Json | undefined, { object: JsonObject; place?: number }>();
+  for (const item of current.toReversed()) if (isJsonObject(item)) merged.set(ownValue(item, itemKey), { object: item });
+  for (const [index, item] of patch.entries()) {
+    if (!isJsonObject(item) || ownValue(item, DIRECTIVE) !== undefined) continue;
+    const before = merged.get(ownValue(item, itemKey));
+    if (before === undefined) merged.set(ownValue(item, itemKey), { object: item, place: index });
+    else {
+      shown[index] = patchAfterMerge(type, before.object, item);
+      before.object = mergeObject(type, before.object, item, budget);
+      if (before.place !== undefined) shown[before.place] = before.object;
+    }
+  }
+  return shown;
 }
 
 /** A value that is an order itself is not taken, and so stays whole. */

@@ -132,6 +132,11 @@ export const SCHEMA_FIELDS: readonly (readonly [goName: string, name: keyof JSON
   ['XValidations', 'x-kubernetes-validations', null],
 ];
 
+const EXTERNAL_DOCS: InternalFields = [
+  ['Description', 'description', ''],
+  ['URL', 'url', ''],
+];
+
 const RULE: InternalFields = [
   ['Rule', 'rule', ''],
   ['Message', 'message', ''],
@@ -153,6 +158,7 @@ const NESTED: Partial<Record<keyof JSONSchemaProps, (schema: JSONSchemaProps) =>
   patternProperties: ({ patternProperties }) => printedMap(patternProperties),
   additionalProperties: ({ additionalProperties: value }) => ({ Allows: value !== false, Schema: printedSchema(schemaIn(value)) }),
   additionalItems: ({ additionalItems: value }) => ({ Allows: value !== false, Schema: printedSchema(schemaIn(value)) }),
+  externalDocs: ({ externalDocs }) => externalDocs && internalForm(externalDocs, EXTERNAL_DOCS),
   'x-kubernetes-validations': (schema) => schema['x-kubernetes-validations']?.map((rule) => internalForm(rule, RULE)),
 };
 

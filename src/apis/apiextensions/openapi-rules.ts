@@ -3,7 +3,7 @@ import { CHUNK_ITEMS, checkEach } from '../../api/validation-run.ts';
 import type { JSONSchemaProps, ValidationRule } from '../facts/types/apiextensions-v1.ts';
 import { findField } from './field-path.ts';
 import { printedItems } from './internal-spec.ts';
-import { schemaIn, schemasIn } from './schema-walk.ts';
+import { hasField, schemaIn, schemasIn } from './schema-walk.ts';
 import { structuralProblem } from './structural.ts';
 import { repeats } from '../validation/repeats.ts';
 
@@ -56,7 +56,7 @@ function validateDialect(schema: Schema, { strictness, isInMetadata, forbidsDefa
   if (strictness.requireKnownTypes && type !== '' && !SCHEMA_TYPES.includes(type)) errors.at('type').notSupportedString(type, SCHEMA_TYPES);
   if (isDefaulted(schema) && forbidsDefaults !== undefined) errors.at('default').forbidden(`must not be set ${forbidsDefaults}`);
   for (const field of ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const) {
-    if (schema[field] !== undefined) errors.at(field).forbidden(`${field} is not supported`);
+    if (hasField(schema, field)) errors.at(field).forbidden(`${field} is not supported`);
   }
   if (type === 'null') errors.at('type').forbidden('type cannot be set to null, use nullable as an alternative');
   if (schemasIn(schema.items).length > 0) errors.at('items').forbidden('items must be a schema object and not an array');

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../encoding/json.ts';
+import { hasKeys, isJsonObject } from '../../encoding/json.ts';
 import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import type { CustomResourceDefinitionSpec, JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
 
@@ -38,3 +38,11 @@ const NO_SCHEMAS: readonly JSONSchemaProps[] = [];
 
 export const someSchemaOf = (spec: CustomResourceDefinitionSpec, isSuch: (schema: JSONSchemaProps) => boolean): boolean =>
   (spec.versions ?? []).some(({ schema }) => someSchema(schema?.openAPIV3Schema, isSuch));
+
+const MAPS_OF_SCHEMAS: readonly (keyof JSONSchemaProps)[] = ['patternProperties', 'definitions', 'dependencies'];
+
+/** Whether a schema has the field; a map of schemas that was sent empty is none. */
+export function hasField(schema: JSONSchemaProps, field: keyof JSONSchemaProps): boolean {
+  const value = schema[field];
+  return value !== undefined && !(MAPS_OF_SCHEMAS.includes(field) && isJsonObject(value) && !hasKeys(value));
+}

@@ -3,7 +3,7 @@ import { goRegexpError } from '../../re2/go-regexp.ts';
 import { equalJson } from '../../encoding/json-equal.ts';
 import { CHUNK_ITEMS, checkEach, gatheredApart } from '../../api/validation-run.ts';
 import type { JSONSchemaProps } from '../facts/types/apiextensions-v1.ts';
-import { schemaIn } from './schema-walk.ts';
+import { hasField, schemaIn } from './schema-walk.ts';
 
 /**
  * Structural schemas: every field has its type outside of `allOf`, `anyOf`, `oneOf` and `not`, which only narrow values (KEP 20190425-structural-openapi,
@@ -50,7 +50,7 @@ const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 /** Why a schema can not be taken for a structural one at all; undefined where it can. */
 export function structuralProblem(schema: Schema | undefined): string | undefined {
   if (!schema) return undefined;
-  const unsupported = UNSUPPORTED.find(([field]) => schema[field] !== undefined && schema[field] !== '');
+  const unsupported = UNSUPPORTED.find(([field]) => hasField(schema, field) && schema[field] !== '');
   if (unsupported) return `OpenAPIV3Schema '${unsupported[1]}' is not supported`;
   for (const inner of [schema.not, ...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) {
     const problem = structuralProblem(inner);

@@ -37,13 +37,19 @@ export const csiNodes = defineResource<CSINode>('storage.k8s.io/v1/csinodes', {
   },
   /** A driver may come and go; while it is there, only how much it can take changes. */
   validateUpdate({ object: { spec }, old }, errors) {
-    // Names stand once in each list.
-    const drivers = new Map((spec.drivers ?? []).map((driver) => [driver.name, driver]));
+    // Names stand once in what is stored; in the new list each that stands there again is looked at.
+    const drivers = new Map<string, CSINodeDriver[]>();
+    for (const driver of spec.drivers ?? []) {
+      const named = drivers.get(driver.name);
+      if (named === undefined) drivers.set(driver.name, [driver]);
+      else named.push(driver);
+    }
     for (const former of old.spec.drivers ?? []) {
-      const driver = drivers.get(former.name);
-      if (driver === undefined || equalJson(fixedPart(driver), fixedPart(former))) continue;
-      const { allocatable: _allocatable, ...shown } = driver;
-      errors.at('spec', 'drivers').invalid(internalForm(shown, DRIVER), 'field is immutable');
+      for (const driver of drivers.get(former.name) ?? []) {
+        if (equalJson(fixedPart(driver), fixedPart(former))) continue;
+        const { allocatable: _allocatable, ...shown } = driver;
+        errors.at('spec', 'drivers').invalid(internalForm(shown, DRIVER), 'field is immutable');
+      }
     }
   },
 

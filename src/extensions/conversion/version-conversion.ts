@@ -1,13 +1,14 @@
 import type { ServedVersion } from '../../registry/definition.ts';
 import type { StorageConversion } from '../../registry/storage-conversion.ts';
 import { clone } from '../../schema/clone.ts';
+import { NOTHING_EMPTY } from '../../schema/empty-paths.ts';
 import { DecodeError } from '../../schema/decode.ts';
 import type { CacheEntry } from '../../storage/cache/cache.ts';
 import { type ApiObject, apiVersionOf } from '../../api/api-object.ts';
 import { unknownError } from '../../api/errors.ts';
 import { stringifyJson } from '../../encoding/json.ts';
 import type { JsonObject } from '../../encoding/json-types.ts';
-import { withDefaultsToCome } from '../stored-form.ts';
+import { withAppliedEmpties, withDefaultsToCome } from '../stored-form.ts';
 import type { Converter } from './converter.ts';
 
 /** Objects that a webhook is sent together: their number, and about how many bytes they have. */
@@ -59,8 +60,8 @@ export class VersionConversion implements StorageConversion {
     return entry instanceof ConvertedEntry ? entry.stored : entry;
   }
 
-  toStored(object: ApiObject): ApiObject | Promise<ApiObject> {
-    if (this.#stored.version === this.#own.version) return this.#toBeStored(object);
+  toStored(object: ApiObject, applied = NOTHING_EMPTY): ApiObject | Promise<ApiObject> {
+    if (this.#stored.version === this.#own.version) return withAppliedEmpties(this.#toBeStored(object), applied);
     const converted = this.#converter.convert([object], this.#storedApiVersion);
     return converted instanceof Promise ? converted.then(([one]) => this.#toBeStored(one!)) : this.#toBeStored(converted[0]!);
   }

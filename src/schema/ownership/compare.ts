@@ -17,8 +17,8 @@ export interface Comparison {
 export const isSame = ({ removed, modified, added }: Comparison): boolean => isEmpty(removed) && isEmpty(modified) && isEmpty(added);
 
 /** What changed from one object to another of the same type (typed/compare.go). */
-export function compareObjects(plan: TypePlan, before: JsonObject, after: JsonObject): Comparison {
-  const { removed = EMPTY, modified = EMPTY, added = EMPTY } = changes(plan, before, after) ?? {};
+export function compareObjects(plan: TypePlan, before: JsonObject, after: JsonObject, emptied: Emptied = NONE_EMPTIED): Comparison {
+  const { removed = EMPTY, modified = EMPTY, added = EMPTY } = changes(plan, before, after, emptied) ?? {};
   return { removed, modified, added };
 }
 
@@ -29,25 +29,42 @@ interface Changes {
   added?: FieldSet;
 }
 
-function changes(plan: TypePlan, before: Json | undefined, after: Json | undefined): Changes | undefined {
+function changes(plan: TypePlan, before: Json | undefined, after: Json | undefined, emptied: Emptied): Changes | undefined {
   if (before === after) return undefined;
   if (before === undefined) return { added: wholeOf(plan, after!) };
   if (after === undefined) return { removed: wholeOf(plan, before) };
   const [left, right] = [resolvePlan(plan, before), resolvePlan(plan, after)];
-  if (left === right) return changesAs(left, before, after);
+  if (left === right) return changesAs(left, before, after, emptied);
   // It became something of another form: whole, and then field by field in its new form.
-  return together(changesAs(left, before, after), changesAs(right, before, after));
+  return together(changesAs(left, before, after, emptied), changesAs(right, before, after, emptied));
 }
 
-function changesAs(plan: TypePlan, before: Json, after: Json): Changes | undefined {
+function changesAs(plan: TypePlan, before: Json, after: Json, emptied: Emptied): Changes | undefined {
   if (plan.kind === 'map' && !plan.isAtomic) {
     const [left, right] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}];
-    if (!isEmptyObject(left) || !isEmptyObject(right)) return changesInMap(plan, left, right);
+    if (!isEmptyObject(left) || !isEmptyObject(right)) return changesInMap(plan, left, right, emptied);
   } else if (plan.kind === 'list' && plan.relation !== 'atomic') {
     const [left, right] = [Array.isArray(before) ? before : [], Array.isArray(after) ? after : []];
-    if (left.length > 0 || right.length > 0) return changesInList(plan, left, right);
+    if (left.length > 0 || right.length > 0) return changesInList(plan, left, right, emptied);
   }
-  return equalJson(before, after) ? undefined : { modified: LEAF };
+  return equalJson(before, after) && !hasEmptiedItem(after, emptied) ? undefined : { modified: LEAF };
+}
+
+/** The objects in which a list or map was sent empty. */
+type Emptied = ReadonlySet<object>;
+
+const NONE_EMPTIED: Emptied = new Set();
+
+/**
+ * Whether an item of a list in the value has a list or map that was sent empty. Upstream compares lists that are owned as a whole by reflect.DeepEqual, to
+ * which these are not what they are when nothing was sent (structured-merge-diff value/listreflect.go).
+ */
+function hasEmptiedItem(value: Json, emptied: Emptied, isInList = false): boolean {
+  if (emptied.size === 0 || typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some((item) => hasEmptiedItem(item, emptied, true));
+  if (isInList && emptied.has(value)) return true;
+  for (const key in value) if (hasEmptiedItem(value[key] ?? null, emptied, isInList)) return true;
+  return false;
 }
 
 const isEmptyObject = (object: JsonObject): boolean => {
@@ -55,33 +72,33 @@ const isEmptyObject = (object: JsonObject): boolean => {
   return true;
 };
 
-function changesInMap(plan: MapPlan, before: JsonObject, after: JsonObject): Changes | undefined {
+function changesInMap(plan: MapPlan, before: JsonObject, after: JsonObject, emptied: Emptied): Changes | undefined {
   const found = new ChangesBelow();
-  for (const key in before) addKey(found, plan, key, before[key], Object.hasOwn(after, key) ? after[key] : undefined);
-  for (const key in after) if (!Object.hasOwn(before, key) || before[key] === undefined) addKey(found, plan, key, undefined, after[key]);
+  for (const key in before) addKey(found, plan, key, before[key], Object.hasOwn(after, key) ? after[key] : undefined, emptied);
+  for (const key in after) if (!Object.hasOwn(before, key) || before[key] === undefined) addKey(found, plan, key, undefined, after[key], emptied);
   return found.result;
 }
 
-function addKey(found: ChangesBelow, plan: MapPlan, key: string, before: Json | undefined, after: Json | undefined): void {
+function addKey(found: ChangesBelow, plan: MapPlan, key: string, before: Json | undefined, after: Json | undefined, emptied: Emptied): void {
   if (before === after) return;
   const field = plan.byName.get(key);
-  found.add(field?.element ?? fieldElement(key), changes(field?.plan ?? plan.values!, before, after));
+  found.add(field?.element ?? fieldElement(key), changes(field?.plan ?? plan.values!, before, after, emptied));
 }
 
-function changesInList(plan: ListPlan, before: readonly Json[], after: readonly Json[]): Changes | undefined {
+function changesInList(plan: ListPlan, before: readonly Json[], after: readonly Json[], emptied: Emptied): Changes | undefined {
   const found = new ChangesBelow();
   const [left, right] = [itemsByElement(plan, before), itemsByElement(plan, after)];
   for (const element of new Set([...left.keys(), ...right.keys()]))
-    found.add(element, itemChanges(plan.items, left.get(element) ?? [], right.get(element) ?? []));
+    found.add(element, itemChanges(plan.items, left.get(element) ?? [], right.get(element) ?? [], emptied));
   return found.result;
 }
 
 /** Items that share a name are one thing that is there or not, and changes as a whole. */
-function itemChanges(plan: TypePlan, before: readonly Json[], after: readonly Json[]): Changes | undefined {
-  if (before.length <= 1 && after.length <= 1) return changes(plan, before[0], after[0]);
+function itemChanges(plan: TypePlan, before: readonly Json[], after: readonly Json[], emptied: Emptied): Changes | undefined {
+  if (before.length <= 1 && after.length <= 1) return changes(plan, before[0], after[0], emptied);
   if (before.length >= 2 && after.length >= 2) return equalJson(before, after) ? undefined : { modified: LEAF };
-  if (before.length >= 2) return together(after.length === 1 ? changes(plan, undefined, after[0]) : undefined, { removed: LEAF });
-  return together(before.length === 1 ? changes(plan, before[0], undefined) : undefined, { added: LEAF });
+  if (before.length >= 2) return together(after.length === 1 ? changes(plan, undefined, after[0], emptied) : undefined, { removed: LEAF });
+  return together(before.length === 1 ? changes(plan, before[0], undefined, emptied) : undefined, { added: LEAF });
 }
 
 /** Collects what changed below an element; makes nothing until something did. */

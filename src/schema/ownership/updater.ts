@@ -16,6 +16,8 @@ export interface Versioned {
   readonly apiVersion: string;
   readonly plan: TypePlan;
   readonly value: JsonObject;
+  /** Objects of the value in which a list or map was sent empty. */
+  readonly emptied?: ReadonlySet<object>;
 }
 
 /** How the kind at hand looks in its versions, and what may not be owned in them. */
@@ -100,7 +102,7 @@ export function applyObject(
 const isSettled = ({ demandsEveryVersion }: Versions, comparison: Comparison): boolean => isSame(comparison) && !demandsEveryVersion;
 
 function comparedIn(versions: Versions, before: Versioned, after: Versioned): Comparison {
-  const { removed, modified, added } = compareObjects(before.plan, before.value, after.value);
+  const { removed, modified, added } = compareObjects(before.plan, before.value, after.value, after.emptied);
   return { removed: ownablePart(versions, removed), modified: ownablePart(versions, modified), added: ownablePart(versions, added) };
 }
 

@@ -96,8 +96,8 @@ const SOURCES: { [K in keyof Required<PersistentVolumeSource>]: SourceRule<K> } 
 
 export const VOLUME_SOURCES = Object.keys(SOURCES) as (keyof PersistentVolumeSource)[];
 
-/** Exactly one. `errors` stands at the spec. */
-export function validateVolumeSources(spec: PersistentVolumeSpec, volumeName: string, errors: FieldErrors): void {
+/** Exactly one. `errors` stands at the spec. Of an inline volume, whose node affinity is refused, none counts (kubernetes: ValidatePersistentVolumeSpec). */
+export function validateVolumeSources(spec: PersistentVolumeSpec, volumeName: string, hasNodeAffinity: boolean, errors: FieldErrors): void {
   let hasOne = false;
   for (const name of VOLUME_SOURCES) {
     const source = spec[name];
@@ -107,7 +107,7 @@ export function validateVolumeSources(spec: PersistentVolumeSpec, volumeName: st
     else {
       hasOne = true;
       validate(source as never, errors.at(path), volumeName);
-      if (name === 'local' && !spec.nodeAffinity) errors.at('nodeAffinity').required('Local volume requires node affinity');
+      if (name === 'local' && !hasNodeAffinity) errors.at('nodeAffinity').required('Local volume requires node affinity');
     }
   }
   if (!hasOne) errors.required('must specify a volume type');

@@ -23,7 +23,7 @@ export function validateVolumeSpec(spec: PersistentVolumeSpec, volumeName: strin
   if (!isInline) validateCapacity(spec.capacity, errors.at('capacity'));
   validateReclaimPolicy(spec.persistentVolumeReclaimPolicy, isInline, errors.at('persistentVolumeReclaimPolicy'));
   validateNodeAffinity(spec, isInline, old, errors.at('nodeAffinity'));
-  validateVolumeSources(spec, volumeName, errors);
+  validateVolumeSources(spec, volumeName, !isInline && spec.nodeAffinity !== undefined, errors);
   const isRoot = spec.hostPath !== undefined && /^\/+$/.test(spec.hostPath.path.replaceAll(/\/\.(?=\/|$)/g, '/'));
   if (isRoot && spec.persistentVolumeReclaimPolicy === 'Recycle')
     errors.at('persistentVolumeReclaimPolicy').forbidden("may not be 'recycle' for a hostPath mount of '/'");
