@@ -169,7 +169,7 @@ function readCbor(bytes: Buffer, isCustom: boolean): ReadBody {
       shown: () => diagnoseCbor(bytes),
       decodeAs(schema, strict, sentEmpty) {
         if (bytes.length > LARGE_BYTES)
-          return decodeCborInSlices(schema, bytes, strict, sentEmpty).then(({ value, object }) => keepManagedFieldsReset(value, object));
+          return decodeCborInSlices(schema, bytes, strict, sentEmpty).then(({ value, object }) => keepManagedFieldsReset(schema, value, object));
         const { value, object } = decodeCborObject(schema, bytes, strict, sentEmpty);
         return keepManagedFieldsReset(schema, value, object);
       },
