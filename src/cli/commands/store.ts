@@ -39,6 +39,7 @@ export async function store(args: readonly string[], output: Output): Promise<vo
       listenUrls,
       tls,
       maxRequestBytes,
+      ...(values['memory'] !== true && { snapshotFolder: resolve(String(values['data-dir'])) }),
       onViolation: (message) => output.stderr(`a client was cut off: ${message}\n`),
     });
     output.stdout(`etcd's API is served at ${server.urls.join(', ')}\n`);

@@ -161,7 +161,7 @@ export class LmdbFile {
       const [ttlSeconds = 0, expiresAtMs = 0] = value.toString().split(' ').map(Number);
       granted.push({ id: BigInt(`0x${key.toString('utf8', LEASES.length)}`), ttlSeconds, expiresAtMs });
     }
-    return { granted, attached: this.expiries(Infinity).filter(({ leaseId }) => leaseId !== undefined) };
+    return { granted, expiries: this.expiries(Infinity) };
   }
 
   /** Resolves once all of it is on disk; rejects, with nothing of it written, otherwise. One at a time. */

@@ -84,12 +84,14 @@ class MemoryEngine extends LocalEngine {
     } else {
       this.#stored.delete(change.key);
     }
-    this.log.publish([{ type: change.type, key: change.key, revision, value: change.type === 'put' ? change.value : undefined, previous }]);
+    const value = change.type === 'put' ? change.value : undefined;
+    const leaseId = change.type === 'put' ? change.lease?.id : undefined;
+    this.log.publish([{ type: change.type, key: change.key, revision, value, previous, ...(leaseId !== undefined && { leaseId }) }]);
     return revision;
   }
 
   async leases(): Promise<StoredLeases> {
-    return { granted: [...this.#leases.values()], attached: [...this.#expiries.keys()].filter(({ leaseId }) => leaseId !== undefined) };
+    return { granted: [...this.#leases.values()], expiries: [...this.#expiries.keys()] };
   }
 
   async changeLeases({ granted = [], revoked = [], ended = [], added = [] }: LeaseChange): Promise<void> {

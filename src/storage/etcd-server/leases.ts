@@ -36,9 +36,9 @@ export class LeaseTable {
 
   static async open(engine: LocalEngine, clock: Clock): Promise<LeaseTable> {
     const table = new LeaseTable(engine, clock);
-    const { granted, attached } = await engine.leases();
+    const { granted, expiries } = await engine.leases();
     for (const lease of granted) table.#leases.set(lease.id, { ...lease, expiries: new Map() });
-    for (const expiry of attached) table.#attach(table.#leases.get(expiry.leaseId!), expiry);
+    for (const expiry of expiries) if (expiry.leaseId !== undefined) table.#attach(table.#leases.get(expiry.leaseId), expiry);
     await table.#removeEnded();
     return table;
   }
@@ -49,6 +49,10 @@ export class LeaseTable {
 
   get ids(): bigint[] {
     return [...this.#leases.keys()];
+  }
+
+  get granted(): readonly GrantedLease[] {
+    return [...this.#leases.values()];
   }
 
   /** The lease of a key as it was read; 0n for none. */

@@ -51,14 +51,23 @@ function encoded(revision: number, write: (writer: ProtobufWriter) => void): Buf
 }
 
 function writeItem(writer: ProtobufWriter, field: number, item: Stored, leaseOf: LeaseOf, keysOnly = false): void {
-  writeMessageField(writer, field, () => {
-    writeInt64Field(writer, 6, leaseOf(item));
-    if (!keysOnly) writeBytesField(writer, 5, item.value);
-    writeInt64Field(writer, 4, item.version);
-    writeInt64Field(writer, 3, item.revision);
-    writeInt64Field(writer, 2, item.createdRevision);
-    writeStringField(writer, 1, item.key);
-  });
+  writeMessageField(writer, field, () => writeItemFields(writer, item, leaseOf(item), keysOnly));
+}
+
+function writeItemFields(writer: ProtobufWriter, item: Stored, leaseId: bigint, keysOnly = false): void {
+  writeInt64Field(writer, 6, leaseId);
+  if (!keysOnly) writeBytesField(writer, 5, item.value);
+  writeInt64Field(writer, 4, item.version);
+  writeInt64Field(writer, 3, item.revision);
+  writeInt64Field(writer, 2, item.createdRevision);
+  writeStringField(writer, 1, item.key);
+}
+
+/** A KeyValue of its own, as etcd's file has them. */
+export function encodeItem(item: Stored, leaseId: bigint): Buffer {
+  const writer = new ProtobufWriter();
+  writeItemFields(writer, item, leaseId);
+  return writer.finish();
 }
 
 function writeItems(writer: ProtobufWriter, field: number, items: readonly Stored[], leaseOf: LeaseOf, keysOnly = false): void {
@@ -131,15 +140,24 @@ export function encodeWatchAnswer(revision: number, answer: WatchAnswer): Buffer
 
 const DELETE_EVENT = 1;
 
-export function encodeEvent({ type, key, revision, value, previous }: StoredEvent, withPrevious: boolean, leaseOf: LeaseOf): Buffer {
+/** What a change that puts a key has made of it. */
+export const itemOf = ({ key, revision, value, previous }: StoredEvent): Stored => ({
+  key,
+  revision,
+  value: value!,
+  createdRevision: previous?.createdRevision ?? revision,
+  version: (previous?.version ?? 0) + 1,
+});
+
+export function encodeEvent(event: StoredEvent, withPrevious: boolean): Buffer {
+  const { type, key, revision, previous, leaseId = 0n } = event;
   const writer = new ProtobufWriter();
   if (withPrevious && previous) writeItem(writer, 3, previous, NO_LEASE);
   if (type === 'delete') {
     writeItem(writer, 2, { key, revision, value: Buffer.alloc(0) }, NO_LEASE);
     writeInt64Field(writer, 1, DELETE_EVENT);
   } else {
-    const item = { key, revision, value: value!, createdRevision: previous?.createdRevision ?? revision, version: (previous?.version ?? 0) + 1 };
-    writeItem(writer, 2, item, leaseOf);
+    writeItem(writer, 2, itemOf(event), () => leaseId);
   }
   return writer.finish();
 }
@@ -185,6 +203,15 @@ export const encodeSnapshotPiece = (revision: number, version: string, remaining
     writeBytesField(writer, 3, blob);
     writeInt64Field(writer, 2, remainingBytes);
   });
+
+/** A lease as it is in etcd's file (etcd server/lease/leasepb/lease.proto). */
+export function encodeStoredLease(id: bigint, ttlSeconds: number, remainingSeconds: number): Buffer {
+  const writer = new ProtobufWriter();
+  writeInt64Field(writer, 3, remainingSeconds);
+  writeInt64Field(writer, 2, ttlSeconds);
+  writeInt64Field(writer, 1, id);
+  return writer.finish();
+}
 
 const SERVING = 1;
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { type IncomingMessage, type ServerResponse, createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { type TLSSocket, type TlsOptions, createServer as createTlsServer } from 'node:tls';
 import { serveGrpc } from '../../grpc/server.ts';
 import { type Clock, systemClock } from '../../util/clock.ts';
@@ -18,6 +19,8 @@ export interface EtcdServerOptions {
   tls?: TlsOptions | undefined;
   /** Of one request; etcd's --max-request-bytes. */
   maxRequestBytes?: number;
+  /** For a file as large as the store while a snapshot is made of it. Default: the system's for temporary files. */
+  snapshotFolder?: string;
   clock?: Clock;
   onViolation?: (message: string) => void;
 }
@@ -41,7 +44,7 @@ export async function startEtcdServer(options: EtcdServerOptions): Promise<EtcdS
   await beginWithOwnRevision(engine, clock);
   const leases = await LeaseTable.open(engine, clock);
   const clientUrls: string[] = [];
-  const service = etcdService({ engine, leases, clock, clientUrls });
+  const service = etcdService({ engine, leases, clock, clientUrls, snapshotFolder: options.snapshotFolder ?? tmpdir() });
   const pages = createHttpServer((request, response) => void answerPage(engine, request, response));
   const connections = new Map<Socket, { finish(): void } | undefined>();
   const grpc = { maxMessageBytes: maxRequestBytes + REQUEST_OVERHEAD_BYTES, clock, ...(options.onViolation && { onViolation: options.onViolation }) };

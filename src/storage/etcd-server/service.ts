@@ -7,6 +7,7 @@ import { KeyValues } from './key-values.ts';
 import type { LeaseTable } from './leases.ts';
 import { decodeLeaseGrantRequest, decodeLeaseRequest } from './requests.ts';
 import { encodeHeader, encodeLeaseAnswer, encodeLeaseList, encodeMembers, encodeServing, encodeStatus } from './responses.ts';
+import { SnapshotStream } from './snapshot.ts';
 import { Watches } from './watches.ts';
 
 /** The version of etcd whose API this is. Clients look at it to know whether progress may be asked for (from 3.5.13 on). */
@@ -18,6 +19,8 @@ interface EtcdServiceParts {
   clock: Clock;
   /** Where clients reach this server. */
   clientUrls: readonly string[];
+  /** Where snapshots are put together. */
+  snapshotFolder: string;
 }
 
 const KV = '/etcdserverpb.KV/';
@@ -25,9 +28,9 @@ const LEASE = '/etcdserverpb.Lease/';
 const MAINTENANCE = '/etcdserverpb.Maintenance/';
 
 /** etcd's API as far as Kubernetes and `etcdctl` use it. */
-export function etcdService({ engine, leases, clock, clientUrls }: EtcdServiceParts): GrpcService {
+export function etcdService({ engine, leases, clock, clientUrls, snapshotFolder }: EtcdServiceParts): GrpcService {
   const keyValues = new KeyValues(engine, leases);
-  const watches = new Watches(engine, leases, clock);
+  const watches = new Watches(engine, clock);
   const header = (): Buffer => encodeHeader(engine.publishedRevision);
   const unary: [string, UnaryMethod][] = [
     [`${KV}Range`, keyValues.range],
@@ -46,6 +49,7 @@ export function etcdService({ engine, leases, clock, clientUrls }: EtcdServicePa
   const streams: [string, StreamMethod][] = [
     ['/etcdserverpb.Watch/Watch', watches.watch],
     [`${LEASE}LeaseKeepAlive`, (call) => new KeepAliveStream(call, engine, leases)],
+    [`${MAINTENANCE}Snapshot`, (call) => new SnapshotStream(call, { engine, leases, clock, folder: snapshotFolder, version: ETCD_VERSION })],
   ];
   return { unary: new Map(unary), streams: new Map(streams) };
 }

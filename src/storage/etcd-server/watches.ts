@@ -5,7 +5,6 @@ import type { LocalEngine } from '../engines/local-engine.ts';
 import { type KeyBounds, isWithin } from '../engines/range.ts';
 import { prefixEnd } from '../key-order.ts';
 import { boundsOf } from './key-values.ts';
-import type { LeaseTable } from './leases.ts';
 import { type WatchCreateRequest, decodeWatchRequest } from './requests.ts';
 import { encodeEvent, encodeWatchAnswer } from './responses.ts';
 
@@ -19,15 +18,12 @@ const ALL_WATCHES = -1;
 /** etcd's service `Watch`: any number of watches on one stream. */
 export class Watches {
   readonly #engine: LocalEngine;
-  readonly #leases: LeaseTable;
   readonly #clock: Clock;
-  readonly #encoder: EventEncoder;
+  readonly #encoder = new EventEncoder();
 
-  constructor(engine: LocalEngine, leases: LeaseTable, clock: Clock) {
+  constructor(engine: LocalEngine, clock: Clock) {
     this.#engine = engine;
-    this.#leases = leases;
     this.#clock = clock;
-    this.#encoder = new EventEncoder(this.#leases);
   }
 
   readonly watch = (call: ServerCall): ServerCallHandler => new WatchStream(call, this.#engine, this.#encoder, this.#clock);
@@ -35,17 +31,12 @@ export class Watches {
 
 /** Several clients that watch the same keys are sent the same bytes. */
 class EventEncoder {
-  readonly #leases: LeaseTable;
   readonly #encoded = new WeakMap<StoredEvent, Buffer>();
 
-  constructor(leases: LeaseTable) {
-    this.#leases = leases;
-  }
-
   encode(event: StoredEvent, withPrevious: boolean): Buffer {
-    if (!withPrevious) return encodeEvent(event, false, this.#leases.leaseOf);
+    if (!withPrevious) return encodeEvent(event, false);
     let bytes = this.#encoded.get(event);
-    if (!bytes) this.#encoded.set(event, (bytes = encodeEvent(event, true, this.#leases.leaseOf)));
+    if (!bytes) this.#encoded.set(event, (bytes = encodeEvent(event, true)));
     return bytes;
   }
 }
