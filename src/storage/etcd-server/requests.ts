@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { forEachField, trustedReader } from '../../encoding/protobuf-fields.ts';
 import { type ProtobufReader, WIRE_BYTES, WIRE_VARINT, tagOf } from '../../encoding/protobuf-wire.ts';
 import { GrpcCode, GrpcError } from '../../grpc/status.ts';
-import { EMPTY_KEY } from './errors.ts';
+import { EMPTY_KEY, LEASE_PROVIDED, VALUE_PROVIDED } from './errors.ts';
 
 /* Requests of etcd's API as they are read from the wire (etcd api/etcdserverpb/rpc.proto), field numbers as there. */
 
@@ -161,6 +161,8 @@ function readPut(message: ProtobufReader): PutRequest {
     else reader.skip(tag);
   });
   if (request.key === '') throw EMPTY_KEY;
+  if (request.ignoreValue && request.value.length > 0) throw VALUE_PROVIDED;
+  if (request.ignoreLease && request.leaseId !== 0n) throw LEASE_PROVIDED;
   return request;
 }
 

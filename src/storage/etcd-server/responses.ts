@@ -13,6 +13,11 @@ export const RAFT_TERM = 1;
 /** Of the lease that a key is attached to; 0n for none. */
 export type LeaseOf = (item: Stored) => bigint;
 
+/** With its lease where that may have changed since it was read; undefined where it can still be asked for. */
+export interface LeasedItem extends Stored {
+  leaseId?: bigint;
+}
+
 const NO_LEASE: LeaseOf = () => 0n;
 
 export interface RangeAnswer {
@@ -24,8 +29,8 @@ export interface RangeAnswer {
 
 export type OperationAnswer =
   | { type: 'range'; answer: RangeAnswer }
-  | { type: 'put'; previous: Stored | undefined }
-  | { type: 'delete'; count: number; previous: readonly Stored[] };
+  | { type: 'put'; previous: LeasedItem | undefined }
+  | { type: 'delete'; count: number; previous: readonly LeasedItem[] };
 
 export interface StatusAnswer {
   version: string;
@@ -50,8 +55,8 @@ function encoded(revision: number, write: (writer: ProtobufWriter) => void): Buf
   return writer.finish();
 }
 
-function writeItem(writer: ProtobufWriter, field: number, item: Stored, leaseOf: LeaseOf, keysOnly = false): void {
-  writeMessageField(writer, field, () => writeItemFields(writer, item, leaseOf(item), keysOnly));
+function writeItem(writer: ProtobufWriter, field: number, item: LeasedItem, leaseOf: LeaseOf, keysOnly = false): void {
+  writeMessageField(writer, field, () => writeItemFields(writer, item, item.leaseId ?? leaseOf(item), keysOnly));
 }
 
 function writeItemFields(writer: ProtobufWriter, item: Stored, leaseId: bigint, keysOnly = false): void {
@@ -70,7 +75,7 @@ export function encodeItem(item: Stored, leaseId: bigint): Buffer {
   return writer.finish();
 }
 
-function writeItems(writer: ProtobufWriter, field: number, items: readonly Stored[], leaseOf: LeaseOf, keysOnly = false): void {
+function writeItems(writer: ProtobufWriter, field: number, items: readonly LeasedItem[], leaseOf: LeaseOf, keysOnly = false): void {
   for (let index = items.length - 1; index >= 0; index--) writeItem(writer, field, items[index]!, leaseOf, keysOnly);
 }
 

@@ -68,7 +68,7 @@ export class SnapshotStream implements ServerCallHandler {
     const state = await StateFile.collect({ engine, leaseOf: stored.leaseOf, folder, isOver: () => this.#isOver });
     try {
       for (const lease of leases.granted) stored.add(lease);
-      await this.#send(new BoltFile(bucketsOf(state, stored.entries(), this.#parts.version)), state.revision);
+      await this.#send(new BoltFile(bucketsOf(state, stored.entries())), state.revision);
     } finally {
       await state.close();
     }
@@ -147,20 +147,19 @@ class StoredLeases {
   }
 }
 
-/** As etcd 3.5 has them (server/mvcc/buckets). There is no member in it: whoever restores it says which there are to be. */
-function bucketsOf(state: StateFile, leases: ReadonlyMap<Buffer, Buffer>, version: string): BoltBucket[] {
+/** As etcd 3.5 has them (server/mvcc/buckets). There are no members and no version of a cluster in it: whoever restores it says which there are to be. */
+function bucketsOf(state: StateFile, leases: ReadonlyMap<Buffer, Buffer>): BoltBucket[] {
   const revision = uint64(BigInt(state.revision));
   // What is older than the state is not in the file: a watch from there on must fail.
   const compacted = Buffer.concat([revision, Buffer.from('_'), uint64(0n)]);
   const named = (values: Record<string, Buffer>): Map<Buffer, Buffer> => new Map(Object.entries(values).map(([name, value]) => [Buffer.from(name), value]));
   const meta = { consistent_index: revision, term: uint64(BigInt(RAFT_TERM)), scheduledCompactRev: compacted, finishedCompactRev: compacted };
   const full: Record<string, BoltBucket['entries']> = {
-    cluster: entriesOf(named({ clusterVersion: Buffer.from(`${version.split('.', 2).join('.')}.0`) })),
     key: state,
     lease: entriesOf(leases),
     meta: entriesOf(named(meta)),
   };
-  const empty = ['alarm', 'auth', 'authRoles', 'authUsers', 'members', 'members_removed'].map((name) => ({ name, entries: entriesOf(new Map()) }));
+  const empty = ['alarm', 'auth', 'authRoles', 'authUsers', 'cluster', 'members', 'members_removed'].map((name) => ({ name, entries: entriesOf(new Map()) }));
   return [...Object.entries(full).map(([name, entries]) => ({ name, entries })), ...empty];
 }
 
