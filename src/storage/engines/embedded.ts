@@ -315,7 +315,7 @@ export class EmbeddedEngine extends LocalEngine {
   }
 
   async #expire(expiries: Expiry[]): Promise<void> {
-    await Promise.all(expiries.map(({ key, revision }) => this.#expireKey(key, revision)));
+    await Promise.all(expiries.filter((expiry) => !this.isExpiryMoved(expiry)).map(({ key, revision }) => this.#expireKey(key, revision)));
     await this.changeLeases({ ended: expiries });
   }
 

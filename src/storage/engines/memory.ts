@@ -135,7 +135,8 @@ class MemoryEngine extends LocalEngine {
   async #expire(expiries: Expiry[]): Promise<void> {
     for (const expiry of expiries) {
       this.#expiries.delete(expiry);
-      if (this.#stored.get(expiry.key)?.revision === expiry.revision) await this.commit({ type: 'delete', key: expiry.key, expected: expiry.revision });
+      if (this.#stored.get(expiry.key)?.revision === expiry.revision && !this.isExpiryMoved(expiry))
+        await this.commit({ type: 'delete', key: expiry.key, expected: expiry.revision });
     }
   }
 }

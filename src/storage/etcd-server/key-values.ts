@@ -19,7 +19,15 @@ import {
   decodeRangeRequest,
   decodeTxnRequest,
 } from './requests.ts';
-import { type LeasedItem, type OperationAnswer, type RangeAnswer, encodeHeader, encodeOperationAnswer, encodeRangeAnswer, encodeTxnAnswer } from './responses.ts';
+import {
+  type LeasedItem,
+  type OperationAnswer,
+  type RangeAnswer,
+  encodeHeader,
+  encodeOperationAnswer,
+  encodeRangeAnswer,
+  encodeTxnAnswer,
+} from './responses.ts';
 
 /** As the end of a range: all keys from its start on. As its start: from the first key on. */
 const KEYSPACE_START = '\0';

@@ -74,7 +74,6 @@ export interface WatchCreateRequest {
   leavesOutPuts: boolean;
   leavesOutDeletes: boolean;
   prevKv: boolean;
-  isFragmented: boolean;
 }
 
 export type WatchRequest = { type: 'create'; request: WatchCreateRequest } | { type: 'cancel'; watchId: number } | { type: 'progress' } | undefined;
@@ -231,7 +230,6 @@ function readWatchCreation(message: ProtobufReader): WatchCreateRequest {
     leavesOutPuts: false,
     leavesOutDeletes: false,
     prevKv: false,
-    isFragmented: false,
   };
   const addFilter = (filter: number): void => {
     if (filter === FILTER_NO_PUT) request.leavesOutPuts = true;
@@ -246,7 +244,7 @@ function readWatchCreation(message: ProtobufReader): WatchCreateRequest {
     else if (tag === bytesTag(5)) for (const filter of reader.bytes()) addFilter(filter);
     else if (tag === varintTag(6)) request.prevKv = readFlag(reader);
     else if (tag === varintTag(7)) request.watchId = readNumber(reader);
-    else if (tag === varintTag(8)) request.isFragmented = readFlag(reader);
+    // 8: whether messages may be split. None is so large.
     else reader.skip(tag);
   });
   // As etcd: no key at all means all keys (etcdserver/api/v3rpc/watch.go).

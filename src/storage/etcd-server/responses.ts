@@ -125,7 +125,6 @@ export interface WatchAnswer {
   isCanceled?: boolean;
   compactRevision?: number;
   cancelReason?: string;
-  isFragment?: boolean;
   /** Encoded by `encodeEvent`. */
   events?: readonly Buffer[];
 }
@@ -134,7 +133,6 @@ export function encodeWatchAnswer(revision: number, answer: WatchAnswer): Buffer
   return encoded(revision, (writer) => {
     const { events = [] } = answer;
     for (let index = events.length - 1; index >= 0; index--) writeBytesField(writer, 11, events[index]);
-    writeBoolField(writer, 7, answer.isFragment);
     writeStringField(writer, 6, answer.cancelReason);
     writeInt64Field(writer, 5, answer.compactRevision);
     writeBoolField(writer, 4, answer.isCanceled);

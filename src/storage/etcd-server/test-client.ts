@@ -14,7 +14,9 @@ export interface Message {
 
 export function encode(message: Message): Buffer {
   const writer = new ProtobufWriter();
-  const fields = Object.entries(message).flatMap(([field, values]) => (Array.isArray(values) ? values : [values]).map((value) => [Number(field), value as Value] as const));
+  const fields = Object.entries(message).flatMap(([field, values]) =>
+    (Array.isArray(values) ? values : [values]).map((value) => [Number(field), value as Value] as const),
+  );
   for (const [field, value] of fields.toReversed()) {
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') {
       writer.int64(typeof value === 'boolean' ? Number(value) : value);
