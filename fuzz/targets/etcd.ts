@@ -49,7 +49,7 @@ async function serve(clock: StillClock): Promise<Served> {
     leases.close();
     await engine.close();
   };
-  return { engine, service: etcdService({ engine, leases, clock, clientUrls: [], snapshotFolder: tmpdir() }), close };
+  return { engine, service: etcdService({ engine, leases, clock, clientUrls: [], snapshotFolder: tmpdir(), maxRequestBytes: 1024 }), close };
 }
 
 /** One message, taken for a request of every method in turn, on a store that has two keys and a lease. */

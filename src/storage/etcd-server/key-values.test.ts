@@ -125,8 +125,10 @@ describe('what is refused, by name', () => {
 
   test('a message that is larger than writes may be', async () => {
     const { client } = await openStore();
-    await expect(client.put('/large', Buffer.alloc(1.5 * 1024 * 1024))).resolves.toBeDefined();
-    const failure = await failureOf(client.put('/larger', Buffer.alloc(3 * 1024 * 1024)));
+    await expect(client.put('/large', Buffer.alloc(1.4 * 1024 * 1024))).resolves.toBeDefined();
+    // kube-apiserver knows these words.
+    await expectFailure(client.put('/larger', Buffer.alloc(1.5 * 1024 * 1024)), INVALID, 'etcdserver: request is too large');
+    const failure = await failureOf(client.put('/largest', Buffer.alloc(3 * 1024 * 1024)));
     expect([failure.code, failure.message]).toEqual([8, expect.stringContaining('larger than max')]);
     await client.put('/after', 'x');
   });

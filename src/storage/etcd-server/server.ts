@@ -47,7 +47,7 @@ export async function startEtcdServer(options: EtcdServerOptions): Promise<EtcdS
   await beginWithOwnRevision(engine, clock);
   const leases = await LeaseTable.open(engine, clock);
   const clientUrls: string[] = [];
-  const service = etcdService({ engine, leases, clock, clientUrls, snapshotFolder: options.snapshotFolder ?? tmpdir() });
+  const service = etcdService({ engine, leases, clock, clientUrls, snapshotFolder: options.snapshotFolder ?? tmpdir(), maxRequestBytes });
   const pages = createHttpServer((request, response) => void answerPage(engine, request, response));
   const connections = new Map<Socket, { finish(): void } | undefined>();
   const grpc = { maxMessageBytes: maxRequestBytes + REQUEST_OVERHEAD_BYTES, clock, ...(options.onViolation && { onViolation: options.onViolation }) };

@@ -2,7 +2,7 @@ import type { GrpcService, ServerCall, ServerCallHandler, StreamMethod, UnaryMet
 import { GrpcError, GrpcCode } from '../../grpc/status.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { LocalEngine } from '../engines/local-engine.ts';
-import { asEtcdError } from './errors.ts';
+import { TOO_LARGE, asEtcdError } from './errors.ts';
 import { KeyValues } from './key-values.ts';
 import type { LeaseTable } from './leases.ts';
 import { decodeLeaseGrantRequest, decodeLeaseRequest } from './requests.ts';
@@ -21,6 +21,8 @@ interface EtcdServiceParts {
   clientUrls: readonly string[];
   /** Where snapshots are put together. */
   snapshotFolder: string;
+  /** Of a write. */
+  maxRequestBytes: number;
 }
 
 const KV = '/etcdserverpb.KV/';
@@ -28,15 +30,21 @@ const LEASE = '/etcdserverpb.Lease/';
 const MAINTENANCE = '/etcdserverpb.Maintenance/';
 
 /** etcd's API as far as Kubernetes and `etcdctl` use it. */
-export function etcdService({ engine, leases, clock, clientUrls, snapshotFolder }: EtcdServiceParts): GrpcService {
+export function etcdService({ engine, leases, clock, clientUrls, snapshotFolder, maxRequestBytes }: EtcdServiceParts): GrpcService {
   const keyValues = new KeyValues(engine, leases);
   const watches = new Watches(engine, clock);
+  const bounded =
+    (method: UnaryMethod): UnaryMethod =>
+    (message) => {
+      if (message.length > maxRequestBytes) throw TOO_LARGE;
+      return method(message);
+    };
   const header = (): Buffer => encodeHeader(engine.publishedRevision);
   const unary: [string, UnaryMethod][] = [
     [`${KV}Range`, keyValues.range],
-    [`${KV}Put`, keyValues.put],
-    [`${KV}DeleteRange`, keyValues.deleteRange],
-    [`${KV}Txn`, keyValues.txn],
+    [`${KV}Put`, bounded(keyValues.put)],
+    [`${KV}DeleteRange`, bounded(keyValues.deleteRange)],
+    [`${KV}Txn`, bounded(keyValues.txn)],
     [`${KV}Compact`, keyValues.compact],
     ...leaseMethods(engine, leases),
     [`${MAINTENANCE}Status`, () => status(engine)],
