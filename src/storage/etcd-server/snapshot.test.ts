@@ -102,9 +102,9 @@ describe('a snapshot', () => {
     const { client, engine } = await openStore({ history: { minEvents: 100_000, maxEvents: Infinity, maxBytes: Infinity } });
     await client.ask('Lease/LeaseGrant', { 1: 600, 2: 7 });
     await Promise.all(Array.from({ length: 3_000 }, (_, i) => client.put(`/k/${i}`, `0-${'x'.repeat(500)}`)));
-    let isOver = false;
+    const over = new AbortController();
     const writer = async (from: number): Promise<void> => {
-      for (let i = from; !isOver; i = (i + 7) % 3_000) {
+      for (let i = from; !over.signal.aborted; i = (i + 7) % 3_000) {
         if (i % 3 === 0) await client.ask('KV/DeleteRange', { 1: `/k/${i}` });
         else await client.put(`/k/${i}`, `${i}`, i % 3 === 1 ? { 3: 7 } : {});
       }
@@ -122,7 +122,7 @@ describe('a snapshot', () => {
         if (value !== '0') expect(line.endsWith(' lease 7')).toBe(Number(index) % 3 === 1);
       }
     }
-    isOver = true;
+    over.abort();
     await Promise.all(writers);
     expect(engine.publishedRevision).toBeGreaterThan(3_100);
   });
