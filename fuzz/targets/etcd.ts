@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { framed } from '../../src/grpc/message-assembler.ts';
 import { serveGrpc } from '../../src/grpc/server.ts';
 import { GrpcError } from '../../src/grpc/status.ts';
-import { Flag, FrameType, PREFACE, Setting, frame, headersFrames, numberFrame, settingsFrame } from '../../src/http2/frames.ts';
+import { FrameFlag, FrameType, PREFACE, Setting, frame, headersFrames, numberFrame, settingsFrame } from '../../src/http2/frames.ts';
 import { encodeHeaders } from '../../src/http2/hpack.ts';
 import { openMemoryEngine } from '../../src/storage/engines/memory.ts';
 import type { LocalEngine } from '../../src/storage/engines/local-engine.ts';
@@ -85,7 +85,7 @@ const headOf = (path: string): Buffer =>
 const call = (id: number, method: string, ...messages: Buffer[]): Buffer =>
   Buffer.concat([
     headersFrames(id, headOf(`/etcdserverpb.${method}`), false),
-    ...messages.map((message, index) => frame(FrameType.data, index === messages.length - 1 ? Flag.endStream : 0, id, framed(message))),
+    ...messages.map((message, index) => frame(FrameType.data, index === messages.length - 1 ? FrameFlag.endStream : 0, id, framed(message))),
   ]);
 const open = (id: number, method: string, message: Buffer): Buffer =>
   Buffer.concat([headersFrames(id, headOf(`/etcdserverpb.${method}`), false), frame(FrameType.data, 0, id, framed(message))]);
@@ -97,7 +97,7 @@ export const etcdConnection: FuzzTarget = {
   seeds: () => [
     Buffer.concat([call(1, 'KV/Range', MESSAGES.range), call(3, 'KV/Put', MESSAGES.put), call(5, 'KV/Txn', MESSAGES.create)]),
     Buffer.concat([open(1, 'Watch/Watch', MESSAGES.watch), call(3, 'KV/Put', MESSAGES.put), frame(FrameType.data, 0, 1, framed(MESSAGES.progress))]),
-    Buffer.concat([open(1, 'Watch/Watch', MESSAGES.watch), frame(FrameType.data, Flag.endStream, 1, framed(MESSAGES.cancel))]),
+    Buffer.concat([open(1, 'Watch/Watch', MESSAGES.watch), frame(FrameType.data, FrameFlag.endStream, 1, framed(MESSAGES.cancel))]),
     Buffer.concat([open(1, 'Lease/LeaseKeepAlive', encode({ 1: 7 })), numberFrame(FrameType.rstStream, 1, 8), call(3, 'KV/Compact', MESSAGES.compaction)]),
     Buffer.concat([
       settingsFrame([[Setting.initialWindowSize, 10]]),
@@ -112,7 +112,7 @@ export const etcdConnection: FuzzTarget = {
     frame(FrameType.data, 0, 1, framed(MESSAGES.watch)),
     numberFrame(FrameType.windowUpdate, 0, 1),
     numberFrame(FrameType.rstStream, 1, 8),
-    frame(FrameType.data, Flag.endStream, 1, Buffer.alloc(0)),
+    frame(FrameType.data, FrameFlag.endStream, 1, Buffer.alloc(0)),
     ...bytes('\0\0\0', '\0\0\x01\x05', '\0\xff\xff\xff\xff', '\x01\0\0\0\x05', '/a'),
   ],
   refusals: [],
