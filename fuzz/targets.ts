@@ -3,6 +3,7 @@ import { cbor, cborObject } from './targets/cbor.ts';
 import { cel } from './targets/cel.ts';
 import { certificate, certificateChain } from './targets/certificates.ts';
 import { auditPolicy, kubeconfig, pem } from './targets/configuration.ts';
+import { etcdConnection, etcdRequests } from './targets/etcd.ts';
 import { html } from './targets/html.ts';
 import { http1Answer, http1Connection } from './targets/http1.ts';
 import { hpack, http2Connection } from './targets/http2.ts';
@@ -27,6 +28,8 @@ export const TARGETS: readonly FuzzTarget[] = [
   http1Answer,
   http2Connection,
   hpack,
+  etcdConnection,
+  etcdRequests,
   json,
   decodedJson,
   yaml,

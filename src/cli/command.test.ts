@@ -70,7 +70,7 @@ describe('the program', () => {
   });
 
   test.each<[string[], string]>([
-    [['serv'], 'error: unknown command "serv"; the commands are up, serve, backup, restore, migrate and help\n'],
+    [['serv'], 'error: unknown command "serv"; the commands are up, serve, store, backup, restore, migrate and help\n'],
     [['--secure-port=1'], 'error: flags come after a command: binnacle serve --secure-port=1\n'],
     [['serve', 'now'], 'error: "binnacle serve" does not take any arguments, got ["now"]\n'],
     [['serve', '--secure-prot=1'], 'error: unknown flag: --secure-prot; did you mean --secure-port?\n'],

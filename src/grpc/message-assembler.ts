@@ -49,7 +49,7 @@ export class MessageAssembler {
   }
 
   #lengthOf(bytes: Buffer): number {
-    if (bytes[0] !== 0) throw new GrpcError(GrpcCode.internal, 'the server sent a compressed message though none was asked for');
+    if (bytes[0] !== 0) throw new GrpcError(GrpcCode.internal, 'a message is compressed, and no compression was agreed on');
     const length = bytes.readUInt32BE(1);
     if (length > this.#maxBytes) throw new GrpcError(GrpcCode.resourceExhausted, `received message larger than max (${length} vs. ${this.#maxBytes})`);
     return length;

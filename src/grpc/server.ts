@@ -130,6 +130,8 @@ class UnaryCall implements ServerStreamEvents {
   readonly #method: UnaryMethod;
   readonly #assembler: MessageAssembler;
   #message: Buffer | undefined;
+  /** The call was answered, though the client may still be sending. */
+  #isEnded = false;
 
   constructor(connection: ServerConnection, stream: ServerStream, method: UnaryMethod, maxMessageBytes: number) {
     this.#connection = connection;
@@ -139,16 +141,18 @@ class UnaryCall implements ServerStreamEvents {
   }
 
   onData(piece: Buffer): void {
+    this.#connection.release(this.#stream, piece.length);
+    if (this.#isEnded) return;
     try {
       this.#assembler.push(piece, (message) => (this.#message = message));
-      this.#connection.release(this.#stream, piece.length);
     } catch (error) {
+      this.#isEnded = true;
       endCall(this.#connection, this.#stream, false, asGrpcError(error));
     }
   }
 
   onBodyEnd(): void {
-    void this.#answer();
+    if (!this.#isEnded) void this.#answer();
   }
 
   onOver(): void {
@@ -176,6 +180,7 @@ class StreamingCall implements ServerStreamEvents, ServerCall {
   readonly #assembler: MessageAssembler;
   readonly #handler: ServerCallHandler;
   #hasBegun = false;
+  #isEnded = false;
 
   constructor(connection: ServerConnection, stream: ServerStream, method: StreamMethod, maxMessageBytes: number) {
     this.#connection = connection;
@@ -185,6 +190,7 @@ class StreamingCall implements ServerStreamEvents, ServerCall {
   }
 
   send(message: Buffer): boolean {
+    if (this.#isEnded) return true;
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       writer.clear();
@@ -195,20 +201,23 @@ class StreamingCall implements ServerStreamEvents, ServerCall {
   }
 
   end(error?: GrpcError): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     endCall(this.#connection, this.#stream, this.#hasBegun, error);
   }
 
   onData(piece: Buffer): void {
+    this.#connection.release(this.#stream, piece.length);
+    if (this.#isEnded) return;
     try {
       this.#assembler.push(piece, (message) => this.#handler.onMessage(message));
-      this.#connection.release(this.#stream, piece.length);
     } catch (error) {
       this.end(asGrpcError(error));
     }
   }
 
   onBodyEnd(): void {
-    this.#handler.onHalfClose();
+    if (!this.#isEnded) this.#handler.onHalfClose();
   }
 
   onDrain(): void {

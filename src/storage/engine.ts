@@ -120,6 +120,8 @@ export interface StoredEvent {
   value: Buffer | undefined;
   /** The value before; undefined for a create. */
   previous: Stored | undefined;
+  /** The lease of etcd's API that the key is attached to by this change: told by engines of this process. */
+  leaseId?: bigint;
 }
 
 export interface Subscription {

@@ -5,6 +5,10 @@ import { CACHE_DIR } from './paths.ts';
 /** Where etcd is: named by BINNACLE_ETCD, put into the cache by `scripts/etcd.sh`, or on the PATH. */
 export const findEtcd = (): string | undefined => [process.env['BINNACLE_ETCD'], join(CACHE_DIR, 'etcd/usr/bin/etcd'), ...onPath('etcd')].find(isExecutable);
 
+/** The client of etcd's: named by BINNACLE_ETCDCTL, put into the cache by `scripts/etcd.sh`, or on the PATH. */
+export const findEtcdctl = (): string | undefined =>
+  [process.env['BINNACLE_ETCDCTL'], join(CACHE_DIR, 'etcd/usr/bin/etcdctl'), ...onPath('etcdctl')].find(isExecutable);
+
 export const hasCommand = (name: string): boolean => onPath(name).some(isExecutable);
 
 const onPath = (name: string): string[] => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node';
-import { findEtcd, hasCommand } from './find-etcd.ts';
+import { findEtcd, findEtcdctl, hasCommand } from './find-etcd.ts';
 
 /** Something that a machine may not have, and how its tests can be told. */
 interface Requirement {
@@ -17,6 +17,12 @@ const REQUIREMENTS: readonly Requirement[] = [
     isThere: () => findEtcd() !== undefined,
     pattern: /\bhasEtcd\(/,
     how: 'scripts/etcd.sh && npm test   (Debian and its kin; elsewhere: BINNACLE_ETCD=/path/to/etcd npm test)',
+  },
+  {
+    what: 'there is no etcdctl',
+    isThere: () => findEtcdctl() !== undefined,
+    pattern: /\bhasEtcdctl\b/,
+    how: 'scripts/etcd.sh && npm test   (Debian and its kin; elsewhere: BINNACLE_ETCDCTL=/path/to/etcdctl npm test)',
   },
   { what: 'there is no openssl', isThere: () => hasCommand('openssl'), pattern: /\bhasOpenssl\b/, how: 'apt-get install openssl && npm test' },
   { what: 'the tests do not run as root', isThere: () => process.getuid?.() === 0, pattern: /getuid|isRoot/, how: 'sudo npm test' },

@@ -1,8 +1,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { TlsOptions } from 'node:tls';
+import { constants } from 'node:crypto';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import { CommandError } from '../../options/command-error.ts';
 import { stopOnSignals } from '../../server/lifecycle.ts';
+import { peerCertificatesOf } from '../../serving/certificates/peer.ts';
+import { decodePem } from '../../serving/certificates/pem.ts';
+import { verifyClientChain } from '../../serving/certificates/verify.ts';
 import { openEmbeddedEngine } from '../../storage/engines/embedded.ts';
 import type { LocalEngine } from '../../storage/engines/local-engine.ts';
 import { openMemoryEngine } from '../../storage/engines/memory.ts';
@@ -31,6 +35,7 @@ export async function store(args: readonly string[], output: Output): Promise<vo
   const historyBytes = numberOf('history-bytes', values['history-bytes']);
   const listenUrls = String(values['listen-client-urls']).split(',');
   const tls = await readTls(values);
+  const checkClient = await readClientCheck(values);
   const stopSignal = stopOnSignals();
   const engine = await openEngine(values['memory'] === true, String(values['data-dir']), historyBytes);
   try {
@@ -38,10 +43,12 @@ export async function store(args: readonly string[], output: Output): Promise<vo
       engine,
       listenUrls,
       tls,
+      checkClient,
       maxRequestBytes,
+      ...(values['memory'] !== true && { snapshotFolder: resolve(String(values['data-dir'])) }),
       onViolation: (message) => output.stderr(`a client was cut off: ${message}\n`),
     });
-    output.stdout(`etcd's API is served at ${server.urls.join(', ')}\n`);
+    output.stderr(`etcd's API is served at ${server.urls.join(', ')}\n`);
     await new Promise<void>((stopped) => onAbort(stopSignal, stopped));
     await server.close();
   } finally {
@@ -75,9 +82,22 @@ async function readTls(values: FlagValues): Promise<TlsOptions | undefined> {
     cert: await readNamed('cert-file', cert),
     key: await readNamed('key-file', key),
     minVersion: 'TLSv1.2',
-    ...(ca !== undefined && { ca: await readNamed('trusted-ca-file', ca) }),
-    ...(asksForCertificate === true && { requestCert: true, rejectUnauthorized: true }),
+    // The certificate of a session that is taken up again comes without its chain.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+    // `readClientCheck` looks at it.
+    ...(ca !== undefined && { requestCert: true, rejectUnauthorized: false }),
   };
+}
+
+/**
+ * As Go verifies certificates, whose programs know these files: what `--trusted-ca-file` has may be a root, an intermediate or the client's own. With the file, clients need
+ * a certificate, as etcd has it (client/pkg/transport/listener.go).
+ */
+async function readClientCheck({ 'trusted-ca-file': ca }: FlagValues): Promise<((socket: TLSSocket) => void) | undefined> {
+  if (ca === undefined) return undefined;
+  const authorities = [(await readNamed('trusted-ca-file', ca)).toString()];
+  if (decodePem('CERTIFICATE', authorities[0]!).length === 0) throw new CommandError(`--trusted-ca-file: there is no certificate in ${ca}`);
+  return (socket) => void verifyClientChain(peerCertificatesOf(socket), authorities);
 }
 
 async function readNamed(flag: string, path: string | boolean): Promise<Buffer> {
@@ -101,8 +121,8 @@ Flags:
       --listen-client-urls http://127.0.0.1:2379
                                    comma-separated; https:// with TLS, unix:///path for a socket
       --cert-file, --key-file      the server's certificate
-      --trusted-ca-file            whose certificates clients have
-      --client-cert-auth           ask clients for one
+      --trusted-ca-file            clients must have a certificate that one in this file has signed
+      --client-cert-auth           the same, as etcd has this flag: it needs that file
       --max-request-bytes 1572864  the largest write, as of etcd
       --history-bytes 67108864     how much of the past is kept for watches and paged lists, unless
                                    it is compacted before

@@ -299,7 +299,11 @@ export class EmbeddedEngine extends LocalEngine {
   }
 
   #eventOf(change: StorageChange, previous: Stored | undefined): StoredEvent {
-    return { type: change.type, key: change.key, revision: ++this.#lastRevision, value: change.type === 'put' ? change.value : undefined, previous };
+    const { type, key } = change;
+    const revision = ++this.#lastRevision;
+    if (type === 'delete') return { type, key, revision, value: undefined, previous };
+    const { value, lease } = change;
+    return lease ? { type, key, revision, value, previous, leaseId: lease.id } : { type, key, revision, value, previous };
   }
 
   #writeOf({ key, value, revision, previous }: StoredEvent, change: StorageChange): FileTransaction['writes'][number] {
@@ -311,7 +315,7 @@ export class EmbeddedEngine extends LocalEngine {
   }
 
   async #expire(expiries: Expiry[]): Promise<void> {
-    await Promise.all(expiries.map(({ key, revision }) => this.#expireKey(key, revision)));
+    await Promise.all(expiries.filter((expiry) => !this.isExpiryMoved(expiry)).map(({ key, revision }) => this.#expireKey(key, revision)));
     await this.changeLeases({ ended: expiries });
   }
 

@@ -20,6 +20,6 @@ export interface LeaseChange {
 /** All that a store knows of leases when it is opened. */
 export interface StoredLeases {
   granted: GrantedLease[];
-  /** Of keys that are attached to a lease; their revisions may have passed. */
-  attached: Expiry[];
+  /** Of keys, attached to a lease or not; their revisions may have passed. */
+  expiries: Expiry[];
 }

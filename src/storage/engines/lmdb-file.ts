@@ -159,9 +159,9 @@ export class LmdbFile {
     const granted = [];
     for (const { key, value } of this.#database.getRange(allBehind(LEASES))) {
       const [ttlSeconds = 0, expiresAtMs = 0] = value.toString().split(' ').map(Number);
-      granted.push({ id: BigInt(`0x${key.toString('utf8', LEASES.length)}`), ttlSeconds, expiresAtMs });
+      granted.push({ id: idOf(key.toString('utf8', LEASES.length)), ttlSeconds, expiresAtMs });
     }
-    return { granted, attached: this.expiries(Infinity).filter(({ leaseId }) => leaseId !== undefined) };
+    return { granted, expiries: this.expiries(Infinity) };
   }
 
   /** Resolves once all of it is on disk; rejects, with nothing of it written, otherwise. One at a time. */
@@ -246,7 +246,7 @@ export class LmdbFile {
   }
 
   #putExpiry({ key, expiresAtMs, leaseId, revision }: Omit<FileWrite, 'value'> & { expiresAtMs: number }): void {
-    void this.#database.put(expiryKey(key, expiresAtMs), leaseId === undefined ? EMPTY : Buffer.from(leaseId.toString(16)), revision);
+    void this.#database.put(expiryKey(key, expiresAtMs), leaseId === undefined ? EMPTY : Buffer.from(idDigits(leaseId)), revision);
   }
 
   #changeLeases({ granted = [], revoked = [], ended = [], added = [] }: LeaseChange): void {
@@ -431,13 +431,16 @@ function storedOf(key: string, entry: Buffer, revision: number, countedRevision:
 }
 
 const expiryKey = (key: string, expiresAtMs: number): Buffer => Buffer.from(EXPIRIES + String(Math.trunc(expiresAtMs)).padStart(EXPIRY_DIGITS, '0') + key);
-const leaseKey = (id: bigint): Buffer => Buffer.from(LEASES + BigInt.asUintN(64, id).toString(16).padStart(16, '0'));
+/** Numbers of leases are signed on the wire. */
+const idDigits = (id: bigint): string => BigInt.asUintN(64, id).toString(16).padStart(16, '0');
+const idOf = (digits: string): bigint => BigInt.asIntN(64, BigInt(`0x${digits}`));
+const leaseKey = (id: bigint): Buffer => Buffer.from(LEASES + idDigits(id));
 
 function expiryOf(stored: Buffer, value: Buffer, revision: number): Expiry {
   const text = stored.toString();
   const keyAt = EXPIRIES.length + EXPIRY_DIGITS;
   const expiry = { key: text.slice(keyAt), revision, expiresAtMs: Number(text.slice(EXPIRIES.length, keyAt)) };
-  return value.length === 0 ? expiry : { ...expiry, leaseId: BigInt(`0x${value.toString()}`) };
+  return value.length === 0 ? expiry : { ...expiry, leaseId: idOf(value.toString()) };
 }
 
 async function freeBytes(folder: string): Promise<number> {

@@ -10,6 +10,7 @@ import {
 } from '../engine.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ChangeLog } from './change-log.ts';
+import type { Expiry } from './expiry-sweeper.ts';
 import type { LeaseChange, StoredLeases } from './lease-change.ts';
 import type { StoreStatistics } from './lmdb-file.ts';
 import { LocalCompactor } from './local-compactor.ts';
@@ -25,6 +26,8 @@ export abstract class LocalEngine implements Engine {
   readonly isSingleWriter = true;
   protected readonly log: ChangeLog;
   protected isClosed = false;
+  /** Whether a key is kept though its time has come, because that has been moved since; then the store has its new time, or soon will. */
+  protected isExpiryMoved: (expiry: Expiry) => boolean = () => false;
   #oldestRevision = 0;
   #compactor: LocalCompactor | undefined;
 
@@ -84,6 +87,11 @@ export abstract class LocalEngine implements Engine {
   async compact(revision: number): Promise<void> {
     this.log.compact(revision);
     this.#oldestRevision = Math.max(this.#oldestRevision, Math.min(revision - 1, this.log.revision));
+  }
+
+  /** Whoever moves expiries tells of those whose move may not be on disk yet. */
+  set movedExpiries(isMoved: (expiry: Expiry) => boolean) {
+    this.isExpiryMoved = isMoved;
   }
 
   /** 0: never. */

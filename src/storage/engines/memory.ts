@@ -84,12 +84,14 @@ class MemoryEngine extends LocalEngine {
     } else {
       this.#stored.delete(change.key);
     }
-    this.log.publish([{ type: change.type, key: change.key, revision, value: change.type === 'put' ? change.value : undefined, previous }]);
+    const value = change.type === 'put' ? change.value : undefined;
+    const leaseId = change.type === 'put' ? change.lease?.id : undefined;
+    this.log.publish([{ type: change.type, key: change.key, revision, value, previous, ...(leaseId !== undefined && { leaseId }) }]);
     return revision;
   }
 
   async leases(): Promise<StoredLeases> {
-    return { granted: [...this.#leases.values()], attached: [...this.#expiries.keys()].filter(({ leaseId }) => leaseId !== undefined) };
+    return { granted: [...this.#leases.values()], expiries: [...this.#expiries.keys()] };
   }
 
   async changeLeases({ granted = [], revoked = [], ended = [], added = [] }: LeaseChange): Promise<void> {
@@ -133,7 +135,8 @@ class MemoryEngine extends LocalEngine {
   async #expire(expiries: Expiry[]): Promise<void> {
     for (const expiry of expiries) {
       this.#expiries.delete(expiry);
-      if (this.#stored.get(expiry.key)?.revision === expiry.revision) await this.commit({ type: 'delete', key: expiry.key, expected: expiry.revision });
+      if (this.#stored.get(expiry.key)?.revision === expiry.revision && !this.isExpiryMoved(expiry))
+        await this.commit({ type: 'delete', key: expiry.key, expected: expiry.revision });
     }
   }
 }

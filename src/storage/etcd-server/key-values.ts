@@ -2,7 +2,7 @@ import type { GrpcError } from '../../grpc/status.ts';
 import { type StorageChange, CommitConflict, type Stored } from '../engine.ts';
 import type { LocalEngine } from '../engines/local-engine.ts';
 import type { KeyBounds } from '../engines/range.ts';
-import { COMPACTED, FUTURE_REVISION, KEY_NOT_FOUND, LEASE_PROVIDED, VALUE_PROVIDED, asEtcdError, unsupported } from './errors.ts';
+import { COMPACTED, FUTURE_REVISION, KEY_NOT_FOUND, asEtcdError, unsupported } from './errors.ts';
 import type { LeaseTable } from './leases.ts';
 import {
   type Comparison,
@@ -19,7 +19,15 @@ import {
   decodeRangeRequest,
   decodeTxnRequest,
 } from './requests.ts';
-import { type OperationAnswer, type RangeAnswer, encodeHeader, encodeOperationAnswer, encodeRangeAnswer, encodeTxnAnswer } from './responses.ts';
+import {
+  type LeasedItem,
+  type OperationAnswer,
+  type RangeAnswer,
+  encodeHeader,
+  encodeOperationAnswer,
+  encodeRangeAnswer,
+  encodeTxnAnswer,
+} from './responses.ts';
 
 /** As the end of a range: all keys from its start on. As its start: from the first key on. */
 const KEYSPACE_START = '\0';
@@ -32,7 +40,7 @@ export function boundsOf(key: string, end: string): KeyBounds {
 /** What a write did. */
 interface Written {
   revision: number;
-  previous: Stored | undefined;
+  previous: LeasedItem | undefined;
 }
 
 interface Answered {
@@ -104,11 +112,11 @@ export class KeyValues {
     const [operation] = operations;
     if (operation?.type === 'put') {
       const written = await this.#write(operation.request, stored);
-      return { revision: written.revision, answers: [{ type: 'put', previous: operation.request.prevKv ? stored : undefined }] };
+      return { revision: written.revision, answers: [{ type: 'put', previous: operation.request.prevKv ? written.previous : undefined }] };
     }
     if (operation?.type === 'delete' && stored) {
-      const written = await this.#commit({ type: 'delete', key: stored.key, expected: stored.revision });
-      return { revision: written, answers: [{ type: 'delete', count: 1, previous: operation.request.prevKv ? [stored] : [] }] };
+      const { revision: written, previous } = await this.#remove(stored);
+      return { revision: written, answers: [{ type: 'delete', count: 1, previous: operation.request.prevKv ? [previous!] : [] }] };
     }
     return this.#failed(operations, stored, revision);
   }
@@ -168,20 +176,29 @@ export class KeyValues {
   }
 
   async #write(request: PutRequest, stored: Stored | undefined): Promise<Written> {
+    const newLease = this.#leases.forPut(request.leaseId);
     if ((request.ignoreValue || request.ignoreLease) && !stored) throw KEY_NOT_FOUND;
-    if (request.ignoreValue && request.value.length > 0) throw VALUE_PROVIDED;
-    if (request.ignoreLease && request.leaseId !== 0n) throw LEASE_PROVIDED;
+    const previous = stored && this.#withLease(stored);
     const value = request.ignoreValue ? stored!.value : request.value;
-    const lease = this.#leases.forPut(request.ignoreLease ? this.#leases.leaseOf(stored!) : request.leaseId);
+    const lease = request.ignoreLease ? this.#leases.forPut(previous!.leaseId!) : newLease;
     const revision = await this.#commit({ type: 'put', key: request.key, value, expected: stored?.revision ?? 0, ...(lease && { lease }) });
-    return { revision, previous: stored };
+    return { revision, previous };
+  }
+
+  async #remove(stored: Stored): Promise<Written> {
+    const previous = this.#withLease(stored);
+    return { revision: await this.#commit({ type: 'delete', key: stored.key, expected: stored.revision }), previous };
+  }
+
+  /** Once it is written over, nobody knows its lease. */
+  #withLease(stored: Stored): LeasedItem {
+    return { ...stored, leaseId: this.#leases.leaseOf(stored) };
   }
 
   async #delete({ key, end, prevKv }: DeleteRequest): Promise<Answered> {
     if (end !== '') return this.#deleteAll({ key, end, prevKv });
     const { revision, previous } = await this.#untilWritten(key, async (stored, current) => {
-      if (!stored) return { revision: current, previous: undefined };
-      return { revision: await this.#commit({ type: 'delete', key, expected: stored.revision }), previous: stored };
+      return stored ? this.#remove(stored) : { revision: current, previous: undefined };
     });
     return { revision, answer: { type: 'delete', count: previous ? 1 : 0, previous: previous && prevKv ? [previous] : [] } };
   }
@@ -189,7 +206,7 @@ export class KeyValues {
   /** One key after the other, each with a revision of its own: only for people who clean up by hand, as Kubernetes never does this. */
   async #deleteAll({ key, end, prevKv }: DeleteRequest): Promise<Answered> {
     const { items } = await this.#engine.rangeWithin(boundsOf(key, end), {});
-    const removed: Stored[] = [];
+    const removed: LeasedItem[] = [];
     for (const item of items) {
       const { answer } = await this.#delete({ key: item.key, end: '', prevKv: true });
       if (answer.type === 'delete') removed.push(...answer.previous);
@@ -287,6 +304,7 @@ function passes({ minModRevision, maxModRevision, minCreateRevision, maxCreateRe
 }
 
 function sorted(items: Stored[], { sortTarget, isDescending }: RangeRequest): Stored[] {
+  if (sortTarget === SortTarget.key) return isDescending ? items.toReversed() : items;
   const compare = (a: Stored, b: Stored): number => {
     if (sortTarget === SortTarget.value) return Buffer.compare(a.value, b.value);
     if (sortTarget === SortTarget.version) return (a.version ?? 1) - (b.version ?? 1);
@@ -294,6 +312,5 @@ function sorted(items: Stored[], { sortTarget, isDescending }: RangeRequest): St
     return sortTarget === SortTarget.mod ? a.revision - b.revision : 0;
   };
   // Items come in the order of their keys, which sorting keeps among equals.
-  const inOrder = sortTarget === SortTarget.key ? items : items.toSorted(compare);
-  return isDescending ? inOrder.toReversed() : inOrder;
+  return items.toSorted(isDescending ? (a, b) => compare(b, a) : compare);
 }

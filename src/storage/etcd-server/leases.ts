@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../../util/clock.ts';
+import { TimeSlice } from '../../util/time-slice.ts';
 import { CommitConflict, type Put, type Stored } from '../engine.ts';
 import type { Expiry } from '../engines/expiry-sweeper.ts';
 import type { GrantedLease } from '../engines/lease-change.ts';
@@ -28,6 +29,7 @@ export class LeaseTable {
   readonly #leases = new Map<bigint, ActiveLease>();
   readonly #leaseOfKey = new Map<string, ActiveLease>();
   #timer: Timer | undefined;
+  #wakesAtMs = Infinity;
 
   private constructor(engine: LocalEngine, clock: Clock) {
     this.#engine = engine;
@@ -36,9 +38,17 @@ export class LeaseTable {
 
   static async open(engine: LocalEngine, clock: Clock): Promise<LeaseTable> {
     const table = new LeaseTable(engine, clock);
-    const { granted, attached } = await engine.leases();
+    const { granted, expiries } = await engine.leases();
     for (const lease of granted) table.#leases.set(lease.id, { ...lease, expiries: new Map() });
-    for (const expiry of attached) table.#attach(table.#leases.get(expiry.leaseId!), expiry);
+    const slice = new TimeSlice();
+    for (const expiry of expiries) {
+      if (expiry.leaseId === undefined) continue;
+      // Expiries of earlier writes of the key are still there, too.
+      const { stored } = await engine.read(expiry.key);
+      if (stored?.revision === expiry.revision) table.#attach(table.#leases.get(expiry.leaseId), expiry);
+      if (slice.isSpent) await slice.next();
+    }
+    engine.movedExpiries = ({ leaseId, expiresAtMs }) => leaseId !== undefined && (table.#leases.get(leaseId)?.expiresAtMs ?? 0) > expiresAtMs;
     await table.#removeEnded();
     return table;
   }
@@ -49,6 +59,10 @@ export class LeaseTable {
 
   get ids(): bigint[] {
     return [...this.#leases.keys()];
+  }
+
+  get granted(): readonly GrantedLease[] {
+    return [...this.#leases.values()];
   }
 
   /** The lease of a key as it was read; 0n for none. */
@@ -78,7 +92,7 @@ export class LeaseTable {
   /** How many seconds it has from now on; undefined where there is no such lease. */
   async keepAlive(id: bigint): Promise<number | undefined> {
     const lease = this.#leases.get(id);
-    if (!lease) return undefined;
+    if (!lease || lease.expiresAtMs <= this.#clock.now()) return undefined;
     const ended = [...lease.expiries.values()];
     lease.expiresAtMs = this.#clock.now() + lease.ttlSeconds * 1_000;
     const added = ended.map((expiry) => ({ ...expiry, expiresAtMs: lease.expiresAtMs }));
@@ -148,9 +162,11 @@ export class LeaseTable {
   }
 
   #wakeAt(expiresAtMs: number): void {
-    if (this.#timer) return;
+    if (expiresAtMs >= this.#wakesAtMs) return;
+    this.#timer?.cancel();
+    this.#wakesAtMs = expiresAtMs;
     this.#timer = this.#clock.after(Math.min(Math.max(expiresAtMs - this.#clock.now(), 0), MAX_TIMER_MS), () => {
-      this.#timer = undefined;
+      this.#wakesAtMs = Infinity;
       // A store that cannot be written says so in its health check; the leases are gone all the same, and their keys with the next sweep.
       void this.#removeEnded().catch(() => undefined);
     });

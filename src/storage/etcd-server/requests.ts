@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { forEachField, trustedReader } from '../../encoding/protobuf-fields.ts';
 import { type ProtobufReader, WIRE_BYTES, WIRE_VARINT, tagOf } from '../../encoding/protobuf-wire.ts';
 import { GrpcCode, GrpcError } from '../../grpc/status.ts';
-import { EMPTY_KEY } from './errors.ts';
+import { EMPTY_KEY, LEASE_PROVIDED, VALUE_PROVIDED } from './errors.ts';
 
 /* Requests of etcd's API as they are read from the wire (etcd api/etcdserverpb/rpc.proto), field numbers as there. */
 
@@ -74,7 +74,6 @@ export interface WatchCreateRequest {
   leavesOutPuts: boolean;
   leavesOutDeletes: boolean;
   prevKv: boolean;
-  isFragmented: boolean;
 }
 
 export type WatchRequest = { type: 'create'; request: WatchCreateRequest } | { type: 'cancel'; watchId: number } | { type: 'progress' } | undefined;
@@ -161,6 +160,8 @@ function readPut(message: ProtobufReader): PutRequest {
     else reader.skip(tag);
   });
   if (request.key === '') throw EMPTY_KEY;
+  if (request.ignoreValue && request.value.length > 0) throw VALUE_PROVIDED;
+  if (request.ignoreLease && request.leaseId !== 0n) throw LEASE_PROVIDED;
   return request;
 }
 
@@ -229,7 +230,6 @@ function readWatchCreation(message: ProtobufReader): WatchCreateRequest {
     leavesOutPuts: false,
     leavesOutDeletes: false,
     prevKv: false,
-    isFragmented: false,
   };
   const addFilter = (filter: number): void => {
     if (filter === FILTER_NO_PUT) request.leavesOutPuts = true;
@@ -244,7 +244,7 @@ function readWatchCreation(message: ProtobufReader): WatchCreateRequest {
     else if (tag === bytesTag(5)) for (const filter of reader.bytes()) addFilter(filter);
     else if (tag === varintTag(6)) request.prevKv = readFlag(reader);
     else if (tag === varintTag(7)) request.watchId = readNumber(reader);
-    else if (tag === varintTag(8)) request.isFragmented = readFlag(reader);
+    // 8: whether messages may be split. None is so large.
     else reader.skip(tag);
   });
   // As etcd: no key at all means all keys (etcdserver/api/v3rpc/watch.go).

@@ -13,6 +13,11 @@ export const RAFT_TERM = 1;
 /** Of the lease that a key is attached to; 0n for none. */
 export type LeaseOf = (item: Stored) => bigint;
 
+/** With its lease where that may have changed since it was read; undefined where it can still be asked for. */
+export interface LeasedItem extends Stored {
+  leaseId?: bigint;
+}
+
 const NO_LEASE: LeaseOf = () => 0n;
 
 export interface RangeAnswer {
@@ -24,8 +29,8 @@ export interface RangeAnswer {
 
 export type OperationAnswer =
   | { type: 'range'; answer: RangeAnswer }
-  | { type: 'put'; previous: Stored | undefined }
-  | { type: 'delete'; count: number; previous: readonly Stored[] };
+  | { type: 'put'; previous: LeasedItem | undefined }
+  | { type: 'delete'; count: number; previous: readonly LeasedItem[] };
 
 export interface StatusAnswer {
   version: string;
@@ -34,12 +39,19 @@ export interface StatusAnswer {
   revision: number;
 }
 
+/** The fields of every header that never change, encoded once: numbers of more than 32 bits take some time, and a transaction's answer has two headers. */
+const HEADER_IDS = ((): Buffer => {
+  const writer = new ProtobufWriter();
+  writeInt64Field(writer, 2, MEMBER_ID);
+  writeInt64Field(writer, 1, CLUSTER_ID);
+  return writer.finish();
+})();
+
 function writeHeader(writer: ProtobufWriter, revision: number): void {
   writeMessageField(writer, 1, () => {
     writeInt64Field(writer, 4, RAFT_TERM);
     writeInt64Field(writer, 3, revision);
-    writeInt64Field(writer, 2, MEMBER_ID);
-    writeInt64Field(writer, 1, CLUSTER_ID);
+    writer.raw(HEADER_IDS);
   });
 }
 
@@ -50,18 +62,27 @@ function encoded(revision: number, write: (writer: ProtobufWriter) => void): Buf
   return writer.finish();
 }
 
-function writeItem(writer: ProtobufWriter, field: number, item: Stored, leaseOf: LeaseOf, keysOnly = false): void {
-  writeMessageField(writer, field, () => {
-    writeInt64Field(writer, 6, leaseOf(item));
-    if (!keysOnly) writeBytesField(writer, 5, item.value);
-    writeInt64Field(writer, 4, item.version);
-    writeInt64Field(writer, 3, item.revision);
-    writeInt64Field(writer, 2, item.createdRevision);
-    writeStringField(writer, 1, item.key);
-  });
+function writeItem(writer: ProtobufWriter, field: number, item: LeasedItem, leaseOf: LeaseOf, keysOnly = false): void {
+  writeMessageField(writer, field, () => writeItemFields(writer, item, item.leaseId ?? leaseOf(item), keysOnly));
 }
 
-function writeItems(writer: ProtobufWriter, field: number, items: readonly Stored[], leaseOf: LeaseOf, keysOnly = false): void {
+function writeItemFields(writer: ProtobufWriter, item: Stored, leaseId: bigint, keysOnly = false): void {
+  writeInt64Field(writer, 6, leaseId);
+  if (!keysOnly) writeBytesField(writer, 5, item.value);
+  writeInt64Field(writer, 4, item.version);
+  writeInt64Field(writer, 3, item.revision);
+  writeInt64Field(writer, 2, item.createdRevision);
+  writeStringField(writer, 1, item.key);
+}
+
+/** A KeyValue of its own, as etcd's file has them. */
+export function encodeItem(item: Stored, leaseId: bigint): Buffer {
+  const writer = new ProtobufWriter();
+  writeItemFields(writer, item, leaseId);
+  return writer.finish();
+}
+
+function writeItems(writer: ProtobufWriter, field: number, items: readonly LeasedItem[], leaseOf: LeaseOf, keysOnly = false): void {
   for (let index = items.length - 1; index >= 0; index--) writeItem(writer, field, items[index]!, leaseOf, keysOnly);
 }
 
@@ -111,7 +132,6 @@ export interface WatchAnswer {
   isCanceled?: boolean;
   compactRevision?: number;
   cancelReason?: string;
-  isFragment?: boolean;
   /** Encoded by `encodeEvent`. */
   events?: readonly Buffer[];
 }
@@ -120,7 +140,6 @@ export function encodeWatchAnswer(revision: number, answer: WatchAnswer): Buffer
   return encoded(revision, (writer) => {
     const { events = [] } = answer;
     for (let index = events.length - 1; index >= 0; index--) writeBytesField(writer, 11, events[index]);
-    writeBoolField(writer, 7, answer.isFragment);
     writeStringField(writer, 6, answer.cancelReason);
     writeInt64Field(writer, 5, answer.compactRevision);
     writeBoolField(writer, 4, answer.isCanceled);
@@ -131,15 +150,24 @@ export function encodeWatchAnswer(revision: number, answer: WatchAnswer): Buffer
 
 const DELETE_EVENT = 1;
 
-export function encodeEvent({ type, key, revision, value, previous }: StoredEvent, withPrevious: boolean, leaseOf: LeaseOf): Buffer {
+/** What a change that puts a key has made of it. */
+export const itemOf = ({ key, revision, value, previous }: StoredEvent): Stored => ({
+  key,
+  revision,
+  value: value!,
+  createdRevision: previous?.createdRevision ?? revision,
+  version: (previous?.version ?? 0) + 1,
+});
+
+export function encodeEvent(event: StoredEvent, withPrevious: boolean): Buffer {
+  const { type, key, revision, previous, leaseId = 0n } = event;
   const writer = new ProtobufWriter();
   if (withPrevious && previous) writeItem(writer, 3, previous, NO_LEASE);
   if (type === 'delete') {
     writeItem(writer, 2, { key, revision, value: Buffer.alloc(0) }, NO_LEASE);
     writeInt64Field(writer, 1, DELETE_EVENT);
   } else {
-    const item = { key, revision, value: value!, createdRevision: previous?.createdRevision ?? revision, version: (previous?.version ?? 0) + 1 };
-    writeItem(writer, 2, item, leaseOf);
+    writeItem(writer, 2, itemOf(event), () => leaseId);
   }
   return writer.finish();
 }
@@ -185,6 +213,15 @@ export const encodeSnapshotPiece = (revision: number, version: string, remaining
     writeBytesField(writer, 3, blob);
     writeInt64Field(writer, 2, remainingBytes);
   });
+
+/** A lease as it is in etcd's file (etcd server/lease/leasepb/lease.proto). */
+export function encodeStoredLease(id: bigint, ttlSeconds: number, remainingSeconds: number): Buffer {
+  const writer = new ProtobufWriter();
+  writeInt64Field(writer, 3, remainingSeconds);
+  writeInt64Field(writer, 2, ttlSeconds);
+  writeInt64Field(writer, 1, id);
+  return writer.finish();
+}
 
 const SERVING = 1;
 

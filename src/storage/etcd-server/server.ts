@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { chmod, lstat, rm } from 'node:fs/promises';
 import { type IncomingMessage, type ServerResponse, createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
-import { type TLSSocket, type TlsOptions, createServer as createTlsServer } from 'node:tls';
+import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { TLSSocket, type TlsOptions, createServer as createTlsServer } from 'node:tls';
 import { serveGrpc } from '../../grpc/server.ts';
 import { type Clock, systemClock } from '../../util/clock.ts';
 import { Compacted } from '../engine.ts';
@@ -16,8 +17,12 @@ export interface EtcdServerOptions {
   listenUrls: readonly string[];
   /** For `https://` and `unixs://`. */
   tls?: TlsOptions | undefined;
+  /** Throws for a client of `tls` that is not to be served. */
+  checkClient?: ((socket: TLSSocket) => void) | undefined;
   /** Of one request; etcd's --max-request-bytes. */
   maxRequestBytes?: number;
+  /** For a file as large as the store while a snapshot is made of it. Default: the system's for temporary files. */
+  snapshotFolder?: string;
   clock?: Clock;
   onViolation?: (message: string) => void;
 }
@@ -32,6 +37,7 @@ export interface EtcdServer {
 /** etcd's default, and what it leaves for everything but the value. */
 const MAX_REQUEST_BYTES = 1.5 * 1024 * 1024;
 const REQUEST_OVERHEAD_BYTES = 512 * 1024;
+const DEFAULT_PORT = 2379;
 /** An HTTP/2 client begins with `PRI * HTTP/2.0`; no method of HTTP/1.1 that is answered here begins so. */
 const HTTP2_START = 'PRI';
 
@@ -41,7 +47,7 @@ export async function startEtcdServer(options: EtcdServerOptions): Promise<EtcdS
   await beginWithOwnRevision(engine, clock);
   const leases = await LeaseTable.open(engine, clock);
   const clientUrls: string[] = [];
-  const service = etcdService({ engine, leases, clock, clientUrls });
+  const service = etcdService({ engine, leases, clock, clientUrls, snapshotFolder: options.snapshotFolder ?? tmpdir(), maxRequestBytes });
   const pages = createHttpServer((request, response) => void answerPage(engine, request, response));
   const connections = new Map<Socket, { finish(): void } | undefined>();
   const grpc = { maxMessageBytes: maxRequestBytes + REQUEST_OVERHEAD_BYTES, clock, ...(options.onViolation && { onViolation: options.onViolation }) };
@@ -54,15 +60,11 @@ export async function startEtcdServer(options: EtcdServerOptions): Promise<EtcdS
     socket.once('close', () => connections.delete(socket));
     socket.on('error', () => undefined);
     const protocol = (socket as TLSSocket).alpnProtocol;
-    if (typeof protocol === 'string') begin(socket, protocol === 'h2');
+    if (socket instanceof TLSSocket && !isWelcome(socket, options)) socket.destroy();
+    else if (typeof protocol === 'string') begin(socket, protocol === 'h2');
     else peek(socket, begin);
   };
   const servers: Server[] = [];
-  for (const url of options.listenUrls) {
-    const { server, url: bound } = await listen(url, options.tls, accept);
-    servers.push(server);
-    clientUrls.push(bound);
-  }
   const close = async (): Promise<void> => {
     leases.close();
     const closed = servers.map((server) => once(server, 'close'));
@@ -73,6 +75,16 @@ export async function startEtcdServer(options: EtcdServerOptions): Promise<EtcdS
     }
     await Promise.all(closed);
   };
+  try {
+    for (const url of options.listenUrls) {
+      const { server, url: bound } = await listen(url, options.tls, accept);
+      servers.push(server);
+      clientUrls.push(bound);
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return { urls: clientUrls, close };
 }
 
@@ -93,6 +105,16 @@ async function beginWithOwnRevision(engine: LocalEngine, clock: Clock): Promise<
   }
 }
 
+function isWelcome(socket: TLSSocket, { checkClient, onViolation }: EtcdServerOptions): boolean {
+  try {
+    checkClient?.(socket);
+    return true;
+  } catch (error) {
+    onViolation?.(`${socket.remoteAddress ?? 'a client'}: ${(error as Error).message}`);
+    return false;
+  }
+}
+
 /** Which protocol a client without TLS speaks shows in its first bytes. */
 function peek(socket: Socket, begin: (socket: Socket, isHttp2: boolean) => void): void {
   socket.once('data', (first: Buffer) => {
@@ -110,23 +132,37 @@ interface Listening {
 
 async function listen(url: string, tls: TlsOptions | undefined, accept: (socket: Socket) => void): Promise<Listening> {
   const [, scheme, rest] = /^(https?|unixs?):\/\/(.+)$/.exec(url) ?? [];
-  if (scheme === undefined || rest === undefined)
+  const isSocket = scheme?.startsWith('unix') === true;
+  if (scheme === undefined || rest === undefined || (!isSocket && !URL.canParse(`http://${rest}`)))
     throw new Error(`${JSON.stringify(url)} is no address to listen on: one looks like http://127.0.0.1:2379 or unix:///run/store.sock`);
   const isSecure = scheme.endsWith('s');
   if (isSecure && !tls) throw new Error(`${url} needs --cert-file and --key-file`);
+  if (isSocket) await removeLeftSocket(rest);
   const server = isSecure ? createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, accept) : createServer({ noDelay: true }, accept);
-  const ready = once(server, 'listening');
-  if (scheme.startsWith('unix')) {
-    // What a server that was killed left behind; one that runs holds the lock of the store's folder, and is never met here.
-    await rm(rest, { force: true });
-    server.listen({ path: rest });
+  const { hostname, port } = new URL(isSocket ? 'http://localhost' : `http://${rest}`);
+  try {
+    const ready = once(server, 'listening');
+    server.listen(isSocket ? { path: rest } : { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || DEFAULT_PORT) });
     await ready;
-    return { server, url };
+  } catch (error) {
+    throw new Error(`cannot listen on ${url}: ${(error as Error).message}`, { cause: error });
   }
-  const { hostname, port } = new URL(`http://${rest}`);
-  server.listen({ host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || '2379') });
-  await ready;
-  return { server, url: `${scheme}://${hostname}:${(server.address() as AddressInfo).port}` };
+  if (!isSocket) return { server, url: `${scheme}://${hostname}:${(server.address() as AddressInfo).port}` };
+  // Whoever may open it may read and write all that there is.
+  await chmod(rest, 0o600);
+  return { server, url };
+}
+
+/** What a server that was killed left behind. Only a socket is removed, and only where nobody listens. */
+async function removeLeftSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isSocket()) return;
+  const isTaken = await new Promise<boolean>((resolve) => {
+    const socket = connect(path, () => resolve(true));
+    socket.on('error', () => resolve(false)).on('close', () => resolve(false));
+    socket.unref().end();
+  });
+  if (!isTaken) await rm(path, { force: true });
 }
 
 /** The pages of etcd's client port that probes ask for (server/etcdserver/api/etcdhttp). */

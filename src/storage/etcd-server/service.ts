@@ -2,11 +2,12 @@ import type { GrpcService, ServerCall, ServerCallHandler, StreamMethod, UnaryMet
 import { GrpcError, GrpcCode } from '../../grpc/status.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { LocalEngine } from '../engines/local-engine.ts';
-import { asEtcdError } from './errors.ts';
+import { TOO_LARGE, asEtcdError } from './errors.ts';
 import { KeyValues } from './key-values.ts';
 import type { LeaseTable } from './leases.ts';
 import { decodeLeaseGrantRequest, decodeLeaseRequest } from './requests.ts';
 import { encodeHeader, encodeLeaseAnswer, encodeLeaseList, encodeMembers, encodeServing, encodeStatus } from './responses.ts';
+import { SnapshotStream } from './snapshot.ts';
 import { Watches } from './watches.ts';
 
 /** The version of etcd whose API this is. Clients look at it to know whether progress may be asked for (from 3.5.13 on). */
@@ -18,6 +19,10 @@ interface EtcdServiceParts {
   clock: Clock;
   /** Where clients reach this server. */
   clientUrls: readonly string[];
+  /** Where snapshots are put together. */
+  snapshotFolder: string;
+  /** Of a write. */
+  maxRequestBytes: number;
 }
 
 const KV = '/etcdserverpb.KV/';
@@ -25,15 +30,21 @@ const LEASE = '/etcdserverpb.Lease/';
 const MAINTENANCE = '/etcdserverpb.Maintenance/';
 
 /** etcd's API as far as Kubernetes and `etcdctl` use it. */
-export function etcdService({ engine, leases, clock, clientUrls }: EtcdServiceParts): GrpcService {
+export function etcdService({ engine, leases, clock, clientUrls, snapshotFolder, maxRequestBytes }: EtcdServiceParts): GrpcService {
   const keyValues = new KeyValues(engine, leases);
-  const watches = new Watches(engine, leases, clock);
+  const watches = new Watches(engine, clock);
+  const bounded =
+    (method: UnaryMethod): UnaryMethod =>
+    (message) => {
+      if (message.length > maxRequestBytes) throw TOO_LARGE;
+      return method(message);
+    };
   const header = (): Buffer => encodeHeader(engine.publishedRevision);
   const unary: [string, UnaryMethod][] = [
     [`${KV}Range`, keyValues.range],
-    [`${KV}Put`, keyValues.put],
-    [`${KV}DeleteRange`, keyValues.deleteRange],
-    [`${KV}Txn`, keyValues.txn],
+    [`${KV}Put`, bounded(keyValues.put)],
+    [`${KV}DeleteRange`, bounded(keyValues.deleteRange)],
+    [`${KV}Txn`, bounded(keyValues.txn)],
     [`${KV}Compact`, keyValues.compact],
     ...leaseMethods(engine, leases),
     [`${MAINTENANCE}Status`, () => status(engine)],
@@ -46,6 +57,7 @@ export function etcdService({ engine, leases, clock, clientUrls }: EtcdServicePa
   const streams: [string, StreamMethod][] = [
     ['/etcdserverpb.Watch/Watch', watches.watch],
     [`${LEASE}LeaseKeepAlive`, (call) => new KeepAliveStream(call, engine, leases)],
+    [`${MAINTENANCE}Snapshot`, (call) => new SnapshotStream(call, { engine, leases, clock, folder: snapshotFolder, version: ETCD_VERSION })],
   ];
   return { unary: new Map(unary), streams: new Map(streams) };
 }

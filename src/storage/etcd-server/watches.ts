@@ -5,12 +5,14 @@ import type { LocalEngine } from '../engines/local-engine.ts';
 import { type KeyBounds, isWithin } from '../engines/range.ts';
 import { prefixEnd } from '../key-order.ts';
 import { boundsOf } from './key-values.ts';
-import type { LeaseTable } from './leases.ts';
 import { type WatchCreateRequest, decodeWatchRequest } from './requests.ts';
 import { encodeEvent, encodeWatchAnswer } from './responses.ts';
 
-/** So much goes into one message of a client that takes fragments, but for one event that is larger (etcd: max request bytes and a margin). */
-const FRAGMENT_BYTES = 1024 * 1024;
+/**
+ * So much goes into one message, but for one event that is larger. No message has to be split into fragments for clients that ask for them, which etcd does with those of
+ * more than 1.5 MiB and a margin.
+ */
+const BATCH_BYTES = 1024 * 1024;
 /** As etcd's --experimental-watch-progress-notify-interval. */
 const PROGRESS_INTERVAL_MS = 10 * 60 * 1_000;
 /** The answer to a request for progress is of no watch in particular (etcd clientv3.InvalidWatchID). */
@@ -19,15 +21,12 @@ const ALL_WATCHES = -1;
 /** etcd's service `Watch`: any number of watches on one stream. */
 export class Watches {
   readonly #engine: LocalEngine;
-  readonly #leases: LeaseTable;
   readonly #clock: Clock;
-  readonly #encoder: EventEncoder;
+  readonly #encoder = new EventEncoder();
 
-  constructor(engine: LocalEngine, leases: LeaseTable, clock: Clock) {
+  constructor(engine: LocalEngine, clock: Clock) {
     this.#engine = engine;
-    this.#leases = leases;
     this.#clock = clock;
-    this.#encoder = new EventEncoder(this.#leases);
   }
 
   readonly watch = (call: ServerCall): ServerCallHandler => new WatchStream(call, this.#engine, this.#encoder, this.#clock);
@@ -35,17 +34,12 @@ export class Watches {
 
 /** Several clients that watch the same keys are sent the same bytes. */
 class EventEncoder {
-  readonly #leases: LeaseTable;
   readonly #encoded = new WeakMap<StoredEvent, Buffer>();
 
-  constructor(leases: LeaseTable) {
-    this.#leases = leases;
-  }
-
   encode(event: StoredEvent, withPrevious: boolean): Buffer {
-    if (!withPrevious) return encodeEvent(event, false, this.#leases.leaseOf);
+    if (!withPrevious) return encodeEvent(event, false);
     let bytes = this.#encoded.get(event);
-    if (!bytes) this.#encoded.set(event, (bytes = encodeEvent(event, true, this.#leases.leaseOf)));
+    if (!bytes) this.#encoded.set(event, (bytes = encodeEvent(event, true)));
     return bytes;
   }
 }
@@ -146,12 +140,8 @@ class WatchStream implements ServerCallHandler {
     });
   }
 
-  #sendEvents(watchId: number, { prevKv, isFragmented }: WatchCreateRequest, events: readonly StoredEvent[], revision: number): boolean {
-    const encoded = events.map((event) => this.#encoder.encode(event, prevKv));
-    if (!isFragmented) return this.#send(revision, { watchId, events: encoded });
-    const fragments = fragmentsOf(encoded);
-    for (const [index, fragment] of fragments.entries()) this.#send(revision, { watchId, events: fragment, isFragment: index < fragments.length - 1 });
-    return !this.#isFull;
+  #sendEvents(watchId: number, { prevKv }: WatchCreateRequest, events: readonly StoredEvent[], revision: number): boolean {
+    return this.#send(revision, { watchId, events: events.map((event) => this.#encoder.encode(event, prevKv)) });
   }
 
   #send(revision: number, answer: Parameters<typeof encodeWatchAnswer>[1]): boolean {
@@ -160,18 +150,20 @@ class WatchStream implements ServerCallHandler {
   }
 }
 
-function fragmentsOf(events: readonly Buffer[]): Buffer[][] {
-  const fragments: Buffer[][] = [];
-  let sizeBytes = Infinity;
-  for (const event of events) {
-    sizeBytes += event.length;
-    if (sizeBytes > FRAGMENT_BYTES) {
-      fragments.push([]);
-      sizeBytes = event.length;
+/** Each has changes of at most so many bytes, but for one that is larger. */
+function* batchesOf(events: readonly StoredEvent[]): Generator<StoredEvent[]> {
+  let first = 0;
+  let sizeBytes = 0;
+  for (const [index, { key, value, previous }] of events.entries()) {
+    const eventBytes = key.length + (value?.length ?? 0) + (previous?.value.length ?? 0);
+    if (index > first && sizeBytes + eventBytes > BATCH_BYTES) {
+      yield events.slice(first, index);
+      first = index;
+      sizeBytes = 0;
     }
-    fragments.at(-1)!.push(event);
+    sizeBytes += eventBytes;
   }
-  return fragments;
+  yield events.slice(first);
 }
 
 interface KeyWatchOwner {
@@ -242,9 +234,12 @@ class KeyWatch {
 
   #take(events: readonly StoredEvent[]): boolean {
     const revision = this.#engine.publishedRevision;
-    this.#nextRevision = events.at(-1)!.revision + 1;
-    const wanted = events.filter((event) => this.#wants(event));
-    return wanted.length === 0 || this.#owner.send(wanted, revision);
+    for (const batch of batchesOf(events)) {
+      this.#nextRevision = batch.at(-1)!.revision + 1;
+      const wanted = batch.filter((event) => this.#wants(event));
+      if (wanted.length > 0 && !this.#owner.send(wanted, revision)) return false;
+    }
+    return true;
   }
 
   #wants({ type, key }: StoredEvent): boolean {
