@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeMissingFiles } from '../compose/generated-files.ts';
@@ -43,6 +45,8 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
       memoryLimitBytes: options.memoryLimitMib * MIB,
     },
     nodeFlags: options.heapLimitMib > 0 ? [`--max-old-space-size=${options.heapLimitMib}`] : [],
+    // Workers that start later, when perhaps none is left, take the port that the first ones have.
+    workerFlags: options.securePort === 0 ? [`--secure-port=${await freePort(options.bindAddress)}`] : [],
     observer: logTo(logger),
     writeAudit: (line) => auditLog?.write(line),
   });
@@ -66,6 +70,15 @@ export async function runWorkers(options: CompletedOptions, { logger, onReady, s
     await Promise.all([store?.close(), auditLog?.close()]);
     logger.info('Stopped');
   }
+}
+
+async function freePort(address: string): Promise<number> {
+  const probe = createServer().listen(0, address);
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }
 
 interface ServedStore {

@@ -13,6 +13,9 @@ export class Connection implements ConnectionInfo {
   /** True once the client was asked to open another connection; answers then close this one. */
   isClosing = false;
   openExchanges = 0;
+  readonly connectedAtMs = performance.now();
+  /** It has brought a request. */
+  hasBegun = false;
   /** Closes when idle: what that means is for the HTTP version to say. */
   #closeGracefully: () => void = () => {};
   #reader: RequestReader | undefined;

@@ -202,9 +202,13 @@ function nodeOffersReusePort(): boolean {
 /** Both the plain and the TLS socket of one connection have this. */
 const peerOf = ({ remoteAddress, remotePort, localAddress }: Socket): string => `${remoteAddress} ${remotePort} ${localAddress}`;
 
+/** As Go waits (net/http closeIdleConns): who has connected just now has a request on its way. */
+const FIRST_REQUEST_MS = 5_000;
+
 /** Who is connected, and how many requests are open. */
 class Clients {
   openExchanges = 0;
+  #isClosing = false;
   /** Those whose TLS handshake is not done, by their peer. */
   readonly #handshaking = new Map<string, Socket>();
   readonly #connections = new Set<Connection>();
@@ -220,6 +224,7 @@ class Clients {
     this.#handshaking.set(peer, socket);
     socket.once('close', () => {
       if (this.#handshaking.get(peer) === socket) this.#handshaking.delete(peer);
+      this.#tellIfGone();
     });
     socket.on('error', () => socket.destroy());
   }
@@ -245,11 +250,14 @@ class Clients {
     return (exchange, connection) => {
       this.openExchanges++;
       connection.openExchanges++;
+      connection.hasBegun = true;
       exchange.onClose(() => {
         this.openExchanges--;
         connection.openExchanges--;
         this.#tellIfGone();
       });
+      // It was new when the others were asked to go.
+      if (this.#isClosing) connection.requestClose();
       try {
         onExchange(exchange);
       } catch (error) {
@@ -259,18 +267,26 @@ class Clients {
     };
   }
 
-  /** Idle connections end now, busy ones after their last exchange, and all of them when the grace is over. */
+  /** Idle connections end now, new ones after their first exchange, busy ones after their last, and all of them when the grace is over. */
   requestClose(graceMs: number): void {
+    this.#isClosing = true;
+    const newSinceMs = performance.now() - FIRST_REQUEST_MS;
+    for (const connection of this.#connections) if (connection.hasBegun || connection.connectedAtMs < newSinceMs) connection.requestClose();
+    if (graceMs <= 0) return this.#cutOff();
+    const timers = [setTimeout(() => this.#giveUpNew(), Math.min(FIRST_REQUEST_MS, graceMs)), setTimeout(() => this.#cutOff(), graceMs)];
+    for (const timer of timers) timer.unref();
+    void this.whenGone().then(() => timers.forEach(clearTimeout));
+  }
+
+  /** Those who have connected and asked for nothing. */
+  #giveUpNew(): void {
     for (const socket of this.#handshaking.values()) socket.destroy();
     for (const connection of this.#connections) connection.requestClose();
-    const cutOff = (): void => {
-      for (const { socket } of this.#connections) socket.destroy();
-    };
-    if (graceMs <= 0) cutOff();
-    else {
-      const timer = setTimeout(cutOff, graceMs).unref();
-      void this.whenGone().then(() => clearTimeout(timer));
-    }
+  }
+
+  #cutOff(): void {
+    for (const socket of this.#handshaking.values()) socket.destroy();
+    for (const { socket } of this.#connections) socket.destroy();
   }
 
   /** Resolves when nobody is connected and every exchange has been told so. */
@@ -282,7 +298,7 @@ class Clients {
   }
 
   #tellIfGone(): void {
-    if (this.#goneListeners.length === 0 || this.#connections.size > 0 || this.openExchanges > 0) return;
+    if (this.#goneListeners.length === 0 || this.openSockets > 0 || this.openExchanges > 0) return;
     for (const listener of this.#goneListeners.splice(0)) listener();
   }
 }

@@ -19,6 +19,8 @@ export interface PrimaryOptions {
   limits: ProcessLimits;
   /** Of Node itself: the limit of the heap. */
   nodeFlags: readonly string[];
+  /** Of workers, beside those of this process. */
+  workerFlags: readonly string[];
   observer: PrimaryObserver;
   /** Writes a line of the audit log. */
   writeAudit: (line: string) => void;
@@ -71,7 +73,7 @@ export class Primary {
     // Standard streams, the pipe of the watchdog's reports (its REPORT_FD), and the channel by which sockets are handed over.
     cluster.setupPrimary({
       exec: process.argv[1]!,
-      args: process.argv.slice(2),
+      args: [...process.argv.slice(2), ...options.workerFlags],
       execArgv: [...process.execArgv, ...options.nodeFlags],
       stdio: ['inherit', 'inherit', 'inherit', 'pipe', 'ipc'],
     });
