@@ -74,7 +74,7 @@ async function openTracingIfAsked({ options, logger, egress }: Foundation): Prom
 
 /** Listens, and runs the post-start hooks. */
 async function startServing(
-  { options, logger, files, securePort, closers }: Foundation,
+  { options, worker, logger, files, securePort, closers }: Foundation,
   { keys }: AccessFiles,
   prepared: PreparedServer,
   stop: AbortController,
@@ -85,6 +85,7 @@ async function startServing(
     securePort.provide(opened.address.port);
     return opened;
   }, stop.signal);
+  if (worker) worker.onLeave = () => listener.stopAccepting();
   const closed = stopped.finally(() => closers.close());
   closed.catch(() => undefined);
   return {

@@ -36,6 +36,8 @@ export interface Listener {
   readonly openExchanges: number;
   /** Since the start, for the metric. */
   readonly tlsHandshakeErrors: number;
+  /** New connections go elsewhere, where other processes serve the same port; those that are open stay. */
+  stopAccepting(): void;
   /**
    * Stops accepting, asks every client to go, waits for open exchanges at most so long, and cuts off the rest. Resolves when the last connection
    * is gone. May be called again with a shorter grace.
@@ -125,6 +127,9 @@ export async function listen(options: ListenOptions, onExchange: (exchange: Exch
     },
     get tlsHandshakeErrors() {
       return tlsHandshakeErrors;
+    },
+    stopAccepting() {
+      server.close();
     },
     async close({ graceMs }) {
       keyTimer.cancel();

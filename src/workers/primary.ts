@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import cluster, { type Worker } from 'node:cluster';
 import type { ProcessExit, ProcessLimits } from '../supervision/supervised-process.ts';
 import { SupervisedProcess } from '../supervision/supervised-process.ts';
@@ -33,6 +34,8 @@ const SHORT_LIFE_MS = 5_000;
 const FIRST_DELAY_MS = 200;
 const MAX_DELAY_MS = 10_000;
 
+/** For the first requests of connections that a worker was dealt before it left: while it stops, it would refuse them. */
+const LEAVE_MS = 2_000;
 /** A worker that has not told what it has counted by then is left out. */
 const GATHER_MS = 1_000;
 const SHARE_INTERVAL_MS = 1_000;
@@ -93,6 +96,8 @@ export class Primary {
       if (!old) continue;
       this.#replacing.add(old);
       await this.#until(this.#run(index).ready);
+      tell(old, { type: 'leave' });
+      await delay(LEAVE_MS);
       old.process.stop('SIGTERM');
       await old.process.exited;
       this.#replacing.delete(old);

@@ -29,6 +29,8 @@ export type WorkerMessage =
 
 /** What the primary tells a worker that runs. */
 export type PrimaryMessage =
+  /** It will be told to stop in a moment: it takes no more connections. */
+  | { type: 'leave' }
   | { type: 'print'; id: number }
   | { type: 'gathered'; id: number; metrics: readonly PrintedMetrics[] }
   /** Its part of all seats, between 0 and 1. */

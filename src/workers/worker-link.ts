@@ -7,6 +7,8 @@ export class WorkerLink {
   printMetrics: () => string = () => '';
   /** Told its part of all seats, between 0 and 1, whenever that changes. */
   onShare: (share: number) => void = () => undefined;
+  /** Takes no more connections: another worker does. */
+  onLeave: () => void = () => undefined;
   readonly #waiting = new Map<number, (metrics: readonly PrintedMetrics[]) => void>();
   #lastId = 0;
 
@@ -30,6 +32,7 @@ export class WorkerLink {
 
   #onMessage(message: PrimaryMessage): void {
     if (message.type === 'print') this.tell({ type: 'printed', id: message.id, text: this.printMetrics() });
+    else if (message.type === 'leave') this.onLeave();
     else if (message.type === 'share') this.onShare(message.share);
     else if (message.type === 'gathered') {
       this.#waiting.get(message.id)?.(message.metrics);
