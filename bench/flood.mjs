@@ -3,22 +3,13 @@
 // with whatever status and whatever Retry-After, is followed by the next at once. `go` starts it; `stop` lets the last answers in and tells what came.
 import { setPriority } from 'node:os';
 import { connect } from 'node:tls';
+import { frame } from './lean-http2.mjs';
 
 const [port, token, path, inFlight] = process.argv.slice(2);
 const STREAMS_A_CONNECTION = 100;
 const NICENESS = 10;
 const FRAME = { data: 0, headers: 1, settings: 4, ping: 6, windowUpdate: 8 };
 const FLAG = { ack: 1, endStream: 1, endHeaders: 4 };
-const HEAD_BYTES = 9;
-
-const frame = (type, flags, stream, payload = Buffer.alloc(0)) => {
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-};
 
 /** A header that no table remembers, its name from the static table (RFC 7541 §6.2.2, appendix A). */
 const literal = (name, value) => Buffer.concat([Buffer.from(name < 15 ? [name] : [15, name - 15]), Buffer.from([value.length]), Buffer.from(value)]);

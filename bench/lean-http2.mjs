@@ -19,7 +19,7 @@ const FIRST_WINDOW_BYTES = 65_535;
 /** One for all connections: it holds the certificates that are trusted, which none of them asks for. */
 const secureContext = tls.createSecureContext();
 
-function frame(type, flags, streamId, payload = NOTHING) {
+export function frame(type, flags, streamId, payload = NOTHING) {
   const head = Buffer.allocUnsafe(HEADER_BYTES);
   head.writeUIntBE(payload.length, 0, 3);
   head[3] = type;

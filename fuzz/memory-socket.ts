@@ -16,4 +16,14 @@ export class MemorySocket extends Duplex {
   }
 }
 
+/** A connection that begins so, then brings the input in two pieces, and ends. */
+export async function feedConnection(socket: MemorySocket, start: Buffer, input: Buffer): Promise<void> {
+  const middle = input.length >> 1;
+  for (const piece of [start, input.subarray(0, middle), input.subarray(middle)]) socket.push(piece);
+  await turn();
+  await turn();
+  socket.destroy();
+  await turn();
+}
+
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

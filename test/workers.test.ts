@@ -158,8 +158,11 @@ describe('workers', { timeout: 120_000 }, () => {
     await alone.stop();
   });
 
-  test('a number that is none is refused in one line', async () => {
-    await expect(startServer({ flags: ['--workers=many'] })).rejects.toThrow(/--workers takes a number of processes up to 256, or auto, not "many"/);
+  test.each([
+    [['--workers=many'], /--workers takes a number of processes up to 256, or auto, not "many"/],
+    [['--workers=2', '--supervised'], /--supervised has no place beside --workers/],
+  ])('%j is refused in one line', async (flags, message) => {
+    await expect(startServer({ flags })).rejects.toThrow(message);
   });
 });
 

@@ -13,7 +13,7 @@ import { etcdService } from '../../src/storage/etcd-server/service.ts';
 import { encode } from '../../src/storage/etcd-server/test-client.ts';
 import type { GrpcService } from '../../src/grpc/server.ts';
 import { StillClock } from '../../src/util/test-clock.ts';
-import { MemorySocket, turn } from '../memory-socket.ts';
+import { MemorySocket, feedConnection } from '../memory-socket.ts';
 import { mutateProtobuf } from '../structure/protobuf.ts';
 import { type FuzzTarget, WrongAnswer, bytes } from '../target.ts';
 
@@ -121,12 +121,7 @@ export const etcdConnection: FuzzTarget = {
     const { service, close } = await serve(clock);
     const socket = new MemorySocket();
     serveGrpc(socket as unknown as Socket, service, { maxMessageBytes: 4096, clock });
-    const middle = input.length >> 1;
-    for (const piece of [START, input.subarray(0, middle), input.subarray(middle)]) socket.push(piece);
-    await turn();
-    await turn();
-    socket.destroy();
-    await turn();
+    await feedConnection(socket, START, input);
     await close();
     if (clock.openTimers > 0) throw new WrongAnswer(`${clock.openTimers} timers are left behind`);
   },

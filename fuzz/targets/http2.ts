@@ -20,7 +20,7 @@ import { UnsentAnswers } from '../../src/serving/unsent-answers.ts';
 import { TestClock } from '../../src/util/test-clock.ts';
 import { blocksIn, mutateHpack, withLengths } from '../structure/hpack.ts';
 import { StillClock } from '../../src/util/test-clock.ts';
-import { MemorySocket, turn } from '../memory-socket.ts';
+import { MemorySocket, feedConnection } from '../memory-socket.ts';
 import { type FuzzTarget, WrongAnswer, bytes } from '../target.ts';
 
 const GET = encodeHeaders({ ':method': 'GET', ':scheme': 'https', ':authority': 'a', ':path': '/a?b=c', accept: 'x' });
@@ -94,12 +94,7 @@ export const http2Connection: FuzzTarget = {
       onUnread() {},
       onViolation() {},
     });
-    const middle = input.length >> 1;
-    for (const piece of [START, input.subarray(0, middle), input.subarray(middle)]) socket.push(piece);
-    await turn();
-    await turn();
-    socket.destroy();
-    await turn();
+    await feedConnection(socket, START, input);
     if (requests.some(({ isOver }) => !isOver)) throw new WrongAnswer('a request is open when its connection is gone');
     if (unsent.size > 0) throw new WrongAnswer('an answer is counted as unsent when its connection is gone');
     if (clock.openTimers > 0) throw new WrongAnswer('a timer is left behind');

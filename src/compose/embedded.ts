@@ -1,3 +1,4 @@
+import { CommandError } from '../options/command-error.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,7 @@ export async function startEmbedded({ dataDir, port = 0, flags = [] }: StartOpti
     });
     const logger = createLogger({ format: 'text', verbosity: cluster.options.v, minimumSeverity: cluster.options.v > 0 ? 'info' : 'error' });
     logStart(cluster.options, logger);
+    if (cluster.options.workerCount > 0) throw new CommandError('--workers is for the command: a server within a program is that process alone');
     const server = await startChain(cluster.options, logger, factory);
     const stop = (): Promise<void> => server.stop().finally(removeTemporary);
     const kubeconfig = cluster.adminKubeconfig(server.url);

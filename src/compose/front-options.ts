@@ -17,7 +17,7 @@ import { registerHealthMetrics } from '../server/metrics/health-metrics.ts';
 import { registerMetaMetrics } from '../server/metrics/meta-metrics.ts';
 import { shareOf } from './flow-control.ts';
 import { mergeMetrics } from '../workers/merged-metrics.ts';
-import { metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
+import { type MetricsEndpointOptions, metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
 import { type BuildInfo, registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
 import { MetricRegistry } from '../server/metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
@@ -85,7 +85,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
       }),
       ['/version', versionHandler(info)],
       ['/version/', versionHandler(info)],
-      ['/metrics', metricsEndpoint(registry, { canReset: options.profiling, print: metricsOfAll(parts.foundation) })],
+      ['/metrics', metricsEndpoint(registry, { canReset: options.profiling, ...metricsOfAll(parts.foundation) })],
       ['/metrics/slis', metricsEndpoint(indicators)],
       ...componentPages(options, info),
     ]),
@@ -131,10 +131,11 @@ function storageChecks(
 }
 
 /** Of several workers, each shows what all have counted. */
-function metricsOfAll({ worker, registry }: Foundation): (() => Promise<string>) | undefined {
+function metricsOfAll({ worker, registry }: Foundation): Pick<MetricsEndpointOptions, 'print' | 'reset'> | undefined {
   if (!worker) return undefined;
   worker.printMetrics = () => registry.print();
-  return async () => mergeMetrics(await worker.gatherMetrics());
+  worker.resetMetrics = () => registry.reset();
+  return { print: async () => mergeMetrics(await worker.gatherMetrics()), reset: () => worker.tell({ type: 'reset' }) };
 }
 
 const isWorker = ({ worker }: Foundation): boolean => worker?.settings.storeUrl !== undefined;

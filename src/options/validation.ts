@@ -92,9 +92,10 @@ function* validateCorsOrigin(origin: string): Generator<string> {
 /** More than any machine has use for. */
 const MAX_WORKERS = 256;
 
-function* validateWorkers({ workerCount, workers }: Draft): Generator<string> {
+function* validateWorkers({ workerCount, workers, supervised }: Draft): Generator<string> {
   if (!Number.isInteger(workerCount) || workerCount < 0 || workerCount > MAX_WORKERS)
     yield `--workers takes a number of processes up to ${MAX_WORKERS}, or auto, not ${JSON.stringify(workers)}`;
+  if (workerCount > 0 && supervised) yield '--supervised has no place beside --workers: the process that starts workers watches them itself';
 }
 
 const STORAGE_BACKENDS = ['embedded', 'memory', 'etcd3'];

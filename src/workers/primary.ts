@@ -145,6 +145,7 @@ export class Primary {
     if (message.type === 'ready') onReady(message.url);
     else if (message.type === 'audit') this.#options.writeAudit(message.line);
     else if (message.type === 'demand') worker.demand = message.seats;
+    else if (message.type === 'reset') for (const each of this.#workers.values()) tell(each, message);
     else if (message.type === 'gather') this.#gather(worker, message.id);
     else this.#gatherings.get(message.id)?.add({ worker: worker.index, text: message.text });
   }

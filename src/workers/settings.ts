@@ -22,6 +22,8 @@ export type WorkerMessage =
   /** What all workers have counted is wanted; answered by `gathered`. */
   | { type: 'gather'; id: number }
   | { type: 'printed'; id: number; text: string }
+  /** All workers are to count anew. */
+  | { type: 'reset' }
   /** A line of the audit log, which has one writer. */
   | { type: 'audit'; line: string }
   /** Seats of priority and fairness that its requests have or wait for. */
@@ -32,6 +34,7 @@ export type PrimaryMessage =
   /** It will be told to stop in a moment: it takes no more connections. */
   | { type: 'leave' }
   | { type: 'print'; id: number }
+  | { type: 'reset' }
   | { type: 'gathered'; id: number; metrics: readonly PrintedMetrics[] }
   /** Its part of all seats, between 0 and 1. */
   | { type: 'share'; share: number };

@@ -5,6 +5,8 @@ export class WorkerLink {
   readonly settings: WorkerSettings;
   /** What this worker has counted, as `/metrics` shows it. */
   printMetrics: () => string = () => '';
+  /** All counts begin anew. */
+  resetMetrics: () => void = () => undefined;
   /** Told its part of all seats, between 0 and 1, whenever that changes. */
   onShare: (share: number) => void = () => undefined;
   /** Takes no more connections: another worker does. */
@@ -32,6 +34,7 @@ export class WorkerLink {
 
   #onMessage(message: PrimaryMessage): void {
     if (message.type === 'print') this.tell({ type: 'printed', id: message.id, text: this.printMetrics() });
+    else if (message.type === 'reset') this.resetMetrics();
     else if (message.type === 'leave') this.onLeave();
     else if (message.type === 'share') this.onShare(message.share);
     else if (message.type === 'gathered') {

@@ -6,13 +6,18 @@ export interface MetricsEndpointOptions {
   canReset?: boolean;
   /** Where there is more to show than the registry has. */
   print?: (() => string | Promise<string>) | undefined;
+  /** Where others count too. */
+  reset?: (() => void) | undefined;
 }
 
 /** Serves `/metrics` or `/metrics/slis`. With `canReset` (profiling is on) a DELETE begins all counts anew. */
-export function metricsEndpoint(registry: MetricRegistry, { canReset = false, print = () => registry.print() }: MetricsEndpointOptions = {}): Handler {
+export function metricsEndpoint(
+  registry: MetricRegistry,
+  { canReset = false, print = () => registry.print(), reset = () => registry.reset() }: MetricsEndpointOptions = {},
+): Handler {
   return async ({ exchange }) => {
     if (canReset && exchange.method === 'DELETE') {
-      registry.reset();
+      reset();
       exchange.respond(200, { 'content-type': 'text/plain; charset=utf-8' }, 'metrics reset\n');
       return;
     }
