@@ -435,3 +435,19 @@ test('a claim and what looks like a request of it', async () => {
   const answer = await client.send({ method: 'POST', path: `${NAMESPACE}/pods`, body });
   expect(answer.json<{ message: string }>().message).toContain('spec.containers[0].resources.claims[1]: Duplicate value: "example.com"');
 });
+
+test('a scale that is applied has the name of its path', async () => {
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'app', image: 'app' }] } };
+  await client.create(`${NAMESPACE}/replicationcontrollers`, { metadata: { name: 'scaled' }, spec: { selector: { app: 'web' }, template } });
+  const body = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'other' } };
+  const path = `${NAMESPACE}/replicationcontrollers/scaled/scale?fieldManager=m`;
+  const answer = await client.expect(400, { method: 'PATCH', path, body, headers: { 'content-type': APPLY } });
+  expect(answer.json()).toMatchObject({ message: 'the name of the object (other) does not match the name on the URL (scaled)' });
+});
+
+test('text that looks like a number too large for any float stands in YAML without quotes, and is read as text', async () => {
+  const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: large}\ndata: {large: 1e999999999, negative: -1.5e400}\n';
+  const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' };
+  const answer = await client.expect(201, { method: 'POST', path: `${NAMESPACE}/configmaps`, body: Buffer.from(text), headers });
+  expect(answer.body.toString()).toContain('data:\n  large: 1e999999999\n  negative: -1.5e400\n');
+});

@@ -286,6 +286,15 @@ describe('a mutating webhook', () => {
     expect(last.requests.map(({ object }) => object!['data'])).toEqual([data]);
   });
 
+  test('that patches counts as one that changed the object where this write is the first of an owner, whatever the patch does', async () => {
+    // The owner's time has fractions of a second, until the object is first read back from JSON.
+    const selector = { objectSelector: { matchLabels: { case: 'fractions' } } };
+    const first = await hook('Mutating', 'fractions-a', () => ALLOWED, { ...selector, reinvocationPolicy: 'IfNeeded' });
+    const second = await hook('Mutating', 'fractions-b', () => patched({ op: 'add', path: '/notAField', value: 1 }), selector);
+    await client.create(CONFIG_MAPS, configMap('fractions'));
+    expect([first.requests.length, second.requests.length]).toEqual([2, 1]);
+  });
+
   test.each<[string, object, number, string]>([
     ['untyped', { allowed: true, patch: 'W10=' }, 500, 'webhook returned response.patch but not response.patchType'],
     ['unknown', { ...patched({ op: 'add', path: '/data/x', value: '' }), patchType: 'Other' }, 500, 'unsupported patch type "Other"'],

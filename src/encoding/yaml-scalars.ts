@@ -34,7 +34,11 @@ export function resolvePlain(text: string): Resolved {
   if (!STARTS_NUMBER.test(text)) return { kind: 'string', value: text };
   if (isTimestamp(text)) return { kind: 'timestamp', value: text };
   const plain = text.startsWith('.') ? text : text.replaceAll('_', '');
-  return integer(plain) ?? (FLOAT.test(plain) ? { kind: 'float', value: Number(plain) } : { kind: 'string', value: text });
+  const whole = integer(plain);
+  if (whole !== undefined) return whole;
+  const value = FLOAT.test(plain) ? Number(plain) : Number.NaN;
+  // A number that is too large for a float is text, as Go's ParseFloat refuses it.
+  return Number.isFinite(value) ? { kind: 'float', value } : { kind: 'string', value: text };
 }
 
 function integer(text: string): Resolved | undefined {

@@ -45,8 +45,10 @@ export async function applier(
       const why = `uid mismatch: the provided object specified uid ${object.metadata.uid}, and no existing object was found`;
       throw conflict({ group: info.apiGroup, resource: info.resource }, name, why);
     }
-    defaultNamespace(object, namespace);
-    checkName(object, name);
+    // Of a scale, it is the scale's own name that counts.
+    const named = applied.through ?? object;
+    defaultNamespace(named, namespace);
+    checkName(named, name);
     return applied;
   };
 }

@@ -41,7 +41,7 @@ function matcher({ definition }: Pick<StoreParts, 'definition'>, { labels, field
 
 export function isByName({ labels, fields }: Selection): boolean {
   const name = fields.exactMatch('metadata.name');
-  return name !== undefined && labels.isEmpty && fields.requirements.length === 1 && !name.includes('/');
+  return name !== undefined && name !== '' && labels.isEmpty && fields.requirements.length === 1 && pathSegmentName(name, false).length === 0;
 }
 
 /** One object by its name, as most watches have it: its key tells, and nothing is decoded. */

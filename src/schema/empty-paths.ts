@@ -66,11 +66,11 @@ export class EmptyPaths {
     return this.isNone ? value : (this.#restoredIn(value as Json, (now) => now === null) as T);
   }
 
-  /** The objects of a value in which something was sent empty. */
-  objectsIn(value: Json, found = new Set<object>()): Set<object> {
+  /** The objects of a value in which this field, or any, was sent empty. */
+  objectsIn(value: Json, field?: string, found = new Set<object>()): Set<object> {
     if (typeof value !== 'object' || value === null) return found;
-    if (this.#fields !== undefined) found.add(value);
-    for (const [step, below] of this.#below ?? []) below.objectsIn((value as Record<Step, Json>)[step] ?? null, found);
+    if (field === undefined ? this.#fields !== undefined : this.has(field)) found.add(value);
+    for (const [step, below] of this.#below ?? []) below.objectsIn((value as Record<Step, Json>)[step] ?? null, field, found);
     return found;
   }
 

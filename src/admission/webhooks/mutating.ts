@@ -2,6 +2,7 @@ import { noTypeIn } from '../../client/webhook-review.ts';
 import type { AdmissionAttributes } from '../../registry/admission.ts';
 import { DecodeError } from '../../schema/decode.ts';
 import { type JsonPatchOperation, applyJsonPatch, parseJsonPatch } from '../../schema/json-patch.ts';
+import type { ApiObject } from '../../api/api-object.ts';
 import { internalError, isApiError } from '../../api/errors.ts';
 import { runAtOnce } from '../../util/time-slice.ts';
 import { quote } from '../../util/go-quote.ts';
@@ -82,7 +83,8 @@ async function ask(
   try {
     mutated = await counted(metrics, 'admit', invocation, attributes, async () => {
       const shown = await write.in(invocation.view);
-      const applied = applyVerdict(await callWebhook(invocation, attributes, requested, shown, true), invocation, shown, write);
+      const isFirst = attributes.reinvocation === undefined;
+      const applied = applyVerdict(await callWebhook(invocation, attributes, requested, shown, true), invocation, shown, write, isFirst);
       if (!applied) return false;
       const told = { configuration, webhook: spec.name, patch: applied.operations.map(shownOperation), patchType: 'JSONPatch' };
       context.annotateAudit(PATCH + place, withNumbersAsWritten(stringifyJson(told)), 'Request');
@@ -100,6 +102,20 @@ async function ask(
   return mutated;
 }
 
+/**
+ * The time of an entry of managedFields that this write has made has fractions of a second until the object is first read back from JSON. Upstream compares
+ * the object with what it read back, so that the first patch of a write counts as a change whatever it does.
+ */
+function losesFractions({ isUnstructured }: AdmissionView, { object, oldObject }: ShownObjects): boolean {
+  if (isUnstructured) return false;
+  const stored = new Set(ownersIn(oldObject));
+  return ownersIn(object).some((owner) => !stored.has(owner));
+}
+
+/** The entries of managedFields without their times, as text. */
+const ownersIn = (object: JsonObject | undefined): string[] =>
+  ((object?.['metadata'] as ApiObject['metadata'] | undefined)?.managedFields ?? []).map(({ time: _time, ...owner }) => stringifyJson(owner as JsonObject));
+
 /** With its fields in the order of their names, as Go writes maps. */
 const shownOperation = ({ from, op, path, value }: JsonPatchOperation): JsonObject => ({
   ...(from !== undefined && { from }),
@@ -108,14 +124,16 @@ const shownOperation = ({ from, op, path, value }: JsonPatchOperation): JsonObje
   ...(value !== undefined && { value }),
 });
 
-/** What was done to the object; undefined where the webhook asks for nothing. */
+/** What was done to the object; undefined where the webhook asks for nothing. `isFirst`: nothing has been patched in this write before. */
 function applyVerdict(
   { patch, patchType }: Verdict,
   { webhook, view }: Invocation,
-  { object: before }: ShownObjects,
+  shown: ShownObjects,
   write: ChangedWrite,
+  isFirst: boolean,
 ): { operations: readonly JsonPatchOperation[]; hasChanged: boolean } | undefined {
   const { name } = webhook.spec;
+  const { object: before } = shown;
   const operations = patch.length === 0 ? [] : readPatch(patch, name);
   if (operations.length === 0) return undefined;
   if (!before) throw internalError(`admission webhook ${quote(name)} attempted to modify the object, which is not supported for this operation`);
@@ -125,7 +143,7 @@ function applyVerdict(
     operations.some((operation) => hasMarks(operation.value)),
     view,
   );
-  const hasChanged = !equalJson(before, next);
+  const hasChanged = !equalJson(before, next) || (isFirst && losesFractions(view, shown));
   write.change(next);
   return { operations, hasChanged };
 }

@@ -21,6 +21,8 @@ export interface AdmissionView {
   kind: GroupVersionKind;
   /** Somebody has to be asked to convert objects: `show` and `read` may take time, and throw ApiError. */
   isConverted: boolean;
+  /** Upstream holds it as an Unstructured, whose times are text. */
+  isUnstructured?: boolean;
   /** Never changes its argument; what it answers with may share parts of it. */
   show(object: SentObject): JsonObject | Promise<JsonObject>;
   /** The same while it may still be changed, where that is not what is shown of it afterwards. */
@@ -114,6 +116,7 @@ function customView(served: ServedVersion): AdmissionView {
     version,
     kind: { group, version, kind },
     isConverted: false,
+    isUnstructured: true,
     show: ({ object }) => typeFirst(object as unknown as JsonObject),
     edited: (shown) => {
       const metadata = decoded(schema, shown).object.metadata as unknown as JsonObject;

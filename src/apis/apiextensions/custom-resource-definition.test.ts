@@ -95,6 +95,10 @@ describe('schemas', () => {
     [{ properties: { a: { type: 'object', default: { b: 1 } } } }, [`${AT}.properties[a].default: Invalid value: {"b":1}: must not have unknown fields`]],
     [{ properties: { a: { $ref: '#/x' } } }, [`${AT}.properties[a].$ref: Forbidden: $ref is not supported`]],
     [
+      { patternProperties: {}, definitions: {}, properties: { a: { type: 'object', dependencies: {} } } },
+      [`${AT}.properties[a].dependencies: Forbidden: dependencies is not supported`],
+    ],
+    [
       { properties: { a: { type: 'string', uniqueItems: true } } },
       [`${AT}.properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic`],
     ],

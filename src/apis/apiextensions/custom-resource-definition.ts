@@ -1,4 +1,7 @@
+import type { Json } from '../../encoding/json-types.ts';
 import { validateMetadata } from '../../registry/metadata.ts';
+import type { Change, Write } from '../../registry/write.ts';
+import type { EmptyPaths } from '../../schema/empty-paths.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { quote } from '../../util/go-quote.ts';
 import { subdomainName } from '../../api/names.ts';
@@ -52,8 +55,8 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   // The name follows from the spec, so metadata is validated below.
   validatesMetadata: false,
   validatesMetadataUpdate: true,
-  validate: ({ object: definition }, errors) => validateDefinition(definition, undefined, errors),
-  validateUpdate: ({ object: definition, old }, errors) => validateDefinitionUpdate(definition, old, undefined, errors),
+  validate: (write, errors) => validateDefinition(write, undefined, errors),
+  validateUpdate: (change, errors) => validateDefinitionUpdate(change, undefined, errors),
   warnings: ({ object: { spec }, old }) => {
     const known = new Set(old ? unknownFormats(old.spec) : []);
     return unknownFormats(spec)
@@ -92,7 +95,11 @@ function sortJsonValues(spec: CustomResourceDefinitionSpec): void {
 }
 
 /** `rules`: who knows their language; without it they are not looked at. */
-export function validateDefinition(definition: CustomResourceDefinition, rules: RuleValidation | undefined, errors: FieldErrors): void {
+export function validateDefinition(
+  { object: definition, sentEmpty }: Write<CustomResourceDefinition>,
+  rules: RuleValidation | undefined,
+  errors: FieldErrors,
+): void {
   const { metadata, spec } = definition;
   const required = `${spec.names.plural}.${spec.group}`;
   const nameErrors = (name: string, isPrefix: boolean): string[] => [
@@ -100,19 +107,18 @@ export function validateDefinition(definition: CustomResourceDefinition, rules: 
     ...(name === required ? [] : ['must be spec.names.plural+"."+spec.group']),
   ];
   validateMetadata(metadata, false, nameErrors, errors.at('metadata'));
-  validateSpec(spec, { ...STRICT, rules }, errors.at('spec'));
+  validateSpec(spec, { ...STRICT, rules, emptyDependencies: emptyDependenciesIn(spec, sentEmpty) }, errors.at('spec'));
   validateRest(definition, undefined, errors);
 }
 
 export function validateDefinitionUpdate(
-  definition: CustomResourceDefinition,
-  old: CustomResourceDefinition,
+  { object: definition, old, sentEmpty }: Change<CustomResourceDefinition>,
   rules: RuleValidation | undefined,
   errors: FieldErrors,
 ): void {
   const { spec } = definition;
   const at = errors.at('spec');
-  validateSpec(spec, { ...strictnessFor(definition, old), rules }, at);
+  validateSpec(spec, { ...strictnessFor(definition, old), rules, emptyDependencies: emptyDependenciesIn(spec, sentEmpty) }, at);
   if (isEstablished(old)) {
     validateUnchanged(spec.scope, old.spec.scope, at.at('scope'));
     validateUnchanged(spec.names.kind, old.spec.names.kind, at.at('names', 'kind'));
@@ -121,6 +127,9 @@ export function validateDefinitionUpdate(
   validateUnchanged(spec.names.plural, old.spec.names.plural, at.at('names', 'plural'));
   validateRest(definition, old, errors);
 }
+
+const emptyDependenciesIn = (spec: CustomResourceDefinitionSpec, sentEmpty: EmptyPaths): ReadonlySet<object> =>
+  sentEmpty.at('spec').objectsIn(spec as unknown as Json, 'dependencies');
 
 const storageVersion = ({ versions }: CustomResourceDefinitionSpec): string | undefined => (versions ?? []).find(({ storage }) => storage)?.name;
 

@@ -156,6 +156,7 @@ const NESTED: Partial<Record<keyof JSONSchemaProps, (schema: JSONSchemaProps) =>
   properties: ({ properties }) => printedMap(properties),
   definitions: ({ definitions }) => printedMap(definitions),
   patternProperties: ({ patternProperties }) => printedMap(patternProperties),
+  dependencies: ({ dependencies }) => printedDependencies(dependencies),
   additionalProperties: ({ additionalProperties: value }) => ({ Allows: value !== false, Schema: printedSchema(schemaIn(value)) }),
   additionalItems: ({ additionalItems: value }) => ({ Allows: value !== false, Schema: printedSchema(schemaIn(value)) }),
   externalDocs: ({ externalDocs }) => externalDocs && internalForm(externalDocs, EXTERNAL_DOCS),
@@ -168,6 +169,11 @@ export function printedSchema(schema: JSONSchemaProps | undefined): object | nul
     SCHEMA_FIELDS.map(([goName, name, zero]) => [goName, schema[name] === undefined ? zero : (NESTED[name]?.(schema) ?? schema[name])]),
   );
 }
+
+const printedDependencies = (dependencies: JSONSchemaProps['dependencies']): object =>
+  Object.fromEntries(
+    Object.entries(dependencies ?? {}).map(([name, value]) => [name, { Schema: printedSchema(schemaIn(value)), Property: Array.isArray(value) ? value : null }]),
+  );
 
 export const printedItems = (items: JSONSchemaProps['items']): object => ({
   Schema: printedSchema(schemaIn(items)),

@@ -16,6 +16,8 @@ export interface SchemaStrictness {
   requireAtomicSets: boolean;
   /** Keys of map lists are always there, and items are never null. */
   requireSoundKeys: boolean;
+  /** The schemas whose `dependencies` were sent empty: alone of the maps that are not taken, these are refused even so. */
+  emptyDependencies?: ReadonlySet<object>;
 }
 
 /** What holds on the way down to a schema. */
@@ -56,7 +58,8 @@ function validateDialect(schema: Schema, { strictness, isInMetadata, forbidsDefa
   if (strictness.requireKnownTypes && type !== '' && !SCHEMA_TYPES.includes(type)) errors.at('type').notSupportedString(type, SCHEMA_TYPES);
   if (isDefaulted(schema) && forbidsDefaults !== undefined) errors.at('default').forbidden(`must not be set ${forbidsDefaults}`);
   for (const field of ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const) {
-    if (hasField(schema, field)) errors.at(field).forbidden(`${field} is not supported`);
+    if (hasField(schema, field) || (field === 'dependencies' && strictness.emptyDependencies?.has(schema)))
+      errors.at(field).forbidden(`${field} is not supported`);
   }
   if (type === 'null') errors.at('type').forbidden('type cannot be set to null, use nullable as an alternative');
   if (schemasIn(schema.items).length > 0) errors.at('items').forbidden('items must be a schema object and not an array');

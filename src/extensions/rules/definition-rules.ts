@@ -24,9 +24,9 @@ const MAX_CONTRIBUTORS = 4;
 export function definitionsWithRules(): ResourceDefinition {
   const own: Pick<ResourceDefinition<CustomResourceDefinition>, 'validate' | 'validateUpdate' | 'validatesInSlices'> = {
     validatesInSlices: true,
-    validate: ({ object: definition }, errors) => validateDefinition(definition, ruleValidation, errors),
-    validateUpdate: ({ object: definition, old }, errors) =>
-      validateDefinitionUpdate(definition, old, equalJson(definition.spec.versions, old.spec.versions) ? undefined : ruleValidation, errors),
+    validate: (write, errors) => validateDefinition(write, ruleValidation, errors),
+    validateUpdate: (change, errors) =>
+      validateDefinitionUpdate(change, equalJson(change.object.spec.versions, change.old.spec.versions) ? undefined : ruleValidation, errors),
   };
   // The schema is still looked up when it is first asked for.
   return Object.defineProperties(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { testWrite } from '../../apis/testing/kind-tester.ts';
 import type { CustomResourceDefinition } from '../../apis/facts/types/apiextensions-v1.ts';
 import type { JsonSchema, ValidationRule } from '../../schema/structural/json-schema.ts';
 import { Structure } from '../../schema/structural/structure.ts';
@@ -108,7 +109,7 @@ function define(schema: JsonSchema): string[] {
     status: { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] },
   } as unknown as CustomResourceDefinition;
   const errors = new FieldErrors();
-  definitionsWithRules().validate!({ object: definition, old: undefined } as never, errors);
+  definitionsWithRules().validate!(testWrite(definition), errors);
   return errors.list.map(({ field, body }) => `${field}: ${body}`);
 }
 
