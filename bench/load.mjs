@@ -21,6 +21,19 @@ function connect(port) {
   return session.on('error', () => {}).on('connect', () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
 }
 
+const MOST_SESSIONS = 4;
+
+/**
+ * Drives requests over a few sessions. None is opened that no request uses: it would cost the server a handshake that nobody measures, and may be destroyed
+ * before its 'connect' is emitted.
+ */
+async function driveHttp2(port, limits, request) {
+  const sessions = Array.from({ length: Math.min(MOST_SESSIONS, limits.inFlight, limits.count) }, () => connect(port));
+  const times = await drive(limits, (i) => request(sessions[i % sessions.length], i));
+  for (const session of sessions) session.destroy();
+  return times;
+}
+
 function http2Request(session, token, path, method = 'GET', body = undefined, contentType = 'application/json') {
   return new Promise((resolve, reject) => {
     const stream = session.request(
@@ -59,10 +72,7 @@ const BODIES = { configmaps: configMap, pods: pod };
 const TASKS = {
   async get({ port, token, path, version, ...limits }) {
     if (version === 1) return driveHttp1(limits, (agent) => http1Request(agent, port, token, path));
-    const sessions = Array.from({ length: 4 }, () => connect(port));
-    const times = await drive(limits, (i) => http2Request(sessions[i % 4], token, path));
-    sessions.forEach((session) => session.destroy());
-    return times;
+    return driveHttp2(port, limits, (session) => http2Request(session, token, path));
   },
   /** How many bytes one answer has. */
   async size({ port, token, path }) {
@@ -75,10 +85,7 @@ const TASKS = {
     const path = `/api/v1/namespaces/${namespace}/${resource}`;
     const bodyOf = (i) => BODIES[resource](`${prefix}${i}`, valueBytes);
     if (version === 1) return driveHttp1(limits, (agent, i) => http1Request(agent, port, token, path, 'POST', bodyOf(i)));
-    const sessions = Array.from({ length: 4 }, () => connect(port));
-    const times = await drive(limits, (i) => http2Request(sessions[i % 4], token, path, 'POST', bodyOf(i)));
-    sessions.forEach((session) => session.destroy());
-    return times;
+    return driveHttp2(port, limits, (session, i) => http2Request(session, token, path, 'POST', bodyOf(i)));
   },
   /** Applies deployments anew, each with another image than the last time. */
   async apply({ port, token, deployments, ...limits }) {
