@@ -48,6 +48,9 @@ export const MAX_VALUES = LIMITS.bodyValues;
 export const LARGE_OBJECT_KEYS = 1_000;
 export const LARGE_OBJECT_KEY_VALUES = 5;
 
+/** Nobody needs so many digits, and an error that names the number would be as long as the body. */
+const MAX_NUMBER_LENGTH = LIMITS.numberCharacters;
+
 export const tooManyValues = (max = MAX_VALUES): Error => new InputTooLarge(`limit is ${max} values`);
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -463,6 +466,7 @@ function largeInteger(literal: string): number | bigint {
 }
 
 function finite(literal: string): number {
+  if (literal.length > MAX_NUMBER_LENGTH && duplicates !== undefined) throw new InputTooLarge(`limit is ${MAX_NUMBER_LENGTH} characters of a number`);
   const value = Number(literal);
   if (!Number.isFinite(value)) overflow ??= literal;
   if (String(value) !== literal) oddLiteral = literal;

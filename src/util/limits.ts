@@ -29,6 +29,7 @@ export const LIMIT_TABLE = {
   acceptClauses: { value: 64, counts: 'media types of an `Accept` header that are looked at', answer: 'the others are not looked at' },
   bodyBytes: { value: 3 * 1024 * 1024, counts: "bytes of a request's body", answer: '413 RequestEntityTooLarge', upstream: '3 MiB' },
   bodyDepth: { value: 1_000, counts: 'values inside of each other in a body', answer: '400 BadRequest', upstream: '10,000' },
+  numberCharacters: { value: 10_000, counts: 'characters of a number in a body of JSON', answer: '413 RequestEntityTooLarge' },
   yamlTokens: {
     value: 100_000,
     counts: 'tokens of a body of YAML; of texts beyond 1,000 characters, each line counts as two, and four characters of a quoted one that is no JSON as one',
