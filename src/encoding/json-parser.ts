@@ -51,6 +51,12 @@ export const LARGE_OBJECT_KEY_VALUES = 5;
 /** Nobody needs so many digits, and an error that names the number would be as long as the body. */
 const MAX_NUMBER_LENGTH = LIMITS.numberCharacters;
 
+/** What is inside of so many others costs as a value more, and one more for each so many: JSON.stringify looks at all around it for itself. */
+const DEEP_LEVELS = 100;
+
+/** Values that a list or an object costs beside itself. */
+export const valuesOfDepth = (levels: number): number => (levels < DEEP_LEVELS ? 0 : Math.floor(levels / DEEP_LEVELS));
+
 export const tooManyValues = (max = MAX_VALUES): Error => new InputTooLarge(`limit is ${max} values`);
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -335,6 +341,7 @@ function goesOn(code: number): boolean {
 
 function enter(): void {
   if (++depth > MAX_DEPTH) fail('exceeded max depth');
+  valuesLeft -= valuesOfDepth(depth);
   position++;
 }
 

@@ -1,6 +1,6 @@
 import { badRequest } from '../api/errors.ts';
 import { setKey } from '../encoding/json.ts';
-import { LARGE_OBJECT_KEY_VALUES } from '../encoding/json-parser.ts';
+import { LARGE_OBJECT_KEY_VALUES, valuesOfDepth } from '../encoding/json-parser.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { readMessage, SCALAR_CODECS, type ValueCodec } from './protobuf-values.ts';
 import { BYTES_AT_ONCE, type ProtobufReader, type ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from '../encoding/protobuf-wire.ts';
@@ -44,7 +44,7 @@ class MessageCodec {
 
   /** Reads to the end of `reader`. `values` hold what was there, in no order; `complete` makes an object of them. */
   read(reader: ProtobufReader, values: JsonObject, depth: number): void {
-    checkDepth(depth);
+    checkDepth(reader, depth);
     while (!reader.done) {
       const tag = this.#readTag(reader);
       const field = this.#byNumber.get(Math.floor(tag / 8));
@@ -55,7 +55,7 @@ class MessageCodec {
 
   /** The same, while others have their turn. */
   *readInSteps(reader: ProtobufReader, values: JsonObject, depth: number): SlicedWork<void> {
-    checkDepth(depth);
+    checkDepth(reader, depth);
     let dueAt = reader.bytesLeft - BYTES_AT_ONCE;
     while (!reader.done) {
       const tag = this.#readTag(reader);
@@ -101,8 +101,9 @@ class MessageCodec {
   }
 }
 
-function checkDepth(depth: number): void {
+function checkDepth(reader: ProtobufReader, depth: number): void {
   if (depth > MAX_DEPTH) throw badRequest('proto: messages are nested too deeply');
+  reader.count(valuesOfDepth(depth));
 }
 
 const codecs = new WeakMap<ObjectSchema, MessageCodec>();

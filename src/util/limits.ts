@@ -35,6 +35,7 @@ export const LIMIT_TABLE = {
     counts: 'tokens of a body of YAML; of texts beyond 1,000 characters, each line counts as two, and four characters of a quoted one that is no JSON as one',
     answer: '413 RequestEntityTooLarge',
   },
+  yamlPlainCharacters: { value: 1_500_000, counts: 'characters of a text without quotes, in a line of a body of YAML', answer: '413 RequestEntityTooLarge' },
   yamlAliasedCharacters: {
     value: 3 * 1024 * 1024,
     counts: 'characters that the aliases of a body of YAML repeat',
@@ -51,7 +52,12 @@ export const LIMIT_TABLE = {
   applyErrorCharacters: { value: 1024 * 1024, counts: 'characters of what such a refusal says of them', answer: 'the first so many' },
   watchBacklogEvents: { value: 10_000, counts: 'changes that a watch may be behind', answer: 'the watch ends' },
   watchBacklogBytes: { value: 16 * 1024 * 1024, counts: 'bytes of changes that a watch may be behind', answer: 'the watch ends' },
-  bodyValues: { value: 100_000, counts: 'values (fields, items, scalars) of a body, or that a JSON patch copies', answer: '413 RequestEntityTooLarge' },
+  bodyValues: {
+    value: 100_000,
+    counts:
+      'values (fields, items, scalars) of a body, or that a JSON patch copies; lists and objects once more for each hundred others that they are inside of',
+    answer: '413 RequestEntityTooLarge',
+  },
   cborValues: { value: 50_000, counts: 'values of a body of CBOR', answer: '413 RequestEntityTooLarge' },
   jsonPatchOperations: { value: 10_000, counts: 'operations of a JSON patch', answer: '413 RequestEntityTooLarge', upstream: '10,000' },
   jsonPatchCopiedBytes: {
