@@ -1,7 +1,8 @@
 import { schemaOfKind } from '../../src/apis/facts/schemas.ts';
-import { decodeEnvelope, decodeProtobuf, encodeProtobuf, encodeProtobufObject } from '../../src/schema/protobuf.ts';
+import { decodeEnvelope, decodeProtobuf, encodeProtobuf, encodeProtobufObject, protobufInSteps } from '../../src/schema/protobuf.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import { stringifyJson } from '../../src/encoding/json.ts';
+import { runAtOnce } from '../../src/util/time-slice.ts';
 import { mutateProtobuf } from '../structure/protobuf.ts';
 import { type FuzzTarget, bytes, mustAgree } from '../target.ts';
 import { POD_SCHEMA, pod } from './objects.ts';
@@ -37,6 +38,10 @@ export const protobuf: FuzzTarget = {
     const { kind, raw } = decodeEnvelope(input);
     const schema = kind === 'Deployment' ? schemaOfKind('apps', 'v1', 'Deployment') : POD_SCHEMA;
     const object = decodeProtobuf(schema, raw);
-    return () => mustAgree('encoded and decoded again', stringifyJson(decodeProtobuf(schema, encodeProtobuf(schema, object))), stringifyJson(object));
+    return () => {
+      const text = stringifyJson(object);
+      mustAgree('read in steps', stringifyJson(runAtOnce(protobufInSteps(schema, raw))), text);
+      return mustAgree('encoded and decoded again', stringifyJson(decodeProtobuf(schema, encodeProtobuf(schema, object))), text);
+    };
   },
 };

@@ -1,4 +1,4 @@
-import { LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues } from './json-parser.ts';
+import { LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues, valuesOfDepth } from './json-parser.ts';
 
 /**
  * CBOR (RFC 8949) as apimachinery/pkg/runtime/serializer/cbor has it (KEP-4222). Here: what data items are made of, and whether bytes are well-formed.
@@ -165,6 +165,7 @@ class Scan {
 
   #container(head: Head, depth: number): void {
     if (head.info !== INDEFINITE) this.#checkCount(head);
+    this.#countValues(valuesOfDepth(depth));
     const perValue = head.major === MAP ? 2 : 1;
     const count = head.info === INDEFINITE ? Infinity : head.argument * perValue;
     let index = 0;

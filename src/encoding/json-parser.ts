@@ -48,6 +48,15 @@ export const MAX_VALUES = LIMITS.bodyValues;
 export const LARGE_OBJECT_KEYS = 1_000;
 export const LARGE_OBJECT_KEY_VALUES = 5;
 
+/** Nobody needs so many digits, and an error that names the number would be as long as the body. */
+const MAX_NUMBER_LENGTH = LIMITS.numberCharacters;
+
+/** What is inside of so many others costs as a value more, and one more for each so many: JSON.stringify looks at all around it for itself. */
+const DEEP_LEVELS = 100;
+
+/** Values that a list or an object costs beside itself. */
+export const valuesOfDepth = (levels: number): number => (levels < DEEP_LEVELS ? 0 : Math.floor(levels / DEEP_LEVELS));
+
 export const tooManyValues = (max = MAX_VALUES): Error => new InputTooLarge(`limit is ${max} values`);
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -332,6 +341,7 @@ function goesOn(code: number): boolean {
 
 function enter(): void {
   if (++depth > MAX_DEPTH) fail('exceeded max depth');
+  valuesLeft -= valuesOfDepth(depth);
   position++;
 }
 
@@ -463,6 +473,7 @@ function largeInteger(literal: string): number | bigint {
 }
 
 function finite(literal: string): number {
+  if (literal.length > MAX_NUMBER_LENGTH && duplicates !== undefined) throw new InputTooLarge(`limit is ${MAX_NUMBER_LENGTH} characters of a number`);
   const value = Number(literal);
   if (!Number.isFinite(value)) overflow ??= literal;
   if (String(value) !== literal) oddLiteral = literal;

@@ -140,8 +140,12 @@ describe("a client's text", () => {
     expect(() => parseBody(object(21_000))).toThrow('limit is 100000 values');
   });
 
-  test('is read in the time of its length, however long a number in it', () => {
-    expect(() => parseBody('9'.repeat(3_000_000))).toThrow(/^json: cannot unmarshal number 999/);
+  test('may hold numbers of so many characters', () => {
+    expect(parseBody(`0.${'0'.repeat(9_997)}1`)).toBe(0);
+    expect(() => parseBody('9'.repeat(10_000))).toThrow(/^json: cannot unmarshal number 999/);
+    for (const number of ['9'.repeat(10_001), `0.${'0'.repeat(9_999)}`, '1'.repeat(3_000_000)])
+      expect(() => parseBody(number)).toThrow('Request entity too large: limit is 10000 characters of a number');
+    expect(parseJson(`0.${'0'.repeat(20_000)}1`)).toBe(0);
   });
 });
 

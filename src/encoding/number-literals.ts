@@ -31,7 +31,9 @@ const isMarked = (value: Json | undefined): value is string => typeof value === 
 /** Whether there is a marked string in the value. */
 export function hasMarks(value: Json | undefined): boolean {
   if (typeof value !== 'object' || value === null) return isMarked(value);
-  return Array.isArray(value) ? value.some(hasMarks) : Object.values(value).some(hasMarks);
+  if (Array.isArray(value)) return value.some(hasMarks);
+  for (const key in value) if (hasMarks(value[key])) return true;
+  return false;
 }
 
 /** A copy with numbers in the places of the marked strings, whose texts are added to `literals`, where there are any. */

@@ -1,3 +1,4 @@
+import type { SlicedWork } from '../util/time-slice.ts';
 import { MAX_VALUES, tooManyValues } from './json-parser.ts';
 
 /** Bytes that are no protobuf message, in the words of upstream's generated readers. */
@@ -126,9 +127,15 @@ function varintSize(value: number): number {
 /** Groups may nest so deep; nothing in Kubernetes uses them. */
 const MAX_GROUP_DEPTH = 100;
 
+/** Bytes that are read before others may have their turn. A value takes two at the least. */
+export const BYTES_AT_ONCE = 2_048;
+
 /** Shared by a reader and those of the messages inside. */
-interface ValueBudget {
+interface Reading {
+  /** Values that it may still come to. */
   left: number;
+  /** Where it takes turns: messages that are longer than BYTES_AT_ONCE, which are read when the one around them has been. */
+  later?: SlicedWork<void>[];
 }
 
 /**
@@ -139,19 +146,32 @@ export class ProtobufReader {
   readonly #buffer: Buffer;
   #position: number;
   readonly #end: number;
-  readonly #budget: ValueBudget;
+  readonly #reading: Reading;
 
-  constructor(buffer: Buffer, start = 0, end = buffer.length, budget: ValueBudget = { left: MAX_VALUES }) {
+  constructor(buffer: Buffer, start = 0, end = buffer.length, reading: Reading = { left: MAX_VALUES }) {
     this.#buffer = buffer;
     this.#position = start;
     this.#end = end;
-    this.#budget = budget;
+    this.#reading = reading;
   }
 
   /** Counts against what the whole of the bytes may hold; 413 beyond it. */
   count(values = 1): void {
-    this.#budget.left -= values;
-    if (this.#budget.left < 0) throw tooManyValues();
+    this.#reading.left -= values;
+    if (this.#reading.left < 0) throw tooManyValues();
+  }
+
+  get bytesLeft(): number {
+    return this.#end - this.#position;
+  }
+
+  /** Whether the message is to be read later. */
+  get isForLater(): boolean {
+    return this.#reading.later !== undefined && this.bytesLeft > BYTES_AT_ONCE;
+  }
+
+  readLater(work: SlicedWork<void>): void {
+    this.#reading.later!.push(work);
   }
 
   get done(): boolean {
@@ -212,7 +232,7 @@ export class ProtobufReader {
   message(): ProtobufReader {
     const length = this.#length();
     const start = this.#advance(length);
-    return new ProtobufReader(this.#buffer, start, start + length, this.#budget);
+    return new ProtobufReader(this.#buffer, start, start + length, this.#reading);
   }
 
   /** Passes over a field that no schema knows. */

@@ -1,6 +1,6 @@
 import { type CST, Composer, type Document, Lexer, type ParsedNode, Parser, type YAMLMap, type YAMLParseError, type YAMLSeq, isMap, isPair, isSeq } from 'yaml';
 import { InputTooLarge, MAX_DEPTH } from './json-parser.ts';
-import { LongTexts } from './yaml-texts.ts';
+import { LongTexts, refuseLongPlainText } from './yaml-texts.ts';
 import { LIMITS } from '../util/limits.ts';
 import type { SlicedWork } from '../util/time-slice.ts';
 
@@ -46,6 +46,7 @@ export const lineOf = (text: string, offset: number): number => text.slice(0, of
 
 /** The first document of a text, as the parser has it. Throws YamlError, and 413 beyond MAX_TOKENS. */
 export function* documentIn(text: string): SlicedWork<Document.Parsed | undefined> {
+  refuseLongPlainText(text);
   const composer = newComposer();
   const apart = new ApartCollections();
   for (const token of tokensOf(text, apart.texts)) {

@@ -1,4 +1,6 @@
 import type { CST, Scalar } from 'yaml';
+import { LIMITS } from '../util/limits.ts';
+import { InputTooLarge } from './json-parser.ts';
 
 /** Shorter texts are read in some microseconds, whatever they consist of. */
 const LONG_CHARACTERS = 1_000;
@@ -40,6 +42,24 @@ export class LongTexts {
     values.set(token, value);
     // As long as it was: where the next token stands is counted from the end of this one. The parser passes over spaces quickly.
     token.source = `"${' '.repeat(token.source.length - 2)}"`;
+  }
+}
+
+const MAX_PLAIN = LIMITS.yamlPlainCharacters;
+/** A longer text has some of every so many characters of a document. */
+const SAMPLED = MAX_PLAIN / 2;
+const ENDS_TEXT = /[\n"'[\]{},]/g;
+const ENDING_CODES = new Set(Array.from('\n"\'[]{},', (character) => character.charCodeAt(0)));
+
+/** The parser looks for the end of a text without quotes in one call, which for three megabytes takes 60 ms. */
+export function refuseLongPlainText(text: string): void {
+  for (let at = SAMPLED; at < text.length; at += SAMPLED) {
+    ENDS_TEXT.lastIndex = at;
+    const end = ENDS_TEXT.exec(text)?.index ?? text.length;
+    if (end - at < SAMPLED) continue;
+    let start = at;
+    while (start > 0 && !ENDING_CODES.has(text.charCodeAt(start - 1))) start--;
+    if (end - start > MAX_PLAIN) throw new InputTooLarge(`limit is ${MAX_PLAIN} characters of a plain YAML text`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from './json-types.ts';
+import { sortedInSteps } from '../util/sliced-sort.ts';
 import { resolvePlain } from './yaml-scalars.ts';
 
 /** Lines are folded at the first space beyond this column. */
@@ -20,14 +21,15 @@ const PARTS_OF_PIECE = 500;
 /** Deeper blocks are written whole: what calls itself as a generator takes longer for every level. */
 const MAX_PIECED_DEPTH = 8;
 
-/** The same in pieces, each of which takes some tens of microseconds. */
-export function* toYamlInPieces(value: Json): Iterable<string> {
+/** The same in pieces, each of which takes some tens of microseconds. Undefined is a step that made none. */
+export function* toYamlInPieces(value: Json): Iterable<string | undefined> {
   if (!isBlock(value)) {
     yield toYaml(value);
     return;
   }
   const out: string[] = [];
-  for (const _ of blockSteps(out, value, '', '', 0)) {
+  for (const isPiece of blockSteps(out, value, '', '', 0)) {
+    if (!isPiece) yield undefined;
     if (out.length < PARTS_OF_PIECE) continue;
     yield out.join('');
     out.length = 0;
@@ -35,11 +37,11 @@ export function* toYamlInPieces(value: Json): Iterable<string> {
   yield out.join('');
 }
 
-/** `writeBlock`, pausing behind every entry. */
-function* blockSteps(out: string[], value: JsonObject | Json[], indent: string, lead: string, depth: number): Iterable<void> {
+/** `writeBlock`, pausing behind every entry, and where many keys are being sorted: then with false. */
+function* blockSteps(out: string[], value: JsonObject | Json[], indent: string, lead: string, depth: number): Generator<boolean, void> {
   let start = lead;
   const isList = Array.isArray(value);
-  for (const key of isList ? value.keys() : Object.keys(value).toSorted(compareKeys)) {
+  for (const key of isList ? value.keys() : yield* keysInSteps(value)) {
     const inner = (isList ? value[key as number] : value[key as string]) ?? null;
     const isShort = isList || !isLongKey(key as string);
     if (!isBlock(inner) || depth === MAX_PIECED_DEPTH || !isShort) {
@@ -52,7 +54,16 @@ function* blockSteps(out: string[], value: JsonObject | Json[], indent: string, 
       yield* blockSteps(out, inner, innerIndent, innerIndent, depth + 1);
     }
     start = indent;
-    yield;
+    yield true;
+  }
+}
+
+function* keysInSteps(object: JsonObject): Generator<boolean, readonly string[]> {
+  const sorting = sortedInSteps(Object.keys(object), compareKeys);
+  for (;;) {
+    const { done, value } = sorting.next();
+    if (done) return value;
+    yield false;
   }
 }
 

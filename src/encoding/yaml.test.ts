@@ -183,6 +183,16 @@ describe('written in pieces', () => {
   });
 });
 
+test('a text without quotes may have so many characters in a line', () => {
+  const limit = 'limit is 1500000 characters of a plain YAML text';
+  for (const before of ['a: ', `a: "${'q'.repeat(700_000)}"\nb: `, '# c\n- [x, ']) {
+    const closing = before.endsWith(', ') ? ']' : '';
+    const space = before.endsWith(', ') ? 0 : before.length - before.lastIndexOf('\n') - 1;
+    expect(() => parseYaml(`${before}${'1'.repeat(1_500_001 - space)}${closing}`)).toThrow(limit);
+    expect(JSON.stringify(parseYaml(`${before}${'b'.repeat(1_499_000)}${closing}`)).length).toBeGreaterThan(1_499_000);
+  }
+});
+
 test('keys are in the order of go-yaml, by their numbers however long these are', () => {
   const long = '9'.repeat(100_000);
   const text = toYaml({ [`k${long}0`]: 1, [`k${long}`]: 2 });

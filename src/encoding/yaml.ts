@@ -1,7 +1,16 @@
 import { type Alias, type Document, type Pair, type ParsedNode, type Scalar, type YAMLMap, type YAMLSeq, isAlias, isMap, isScalar, isSeq } from 'yaml';
 import { parseJsonInSteps, setKey } from './json.ts';
 import { LIMITS } from '../util/limits.ts';
-import { type DuplicateKeys, JsonError, LARGE_OBJECT_KEYS, LARGE_OBJECT_KEY_VALUES, MAX_DEPTH, MAX_VALUES, tooManyValues } from './json-parser.ts';
+import {
+  type DuplicateKeys,
+  JsonError,
+  LARGE_OBJECT_KEYS,
+  LARGE_OBJECT_KEY_VALUES,
+  MAX_DEPTH,
+  MAX_VALUES,
+  tooManyValues,
+  valuesOfDepth,
+} from './json-parser.ts';
 import type { Json, JsonObject } from './json-types.ts';
 import { surrogateEscapeIn } from './surrogate-escapes.ts';
 import { type SlicedWork, runAtOnce, runInSlices } from '../util/time-slice.ts';
@@ -71,7 +80,7 @@ class YamlConverter {
   converted = 0;
   dueAt = VALUES_AT_ONCE;
   convertedByAlias = 0;
-  /** Of the keys of large objects. */
+  /** Of the keys of large objects, and of what is deep. */
   extraValues = 0;
   aliasedCharacters = 0;
   depth = 0;
@@ -86,6 +95,7 @@ class YamlConverter {
     if (isAlias(node)) return yield* this.alias(node);
     this.note(node);
     if (++this.depth > MAX_DEPTH) throw tooDeep();
+    this.extraValues += valuesOfDepth(this.depth);
     const value = isSeq(node) ? yield* this.list(node) : yield* this.map(node as YAMLMap);
     this.depth--;
     return value;

@@ -5,7 +5,7 @@ import { DecodeError, type StrictErrors, decode, decodeInSlices } from '../schem
 import { jsonKind } from '../encoding/go-format.ts';
 import { withSortedKeys } from '../encoding/sorted-keys.ts';
 import { EmptyPaths } from '../schema/empty-paths.ts';
-import { decodeEnvelope, decodeProtobuf } from '../schema/protobuf.ts';
+import { decodeEnvelope, decodeProtobuf, decodeProtobufInSlices } from '../schema/protobuf.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { type ApiObject, type GroupVersionKind, apiVersionOf, parseApiVersion } from '../api/api-object.ts';
 import { diagnoseCbor } from '../encoding/cbor-diagnose.ts';
@@ -133,7 +133,9 @@ async function readBody({ bytes, mediaType }: RequestBody, refuse: (why: string)
   try {
     if (mediaType === PROTOBUF_TYPE) {
       const { apiVersion, kind, raw } = decodeEnvelope(bytes);
-      return { type: { apiVersion, kind }, shown: () => bytes.toString('latin1'), decodeAs: (schema) => decodeProtobuf(schema, raw) };
+      const decodeAs = (schema: ObjectSchema): JsonObject | Promise<JsonObject> =>
+        raw.length > LARGE_BYTES ? decodeProtobufInSlices(schema, raw) : decodeProtobuf(schema, raw);
+      return { type: { apiVersion, kind }, shown: () => bytes.toString('latin1'), decodeAs };
     }
     if (mediaType === CBOR_TYPE) return readCbor(bytes, isCustom);
     if (mediaType === YAML_TYPE) return await readYaml(bytes);

@@ -1,5 +1,5 @@
 import { jsonKind } from '../encoding/go-format.ts';
-import { DecodeError, type StrictErrors, convert, decode } from '../schema/decode.ts';
+import { DecodeError, type StrictErrors, convert, decode, decodeInSlices } from '../schema/decode.ts';
 import { applyJsonPatch, parseJsonPatch } from '../schema/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../schema/merge-patch.ts';
 import { applyStrategicMergePatch, parseStrategicMergePatch, patchAfterMerge } from '../schema/strategic-merge.ts';
@@ -86,13 +86,13 @@ export const strategicMergePatch: PatchMechanism = async (bytes, context) => {
 const strictErrorsFor = ({ fieldValidation }: PatchContext): StrictErrors | undefined => (fieldValidation === 'Ignore' ? undefined : { errors: [] });
 
 /** Numbers that are marked have been written otherwise than this server writes them: what they decode to depends on it. */
-function decodePatched(
+async function decodePatched(
   result: Json,
   isMarked: boolean,
   strictErrors: StrictErrors | undefined,
   context: PatchContext,
   asShown: () => Json = () => result,
-): Patched {
+): Promise<Patched> {
   // Custom objects have no types that a number's text could be wrong for.
   const literals: NumberLiterals | undefined = context.isCustom ? undefined : new Map();
   const patched = isMarked ? withoutMarks(result, literals) : result;
@@ -102,7 +102,11 @@ function decodePatched(
   if (context.isCustom) checkCustomType(patched, shown, context.kind);
   else if (checkType(patched, shown, context) === 'untyped') return decodeUntyped(patched, strictErrors, shown, context);
   const sentEmpty = new EmptyPaths();
-  const object = decodedOrInvalid(() => keepManagedFieldsReset(context.kind.schema, patched, decode(context.kind.schema, patched, strict, sentEmpty)), shown);
+  const { schema } = context.kind;
+  const decoded = context.isLarge
+    ? await decodedLargeOrInvalid(() => decodeInSlices(schema, patched, strict, sentEmpty), shown)
+    : decodedOrInvalid(() => decode(schema, patched, strict, sentEmpty), shown);
+  const object = keepManagedFieldsReset(schema, patched, decoded);
   settleStrictErrors(strictErrors, shown, context);
   return { patched: object, sentEmpty };
 }
@@ -159,9 +163,19 @@ function decodedOrInvalid(decodeIt: () => JsonObject, shown: Shown): JsonObject 
   try {
     return decodeIt();
   } catch (error) {
-    throw error instanceof DecodeError ? invalidPatch(shown, error.message) : error;
+    throw refusal(error, shown);
   }
 }
+
+async function decodedLargeOrInvalid(decodeIt: () => JsonObject | Promise<JsonObject>, shown: Shown): Promise<JsonObject> {
+  try {
+    return await decodeIt();
+  } catch (error) {
+    throw refusal(error, shown);
+  }
+}
+
+const refusal = (error: unknown, shown: Shown): unknown => (error instanceof DecodeError ? invalidPatch(shown, error.message) : error);
 
 function settleStrictErrors(strict: StrictErrors | undefined, shown: Shown, { fieldValidation, warn }: PatchContext): void {
   if (strict === undefined || strict.errors.length === 0) return;

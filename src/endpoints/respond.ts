@@ -90,15 +90,15 @@ async function respondYaml(answer: Answer, body: Body): Promise<void> {
 }
 
 /** A body of JSON in another text; of a large one, that is made in slices. */
-function rewritten(json: Buffer, write: (value: Json) => string, writePieces: (value: Json) => Iterable<string>): Body {
+function rewritten(json: Buffer, write: (value: Json) => string, writePieces: (value: Json) => Iterable<string | undefined>): Body {
   if (json.length <= LARGE_BYTES) return Buffer.from(write(parseOwnJson(json)));
   return { pieces: () => rewrittenPieces(json, writePieces) };
 }
 
-function* rewrittenPieces(json: Buffer, write: (value: Json) => Iterable<string>): Iterable<Buffer | undefined> {
+function* rewrittenPieces(json: Buffer, write: (value: Json) => Iterable<string | undefined>): Iterable<Buffer | undefined> {
   const value = parseOwnJson(json);
   yield undefined;
-  for (const piece of write(value)) yield Buffer.from(piece);
+  for (const piece of write(value)) yield piece === undefined ? undefined : Buffer.from(piece);
 }
 
 function withNewline(body: Body): Body {

@@ -1,3 +1,4 @@
+import { decodeInRuns } from '../schema/decode-run.ts';
 import { normalize, normalizeInSlices } from '../schema/normalize.ts';
 import type { CacheEntry, ObjectCache } from '../storage/cache/cache.ts';
 import type { StoredCodec } from '../storage/codec.ts';
@@ -68,9 +69,11 @@ export function canonical<T extends ApiObject>({ definition: { schema } }: Store
 }
 
 /** The same of a large object: others have their turn meanwhile. */
-export function canonicalInSlices<T extends ApiObject>(parts: StoreParts<T>, object: T): T | Promise<T> {
-  const { schema } = parts.definition;
-  return schema.custom ? canonical(parts, object) : (normalizeInSlices(schema, object as unknown as JsonObject) as unknown as T | Promise<T>);
+export function canonicalInSlices<T extends ApiObject>({ definition }: StoreParts<T>, object: T): T | Promise<T> {
+  const { schema } = definition;
+  const { custom } = schema;
+  const value = object as unknown as JsonObject;
+  return (custom ? decodeInRuns((run) => custom.settle(value, run)) : normalizeInSlices(schema, value)) as unknown as T | Promise<T>;
 }
 
 /** Without what the schema of a custom object does not know, which admission may have added. */

@@ -1,9 +1,18 @@
 import type { Json } from '../encoding/json-types.ts';
-import { Pending } from '../util/pending.ts';
+import { Pending, settled } from '../util/pending.ts';
 import { TimeSlice, nextTurn } from '../util/time-slice.ts';
 
 /** Items of a list that are decoded before it is asked whether others are to have their turn. */
 export const ITEMS_AT_ONCE = 64;
+
+/** Decodes what may be large: others have their turn meanwhile. */
+export function decodeInRuns<T>(decodeIn: (run: DecodeRun) => T): T | Promise<T> {
+  const run = new DecodeRun();
+  return settled(() => {
+    run.begin();
+    return decodeIn(run);
+  });
+}
 
 /**
  * A decoding that others have their turn during. The decoder is plain recursion, which cannot wait: where its slice is spent it throws Pending, and is run
@@ -17,6 +26,7 @@ export class DecodeRun {
   /** How many of those places this run has come by. */
   readonly #places = new Map<readonly Json[], number>();
   #slice: TimeSlice | undefined;
+  #kept: unknown;
 
   begin(): void {
     this.#places.clear();
@@ -25,6 +35,11 @@ export class DecodeRun {
 
   end(firstError: string | undefined): void {
     this.firstError = firstError;
+  }
+
+  /** What a decoder has from its first run to its last. */
+  keep<T>(make: () => T): T {
+    return (this.#kept ??= make()) as T;
   }
 
   /** What was made of a list so far; to be added to. */

@@ -7,12 +7,11 @@ import { canonicalQuantity } from '../api/quantity.ts';
 import { canonicalMicroTime, canonicalTime } from '../util/time.ts';
 import { canonicalBase64 } from '../encoding/base64.ts';
 import { type MismatchWording, converterWording, jsonWording } from './decode-errors.ts';
-import { DecodeRun, ITEMS_AT_ONCE } from './decode-run.ts';
+import { type DecodeRun, ITEMS_AT_ONCE, decodeInRuns } from './decode-run.ts';
 import { type FieldPlan, type ObjectPlan, assemble, planOf, zeroOf } from './decode-plan.ts';
 import type { EmptyPaths } from './empty-paths.ts';
 import { mergeRepeated, tellInOrder } from './repeated-keys.ts';
 import type { ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
-import { settled } from '../util/pending.ts';
 import { withSortedKeys } from '../encoding/sorted-keys.ts';
 import { LIMITS } from '../util/limits.ts';
 
@@ -50,14 +49,12 @@ export function decode(schema: ObjectSchema, value: Json, strict?: StrictErrors,
   return (decodeAs(schema, value, { strict, wording: jsonWording, sentEmpty }) ?? assemble(planOf(schema))) as JsonObject;
 }
 
-/** The same for what may be large: others have their turn while long lists are decoded. Custom resources are decoded at once. */
+/** The same for what may be large: others have their turn while long lists are decoded. */
 export function decodeInSlices(schema: ObjectSchema, value: Json, strict?: StrictErrors, sentEmpty?: EmptyPaths): JsonObject | Promise<JsonObject> {
-  if (schema.custom !== undefined || (strict?.duplicates?.size ?? 0) > 0) return decode(schema, value, strict, sentEmpty);
-  const run = new DecodeRun();
-  return settled(() => {
-    run.begin();
-    return (decodeAs(schema, value, { strict, wording: jsonWording, sentEmpty, run }) ?? assemble(planOf(schema))) as JsonObject;
-  });
+  const { custom } = schema;
+  if (custom !== undefined) return decodeInRuns((run) => custom.decode(value, strict, false, run));
+  if ((strict?.duplicates?.size ?? 0) > 0) return decode(schema, value, strict, sentEmpty);
+  return decodeInRuns((run) => (decodeAs(schema, value, { strict, wording: jsonWording, sentEmpty, run }) ?? assemble(planOf(schema))) as JsonObject);
 }
 
 /** The same for any type; null for no value. */

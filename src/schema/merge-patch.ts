@@ -53,11 +53,10 @@ const jsonName = (value: Json): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
 
 /**
- * RFC 7386 as evanphx/json-patch does it: the document with the patch merged in; neither is changed. A list takes the document's place. Objects that were
+ * RFC 7386 as evanphx/json-patch does it: the document with the patch merged in; neither is changed, and both share with the result. A list takes the document's place. Objects that were
  * merged come out with their keys sorted, as upstream's messages show them.
  */
-export const applyMergePatch = (document: JsonObject, patch: JsonObject | Json[]): Json =>
-  Array.isArray(patch) ? pruneNulls(patch) : mergeObject(document, patch);
+export const applyMergePatch = (document: JsonObject, patch: JsonObject | Json[]): Json => (Array.isArray(patch) ? added(patch) : mergeObject(document, patch));
 
 function mergeObject(document: JsonObject, patch: JsonObject): JsonObject {
   const merged: JsonObject = {};
@@ -72,11 +71,10 @@ function mergeObject(document: JsonObject, patch: JsonObject): JsonObject {
 function mergeValue(current: Json | undefined, patch: Json | undefined): Json | undefined {
   if (patch === undefined) return current;
   if (patch === null) return undefined;
-  if (!isJsonObject(current)) return pruneNulls(patch);
+  if (!isJsonObject(current)) return added(patch);
   return isJsonObject(patch) ? mergeObject(current, patch) : patch;
 }
 
-/** A value that is new: the nulls in its objects have nothing to remove. Those of lists stay. */
 function pruneNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(pruneNulls);
   if (!isJsonObject(value)) return value;
@@ -86,4 +84,19 @@ function pruneNulls(value: Json): Json {
     if (item !== null && item !== undefined) setKey(pruned, key, pruneNulls(item));
   }
   return pruned;
+}
+
+/** What a patch brings anew, without the nulls in its objects, which have nothing to remove; those of lists stay. Most have none, and are as they should be. */
+const added = (value: Json): Json => (needsPruning(value) ? pruneNulls(value) : value);
+
+function needsPruning(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(needsPruning);
+  if (!isJsonObject(value)) return false;
+  let before = '';
+  for (const key in value) {
+    const item = value[key];
+    if (key < before || item === null || item === undefined || needsPruning(item)) return true;
+    before = key;
+  }
+  return false;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../encoding/json-types.ts';
 import { decode, decodeInSlices } from './decode.ts';
+import { decodeInRuns } from './decode-run.ts';
 import type { ObjectSchema } from './schema.ts';
 
 /**
@@ -11,5 +12,7 @@ export const normalize = (schema: ObjectSchema, object: JsonObject): JsonObject 
   schema.custom === undefined ? decode(schema, object) : schema.custom.decode(object, undefined, true);
 
 /** The same of what may be large: others have their turn meanwhile. */
-export const normalizeInSlices = (schema: ObjectSchema, object: JsonObject): JsonObject | Promise<JsonObject> =>
-  schema.custom === undefined ? decodeInSlices(schema, object) : normalize(schema, object);
+export function normalizeInSlices(schema: ObjectSchema, object: JsonObject): JsonObject | Promise<JsonObject> {
+  const { custom } = schema;
+  return custom === undefined ? decodeInSlices(schema, object) : decodeInRuns((run) => custom.decode(object, undefined, true, run));
+}

@@ -1,9 +1,10 @@
 import { badRequest } from '../api/errors.ts';
 import { setKey } from '../encoding/json.ts';
-import { LARGE_OBJECT_KEY_VALUES } from '../encoding/json-parser.ts';
+import { LARGE_OBJECT_KEY_VALUES, valuesOfDepth } from '../encoding/json-parser.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import { readMessage, SCALAR_CODECS, type ValueCodec } from './protobuf-values.ts';
-import { type ProtobufReader, type ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from '../encoding/protobuf-wire.ts';
+import { BYTES_AT_ONCE, type ProtobufReader, type ProtobufWriter, tagOf, WIRE_BYTES, WIRE_VARINT } from '../encoding/protobuf-wire.ts';
+import type { SlicedWork } from '../util/time-slice.ts';
 import type { FieldSchema, ListSchema, MapSchema, ObjectSchema, ScalarSchema, TypeSchema } from './schema.ts';
 
 /** Messages may nest so deep: more than any real schema in a CRD, and little enough for the stack. */
@@ -14,6 +15,8 @@ interface FieldCodec {
   number: number;
   /** Writes all of the field with its tags, last element first; nothing where the object has none. */
   write(writer: ProtobufWriter, object: JsonObject): void;
+  /** Of one whose fields stand in the object itself. */
+  inlined?: ObjectSchema;
   /** Reads one occurrence into `values`. */
   read(reader: ProtobufReader, wireType: number, values: JsonObject, depth: number): void;
 }
@@ -41,27 +44,66 @@ class MessageCodec {
 
   /** Reads to the end of `reader`. `values` hold what was there, in no order; `complete` makes an object of them. */
   read(reader: ProtobufReader, values: JsonObject, depth: number): void {
-    if (depth > MAX_DEPTH) throw badRequest('proto: messages are nested too deeply');
+    checkDepth(reader, depth);
     while (!reader.done) {
-      reader.count();
-      const tag = reader.varint();
-      const number = Math.floor(tag / 8);
-      if (number === 0 || number > 0x1fffffff) throw badRequest(`proto: ${this.#shortName}: illegal tag ${number} (wire type ${tag & 7})`);
-      const field = this.#byNumber.get(number);
+      const tag = this.#readTag(reader);
+      const field = this.#byNumber.get(Math.floor(tag / 8));
       if (field === undefined) reader.skip(tag);
       else field.read(reader, tag & 7, values, depth);
     }
   }
 
+  /** The same, while others have their turn. */
+  *readInSteps(reader: ProtobufReader, values: JsonObject, depth: number): SlicedWork<void> {
+    checkDepth(reader, depth);
+    let dueAt = reader.bytesLeft - BYTES_AT_ONCE;
+    while (!reader.done) {
+      const tag = this.#readTag(reader);
+      const field = this.#byNumber.get(Math.floor(tag / 8));
+      if (field === undefined) reader.skip(tag);
+      else if (field.inlined !== undefined && (tag & 7) === WIRE_BYTES) yield* messageCodec(field.inlined).readInSteps(reader.message(), values, depth + 1);
+      else field.read(reader, tag & 7, values, depth);
+      if (reader.bytesLeft > dueAt) continue;
+      yield;
+      dueAt = reader.bytesLeft - BYTES_AT_ONCE;
+    }
+  }
+
+  #readTag(reader: ProtobufReader): number {
+    reader.count();
+    const tag = reader.varint();
+    const number = Math.floor(tag / 8);
+    if (number === 0 || number > 0x1fffffff) throw badRequest(`proto: ${this.#shortName}: illegal tag ${number} (wire type ${tag & 7})`);
+    return tag;
+  }
+
   readObject(reader: ProtobufReader, depth: number): JsonObject {
     const values: JsonObject = {};
     this.read(reader, values, depth);
-    return complete(this.#schema, values);
+    return complete(this.#schema, values, {});
+  }
+
+  /** Answers with an object that is still empty: what is in the message is put into it later. */
+  readObjectLater(reader: ProtobufReader, depth: number): JsonObject {
+    const object: JsonObject = {};
+    reader.readLater(this.#fill(object, reader, depth));
+    return object;
+  }
+
+  *#fill(object: JsonObject, reader: ProtobufReader, depth: number): SlicedWork<void> {
+    const values: JsonObject = {};
+    yield* this.readInSteps(reader, values, depth);
+    complete(this.#schema, values, object);
   }
 
   get #shortName(): string {
     return this.#schema.name.slice(this.#schema.name.lastIndexOf('.') + 1);
   }
+}
+
+function checkDepth(reader: ProtobufReader, depth: number): void {
+  if (depth > MAX_DEPTH) throw badRequest('proto: messages are nested too deeply');
+  reader.count(valuesOfDepth(depth));
 }
 
 const codecs = new WeakMap<ObjectSchema, MessageCodec>();
@@ -76,9 +118,8 @@ export function messageCodec(schema: ObjectSchema): MessageCodec {
   return codec;
 }
 
-/** The object in its fields' order, as upstream's JSON would show what was read. */
-function complete(schema: ObjectSchema, values: JsonObject): JsonObject {
-  const object: JsonObject = {};
+/** Sets the object's fields in their order, as upstream's JSON would show what was read. */
+function complete(schema: ObjectSchema, values: JsonObject, object: JsonObject): JsonObject {
   for (const field of schema.fields.values()) {
     const value = values[field.name];
     if (value !== undefined && !(field.whenEmpty === 'omit' && isNone(field, value)))
@@ -107,7 +148,7 @@ function withKeysInOrder(map: JsonObject): JsonObject {
 
 const isNone = (field: FieldSchema, value: Json): boolean => value === null || (!field.pointer && (value === '' || value === 0 || value === false));
 
-const zeroOf = (type: TypeSchema): Json => (type.type === 'object' ? complete(type, {}) : valueCodec(type).zero);
+const zeroOf = (type: TypeSchema): Json => (type.type === 'object' ? complete(type, {}, {}) : valueCodec(type).zero);
 
 function fieldCodec(field: FieldSchema): FieldCodec {
   const { type } = field;
@@ -217,6 +258,7 @@ function inlinedCodec(number: number, schema: ObjectSchema): FieldCodec {
   const tag = tagOf(number, WIRE_BYTES);
   return {
     number,
+    inlined: schema,
     write(writer, object) {
       const before = writer.size;
       messageCodec(schema).write(writer, object);
@@ -255,7 +297,10 @@ const objectCodec = (schema: ObjectSchema): ValueCodec => ({
     messageCodec(schema).write(writer, value as JsonObject);
     writer.lengthSince(before);
   },
-  read: (reader, depth) => messageCodec(schema).readObject(reader.message(), depth + 1),
+  read(reader, depth) {
+    const message = reader.message();
+    return message.isForLater ? messageCodec(schema).readObjectLater(message, depth + 1) : messageCodec(schema).readObject(message, depth + 1);
+  },
   zero: {},
 });
 
@@ -277,6 +322,7 @@ function wrappedListCodec({ items }: ListSchema): ValueCodec {
       const list: Json[] = [];
       readMessage(reader, (itemTag, message) => {
         if (itemTag !== tag) return false;
+        message.count();
         list.push(codec.read(message, depth));
         return true;
       });
@@ -311,6 +357,7 @@ function alternativeCodec({ schema, or }: NonNullable<ScalarSchema['orObject']>)
       const list: Json[] = [];
       let single: Json = null;
       readMessage(reader, (tag, message) => {
+        message.count();
         if (tag === objectTag) single = object.read(message, depth + 1);
         else if (tag === listTag) list.push(item.read(message, depth + 1));
         else return false;

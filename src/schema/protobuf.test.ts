@@ -13,7 +13,9 @@ import {
   encodeProtobufObject,
   encodeWatchFrame,
   isProtobufEnvelope,
+  protobufInSteps,
 } from './protobuf.ts';
+import { runAtOnce } from '../util/time-slice.ts';
 import type { ObjectSchema } from './schema.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
@@ -35,6 +37,7 @@ describe('golden objects', () => {
     const schema = kind === '' ? schemaOf(`${META}.WatchEvent`) : schemaOfKind(group, version, kind);
     expect(JSON.stringify({ ...(kind !== '' && { kind, apiVersion }), ...decodeProtobuf(schema, raw) })).toBe(JSON.stringify(json));
     expect(encodeProtobufObject(schema, { apiVersion: '', kind: '', ...json }).equals(bytes)).toBe(true);
+    expect(JSON.stringify(runAtOnce(protobufInSteps(schema, raw)))).toBe(JSON.stringify(decodeProtobuf(schema, raw)));
   });
 });
 
@@ -178,5 +181,39 @@ describe('what is read', () => {
       for (let edits = random(4); edits >= 0 && bytes.length > 0; edits--) bytes[random(bytes.length)] = random(256);
       expect(survives(bytes)).toBe(true);
     }
+  });
+});
+
+describe('a long message', () => {
+  const stepsOf = (schema: ObjectSchema, bytes: Buffer): { steps: number; object: JsonObject } => {
+    const work = protobufInSteps(schema, bytes);
+    for (let steps = 1; ; steps++) {
+      const { done, value } = work.next();
+      if (done) return { steps, object: value };
+    }
+  };
+  const env = Array.from({ length: 2_000 }, (_, index) => ({ name: `E${index}`, value: 'v' }));
+  const labels = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`k${index}`, 'v'.repeat(50)]));
+
+  test.each([
+    ['lists in lists', podSchema, { metadata: { name: 'p', labels }, spec: { containers: [{ name: 'c', env }, { name: 'd' }] } }],
+    ['fields that stand in the object itself', podSchema, { metadata: {}, spec: { containers: [], ephemeralContainers: [{ name: 'e', env }] } }],
+    [
+      'schemas that are alternatives to lists',
+      schemaOf('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'),
+      { items: { properties: { a: { items: { description: 'd'.repeat(9_000), type: 'object' } } } }, type: 'array' },
+    ],
+  ] as [string, ObjectSchema, JsonObject][])('is read in steps, with the same result: %s', (_name, schema, object) => {
+    const bytes = encodeProtobuf(schema, object);
+    const { steps, object: read } = stepsOf(schema, bytes);
+    expect(JSON.stringify(read)).toBe(JSON.stringify(decodeProtobuf(schema, bytes)));
+    expect(steps).toBeGreaterThan(2);
+  });
+
+  test('has so many values, those in wrapped lists too', () => {
+    const schema = schemaOf('io.k8s.api.certificates.v1.CertificateSigningRequestSpec');
+    const bytes = encodeProtobuf(schema, { extra: { a: Array.from({ length: 100_000 }, () => '') } });
+    expect(() => decodeProtobuf(schema, bytes)).toThrow('limit is 100000 values');
+    expect(() => stepsOf(schema, bytes)).toThrow('limit is 100000 values');
   });
 });

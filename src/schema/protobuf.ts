@@ -1,7 +1,9 @@
 import { badRequest } from '../api/errors.ts';
+import { MAX_VALUES } from '../encoding/json-parser.ts';
 import type { JsonObject } from '../encoding/json-types.ts';
 import { messageCodec } from './protobuf-message.ts';
 import { ProtobufError, ProtobufReader, ProtobufWriter, tagOf, WIRE_BYTES } from '../encoding/protobuf-wire.ts';
+import { type SlicedWork, runInSlices } from '../util/time-slice.ts';
 import type { ObjectSchema } from './schema.ts';
 
 /**
@@ -17,6 +19,24 @@ export function encodeProtobuf(schema: ObjectSchema, object: object): Buffer {
 /** The object in a bare message, normalized and its keys in their order, without `kind` and `apiVersion`. Bad bytes throw badRequest, more than MAX_VALUES values 413. */
 export function decodeProtobuf(schema: ObjectSchema, bytes: Buffer): JsonObject {
   return orBadRequest(() => messageCodec(schema).readObject(new ProtobufReader(bytes), 0));
+}
+
+/** The same for a message that may be long: others have their turn in the meantime. */
+export async function decodeProtobufInSlices(schema: ObjectSchema, bytes: Buffer): Promise<JsonObject> {
+  try {
+    return await runInSlices(protobufInSteps(schema, bytes));
+  } catch (error) {
+    throw asBadRequest(error);
+  }
+}
+
+/** Throws ProtobufError too. */
+export function* protobufInSteps(schema: ObjectSchema, bytes: Buffer): SlicedWork<JsonObject> {
+  const later: SlicedWork<void>[] = [];
+  const object = messageCodec(schema).readObjectLater(new ProtobufReader(bytes, 0, bytes.length, { left: MAX_VALUES, later }), 0);
+  // Reading one finds others.
+  for (const message of later) yield* message;
+  return object;
 }
 
 /** The same for bytes that were stored: what was let in once must be read, however many values it has. */
@@ -84,9 +104,11 @@ function orBadRequest<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof ProtobufError ? badRequest(error.message) : error;
+    throw asBadRequest(error);
   }
 }
+
+const asBadRequest = (error: unknown): unknown => (error instanceof ProtobufError ? badRequest(error.message) : error);
 
 function readEnvelope(reader: ProtobufReader): ProtobufEnvelope {
   const envelope: ProtobufEnvelope = { apiVersion: '', kind: '', raw: Buffer.alloc(0), contentEncoding: '', contentType: '' };

@@ -1,6 +1,7 @@
 import type { GroupVersionKind } from '../api/api-object.ts';
 import type { Json, JsonObject } from '../encoding/json-types.ts';
 import type { StrictErrors } from './decode.ts';
+import type { DecodeRun } from './decode-run.ts';
 
 /**
  * What a type is. Built-in types come from the committed tables (`src/apis/facts/`), custom ones from their CRD; decoding, protobuf, merges,
@@ -83,10 +84,10 @@ export interface CustomType {
   schema: object;
   /** Fields that selectors may name, as OpenAPI lists them: `spec.size`. */
   selectableFields?: readonly string[];
-  /** As `decode` (decode.ts) promises, but that values stay as clients wrote them. `keepsNulls`: those too that may not be, for validation to tell. */
-  decode(value: Json, strict: StrictErrors | undefined, keepsNulls?: boolean): JsonObject;
+  /** As `decode` (decode.ts) promises, but that values stay as clients wrote them. `keepsNulls`: those too that may not be, for validation to tell. `run`: of one that takes turns. */
+  decode(value: Json, strict: StrictErrors | undefined, keepsNulls?: boolean, run?: DecodeRun): JsonObject;
   /** The same, with nothing gone: what admission added is pruned only when it is stored. */
-  settle(object: JsonObject): JsonObject;
+  settle(object: JsonObject, run?: DecodeRun): JsonObject;
   /** Whether an object that `settle` made has fields that are to be pruned. */
   hasUnknownFields(object: object): boolean;
 }

@@ -29,11 +29,13 @@ export const LIMIT_TABLE = {
   acceptClauses: { value: 64, counts: 'media types of an `Accept` header that are looked at', answer: 'the others are not looked at' },
   bodyBytes: { value: 3 * 1024 * 1024, counts: "bytes of a request's body", answer: '413 RequestEntityTooLarge', upstream: '3 MiB' },
   bodyDepth: { value: 1_000, counts: 'values inside of each other in a body', answer: '400 BadRequest', upstream: '10,000' },
+  numberCharacters: { value: 10_000, counts: 'characters of a number in a body of JSON', answer: '413 RequestEntityTooLarge' },
   yamlTokens: {
     value: 100_000,
     counts: 'tokens of a body of YAML; of texts beyond 1,000 characters, each line counts as two, and four characters of a quoted one that is no JSON as one',
     answer: '413 RequestEntityTooLarge',
   },
+  yamlPlainCharacters: { value: 1_500_000, counts: 'characters of a text without quotes, in a line of a body of YAML', answer: '413 RequestEntityTooLarge' },
   yamlAliasedCharacters: {
     value: 3 * 1024 * 1024,
     counts: 'characters that the aliases of a body of YAML repeat',
@@ -50,7 +52,12 @@ export const LIMIT_TABLE = {
   applyErrorCharacters: { value: 1024 * 1024, counts: 'characters of what such a refusal says of them', answer: 'the first so many' },
   watchBacklogEvents: { value: 10_000, counts: 'changes that a watch may be behind', answer: 'the watch ends' },
   watchBacklogBytes: { value: 16 * 1024 * 1024, counts: 'bytes of changes that a watch may be behind', answer: 'the watch ends' },
-  bodyValues: { value: 100_000, counts: 'values (fields, items, scalars) of a body, or that a JSON patch copies', answer: '413 RequestEntityTooLarge' },
+  bodyValues: {
+    value: 100_000,
+    counts:
+      'values (fields, items, scalars) of a body, or that a JSON patch copies; lists and objects once more for each hundred others that they are inside of',
+    answer: '413 RequestEntityTooLarge',
+  },
   cborValues: { value: 50_000, counts: 'values of a body of CBOR', answer: '413 RequestEntityTooLarge' },
   jsonPatchOperations: { value: 10_000, counts: 'operations of a JSON patch', answer: '413 RequestEntityTooLarge', upstream: '10,000' },
   jsonPatchCopiedBytes: {

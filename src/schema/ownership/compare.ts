@@ -85,11 +85,13 @@ function addKey(found: ChangesBelow, plan: MapPlan, key: string, before: Json | 
   found.add(field?.element ?? fieldElement(key), changes(field?.plan ?? plan.values!, before, after, emptied));
 }
 
+const NO_ITEMS: readonly Json[] = [];
+
 function changesInList(plan: ListPlan, before: readonly Json[], after: readonly Json[], emptied: Emptied): Changes | undefined {
   const found = new ChangesBelow();
   const [left, right] = [itemsByElement(plan, before), itemsByElement(plan, after)];
-  for (const element of new Set([...left.keys(), ...right.keys()]))
-    found.add(element, itemChanges(plan.items, left.get(element) ?? [], right.get(element) ?? [], emptied));
+  for (const [element, items] of left) found.add(element, itemChanges(plan.items, items, right.get(element) ?? NO_ITEMS, emptied));
+  for (const [element, items] of right) if (!left.has(element)) found.add(element, itemChanges(plan.items, NO_ITEMS, items, emptied));
   return found.result;
 }
 

@@ -32,8 +32,8 @@ export function customType({ name, group, version, kind, selectableFields, struc
     custom: {
       schema: structure.schema,
       selectableFields,
-      decode: (value, strict, keepsNulls) => shapeObject(structure, metadata, value, strict, keepsNulls),
-      settle: (object) => settleObject(structure, metadata, object),
+      decode: (value, strict, keepsNulls, run) => shapeObject(structure, metadata, value, strict, keepsNulls, run),
+      settle: (object, run) => settleObject(structure, metadata, object, run),
       hasUnknownFields,
     },
   };

@@ -4,9 +4,10 @@ import { parseJson } from '../../encoding/json.ts';
 import type { DuplicateKeys } from '../../encoding/json-parser.ts';
 import type { Json } from '../../encoding/json-types.ts';
 import { fillDefaults } from './defaults.ts';
+import { decodeInRuns } from '../decode-run.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { shapeObject } from './shape.ts';
+import { hasUnknownFields, settleObject, shapeObject } from './shape.ts';
 import { Structure } from './structure.ts';
 
 const METADATA = thing.fields.get('metadata')!.type as ObjectSchema;
@@ -102,4 +103,30 @@ test('defaults stand in for what is lacking, or null where it may not be', () =>
 test('what is wrong with metadata is told by name', () => {
   const metadata = { name: 1, labels: { b: 2, a: {} } } as unknown as Json;
   expect(() => shapeObject(new Structure(SCHEMA), METADATA, { metadata }, undefined)).toThrow(/cannot unmarshal object .*labels/);
+});
+
+test('a large object is shaped while others have their turn, with the same result', async () => {
+  const items = Array.from({ length: 20_000 }, (_, index) => ({ x: `v${index}`, [`w${index}`]: null }));
+  const value: Json = {
+    kind: 'T',
+    apiVersion: 'g/v1',
+    metadata: { name: 'n', other: 1 },
+    spec: { list: items.slice(0, 9_000), any: { b: [[...items], { z: 1, a: items.slice(0, 100) }] }, unknown: 1 },
+  };
+  const structure = new Structure(SCHEMA);
+  const errors: string[] = [];
+  const shaped = shapeObject(structure, METADATA, value, { errors });
+  const errorsInTurns: string[] = [];
+  let runs = 0;
+  const inTurns = await decodeInRuns((run) => {
+    runs++;
+    return shapeObject(structure, METADATA, value, { errors: errorsInTurns }, false, run);
+  });
+  expect(JSON.stringify(inTurns)).toBe(JSON.stringify(shaped));
+  expect(errorsInTurns).toEqual(errors);
+  expect(runs).toBeGreaterThan(1);
+
+  const settled = await decodeInRuns((run) => settleObject(structure, METADATA, value, run));
+  expect(JSON.stringify(settled)).toBe(JSON.stringify(settleObject(structure, METADATA, value)));
+  expect(hasUnknownFields(settled)).toBe(true);
 });

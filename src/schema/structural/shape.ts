@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../encoding/json-types.ts';
 import { LIMITS } from '../../util/limits.ts';
 import { sortedKeys, withSortedKeys } from '../../encoding/sorted-keys.ts';
 import { DecodeError, type StrictErrors } from '../decode.ts';
+import { type DecodeRun, ITEMS_AT_ONCE } from '../decode-run.ts';
 import { decodeMetadata } from './decode-metadata.ts';
 import type { ObjectSchema } from '../schema.ts';
 import type { Structure } from './structure.ts';
@@ -23,16 +24,31 @@ interface Unknown {
 
 /**
  * A custom object as it is stored and sent: keys sorted, unknown fields gone unless its schema keeps them, nulls that may not be gone, metadata and the
- * metadata of embedded resources as their type has them. `keepsNulls`: wrong nulls stay, for validation to tell. Values are otherwise left as clients wrote them; what is wrong with them, validation says.
+ * metadata of embedded resources as their type has them. `keepsNulls`: wrong nulls stay, for validation to tell. Values are otherwise left as clients wrote them; what is wrong with them, validation says. With `run`, others have their turn: see DecodeRun.
  * (…/apiserver/customresource_handler.go unstructuredSchemaCoercer, …/schema/pruning, …/schema/objectmeta). Throws DecodeError.
  */
-export function shapeObject(structure: Structure, metadataSchema: ObjectSchema, value: Json, strict: StrictErrors | undefined, keepsNulls = false): JsonObject {
+export function shapeObject(
+  structure: Structure,
+  metadataSchema: ObjectSchema,
+  value: Json,
+  strict: StrictErrors | undefined,
+  keepsNulls = false,
+  run?: DecodeRun,
+): JsonObject {
   if (!isJsonObject(value)) return {};
-  const shaper = new Shaper(metadataSchema, strict === undefined ? undefined : { inMetadata: [], pruned: [], inEmbedded: [] }, keepsNulls);
-  const shaped = shaper.root(structure, value);
-  if (strict !== undefined) tell(strict, value, shaper.unknown!);
+  const makeShaper = (): Shaper => new Shaper(metadataSchema, strict === undefined ? undefined : { inMetadata: [], pruned: [], inEmbedded: [] }, keepsNulls);
+  const shaper = run?.keep(makeShaper) ?? makeShaper();
+  const shaped = shaper.root(structure, value, run);
+  if (strict !== undefined) tell(strict, value, run === undefined ? shaper.unknown! : toldOnce(shaper.unknown!));
   return shaped;
 }
+
+/** What was found on the way to where a run ended is found by the next again. */
+const toldOnce = ({ inMetadata, pruned, inEmbedded }: Unknown): Unknown => ({
+  inMetadata: [...new Set(inMetadata)],
+  pruned: [...new Set(pruned)],
+  inEmbedded: [...new Set(inEmbedded)],
+});
 
 /** Objects in which `settleObject` has found fields that are to be pruned. */
 const unpruned = new WeakSet<object>();
@@ -41,9 +57,10 @@ const unpruned = new WeakSet<object>();
 export const hasUnknownFields = (object: object): boolean => unpruned.has(object);
 
 /** The same after code or admission has changed the object, before it is stored: nothing is gone from it, since validating admission sees it all. */
-export function settleObject(structure: Structure, metadataSchema: ObjectSchema, value: JsonObject): JsonObject {
-  const shaper = new Shaper(metadataSchema, undefined, true, true);
-  const settled = shaper.root(structure, value);
+export function settleObject(structure: Structure, metadataSchema: ObjectSchema, value: JsonObject, run?: DecodeRun): JsonObject {
+  const makeShaper = (): Shaper => new Shaper(metadataSchema, undefined, true, true);
+  const shaper = run?.keep(makeShaper) ?? makeShaper();
+  const settled = shaper.root(structure, value, run);
   if (shaper.hasKeptUnknown) unpruned.add(settled);
   return settled;
 }
@@ -64,6 +81,7 @@ class Shaper {
   hasKeptUnknown = false;
   readonly #path: (string | number)[] = [];
   #root: Structure | undefined;
+  #run: DecodeRun | undefined;
 
   constructor(metadataSchema: ObjectSchema, unknown: Unknown | undefined, keepsNulls: boolean, keepsUnknown = false) {
     this.#metadataSchema = metadataSchema;
@@ -73,8 +91,10 @@ class Shaper {
   }
 
   /** The type and metadata first. */
-  root(structure: Structure, raw: JsonObject): JsonObject {
+  root(structure: Structure, raw: JsonObject, run: DecodeRun | undefined): JsonObject {
     this.#root = structure;
+    this.#run = run;
+    this.#path.length = 0;
     const { kind, apiVersion, metadata } = raw;
     const object: JsonObject = {};
     if (kind !== undefined) object['kind'] = kind;
@@ -97,13 +117,24 @@ class Shaper {
   #list(structure: Structure | undefined, raw: readonly Json[], keeps: boolean): Json[] {
     const items = structure?.items;
     const keepsInItems = keeps || items?.keepsUnknownFields === true;
-    const list: Json[] = [];
-    for (let index = 0; index < raw.length; index++) {
+    const run = raw.length > ITEMS_AT_ONCE ? this.#run : undefined;
+    const list = run?.itemsOf(raw) ?? [];
+    for (let index = list.length; index < raw.length; index++) {
+      if (run !== undefined && index % ITEMS_AT_ONCE === 0) run.pauseIfSpent();
       this.#path.push(index);
-      list.push(items === undefined && keeps ? withSortedKeys(raw[index]!) : this.#value(items, raw[index]!, keepsInItems));
+      list.push(items === undefined && keeps ? this.#sorted(raw[index]!) : this.#value(items, raw[index]!, keepsInItems));
       this.#path.pop();
     }
     return list;
+  }
+
+  /** What has no structure. */
+  #sorted(raw: Json): Json {
+    if (this.#run === undefined || typeof raw !== 'object' || raw === null) return withSortedKeys(raw);
+    if (Array.isArray(raw)) return this.#list(undefined, raw, true);
+    const object: JsonObject = {};
+    for (const key of sortedKeys(raw)) if (raw[key] !== undefined) setKey(object, key, this.#sorted(raw[key]));
+    return object;
   }
 
   #object(structure: Structure | undefined, raw: JsonObject, keeps: boolean): JsonObject {
@@ -120,10 +151,10 @@ class Shaper {
 
   #field(object: JsonObject, key: string, value: Json, structure: Structure | undefined, keeps: boolean): void {
     if (structure === undefined) {
-      if (keeps) setKey(object, key, withSortedKeys(value));
+      if (keeps) setKey(object, key, this.#sorted(value));
       else if (this.#keepsUnknown) {
         this.hasKeptUnknown = true;
-        setKey(object, key, withSortedKeys(value));
+        setKey(object, key, this.#sorted(value));
       } else this.#note(this.unknown?.pruned, key);
       return;
     }
