@@ -19,7 +19,8 @@ import { shareOf } from './flow-control.ts';
 import { mergeMetrics } from '../workers/merged-metrics.ts';
 import { type MetricsEndpointOptions, metricsEndpoint } from '../server/metrics/metrics-endpoint.ts';
 import { type BuildInfo, registerBuildInfo, registerProcessMetrics, registerStorageObjects } from '../server/metrics/process-metrics.ts';
-import { MetricRegistry } from '../server/metrics/registry.ts';
+import { INDICATORS } from '../metrics/inventory.ts';
+import { MetricRegistry } from '../metrics/registry.ts';
 import { ServerMetrics } from '../server/metrics/server-metrics.ts';
 import { buildInfo, versionHandler } from '../server/version.ts';
 import { ApiError } from '../api/errors.ts';
@@ -52,7 +53,7 @@ export function frontOptions(parts: FrontParts): FrontOptions {
   const { flowControl } = parts;
   const { options, logger, registry, securePort } = parts.foundation;
   const { stores, kubelets, values } = parts.objects;
-  const indicators = new MetricRegistry(registry.selection);
+  const indicators = new MetricRegistry(registry.selection, INDICATORS);
   const info = buildInfo(options.kubernetesVersion);
   registerProcessMetrics(registry);
   registerBuildInfo(registry, info);
@@ -133,7 +134,7 @@ function storageChecks(
 /** Of several workers, each shows what all have counted. */
 function metricsOfAll({ worker, registry }: Foundation): Pick<MetricsEndpointOptions, 'print' | 'reset'> | undefined {
   if (!worker) return undefined;
-  worker.printMetrics = () => registry.print();
+  worker.printMetrics = () => registry.printInSlices();
   worker.resetMetrics = () => registry.reset();
   return { print: async () => mergeMetrics(await worker.gatherMetrics()), reset: () => worker.tell({ type: 'reset' }) };
 }

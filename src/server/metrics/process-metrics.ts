@@ -1,23 +1,18 @@
 import { readdirSync } from 'node:fs';
-import type { MetricRegistry } from './registry.ts';
+import type { Family, NumberSeries } from '../../metrics/family.ts';
+import type { MetricRegistry } from '../../metrics/registry.ts';
 
 /** When the process began, in seconds of the epoch. */
-export function registerProcessStartTime(registry: MetricRegistry): void {
-  const startTime = registry.gauge({
-    name: 'process_start_time_seconds',
-    help: 'Start time of the process, in seconds since the Unix epoch.',
-    stability: 'ALPHA',
-  });
-  const startSeconds = performance.timeOrigin / 1000;
-  registry.onCollect(() => startTime.with().set(startSeconds));
+export function setProcessStartTime(startTime: Family<NumberSeries, readonly []>): void {
+  startTime.with().set(performance.timeOrigin / 1000);
 }
 
 /** What Prometheus' own clients say of a process: processor time, memory and open files. */
 export function registerProcessMetrics(registry: MetricRegistry): void {
-  registerProcessStartTime(registry);
-  const cpu = registry.counter({ name: 'process_cpu_seconds_total', help: 'Processor seconds used, by user and system together.', stability: 'ALPHA' });
-  const resident = registry.gauge({ name: 'process_resident_memory_bytes', help: 'Resident memory, in bytes.', stability: 'ALPHA' });
-  const openFiles = registry.gauge({ name: 'process_open_fds', help: 'Open file descriptors.', stability: 'ALPHA' });
+  registry.onCollect(() => setProcessStartTime(registry.family('process_start_time_seconds')));
+  const cpu = registry.family('process_cpu_seconds_total');
+  const resident = registry.family('process_resident_memory_bytes');
+  const openFiles = registry.family('process_open_fds');
   registry.onCollect(() => {
     const { user, system } = process.cpuUsage();
     cpu.with().set((user + system) / 1e6);
@@ -50,21 +45,16 @@ export interface BuildInfo {
 }
 
 export function registerBuildInfo(registry: MetricRegistry, info: BuildInfo): void {
-  const gauge = registry.gauge({
-    name: 'kubernetes_build_info',
-    help: 'Always 1; the labels say which build runs, and where.',
-    stability: 'BETA',
-    labels: ['major', 'minor', 'git_version', 'git_commit', 'git_tree_state', 'build_date', 'go_version', 'compiler', 'platform'],
-  });
+  const gauge = registry.family('kubernetes_build_info');
   const { major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform } = info;
   registry.onCollect(() => gauge.with(major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform).set(1));
 }
 
 /** `apiserver_storage_objects`: how many objects each stored resource (`deployments.apps`) has, counted when asked. */
 export function registerStorageObjects(registry: MetricRegistry, count: () => Iterable<readonly [resource: string, objects: number]>): void {
-  const gauge = registry.gauge({ name: 'apiserver_storage_objects', help: 'Objects stored, by resource.', stability: 'STABLE', labels: ['resource'] });
+  const gauge = registry.family('apiserver_storage_objects');
   registry.onCollect(() => {
-    gauge.reset();
+    gauge.clear();
     for (const [resource, objects] of count()) gauge.with(resource).set(objects);
   });
 }

@@ -2,16 +2,12 @@ import type { RequestInfo } from '../../endpoints/request.ts';
 import type { Decision } from '../../api/authorization.ts';
 import { ownCopy } from '../../util/own-copy.ts';
 import type { IncomingRequest } from '../server-request.ts';
-import type { HistogramSeries, MetricRegistry, NumberSeries } from './registry.ts';
+import type { HistogramSeries, NumberSeries } from '../../metrics/family.ts';
+import type { MetricRegistry } from '../../metrics/registry.ts';
 import { dryRunLabel, scopeOf, verbLabel } from './request-labels.ts';
 import { Watermark } from './watermark.ts';
 
 const COMPONENT = 'apiserver';
-const RESOURCE_LABELS = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
-const LATENCY_BUCKETS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
-const SLI_BUCKETS = LATENCY_BUCKETS.slice(2);
-const AUTH_BUCKETS = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
-const SIZE_BUCKETS = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 export interface ServerMetricsOptions {
   registry: MetricRegistry;
@@ -44,7 +40,6 @@ export class ServerMetrics {
   constructor({ registry, isKnownResource }: ServerMetricsOptions) {
     this.#isKnownResource = isKnownResource;
     this.#families = registerFamilies(registry);
-    registry.onReset(() => this.#series.clear());
     registry.onCollect(() => {
       this.#families.inFlight.with('readOnly').set(this.readOnlyInFlight.read());
       this.#families.inFlight.with('mutating').set(this.mutatingInFlight.read());
@@ -160,83 +155,18 @@ function userCategory(name: string): string {
 
 function registerFamilies(registry: MetricRegistry) {
   return {
-    total: registry.counter({
-      name: 'apiserver_request_total',
-      help: 'Requests handled, by verb, dry run, resource, scope, component and status code.',
-      stability: 'STABLE',
-      labels: ['verb', 'dry_run', ...RESOURCE_LABELS.slice(1), 'code'],
-    }),
-    duration: registry.histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Seconds from receiving a request to the end of its answer, by verb, dry run, resource, scope and component.',
-      stability: 'STABLE',
-      labels: ['verb', 'dry_run', ...RESOURCE_LABELS.slice(1)],
-      buckets: LATENCY_BUCKETS,
-    }),
-    sli: registry.histogram({
-      name: 'apiserver_request_sli_duration_seconds',
-      help: 'Seconds a request took, without webhooks and waiting in queues, by verb, resource, scope and component.',
-      stability: 'ALPHA',
-      labels: RESOURCE_LABELS,
-      buckets: SLI_BUCKETS,
-    }),
-    sizes: registry.histogram({
-      name: 'apiserver_response_sizes',
-      help: 'Bytes of the answers to reads, by verb, resource, scope and component.',
-      stability: 'STABLE',
-      labels: RESOURCE_LABELS,
-      buckets: SIZE_BUCKETS,
-    }),
-    longRunning: registry.gauge({
-      name: 'apiserver_longrunning_requests',
-      help: 'Long-running requests that are open now, by verb, resource, scope and component.',
-      stability: 'STABLE',
-      labels: RESOURCE_LABELS,
-    }),
-    terminations: registry.counter({
-      name: 'apiserver_request_terminations_total',
-      help: 'Requests that the server broke off in self-defence.',
-      stability: 'ALPHA',
-      labels: [...RESOURCE_LABELS, 'code'],
-    }),
-    inFlight: registry.gauge({
-      name: 'apiserver_current_inflight_requests',
-      help: 'The most requests in flight at once during the last second, by kind.',
-      stability: 'STABLE',
-      labels: ['request_kind'],
-    }),
-    inQueue: registry.gauge({
-      name: 'apiserver_current_inqueue_requests',
-      help: 'The most requests in queues at once during the last second, by kind.',
-      stability: 'ALPHA',
-      labels: ['request_kind'],
-    }),
-    authenticatedUsers: registry.counter({
-      name: 'authenticated_user_requests',
-      help: 'Authenticated requests, by kind of user.',
-      stability: 'ALPHA',
-      labels: ['username'],
-    }),
-    authenticationAttempts: registry.counter({ name: 'authentication_attempts', help: 'Authentications, by result.', stability: 'ALPHA', labels: ['result'] }),
-    authenticationDuration: registry.histogram({
-      name: 'authentication_duration_seconds',
-      help: 'Seconds that authentication took, by result.',
-      stability: 'ALPHA',
-      labels: ['result'],
-      buckets: AUTH_BUCKETS,
-    }),
-    authorizationAttempts: registry.counter({
-      name: 'authorization_attempts_total',
-      help: 'Authorizations, by result.',
-      stability: 'ALPHA',
-      labels: ['result'],
-    }),
-    authorizationDuration: registry.histogram({
-      name: 'authorization_duration_seconds',
-      help: 'Seconds that authorization took, by result.',
-      stability: 'ALPHA',
-      labels: ['result'],
-      buckets: AUTH_BUCKETS,
-    }),
+    total: registry.family('apiserver_request_total'),
+    duration: registry.family('apiserver_request_duration_seconds'),
+    sli: registry.family('apiserver_request_sli_duration_seconds'),
+    sizes: registry.family('apiserver_response_sizes'),
+    longRunning: registry.family('apiserver_longrunning_requests'),
+    terminations: registry.family('apiserver_request_terminations_total'),
+    inFlight: registry.family('apiserver_current_inflight_requests'),
+    inQueue: registry.family('apiserver_current_inqueue_requests'),
+    authenticatedUsers: registry.family('authenticated_user_requests'),
+    authenticationAttempts: registry.family('authentication_attempts'),
+    authenticationDuration: registry.family('authentication_duration_seconds'),
+    authorizationAttempts: registry.family('authorization_attempts_total'),
+    authorizationDuration: registry.family('authorization_duration_seconds'),
   };
 }
