@@ -109,11 +109,15 @@ function makeDataDir(storeDir: string): void {
 function registerStoreFile(registry: MetricRegistry, engine: Pick<LocalEngine, 'statistics'>): void {
   const size = registry.family('apiserver_storage_size_bytes');
   const free = registry.family('binnacle_storage_free_bytes');
+  const pages = registry.family('binnacle_storage_pages');
+  const freePages = registry.family('binnacle_storage_free_pages');
   registry.onCollect(() => {
     const statistics = engine.statistics();
     if (statistics === undefined) return;
     size.with('embedded').set(statistics.sizeBytes);
     free.with().set(statistics.freeBytes);
+    pages.with().set(statistics.pages);
+    freePages.with().set(statistics.freePages);
   });
 }
 

@@ -62,7 +62,7 @@ const DOCUMENTED_TYPES: Readonly<Record<string, string>> = { TimingRatioHistogra
 
 test('every declaration has a sentence of help, and no label twice', () => {
   for (const [name, { help, labels }] of Object.entries(declared)) {
-    expect(help, name).toMatch(/^[A-Z].*\.$/);
-    expect(new Set(labels).size, name).toBe(labels.length);
+    expect(`${name}: ${help}`).toMatch(/: [A-Z].*\.$/);
+    expect(new Set(labels).size).toBe(labels.length);
   }
 });

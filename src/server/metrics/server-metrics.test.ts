@@ -21,13 +21,14 @@ describe('what a server registers', () => {
       compiler: '',
       platform: 'linux/amd64',
     });
-    let counts: [string, number][] = [
-      ['pods', 3],
-      ['deployments.apps', 1],
+    let sizes = [
+      { group: '', resource: 'pods', count: 3, averageBytes: 100.5 },
+      { group: 'apps', resource: 'deployments', count: 1, averageBytes: 10 },
     ];
-    registerStorageObjects(registry, () => counts);
+    registerStorageObjects(registry, () => sizes);
     expect(registry.print()).toContain('apiserver_storage_objects{resource="deployments.apps"} 1\napiserver_storage_objects{resource="pods"} 3\n');
-    counts = [['pods', 2]];
+    expect(registry.print()).toContain('apiserver_resource_size_estimate_bytes{group="",resource="pods"} 302\n');
+    sizes = [{ group: '', resource: 'pods', count: 2, averageBytes: 0 }];
     const text = registry.print();
     expect(text).toContain('apiserver_storage_objects{resource="pods"} 2\n');
     expect(text).not.toContain('deployments');

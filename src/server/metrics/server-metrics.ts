@@ -4,10 +4,12 @@ import { ownCopy } from '../../util/own-copy.ts';
 import type { IncomingRequest } from '../server-request.ts';
 import type { HistogramSeries, NumberSeries } from '../../metrics/family.ts';
 import type { MetricRegistry } from '../../metrics/registry.ts';
-import { dryRunLabel, scopeOf, verbLabel } from './request-labels.ts';
+import { dryRunLabel, fieldValidationLabel, scopeOf, verbLabel } from '../../endpoints/request-labels.ts';
 import { Watermark } from './watermark.ts';
 
 const COMPONENT = 'apiserver';
+/** Filters whose time is told, by upstream's names (apiserver/pkg/server/config.go, DefaultBuildHandlerChain). */
+export type TimedFilter = 'authentication' | 'audit' | 'constrainedimpersonation' | 'priorityandfairness' | 'authorization';
 
 export interface ServerMetricsOptions {
   registry: MetricRegistry;
@@ -24,6 +26,10 @@ interface RequestSeries {
   readonly duration: HistogramSeries;
   readonly sli: HistogramSeries;
   readonly size: HistogramSeries | undefined;
+  /** Of requests that have a body. */
+  readonly bodySize: HistogramSeries | undefined;
+  /** Of writes. */
+  readonly isWrite: boolean;
 }
 
 /** What a server counts of its requests, by upstream's names and labels (apiserver/pkg/endpoints/metrics). */
@@ -34,12 +40,21 @@ export class ServerMetrics {
   readonly mutatingInQueue = new Watermark();
   readonly #isKnownResource: (info: RequestInfo) => boolean;
   readonly #families: ReturnType<typeof registerFamilies>;
+  readonly #filters: Readonly<Record<TimedFilter, HistogramSeries>>;
   /** By resource, so that no text is made to find them; there are as many as known combinations of labels. */
   readonly #series = new Map<string, readonly RequestSeries[]>();
 
   constructor({ registry, isKnownResource }: ServerMetricsOptions) {
     this.#isKnownResource = isKnownResource;
     this.#families = registerFamilies(registry);
+    const filters = registry.family('apiserver_request_filter_duration_seconds');
+    this.#filters = {
+      authentication: filters.with('authentication'),
+      audit: filters.with('audit'),
+      constrainedimpersonation: filters.with('constrainedimpersonation'),
+      priorityandfairness: filters.with('priorityandfairness'),
+      authorization: filters.with('authorization'),
+    };
     registry.onCollect(() => {
       this.#families.inFlight.with('readOnly').set(this.readOnlyInFlight.read());
       this.#families.inFlight.with('mutating').set(this.mutatingInFlight.read());
@@ -56,8 +71,23 @@ export class ServerMetrics {
     this.#totalOf(series, status).inc();
     const seconds = (performance.now() - request.receivedAtMs) / 1000;
     series.duration.observe(seconds);
-    if (series.dryRun === '') series.sli.observe(seconds);
+    if (series.dryRun === '') series.sli.observe(Math.max(0, seconds - request.excludedMs / 1000));
     series.size?.observe(sentBytes);
+    if (series.isWrite) this.#recordWrite(request, series, seconds);
+  }
+
+  #recordWrite(request: IncomingRequest, { bodySize, verb }: RequestSeries, seconds: number): void {
+    const { target, bodyBytes } = request.exchange;
+    // Upstream reads the body of every deletion, for its options, and of other requests if their media type is understood.
+    if (bodyBytes !== undefined || verb === 'DELETE') bodySize?.observe(bodyBytes ?? 0);
+    const fieldValidation = target.includes('fieldValidation') ? request.queryValue('fieldValidation') : undefined;
+    this.#families.fieldValidation.with(fieldValidationLabel(fieldValidation)).observe(seconds);
+  }
+
+  /** A filter hands the request on, or has refused it: how long it had it. */
+  recordFilter(filter: TimedFilter, request: IncomingRequest, endMs: number): void {
+    this.#filters[filter].observe((endMs - request.filterStartMs) / 1000);
+    request.filterStartMs = endMs;
   }
 
   /** A request that max-in-flight refused. */
@@ -70,6 +100,19 @@ export class ServerMetrics {
   recordTermination(request: IncomingRequest, status: number): void {
     const series = this.#seriesOf(request);
     if (series !== undefined) this.#families.terminations.with(series.verb, ...series.labels, String(status)).inc();
+  }
+
+  /** A request whose answer had begun, and was cut off. */
+  recordAbort(request: IncomingRequest): void {
+    const series = this.#seriesOf(request);
+    if (series === undefined) return;
+    const [group, version, resource, subresource, scope] = series.labels;
+    this.#families.aborts.with(series.verb, group, version, resource, subresource, scope).inc();
+  }
+
+  /** The handler of a request that has timed out came to its end (apiserver/pkg/server/filters/timeout.go). */
+  recordPostTimeout(): void {
+    this.#families.postTimeouts.with('timeout-handler', 'ok').inc();
   }
 
   trackLongRunning(request: IncomingRequest): void {
@@ -106,18 +149,27 @@ export class ServerMetrics {
     const scope = scopeOf(info);
     const verb = verbLabel(exchange.method, info, scope, exchange.headers['content-type']);
     const dryRun = exchange.target.includes('dryRun') ? dryRunLabel(request.queryValue('dryRun')) : '';
-    const subresource = info.isResourceRequest ? info.subresource : info.path;
+    const subresource = info.isResourceRequest ? info.subresource : pathLabel(info.path);
     const ofResource = this.#series.get(info.resource) ?? [];
     for (const known of ofResource) if (isSeriesOf(known, verb, info, subresource, scope, dryRun)) return known;
-    if (info.isResourceRequest ? !this.#isKnownResource(info) : !HEALTH_PATHS.has(info.path)) return undefined;
+    if (info.isResourceRequest ? !this.#isKnownResource(info) : subresource === '') return undefined;
     const resource = ownCopy(info.resource);
-    const series = this.#createSeries(verb, dryRun, [ownCopy(info.apiGroup), ownCopy(info.apiVersion), resource, ownCopy(subresource), scope, COMPONENT]);
+    const series = this.#createSeries(verb, dryRun, [
+      ownCopy(info.apiGroup),
+      ownCopy(info.apiVersion),
+      resource,
+      ownCopy(subresource),
+      scope,
+      info.isResourceRequest ? COMPONENT : '',
+    ]);
     this.#series.set(resource, [...ofResource, series]);
     return series;
   }
 
   #createSeries(verb: string, dryRun: string, labels: RequestSeries['labels']): RequestSeries {
-    const { duration, sli, sizes } = this.#families;
+    const { duration, sli, sizes, bodySizes } = this.#families;
+    const [group, , resource, , scope] = labels;
+    const bodyVerb = bodyVerbOf(verb, scope);
     return {
       verb,
       dryRun,
@@ -126,6 +178,8 @@ export class ServerMetrics {
       duration: duration.with(verb, dryRun, ...labels),
       sli: sli.with(verb, ...labels),
       size: verb === 'GET' || verb === 'LIST' ? sizes.with(verb, ...labels) : undefined,
+      bodySize: bodyVerb === undefined || resource === '' ? undefined : bodySizes.with(resource, bodyVerb, group),
+      isWrite: bodyVerb !== undefined,
     };
   }
 }
@@ -144,6 +198,21 @@ function isSeriesOf(series: RequestSeries, verb: string, info: RequestInfo, subr
 
 /** The paths outside of the API that upstream counts. */
 const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
+const OPENAPI_PATH = '/openapi/v3';
+
+/** What stands for a path outside of the API; '' for those that are not counted. */
+function pathLabel(path: string): string {
+  if (HEALTH_PATHS.has(path)) return path;
+  if (!path.startsWith(OPENAPI_PATH)) return '';
+  if (path.length === OPENAPI_PATH.length) return 'openapi/v3';
+  return path[OPENAPI_PATH.length] === '/' ? 'openapi/v3/' : '';
+}
+
+const BODY_VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', APPLY: 'patch', DELETE: 'delete' };
+
+/** The `verb` of the metric of body sizes (apiserver/pkg/endpoints/handlers/metrics). */
+const bodyVerbOf = (verb: string, scope: string): string | undefined =>
+  verb === 'DELETE' && scope !== 'resource' ? 'delete_collection' : Object.hasOwn(BODY_VERBS, verb) ? BODY_VERBS[verb] : undefined;
 
 const NAMED_USERS = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
 
@@ -156,6 +225,10 @@ function userCategory(name: string): string {
 function registerFamilies(registry: MetricRegistry) {
   return {
     total: registry.family('apiserver_request_total'),
+    aborts: registry.family('apiserver_request_aborts_total'),
+    bodySizes: registry.family('apiserver_request_body_size_bytes'),
+    fieldValidation: registry.family('field_validation_request_duration_seconds'),
+    postTimeouts: registry.family('apiserver_request_post_timeout_total'),
     duration: registry.family('apiserver_request_duration_seconds'),
     sli: registry.family('apiserver_request_sli_duration_seconds'),
     sizes: registry.family('apiserver_response_sizes'),
